@@ -1,5 +1,5 @@
-export { timeColumnOf } from './readings/intake';
 export { readingsOf, type ReadingsOptions } from './readings/table-readings';
+export { timeColumnOf } from './readings/time-and-key';
 export { openSeries } from './series';
 export { parseDuration, parseDurations, showDuration } from './settings/durations';
 export { parseSeriesSettings } from './settings/settings';

@@ -1,4 +1,4 @@
-/** A row with its outcome, as numbers. */
+/** A row with its outcome, as numbers: text as codes, NaN where missing. */
 export interface KeptRow {
   key: string | null;
   time: number;

@@ -2,13 +2,13 @@ import { Yielder } from '../util/event-loop';
 import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
 import { backfill } from './ingest/backfill';
-import { SeriesMaker } from './ingest/maker';
 import type { SeriesParts } from './ingest/parts';
 import { PlanIntake } from './ingest/plan-intake';
+import { StepBuilder } from './ingest/step-builder';
 import { takeOutcome } from './ingest/take-outcome';
 import { takeReading } from './ingest/take-reading';
 import { Journal } from './journal/journal';
-import { Intake } from './readings/intake';
+import { TimeAndKey } from './readings/time-and-key';
 import { SeriesState } from './state/state';
 import type {
   BroughtOutcome,
@@ -22,7 +22,7 @@ import type {
   SeriesTrainSet,
 } from './types';
 
-/** Opens a series; with a folder, where the last one with it stopped. Errors: `storage.failed` where that cannot be read now. */
+/** Opens a series; with a folder, it continues where the last one stopped. Errors: `storage.failed` where that cannot be read now. */
 export async function openSeries(
   settings: SeriesSettings,
   surroundings: SeriesSurroundings = {},
@@ -56,7 +56,7 @@ class LiveSeries implements Series {
       const arrival = options.arrival ?? this.parts.now();
       const due = this.yielder.due();
       if (due !== undefined) {
-        // Readings that come in a burst wait for each other, and nothing else for them.
+        // A burst of readings must not hold up the event loop.
         await due;
       }
       return takeReading(this.parts, reading, { ...options, arrival });
@@ -95,8 +95,8 @@ class LiveSeries implements Series {
         this.journal.scheduled(state);
         return undefined;
       }
-      const trainSet = this.parts.maker.trainSet(reason);
-      // Without a reading after it nothing else would be written: a restart would wait for the first train set again.
+      const trainSet = this.parts.builder.trainSet(reason);
+      // Without another reading nothing else would be written, and a restart would wait for the first train set again.
       this.journal.scheduled(state);
       if (trainSet === undefined && reason === 'asked') {
         const { readings } = state.counts;
@@ -133,10 +133,10 @@ class LiveSeries implements Series {
     const { settings, journal } = this;
     const { now = Date.now, notify = () => undefined } = this.surroundings;
     const state = new SeriesState(settings, journal, notify);
-    const intake = new Intake(settings);
-    const maker = new SeriesMaker(state, now);
+    const timeAndKey = new TimeAndKey(settings);
+    const builder = new StepBuilder(state, now);
     const plans = new PlanIntake(state, journal);
-    return { settings, state, intake, journal, maker, plans, now };
+    return { settings, state, timeAndKey, journal, builder, plans, now };
   }
 
   get progress(): SeriesProgress {

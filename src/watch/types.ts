@@ -2,20 +2,20 @@ import type { ModelThreshold } from '../scoring/cards';
 import type { DriftReference, ReferenceLosses } from '../scoring/reference/types';
 import type { Task } from '../wire/types';
 
-/** What to watch for. What is left out has the default of the dialog. */
+/** What to watch for. Defaults are those of the dialog. */
 export interface WatchOptions {
-  /** Correct bands by the truths that came. Default true. */
+  /** Correct bands by the truths so far. Default true. */
   honest?: boolean;
-  /** Share by which the loss must be above the promised one for `decay`. Default 0.15. */
+  /** `decay`: share by which the loss must exceed the promised one. Default 0.15. */
   worse?: number;
-  /** Share above the promised loss at which a decayed model has `recovered`. Default 0.05. */
+  /** `recovered`: share above the promised loss that is good enough again. Default 0.05. */
   recovered?: number;
   alarm?: AlarmOptions;
-  /** Truths that the live numbers are of. Default 2000. */
+  /** How many newest truths the live numbers cover. Default 2000. */
   keep?: number;
-  /** Each key has live numbers and a decay of its own. Default false: all together. */
+  /** Live numbers and decay per key. Default false: all keys together. */
   perKey?: boolean;
-  /** The zone by whose clocks times of the week are told: an IANA name. Default: that of this computer. */
+  /** IANA zone for times of the week. Default: the zone of this computer. */
   timezone?: string | undefined;
 }
 
@@ -27,20 +27,20 @@ export interface AlarmOptions {
   on?: 'off' | 'probability' | 'value' | 'upper' | 'lower';
   label?: string | number | boolean;
   /**
-   * The alarm is raised from here on. Left out with `probability`: from where the model answers `label`, by its threshold
-   * or else as the more probable class of two.
+   * The alarm is raised at this value or beyond. Left out with `probability`: where the model answers `label`, by its
+   * threshold or else as the more probable of two classes.
    */
   raise?: number;
   /**
-   * And cleared from here on. Default: 10 % below `raise`; of a probability at half the odds, where that is lower. Above
-   * `raise` it turns the alarm round: it is raised by values at or below `raise`, and cleared by values at or above this.
+   * And cleared at this value (hysteresis). Default: 10 % below `raise`; for a probability half the odds, if that is lower.
+   * Above `raise` it inverts the alarm: raised by values at or below `raise`, cleared by values at or above this.
    */
   clear?: number;
-  /** Readings in a row that it takes to raise, and to clear. Default 3. */
+  /** Consecutive readings that it takes to raise, and to clear. Default 3. */
   for?: number;
 }
 
-/** Which row is predicted: `msg.series`. Without `id` it is known by key, time and ahead. */
+/** Which row is predicted: `msg.series`. Without `id` it is identified by key, time and ahead. */
 export interface WatchedRow {
   id?: string;
   key?: string | null;
@@ -57,32 +57,32 @@ export interface WatchedModel {
   id: string;
   version?: number;
   task: Task;
-  /** Its scores as told when it was fitted, on rows it had not seen, and those of "as it is now" on the same rows. */
+  /** Its scores at the fit, on rows it had not seen, and those of the current value as the prediction, on the same rows. */
   promised?: PromisedScores;
   now?: PromisedScores;
-  /** Losses of the rows that were scored, in order of time. */
+  /** Losses of the scored rows, in order of time. */
   losses?: LossesInTime;
-  /** By how much those of each key lie above or below the promised one; 200 keys at most. */
+  /** How the losses of each key compare with the promised one; 200 keys at most. */
   keys?: KeyRatio[];
-  /** The class that is answered from a probability on. */
+  /** The class that is answered from some probability on. */
   threshold?: Pick<ModelThreshold, 'label' | 'at'>;
-  /** The column of a row that tells the target as it is now. */
+  /** The column with the current value of the target. */
   relativeTo?: string;
   /** Columns of the rows, as they were in the train set; 200 at most. */
   drift?: WatchedColumn[];
 }
 
-/** Losses of a train set in order of time, of rows that the model had not seen: means of each `step` rows. */
+/** Losses on the train set in order of time, of rows that the model had not seen: means over `step` rows each. */
 export type LossesInTime = Pick<ReferenceLosses, 'step' | 'means'>;
 
-/** What the losses of one key are, by the mean of all. */
+/** The losses of one key, relative to the mean of all. */
 export interface KeyRatio {
   key: string;
   rows: number;
   ratio: number;
 }
 
-/** A column whose drift is told, and the index from which on it differs more than the train set from itself. */
+/** A column watched for drift, and the stability index above which it differs more than the train set from itself. */
 export interface WatchedColumn {
   column: string;
   reference: DriftReference;

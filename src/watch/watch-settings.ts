@@ -2,7 +2,7 @@ import { knownZone, localZone } from '../table/cells/time-zone';
 import { ServiceError } from '../wire/service-error';
 import type { AlarmOptions, WatchOptions } from './types';
 
-/** Options with their defaults. */
+/** Options with defaults filled in. */
 export interface WatchSettings {
   honest: boolean;
   worse: number;

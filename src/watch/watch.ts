@@ -1,6 +1,6 @@
 import { Alarms } from './alarms/alarms';
 import { Changes } from './alarms/changes';
-import { leaveAsIs, leaveMoved, type Leaving } from './bands/leaving';
+import { outgoingCorrected, type OutgoingPrediction, outgoingUnchanged } from './bands/outgoing';
 import { WithoutTruth } from './drift/without-truth';
 import { Generations } from './models/generations';
 import { isLabel, isNumber, type Issued, readIssued } from './predictions/issued';
@@ -25,8 +25,8 @@ import type {
 import { type WatchSettings, watchSettings } from './watch-settings';
 
 /**
- * Watches the predictions of one model: corrects their bands by the truths that come later, keeps its live scores, and
- * tells when it has become worse than was promised. Time is that of the rows. All that is held is bounded.
+ * Watches the predictions of one model: corrects their bands by the truths that come later, keeps live scores, and reports
+ * when it has become worse than promised. Time is event time. Everything held is bounded.
  */
 export class Watch {
   private readonly settings: WatchSettings;
@@ -42,7 +42,7 @@ export class Watch {
   private readonly recent: SettledPredictions;
   private readonly counts: KeptCounts;
 
-  /** @param now milliseconds since 1970, for rows that do not tell their time */
+  /** @param now milliseconds since 1970, for rows without a time */
   constructor(model: WatchedModel, options: WatchOptions = {}, now = Date.now, state?: WatchState) {
     this.settings = watchSettings(options);
     this.now = now;
@@ -61,7 +61,7 @@ export class Watch {
         : { ...state.counts };
   }
 
-  /** Goes on where another one stopped, with the model that it watched: then call `modelChanged`. */
+  /** Continues from a saved state, with the model that it watched then: call `modelChanged` next. */
   static from(state: WatchState, options: WatchOptions = {}, now = Date.now): Watch {
     return new Watch(state.model, options, now, state);
   }
@@ -70,12 +70,12 @@ export class Watch {
     return this.generations.current;
   }
 
-  /** Whether a model, by its id, was in charge before the one that is in charge now. */
+  /** Whether the model with this id was in charge before the present one. */
   wasInCharge(id: string): boolean {
     return id !== this.model.id && this.generations.of(id) !== undefined;
   }
 
-  /** Takes a prediction on its way: says what it leaves as. */
+  /** Takes a prediction, and returns the form in which it leaves. */
   predicted({ series, prediction, probabilities, row, model, continues }: PredictionSeen): WatchAnswer {
     this.counts.predictions++;
     const key = series.key ?? null;
@@ -115,7 +115,7 @@ export class Watch {
     };
   }
 
-  /** Takes what came of a row, before or after its prediction. */
+  /** Takes the truth of a row, before or after its prediction. */
   truth({ series, truth }: TruthSeen): TruthAnswer {
     const names = namesOf(series);
     if (names.length === 0 || !isLabel(truth)) {
@@ -144,7 +144,7 @@ export class Watch {
     return { counted: 'yes', changes: this.judge(prediction) };
   }
 
-  /** Another model is in charge, or its card says something new. */
+  /** Another model is in charge, or the card of this one has changed. */
   modelChanged(model: WatchedModel): WatchChange[] {
     const { generations } = this;
     const isSame = model.id === this.model.id;
@@ -170,7 +170,7 @@ export class Watch {
     const calibration = scored?.measure === 'log_loss' ? all?.live.calibration() : undefined;
     const widen = all?.live.mean('widen');
     const keys = this.settings.perKey ? keysTold(scored) : undefined;
-    // As the changes tell it: of keys with numbers of their own each by itself.
+    // As reported by changes: with numbers per key, each key decays on its own.
     const isDecayed = keys?.some(({ decayed }) => decayed) ?? all?.decay.isDecayed === true;
     return {
       model: current.name,
@@ -210,16 +210,16 @@ export class Watch {
     issued: Issued,
     prediction: unknown,
     { key, ahead, generation }: Pick<OpenPrediction, 'key' | 'ahead' | 'generation'>,
-  ): Leaving {
+  ): OutgoingPrediction {
     if (issued.kind !== 'band') {
       return { leaves: prediction, waiting: {} };
     }
     const { scored, settings } = this;
     const scale = this.expected.scaleOf(issued.high - issued.low);
     if (!settings.honest || scale === 0) {
-      return leaveAsIs(prediction, issued);
+      return outgoingUnchanged(prediction, issued);
     }
-    // Until a model has truths of its own it goes by those of the model before.
+    // A model without truths of its own uses the corrections of its predecessor.
     const corrections =
       scored === undefined || generation < scored.generation
         ? undefined
@@ -227,7 +227,7 @@ export class Watch {
           ? scored.corrections
           : scored.corrections.next;
     const move = corrections?.of({ key, ahead, level: issued.level }) ?? { shift: 0, widen: 0 };
-    return leaveMoved(prediction, issued, { shift: move.shift, widen: move.widen, scale });
+    return outgoingCorrected(prediction, issued, { shift: move.shift, widen: move.widen, scale });
   }
 
   private alarm(
@@ -243,7 +243,7 @@ export class Watch {
       : [this.changes.tell({ ...turn, model: this.model.name, ...ofKey(key) }, time)];
   }
 
-  /** What a truth counts for: the newest model that has one. Undefined where that is a later one. */
+  /** The model that a truth counts for. Undefined where truths of a later model have come already. */
   private scoredFor(prediction: OpenPrediction): ScoredModel | undefined {
     const { scored } = this;
     const { generation } = prediction;
@@ -270,12 +270,12 @@ export class Watch {
     if (scored === undefined || scope === undefined || scored.generation !== this.generations.number) {
       return [];
     }
-    const { isDecayed, isSo, since, newest, expected } = scope.decay;
+    const { isDecayed, isConfirmed, since, newest, expected } = scope.decay;
     const own = settings.perKey ? ofKey(key) : {};
     const what = isDecayed ? 'decay' : 'recovered';
-    // What could not be told in time is told while it is so.
-    const isNews = isDecayed !== scope.told && isSo;
-    if (!isNews || newest === undefined || !changes.mayTell(what, own.key, time)) {
+    // A change that had to wait is reported as long as it still holds.
+    const isNews = isDecayed !== scope.told && isConfirmed;
+    if (!isNews || newest === undefined || !changes.mayReport(what, own.key, time)) {
       return [];
     }
     scope.told = isDecayed;

@@ -14,7 +14,7 @@ export {
   showDuration,
 } from '../../dist/src/series';
 export { Schedule } from '../../dist/src/series/train-sets/schedule';
-export { inOrderOfTime } from '../../dist/src/series/readings/time-order';
+export { sortByTime } from '../../dist/src/series/readings/sort-by-time';
 export { Timeline } from '../../dist/src/series/readings/timeline';
 export { Track } from '../../dist/src/series/readings/track';
 export { describeNumber, describeState } from '../../dist/src/series/rows/windows';

@@ -364,7 +364,7 @@ describe('tabular-series', () => {
       ),
       Array.from({ length: 6 }, (_, i) => [1, 2, 3].map((k) => [shift(i + k), i + k])),
     );
-    const unknown = () => bench.warnings().filter((text) => text.includes('Nothing told what "shift"'));
+    const unknown = () => bench.warnings().filter((text) => text.includes('No plan says what "shift"'));
     assert.deepEqual(unknown(), []);
     motors(6, 9).forEach((payload) => bench.send('s', { payload }));
     await settled(bench, 11);

@@ -4,13 +4,13 @@ import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
 import { type PastReadings, readPast, withHeld } from './past-readings';
 
-/** Readings of a table that one step of a backfill has. */
+/** Readings of a table per step. */
 const READINGS_PER_STEP = 256;
-/** What the clocks of a table may be ahead of ours. */
+/** How far the clocks of a table may be ahead of ours. */
 const TABLE_AHEAD_OF_US = 86_400_000;
 
 /**
- * Takes a table of past readings, in the order of their time. The last step has the train set.
+ * Takes a table of past readings in order of event time. The last step has the train set.
  *
  * @throws ServiceError limit.exceeded, time.invalid, columns.missing
  */
@@ -19,7 +19,7 @@ export async function* backfill(
   readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
   options: PushOptions,
 ): AsyncGenerator<SeriesStep> {
-  const { settings, state, journal, maker, plans } = parts;
+  const { settings, state, journal, builder, plans } = parts;
   const past = await readTable(parts, readings, options);
   if (past.readings.length === 0 && past.plan.length > 0) {
     plans.take(past.plan);
@@ -30,7 +30,7 @@ export async function* backfill(
   if (past.future > 0) {
     state.tellOnce({
       kind: 'future',
-      text: `${past.future} rows of the table have a time that has not come yet. They are left out.${plans.hint}`,
+      text: `${past.future} rows of the table are dated in the future. They are left out.${plans.hint}`,
     });
   }
   journal.outdate();
@@ -42,7 +42,7 @@ export async function* backfill(
     const machine = state.machine(key);
     state.checkRoom(cells.length / 2, key, time);
     const { isRow, outcomes } = await acceptReading(parts, machine, time, cells);
-    step.rows.push(...(isRow ? maker.rowsOf(machine, time, false) : []));
+    step.rows.push(...(isRow ? builder.rowsOf(machine, time, false) : []));
     step.outcomes = step.outcomes.concat(outcomes);
     if (i % READINGS_PER_STEP === READINGS_PER_STEP - 1) {
       yield step;
@@ -52,13 +52,13 @@ export async function* backfill(
   }
   const { kind } = settings.train;
   const reason = state.schedule.trainSets === 0 ? 'first' : 'rows';
-  const trainSet = kind === 'never' ? undefined : maker.trainSet(reason);
+  const trainSet = kind === 'never' ? undefined : builder.trainSet(reason);
   yield { ...step, ...(trainSet !== undefined && { trainSet }) };
 }
 
-/** Reads a table and checks it. One that is refused leaves no trace: its columns would keep their kinds for good. */
+/** Reads and checks a whole table. One that is refused leaves no columns behind, since those would stay for good. */
 async function readTable(
-  { state, intake, journal, plans, now }: SeriesParts,
+  { state, timeAndKey, journal, plans, now }: SeriesParts,
   readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
   options: PushOptions,
 ): Promise<PastReadings> {
@@ -68,15 +68,20 @@ async function readTable(
   try {
     const past = await readPast(readings, arrival + TABLE_AHEAD_OF_US, {
       place: (reading, row) => {
-        const column = intake.timeColumn(reading);
-        const time = intake.timeOf(reading, column, {}, row);
-        const isPlan = time !== undefined && plans.saysNothingElse(reading, intake.skips(column));
-        return { key: intake.keyOf(reading, options, row, isPlan), time: time ?? arrival, column, isPlan };
+        const column = timeAndKey.timeColumn(reading);
+        const time = timeAndKey.timeOf(reading, column, {}, row);
+        const isPlan = time !== undefined && plans.hasOnlyKnownAhead(reading, timeAndKey.skips(column));
+        return {
+          key: timeAndKey.keyOf(reading, options, row, isPlan),
+          time: time ?? arrival,
+          column,
+          isPlan,
+        };
       },
       newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,
       cells: (reading, row, column) => {
         const cells: number[] = [];
-        cellsMissing += state.sensors.read(reading, intake.skips(column), row, cells);
+        cellsMissing += state.sensors.read(reading, timeAndKey.skips(column), row, cells);
         return cells;
       },
     });

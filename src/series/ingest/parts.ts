@@ -1,17 +1,17 @@
 import type { Journal } from '../journal/journal';
-import type { Intake } from '../readings/intake';
+import type { TimeAndKey } from '../readings/time-and-key';
 import type { SeriesState } from '../state/state';
 import type { SeriesSettings } from '../types';
-import type { SeriesMaker } from './maker';
 import type { PlanIntake } from './plan-intake';
+import type { StepBuilder } from './step-builder';
 
-/** What a series is made of: what takes something in has them all. */
+/** The parts of a series, as everything that takes input needs them. */
 export interface SeriesParts {
   readonly settings: SeriesSettings;
   readonly state: SeriesState;
-  readonly intake: Intake;
+  readonly timeAndKey: TimeAndKey;
   readonly journal: Journal;
-  readonly maker: SeriesMaker;
+  readonly builder: StepBuilder;
   readonly plans: PlanIntake;
   /** Milliseconds since 1970. */
   readonly now: () => number;

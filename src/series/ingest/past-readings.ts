@@ -1,45 +1,45 @@
 import { Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { heldReadings, type PastReading } from '../readings/held-readings';
-import { inOrderOfTime } from '../readings/time-order';
+import { sortByTime } from '../readings/sort-by-time';
 import type { SeriesState } from '../state/state';
 import type { SeriesReading } from '../types';
 
-/** Numbers that a table of past readings may have: it is held whole, since its rows may be in any order. */
+/** Numbers that a table may have: it is held in full, since its rows may be in any order. */
 const MAX_TABLE_NUMBERS = 10_000_000;
-/** Its rows: each has a time, and most have a number. They are objects until their columns are known. */
+/** Rows that a table may have: they are held as objects until they are sorted. */
 const MAX_TABLE_ROWS = 4_000_000;
 
-/** A table of past readings, in the order of their time; of two at the same time the later row is last. */
+/** A table of past readings in order of event time; rows at the same time stay in the order of the table. */
 export interface PastReadings {
   readings: PastReading[];
-  /** What is known of the time after them. */
+  /** Plan rows: known values for times after the readings. */
   plan: PastReading[];
-  /** Rows left out because their time has not come. */
+  /** Rows left out because they are dated in the future. */
   future: number;
 }
 
-/** Whose a row is, and of when. */
+/** The key and the time of a row. */
 interface PastPlace {
   key: string | null;
   time: number;
-  /** That of the time. */
+  /** The time column. */
   column: string | undefined;
-  /** Whether it says something of columns known ahead, and nothing else. */
+  /** Whether it has values in columns known ahead only. */
   isPlan: boolean;
 }
 
-/** How a row of a table is read; rows are counted from 1. */
+/** How rows of a table are read; rows are counted from 1. */
 export interface PastReader {
   place(reading: SeriesReading, row: number): PastPlace;
-  /** Time of the newest reading held of a key; -Infinity where there is none. */
+  /** Time of a key's newest reading so far; -Infinity where there is none. */
   newestOf(key: string | null): number;
-  /** Called in the order of time, so that columns are found in the order in which they would have come. */
+  /** Called in order of time, so that columns appear in the same order as live. */
   cells(reading: SeriesReading, row: number, column: string | undefined): number[];
 }
 
 /**
- * Reads a table whole, before any of it is taken.
+ * Reads a whole table before any of it is taken.
  *
  * @param latest rows after this time are left out
  * @throws ServiceError limit.exceeded, and what the reader throws
@@ -61,7 +61,7 @@ export async function readPast(
     } else {
       throw new ServiceError(
         'limit.exceeded',
-        `The table has more than ${MAX_TABLE_ROWS} rows. Give a shorter time, or one key at a time.`,
+        `The table has more than ${MAX_TABLE_ROWS} rows. Send a shorter period, or one key at a time.`,
       );
     }
     await yielder.due();
@@ -69,14 +69,14 @@ export async function readPast(
   const past: PastReading[] = [];
   const plan: PastReading[] = [];
   const isAhead = aheadOf(rows, latest, reader);
-  for (const place of await inOrderOfTime(rows)) {
+  for (const place of await sortByTime(rows)) {
     const { reading, row: number, key, time, column } = place;
     const cells = reader.cells(reading, number, column);
     numbers += cells.length / 2 + 1;
     if (numbers > MAX_TABLE_NUMBERS) {
       throw new ServiceError(
         'limit.exceeded',
-        `The table has more than ${MAX_TABLE_NUMBERS} numbers. Give a shorter time, fewer columns, or one key at a time.`,
+        `The table has more than ${MAX_TABLE_NUMBERS} numbers. Send a shorter period, fewer columns, or one key at a time.`,
       );
     }
     (isAhead(place) ? plan : past).push({ key, time, cells });
@@ -85,7 +85,7 @@ export async function readPast(
   return { readings: past, plan, future };
 }
 
-/** Tells rows of plans from readings: all of a table that has no others, else those that come after the others of their key. */
+/** Tells plan rows from readings: all of a table that has nothing else, otherwise those after the last reading of their key. */
 function aheadOf(
   rows: readonly PastPlace[],
   latest: number,
@@ -101,7 +101,7 @@ function aheadOf(
     isPlan && (newest.size === 0 || time > Math.min(latest, newest.get(key) ?? reader.newestOf(key)));
 }
 
-/** Machines that have seen later readings than a table's first start over, with what they hold and the table. */
+/** Machines that have readings newer than the table's first start over: what they hold is merged into the table. */
 export async function withHeld(state: SeriesState, past: PastReading[]): Promise<PastReading[]> {
   const spans = new Map<string | null, { from: number; to: number }>();
   for (const { key, time } of past) {
@@ -111,7 +111,7 @@ export async function withHeld(state: SeriesState, past: PastReading[]): Promise
   for (const [key, { from, to }] of spans) {
     const machine = state.machines.get(key);
     if (machine !== undefined && machine.newest >= from) {
-      // Rows before that rest on readings that are gone: they stay as they are.
+      // Rows before that depend on readings that are gone, so they stay as they are.
       const since = machine.heldFrom;
       for (const reading of heldReadings(machine)) {
         if (reading.time >= since) {
@@ -121,6 +121,6 @@ export async function withHeld(state: SeriesState, past: PastReading[]): Promise
       state.forget(machine, ({ time }) => time >= since || (time >= from && time <= to));
     }
   }
-  // Sorting keeps the order of equals: what the table says of a time comes last, and so counts.
-  return held.length === 0 ? past : inOrderOfTime(held.concat(past));
+  // The sort is stable: at equal times the table's reading comes last, and so wins.
+  return held.length === 0 ? past : sortByTime(held.concat(past));
 }

@@ -1,13 +1,13 @@
 import type { Journal } from '../journal/journal';
 import type { PastReading } from '../readings/held-readings';
-import { AHEAD_OF_US, LEAP_STEPS } from '../readings/intake';
 import type { Machine } from '../readings/machine';
+import { AHEAD_OF_US, LEAP_STEPS } from '../readings/time-and-key';
 import { ALWAYS } from '../rows/known-ahead';
 import { DAY } from '../settings/durations';
 import type { SeriesState } from '../state/state';
 import type { SeriesReading } from '../types';
 
-/** Takes what is known ahead: plans, and what a table of the past says in the columns that are. */
+/** Takes what is known ahead: plans, and the values in those columns of a table of the past. */
 export class PlanIntake {
   private readonly names: ReadonlySet<string>;
 
@@ -18,8 +18,8 @@ export class PlanIntake {
     this.names = new Set(state.settings.knownAhead);
   }
 
-  /** Whether a reading says something of columns known ahead, and of no other. */
-  saysNothingElse(reading: SeriesReading, skip: (name: string) => boolean): boolean {
+  /** Whether a reading has values in columns known ahead, and in no others. */
+  hasOnlyKnownAhead(reading: SeriesReading, skip: (name: string) => boolean): boolean {
     if (this.names.size === 0) {
       return false;
     }
@@ -29,18 +29,18 @@ export class PlanIntake {
     return said.length > 0 && said.every(([name]) => this.names.has(name));
   }
 
-  /** What to do where readings of the future were meant as a plan; empty where nothing is known ahead. */
+  /** Advice for readings in the future that were meant as a plan; empty where nothing is known ahead. */
   get hint(): string {
     const names = [...this.names].map((name) => `"${name}"`).join(', ');
-    return names === '' ? '' : ` A plan has ${names} alone, beside the time and the key.`;
+    return names === '' ? '' : ` A plan has ${names} only, next to the time and the key.`;
   }
 
-  /** Whether there is room for a plan. @throws ServiceError limit.exceeded */
+  /** Checks that there is room for a plan. @throws ServiceError limit.exceeded */
   checkRoom(plan: readonly PastReading[]): void {
     this.state.knownAhead.checkRoom(plan.reduce((sum, { cells }) => sum + cells.length / 2, 0));
   }
 
-  /** A plan, as far as the newest reading knew nothing of it. @throws ServiceError limit.exceeded */
+  /** Takes a plan: it is known to rows after the newest reading. @throws ServiceError limit.exceeded */
   take(plan: readonly PastReading[]): void {
     const { state } = this;
     this.checkRoom(plan);
@@ -51,7 +51,7 @@ export class PlanIntake {
     }
   }
 
-  /** What a table says of columns known ahead: its plan, and what its readings tell to the rows before them. */
+  /** Takes the plan rows of a table, and the values that its readings have in columns known ahead. */
   takeOfTable(readings: readonly PastReading[], plan: readonly PastReading[]): void {
     if (this.names.size > 0) {
       readings.forEach((row) => this.put(row, ALWAYS));
@@ -73,8 +73,8 @@ export class PlanIntake {
 }
 
 /**
- * Whether a time is yet to come: by our clock, or where the readings are of another time, such as those of a simulation,
- * by theirs.
+ * Whether a time lies in the future: by our clock, or by that of the readings where they are of another time, such as in a
+ * simulation.
  *
  * @param newest time of the newest reading, -Infinity where there is none
  */

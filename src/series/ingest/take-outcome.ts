@@ -1,16 +1,16 @@
 import { show } from '../../table';
 import { ServiceError } from '../../wire/service-error';
-import { ofKey } from '../readings/intake';
+import { ofKey } from '../readings/time-and-key';
 import type { BroughtOutcome, SeriesStep } from '../types';
 import type { SeriesParts } from './parts';
 
 /**
- * Gives a row that waits the outcome which a message brings.
+ * Joins an outcome that a message brings with the row that waits for it.
  *
  * @throws ServiceError validation.failed, outcome.unknown, time.invalid, limit.exceeded
  */
 export function takeOutcome(
-  { settings, state, intake, journal, maker, now }: SeriesParts,
+  { settings, state, timeAndKey, journal, builder, now }: SeriesParts,
   { id, key, time, value }: BroughtOutcome,
 ): SeriesStep {
   if (settings.outcome.kind !== 'message') {
@@ -26,21 +26,21 @@ export function takeOutcome(
       `The outcome ${show(value)} cannot be used. Give ${labels.expected}.`,
     );
   }
-  const rowId = id ?? waiting.idAt(key ?? null, intake.instant(time));
+  const rowId = id ?? waiting.idAt(key ?? null, timeAndKey.instant(time));
   if (rowId === undefined || !waiting.has(rowId)) {
     const which = id === undefined ? `${ofKey(key ?? null)} at ${show(time)}` : ` with the id ${show(id)}`;
     throw new ServiceError(
       'outcome.unknown',
-      `No row${which} waits for an outcome: there was none, it has its outcome, or it is no longer among the newest ${settings.keep}. Give the msg.series.id of the row, or its key and time.`,
+      `No row${which} is waiting for an outcome: there was none, it has its outcome already, or it is no longer among the newest ${settings.keep}. Give the msg.series.id of the row, or its key and time.`,
     );
   }
   // Only now: an outcome without a row must not decide whether outcomes are numbers or labels.
   const truth = labels.codeOf(value);
-  const ripe = { ...waiting.take(rowId)!, truth };
-  state.kept.add(ripe);
-  journal.kept(ripe);
+  const released = { ...waiting.take(rowId)!, truth };
+  state.kept.add(released);
+  journal.kept(released);
   state.counts.outcomes++;
   const reason = state.schedule.due(state.facts(now()));
-  const trainSet = reason === undefined ? undefined : maker.trainSet(reason);
-  return { rows: [], outcomes: [maker.outcomeOf(ripe)], ...(trainSet !== undefined && { trainSet }) };
+  const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
+  return { rows: [], outcomes: [builder.outcomeOf(released)], ...(trainSet !== undefined && { trainSet }) };
 }

@@ -1,13 +1,13 @@
-import { isFuture, ofKey, timeInstead } from '../readings/intake';
+import { isFuture, ofKey, timeInstead } from '../readings/time-and-key';
 import type { PushOptions, SeriesReading, SeriesStep } from '../types';
 import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
 import { isYetToCome } from './plan-intake';
 
 /**
- * Takes one reading as it comes, or a part of a plan.
+ * Takes one live reading, or one row of a plan.
  *
- * @param options `arrival` counts where the reading has no time, or one that has not come
+ * @param options `arrival` is used where the reading has no time, or one in the future
  * @throws ServiceError time.invalid, columns.missing, limit.exceeded
  */
 export async function takeReading(
@@ -15,18 +15,18 @@ export async function takeReading(
   reading: SeriesReading,
   options: PushOptions & { arrival: number },
 ): Promise<SeriesStep> {
-  const { settings, state, intake, maker, plans, now } = parts;
+  const { settings, state, timeAndKey, builder, plans, now } = parts;
   const { arrival } = options;
-  const column = options.time === undefined ? intake.timeColumn(reading) : settings.time;
-  const mayBePlan = plans.saysNothingElse(reading, intake.skips(column));
-  const instant = mayBePlan ? intake.timeOf(reading, column, options, undefined) : undefined;
-  const key = intake.keyOf(reading, options, undefined, instant !== undefined);
-  // Before its columns are known: they would be there for good.
+  const column = options.time === undefined ? timeAndKey.timeColumn(reading) : settings.time;
+  const mayBePlan = plans.hasOnlyKnownAhead(reading, timeAndKey.skips(column));
+  const instant = mayBePlan ? timeAndKey.timeOf(reading, column, options, undefined) : undefined;
+  const key = timeAndKey.keyOf(reading, options, undefined, instant !== undefined);
+  // Checked before its columns are registered, since those stay for good.
   const isOfAll = key === null && settings.key !== undefined;
   state.checkKeys(isOfAll ? [] : [key]);
-  const told = instant ?? intake.timeOf(reading, column, options, undefined) ?? arrival;
+  const told = instant ?? timeAndKey.timeOf(reading, column, options, undefined) ?? arrival;
   const cells: number[] = [];
-  const missing = state.sensors.read(reading, intake.skips(column), undefined, cells);
+  const missing = state.sensors.read(reading, timeAndKey.skips(column), undefined, cells);
   const known = state.machines.get(key);
   if (instant !== undefined && (isOfAll || isYetToCome(told, arrival, state.newestOf(key), known))) {
     plans.take([{ key, time: told, cells }]);
@@ -43,17 +43,17 @@ export async function takeReading(
     state.tellOnce(
       {
         kind: 'future',
-        text: `A reading${ofKey(key)} says ${new Date(told).toISOString()}, which has not come yet. It is taken at its arrival, and so are others like it: set the clock of the machine.${plans.hint}`,
+        text: `A reading${ofKey(key)} is dated ${new Date(told).toISOString()}, which is in the future. The time of its arrival is used instead, as for others like it: set the clock of the machine.${plans.hint}`,
       },
       `future ${key}`,
     );
   }
-  if (time < state.ripening.watermark(machine)) {
+  if (time < state.pending.watermark(machine)) {
     state.counts.late++;
     state.tellOnce(
       {
         kind: 'late',
-        text: `A reading${ofKey(key)} of ${new Date(time).toISOString()} came after one of ${new Date(machine.newest).toISOString()} and is left out, as are others that come so late. Set Late to the longest delay, or reset the key if its clock was set back.`,
+        text: `A reading${ofKey(key)} of ${new Date(time).toISOString()} arrived after one of ${new Date(machine.newest).toISOString()} and is left out, as are others that arrive so late. Set Late to the longest delay, or reset the key if its clock was set back.`,
       },
       `late ${key}`,
     );
@@ -61,7 +61,7 @@ export async function takeReading(
   }
   const step = await acceptReading(parts, machine, time, cells);
   const reason = state.schedule.due(state.facts(now()));
-  const trainSet = reason === undefined ? undefined : maker.trainSet(reason);
-  const rows = step.isRow && state.isStarted ? maker.rowsOf(machine, time, true) : [];
+  const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
+  const rows = step.isRow && state.isStarted ? builder.rowsOf(machine, time, true) : [];
   return { rows, outcomes: step.outcomes, ...(trainSet !== undefined && { trainSet }) };
 }

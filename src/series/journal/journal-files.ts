@@ -6,7 +6,7 @@ import { writeAll } from '../../util/file-io';
 import type { Replay } from './records';
 
 /*
- * The files of a series' folder: one journal, named by its number, and what a crash may have left beside it.
+ * The files in a series' folder: one numbered journal, and whatever a crash may have left next to it.
  */
 const CHUNK = 256 * 1024;
 const NAME = /^(\d{8})\.jsonl$/;
@@ -16,12 +16,12 @@ export function numberOf(name: string): number {
   return Number(NAME.exec(name)?.[1]);
 }
 
-/** Their names in order, the newest journal last. */
+/** Names of the journals, the newest last. */
 export async function journalsIn(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
 }
 
-/** Opens a journal to go on with; where the disk does not let it be written, to read it alone. */
+/** Opens a journal to read and append to; where it cannot be written, to read only. */
 export async function openJournal(name: string): Promise<{ file: FileHandle; refused?: unknown }> {
   try {
     return { file: await open(name, 'r+') };
@@ -58,7 +58,7 @@ export async function writeLines(file: FileHandle, lines: Iterable<string>): Pro
   return size;
 }
 
-/** @returns bytes of the lines that are whole */
+/** @returns bytes of the complete lines */
 export async function readLines(
   file: FileHandle,
   replay: Replay,
@@ -88,7 +88,7 @@ export async function readLines(
   return whole;
 }
 
-/** Journals that a newer one has replaced, and what a crash left half written. */
+/** Removes journals that a newer one has replaced, and temporary files left by a crash. */
 export async function removeOthers(folder: string, keep: string | undefined): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name !== keep && (NAME.test(name) || name.endsWith('.jsonl.tmp'))) {

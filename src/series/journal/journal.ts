@@ -13,17 +13,17 @@ import type { SeriesNote, SeriesProgress } from '../types';
 import { journalsIn, numberOf, openJournal, readLines, removeOthers, writeLines } from './journal-files';
 import { record, Replay, snapshot } from './records';
 
-/** At most one write in this time, and what kill -9 loses at most. */
+/** Minimum time between two writes, and so the most that kill -9 loses. */
 const FLUSH_MS = 5000;
-/** A journal is written anew once it has grown by its own size, and by this many bytes at least. */
+/** A journal is compacted once it has doubled, and has grown by at least this many bytes. */
 const MIN_GROWTH = 4 * 1024 * 1024;
-/** Folders that are made for a journal when they are gone: its own, that of all series, and that of the package. */
+/** Folder levels that are created if they are gone: the series', that of all series, and the package's. */
 const LEVELS = 3;
 
 /**
- * A series on disk: a file to whose end lines are written every few seconds, and which is written anew, in one step,
- * when most of it is outdated. A last line that is torn is left out. Where the disk is full the series goes on in
- * memory, and is written whole once there is room.
+ * A series on disk: an append-only file, written every few seconds and compacted atomically when most of it is outdated.
+ * A torn last line is dropped. While the disk is full the series goes on in memory, and is written in full once there is
+ * space.
  */
 export class Journal implements Recorder {
   health: SeriesProgress['storage'] = 'none';
@@ -36,7 +36,7 @@ export class Journal implements Recorder {
   private snapshotSize = 0;
   private isOutdated = false;
 
-  /** @param exclusive runs work while no reading is taken */
+  /** @param exclusive runs work while no reading is being taken */
   constructor(
     private readonly folder: string | undefined,
     private readonly notify: (note: SeriesNote) => void,
@@ -45,8 +45,8 @@ export class Journal implements Recorder {
   ) {}
 
   /**
-   * Reads what the last series with this folder left. Where the folder cannot be made the series goes on in memory.
-   * @throws ServiceError `storage.failed` where a folder that is there cannot be read now: it is not to be written over
+   * Reads what the last series left in this folder. Where the folder cannot be created the series goes on in memory.
+   * @throws ServiceError `storage.failed` where an existing folder cannot be read now: it must not be overwritten
    */
   async open(state: SeriesState): Promise<void> {
     const { folder } = this;
@@ -67,7 +67,7 @@ export class Journal implements Recorder {
       this.state = undefined;
       throw new ServiceError(
         'storage.failed',
-        `What the series has kept in ${folder} cannot be read now (${reasonOf(error)}). Nothing of it is lost: it is read again with the next message.`,
+        `What the series has kept in ${folder} cannot be read now (${reasonOf(error)}). Nothing is lost: the next message tries again.`,
       );
     }
   }
@@ -92,12 +92,12 @@ export class Journal implements Recorder {
     this.append(() => record.waiting(row));
   }
 
-  /** What the schedule has to know later on. */
+  /** Records the schedule and the counters. */
   scheduled(state: SeriesState): void {
     this.append(() => record.summary(state));
   }
 
-  /** From now on another state is kept: the next `flush` writes it whole. */
+  /** Switches to another state, which the next `flush` writes in full. */
   replace(state: SeriesState): void {
     if (this.state !== undefined) {
       this.state = state;
@@ -105,14 +105,14 @@ export class Journal implements Recorder {
     this.outdate();
   }
 
-  /** Lets `flush` write the state whole, instead of what came since. */
+  /** Makes the next `flush` write the whole state instead of appending. */
   outdate(): void {
     this.isOutdated = true;
     this.pending = [];
     this.plan();
   }
 
-  /** Writes what is not on disk yet; never fails, but tells. */
+  /** Writes whatever is not on disk yet. Never throws: failures are reported through `notify`. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -122,7 +122,7 @@ export class Journal implements Recorder {
     }
     try {
       if (this.isOutdated || this.file === undefined || this.size > this.snapshotSize * 2 + MIN_GROWTH) {
-        await this.writeAnew(folder, state);
+        await this.compact(folder, state);
       } else {
         const bytes = Buffer.from(`${this.pending.join('\n')}\n${record.summary(state)}\n`);
         this.pending = [];
@@ -167,7 +167,7 @@ export class Journal implements Recorder {
       this.health = 'failed';
       this.notify({
         kind: 'storage.failed',
-        text: `The series cannot be kept in ${this.folder} (${reasonOf(error)}). It goes on in memory and is written as soon as that works.`,
+        text: `The series cannot be kept in ${this.folder} (${reasonOf(error)}). It goes on in memory and is written as soon as possible.`,
       });
     }
     this.outdate();
@@ -181,7 +181,7 @@ export class Journal implements Recorder {
       try {
         this.size = await readLines(file, new Replay(state), (replay) => this.told(replay, newest));
         if (refused === undefined) {
-          // A line that was torn would otherwise run on into the next one.
+          // A torn line would otherwise run into the next one.
           await file.truncate(this.size);
         }
       } catch (error) {
@@ -209,7 +209,7 @@ export class Journal implements Recorder {
     }
   }
 
-  /** What is in a folder that was away as the series was opened has not been read: it is not replaced. */
+  /** A folder that was missing when the series was opened may have come back: what it holds is not overwritten. */
   private async assertKnown(folder: string): Promise<void> {
     const newest = (await journalsIn(folder)).at(-1);
     if (newest !== undefined && numberOf(newest) > this.number) {
@@ -217,7 +217,7 @@ export class Journal implements Recorder {
     }
   }
 
-  private async writeAnew(folder: string, state: SeriesState): Promise<void> {
+  private async compact(folder: string, state: SeriesState): Promise<void> {
     const name = `${String(this.number + 1).padStart(8, '0')}.jsonl`;
     const temporary = path.join(folder, `${name}.tmp`);
     await makeFolder(folder, LEVELS);

@@ -8,14 +8,14 @@ import type { SeriesState } from '../state/state';
 import type { SeriesSettings } from '../types';
 
 /*
- * The lines of a journal: a JSON array each, its kind first. Sensors and words are numbered in the order of their
- * lines, and readings, rows and blocks name them by that number. What is missing (NaN) is null.
+ * The lines of a journal: one JSON array each, its kind first. Sensors and words are numbered in the order of their lines,
+ * and readings, rows and blocks refer to them by number. Missing values (NaN) are null.
  */
 const FORMAT = 2;
 
 type Cells = readonly (number | null)[];
 
-/** What rows depend on: with other settings, the rows of a journal are other rows. */
+/** The settings that rows depend on: rows made with others cannot be used. */
 function fingerprint({ outcome, aheads, windows, every, timezone, knownAhead }: SeriesSettings): string {
   const ahead = knownAhead.length === 0 ? [] : [knownAhead];
   return JSON.stringify([FORMAT, outcome, aheads, windows, every, timezone, ...ahead]);
@@ -33,7 +33,7 @@ export const record = {
     JSON.stringify(['k', key, time, ahead, truth, Array.from(row)]),
   waiting: ({ key, time, ahead, row }: KeptRow): string =>
     JSON.stringify(['waits', key, time, ahead, Array.from(row)]),
-  /** What is told by the state as it is. */
+  /** Schedule, counters and labels. */
   summary: ({ schedule, counts, labels }: SeriesState): string => {
     const { trainSets, trainedAt, outcomesThen, keptThen, decayWaits } = schedule;
     const trained = { trainSets, trainedAt, outcomesThen, keptThen, decayWaits };
@@ -41,7 +41,7 @@ export const record = {
   },
 };
 
-/** The state as lines, from which `Replay` makes it again. */
+/** The state as lines, from which `Replay` restores it. */
 export function* snapshot(state: SeriesState): IterableIterator<string> {
   yield record.header(state.settings);
   for (const sensor of state.sensors.list) {
@@ -60,9 +60,9 @@ export function* snapshot(state: SeriesState): IterableIterator<string> {
     yield record.waiting(row);
   }
   for (const machine of state.machines.values()) {
-    yield* machineLines(machine, state.ripening.settledUntil(machine));
+    yield* machineLines(machine, state.pending.settledUntil(machine));
   }
-  // Last: what is counted of the lines before it does not stand, of those after it does.
+  // Last, since these counters override what the lines before have counted; lines after it add to them.
   yield record.summary(state);
 }
 
@@ -84,11 +84,11 @@ function* machineLines(machine: Machine, settled: number): IterableIterator<stri
   }
 }
 
-/** Makes a state of lines, in the order in which they were written. */
+/** Restores a state from lines, in the order in which they were written. */
 export class Replay {
-  /** Lines that say nothing. */
+  /** Lines that could not be read. */
   unreadable = 0;
-  /** Whether rows of the journal were made with other settings. */
+  /** Whether the rows were made with other settings. */
   isForeign = false;
   private readonly floors = new Map<Machine, number>();
 
@@ -102,22 +102,22 @@ export class Replay {
     }
   }
 
-  /** After the last line: rows that had their outcome but were not kept yet are made again. */
+  /** After the last line: recomputes rows that had been released but not settled. */
   end(): void {
     const { state } = this;
     const { counts } = state;
     for (const machine of state.machines.values()) {
       const floor = this.isForeign ? -Infinity : (this.floors.get(machine) ?? -Infinity);
       machine.tidy(-Infinity);
-      state.ripening.watermark(machine);
+      state.pending.watermark(machine);
       machine.released.forEach((_, k) => {
         machine.released[k] = Math.max(machine.keptUntil[k]!, floor);
       });
-      for (const ripe of state.ripening.release(machine)) {
-        counts.outcomes += this.isForeign && ripe.machine === machine ? 1 : 0;
+      for (const released of state.pending.release(machine)) {
+        counts.outcomes += this.isForeign && released.machine === machine ? 1 : 0;
       }
-      state.ripening.settle(machine);
-      machine.tidy(state.ripening.settledUntil(machine));
+      state.pending.settle(machine);
+      machine.tidy(state.pending.settledUntil(machine));
     }
     state.numbers = [...state.machines.values()].reduce((sum, { numbers }) => sum + numbers, 0);
   }
@@ -153,7 +153,7 @@ export class Replay {
     }
   }
 
-  /** Of the same settings only. */
+  /** Lines that hold only for the same settings. */
   private takeOwn(kind: unknown, rest: unknown[]): void {
     const { state } = this;
     switch (kind) {

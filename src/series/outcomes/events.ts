@@ -5,21 +5,21 @@ import { EVENT_LABELS } from './outcome';
 const YES = EVENT_LABELS.indexOf('yes');
 
 /**
- * How many events the outcomes of rows tell of: runs of `yes`, by key. Of several aheads the rows of the shortest
- * count, since a longer one makes one run of events that are near each other. A run counts once rows reach `ahead`
- * beyond its beginning: when its first row has its outcome the others have none yet, and a model that is fitted then
- * has learned next to nothing of that event.
+ * Counts separate events in the outcomes of rows: runs of `yes` per key. With several aheads only rows of the shortest
+ * count, since a longer one merges neighbouring events into one run. A run counts once rows reach `ahead` beyond its
+ * start: when its first row has an outcome the others have none yet, and a model fitted then learns next to nothing of
+ * that event.
  */
 export class EventCounter {
   private events = 0;
-  /** Rows of `yes` at the last count. */
+  /** Rows with `yes` at the last count. */
   private of = 0;
-  /** An event that was not over then is from this time of rows on, in milliseconds. */
+  /** When the first event that was not over then will count, milliseconds since 1970. */
   private openUntil = Infinity;
 
   /**
    * @param ahead the shortest, in milliseconds
-   * @param most counting ends here
+   * @param most counting stops here
    */
   constructor(
     private readonly ahead: number,
@@ -27,7 +27,7 @@ export class EventCounter {
   ) {}
 
   /**
-   * Counted anew only where that may change the count.
+   * Recounts only where the count may have changed.
    *
    * @param of how many rows say `yes`
    * @param rows those of each key in order of time
@@ -66,7 +66,7 @@ export class EventCounter {
   }
 }
 
-/** Up to when rows of the shortest ahead have their outcome, of whichever machine is furthest. */
+/** The time up to which rows of the shortest ahead are released, on the machine that is furthest. */
 function newestRow(machines: Iterable<Machine>): number {
   let newest = -Infinity;
   for (const { released } of machines) {

@@ -1,16 +1,16 @@
 import type { KeptRow } from '../kept-row';
 
-/** Cells that the rows kept may have together; with wide rows there are fewer than `keep`. */
+/** Cells that all rows kept may have together: wide rows mean fewer than `keep`. */
 const MAX_CELLS = 5_000_000;
 
-/** The newest rows with their outcomes, and how many there are of each outcome. */
+/** The newest settled rows, and how many there are of each outcome. */
 export class RowsWithOutcome {
   private rows: KeptRow[] = [];
   private head = 0;
   private cells = 0;
   private readonly counts = new Map<number, number>();
 
-  /** @param onTooWide called as the first row is dropped for want of room, with how many there are */
+  /** @param onTooWide called when wide rows leave space for fewer than `keep`, with how many are kept */
   constructor(
     private readonly keep: number,
     private readonly onTooWide: (rows: number) => void,
@@ -36,7 +36,7 @@ export class RowsWithOutcome {
     }
   }
 
-  /** Forgets the rows of which this is true. */
+  /** Forgets the rows for which this is true. */
   dropWhere(isDropped: (row: KeptRow) => boolean): void {
     const left: KeptRow[] = [];
     for (const row of this) {

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 1000;
 
 export type OutcomeValue = number | string | boolean;
 
-/** Outcomes that messages bring: numbers, or labels; the first one decides. */
+/** Outcomes that messages bring: all numbers or all labels, as the first one is. */
 export class Labels {
   kind: 'number' | 'label' | undefined;
   readonly words: (string | boolean)[] = [];
@@ -50,9 +50,9 @@ export class Labels {
     return this.kind === 'number' ? code : this.words[code]!;
   }
 
-  /** What outcomes must be, in a sentence. */
+  /** What outcomes must be, to complete an error message. */
   get expected(): string {
-    return this.kind === 'number' ? 'a number, as the ones before' : 'a number, text, or true or false';
+    return this.kind === 'number' ? 'a number, like the ones before' : 'a number, text, or true or false';
   }
 }
 

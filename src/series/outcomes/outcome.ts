@@ -1,24 +1,29 @@
-import { type Machine, usualStep } from '../readings/machine';
+import { type Machine, medianStep } from '../readings/machine';
 import type { Sensor, SensorKind } from '../readings/sensors';
 import type { Timeline } from '../readings/timeline';
 import { valueAt } from '../readings/value-at';
 import type { EventOperator, SeriesOutcomeKind } from '../types';
 
-/** Said of an outcome that is not known yet. */
+/** An outcome that is not known yet. */
 export const NOT_YET = 'not yet';
 
-export type Maturity = number | undefined | typeof NOT_YET;
+export type OutcomeOrNotYet = number | undefined | typeof NOT_YET;
 
-/** Share of the time ahead that readings must cover for a "no". */
+/** Share of the time ahead that readings must cover for "no". */
 const COVERED = 0.8;
-/** A reading covers the time after it: a tenth of ahead, or so many usual steps of the machine. */
+/** A reading covers the time after it: a tenth of `ahead`, or this many median steps of the machine if that is longer. */
 const HELD_SHARE = 0.1;
 const HELD_STEPS = 5;
 
 export const EVENT_LABELS = ['no', 'yes'] as const;
 
-/** The value of a column `ahead` after a time; undefined where no reading is near. */
-export function columnOutcome(machine: Machine, sensor: Sensor, time: number, ahead: number): Maturity {
+/** The value of a column `ahead` after a time; undefined where no reading is close enough. */
+export function columnOutcome(
+  machine: Machine,
+  sensor: Sensor,
+  time: number,
+  ahead: number,
+): OutcomeOrNotYet {
   const then = time + ahead;
   const reach = ahead / 2;
   const line = machine.tracks[sensor.index]?.line;
@@ -29,14 +34,14 @@ export function columnOutcome(machine: Machine, sensor: Sensor, time: number, ah
   return line === undefined ? undefined : valueAt(line, line.size, then, reach, sensor.kind === 'number');
 }
 
-/** Whether an event came within `ahead` after a time: 1 or 0; undefined where readings are too few to say no. */
+/** Whether an event occurred within `ahead` after a time: 1 or 0; undefined where too few readings support a "no". */
 export function eventOutcome(
   machine: Machine,
   event: Extract<SeriesOutcomeKind, { kind: 'event' }>,
   sensor: Sensor | undefined,
   time: number,
   ahead: number,
-): Maturity {
+): OutcomeOrNotYet {
   const then = time + ahead;
   if (machine.newest < then) {
     return NOT_YET;
@@ -51,7 +56,7 @@ export function eventOutcome(
   return line === undefined || silence(machine, line, time, then) > (1 - COVERED) * ahead ? undefined : 0;
 }
 
-/** The readings that say no: of a measured number its own, of a state, which is told when it changes, those of the machine. */
+/** The readings that support a "no": the column's own for a measured number, all of the machine for a state, which is sent when it changes. */
 function coverage(
   machine: Machine,
   operator: EventOperator,
@@ -72,7 +77,7 @@ function silence(machine: Machine, line: Timeline, from: number, to: number): nu
   if (share <= (1 - COVERED) * (to - from)) {
     return share;
   }
-  const step = usualStep(machine.clock, machine.clock.countUntil(from));
+  const step = medianStep(machine.clock, machine.clock.countUntil(from));
   return HELD_STEPS * step > least
     ? uncovered(line, machine.silences, first, from, to, HELD_STEPS * step)
     : share;

@@ -1,10 +1,10 @@
 import { BoundedMap } from '../../util/bounded-map';
 import type { KeptRow } from '../kept-row';
 
-/** Rows whose outcome a message will bring, by their id: the newest ones. */
+/** The newest rows whose outcome a message will bring, by id. */
 export class WaitingRows {
   private readonly rows: BoundedMap<string, KeptRow>;
-  /** By key: ids in the order in which the rows came. */
+  /** By key: ids with their times, in order of arrival. */
   private readonly byKey = new Map<string | null, Map<string, number>>();
 
   constructor(keep: number) {
@@ -25,7 +25,7 @@ export class WaitingRows {
     this.rows.set(id, row);
   }
 
-  /** Takes out the row with an id. */
+  /** Removes and returns the row with an id. */
   take(id: string): KeptRow | undefined {
     const row = this.rows.get(id);
     if (row !== undefined) {
@@ -39,7 +39,7 @@ export class WaitingRows {
     return this.rows.has(id);
   }
 
-  /** The id of the row of a key at a time, else of the last one before. */
+  /** The id of a key's row at a time, or else of the last one before it. */
   idAt(key: string | null, time: number): string | undefined {
     let best: { id: string; at: number } | undefined;
     for (const [id, at] of this.byKey.get(key) ?? []) {

@@ -7,7 +7,7 @@ export interface PastReading {
   cells: number[];
 }
 
-/** The readings that a machine still holds, to be taken again together with those of a table. */
+/** The readings that a machine still holds, to be replayed together with those of a table. */
 export function heldReadings(machine: Machine): PastReading[] {
   const { clock, key } = machine;
   const held: PastReading[] = [];

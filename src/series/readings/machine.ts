@@ -2,40 +2,40 @@ import type { KeptRow } from '../kept-row';
 import { Timeline } from './timeline';
 import { Track } from './track';
 
-/** Steps of a machine whose median says how often it reports. */
+/** How many steps the median step is taken over. */
 const STEPS = 64;
-/** Before so many readings a machine has no usual step. */
+/** With fewer steps a machine has no median step. */
 const MIN_STEPS = 5;
-/** Times of the outcome's column a day and a week before: one reading in each quarter of an hour is kept for them. */
+/** For the values a day and a week before, one reading of the outcome's column is kept per quarter of an hour. */
 const HISTORY_STEP = 900_000;
-/** So long is it looked back for them. */
+/** How far back they reach. */
 export const HISTORY = 28 * 86_400_000;
-/** In-order readings between two looks at the usual step, and at what can be forgotten. */
+/** In-order readings between two rounds of housekeeping. */
 const HOUSEKEEPING = 32;
 
-/** What is known of one key: its readings as far back as rows see them, and how far its outcomes have come. */
+/** One machine: its readings as far back as rows need them, and how far its outcomes have come. */
 export class Machine {
-  /** The times of its readings; 1 where the reading gave a row as it came, 0 where it came late. */
+  /** The times of its readings; 1 where the reading arrived in order and gave a row, 0 where it was late. */
   readonly clock = new Timeline();
-  /** By the index of the sensor. */
+  /** By sensor index. */
   readonly tracks: (Track | undefined)[] = [];
-  /** Of the outcome's column, four weeks. */
+  /** Four weeks of the outcome's column. */
   readonly history = new Timeline();
-  /** Of an event: when its condition held (1) or no longer does (0), after a reading was replaced. */
+  /** For events: times at which the condition held (1), or turned out not to after a reading was replaced (0). */
   readonly hits = new Timeline();
-  /** Of an event: readings after which there was silence, at least once. */
+  /** For events: readings that were followed by a gap, at least at some point. */
   readonly silences = new Timeline();
-  /** By ahead: rows up to this time have been released; -Infinity: none. */
+  /** By ahead: the time up to which rows have been released; -Infinity: none. */
   readonly released: number[];
-  /** By ahead: rows up to this time are kept, or never will be. */
+  /** By ahead: the time up to which it is decided which rows are kept. */
   readonly keptUntil: number[];
-  /** Readings before this time are too late. Never goes back. */
+  /** Readings before this time are too late. Monotonic. */
   watermark = -Infinity;
-  /** By ahead: rows with their outcome that a late reading may still change. */
+  /** By ahead: rows with an outcome that a late reading may still change. */
   readonly unsettled: KeptRow[][];
-  /** Rows of these times, as far as they are made. */
+  /** By time: the part of a row that does not depend on the ahead, cached. */
   readonly bases = new Map<number, Float64Array>();
-  /** Milliseconds between two readings, as usual; NaN while not known. */
+  /** Median milliseconds between two readings; NaN while unknown. */
   step = NaN;
   /** Readings before this time may be forgotten. */
   heldFrom = -Infinity;
@@ -62,7 +62,7 @@ export class Machine {
     return (this.tracks[sensor] ??= new Track(this.longest));
   }
 
-  /** One reading in each quarter of an hour: the first. */
+  /** Keeps the first reading of each quarter of an hour. */
   putHistory(time: number, value: number): void {
     const { history } = this;
     const count = history.countUntil(time);
@@ -78,15 +78,15 @@ export class Machine {
     history.put(time, value);
   }
 
-  /** Whether it is time to call `tidy`. */
+  /** Whether `tidy` is due. */
   get isTidyDue(): boolean {
     return ++this.sinceHousekeeping >= (this.clock.size < HOUSEKEEPING ? 1 : HOUSEKEEPING);
   }
 
-  /** Looks at the usual step, and forgets what no row at `time` or later sees. */
+  /** Updates the median step, and forgets what no row at `time` or later needs. */
   tidy(time: number): void {
     this.sinceHousekeeping = 0;
-    this.step = usualStep(this.clock, this.clock.size);
+    this.step = medianStep(this.clock, this.clock.size);
     if (time > -Infinity) {
       this.heldFrom = Math.max(this.heldFrom, time - this.longest);
       for (const track of this.tracks) {
@@ -100,7 +100,7 @@ export class Machine {
     this.count();
   }
 
-  /** At least so many numbers `tidy` forgets at a time. */
+  /** A lower bound on how many numbers `tidy` would forget. */
   forgettable(time: number): number {
     return this.tracks.reduce((sum, track) => sum + (track?.forgettable(time) ?? 0), 0);
   }
@@ -114,8 +114,8 @@ export class Machine {
   }
 }
 
-/** The median of the last steps up to a reading; NaN where there are too few. */
-export function usualStep(clock: Timeline, count: number): number {
+/** The median of the last steps before a reading; NaN where there are too few. */
+export function medianStep(clock: Timeline, count: number): number {
   const from = Math.max(1, count - STEPS);
   if (count - from < MIN_STEPS) {
     return NaN;

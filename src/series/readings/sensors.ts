@@ -5,7 +5,7 @@ import type { SeriesCells, SeriesNote, SeriesReading, SeriesSettings } from '../
 
 export type SensorKind = 'number' | 'boolean' | 'text';
 
-/** A column of the readings. Text is held as the number of its word. */
+/** A column of the readings. Text is dictionary-encoded. */
 export interface Sensor {
   index: number;
   name: string;
@@ -14,16 +14,16 @@ export interface Sensor {
   codes: Map<string, number>;
 }
 
-/** Columns that readings may have, and different texts that one may have: what has more is no sensor. */
+/** At most this many columns, and this many different texts in one: beyond that a column is no sensor. */
 export const MAX_SENSORS = 500;
 export const MAX_WORDS = 1000;
-/** Characters of such a text at most. */
+/** At most this many characters in such a text. */
 const MAX_CHARACTERS = 1000;
 
-/** The columns seen so far, with their kinds: that of a column's first value. */
+/** The columns seen so far. The first value of a column decides its kind. */
 export class Sensors {
   readonly list: Sensor[] = [];
-  /** Those that a reading that was taken had: rows have their columns. */
+  /** Sensors that occurred in a reading that was taken: rows have columns for these. */
   seen: readonly Sensor[] = [];
   private readonly byName = new Map<string, Sensor>();
   private readonly missing: Set<string>;
@@ -41,11 +41,11 @@ export class Sensors {
   }
 
   /**
-   * The cells of a reading as [sensor, number, sensor, number …], without those that are missing.
+   * Appends the cells of a reading to `out` as [sensor, number, sensor, number …], without missing ones.
    *
    * @param row of a table, counted from 1
-   * @param skip names that are no sensors: time and key
-   * @returns how many cells could not be read and are missing for it
+   * @param skip the columns of the time and the key
+   * @returns how many cells did not fit their column and count as missing
    */
   read(
     reading: SeriesReading,
@@ -107,14 +107,14 @@ export class Sensors {
     return found;
   }
 
-  /** A reading with a value of this sensor is taken. */
+  /** Notes that a reading with this sensor was taken. */
   see(index: number): void {
     if (index >= this.seen.length) {
       this.seen = this.list.slice(0, index + 1);
     }
   }
 
-  /** A sensor with its words, as a restart has them on disk. */
+  /** Restores a sensor from disk. */
   restore(name: string, kind: SensorKind): Sensor {
     return this.byName.get(name) ?? this.put(name, kind);
   }
@@ -126,7 +126,7 @@ export class Sensors {
     }
   }
 
-  /** What a sensor's number stands for. */
+  /** Decodes a sensor's number. */
   cell({ kind, words }: Sensor, value: number): SeriesCells[string] {
     if (Number.isNaN(value)) {
       return null;
@@ -188,7 +188,7 @@ export class Sensors {
     );
   }
 
-  /** The number that a value which fits is held as; NaN for a word more than a column may have. */
+  /** The number that a fitting value is stored as; NaN for a word beyond the limit. */
   private codeOf(sensor: Sensor, value: number | boolean | string): number {
     if (sensor.kind !== 'text') {
       return Number(value);
@@ -230,7 +230,7 @@ export class Sensors {
 function tooManySensors(name: string): ServiceError {
   return new ServiceError(
     'limit.exceeded',
-    `Column "${name}" would be one more than the ${MAX_SENSORS} columns that readings may have. Give sensors fixed names, and what tells machines apart as the key.`,
+    `Column "${name}" is one more than the ${MAX_SENSORS} columns that readings may have. Give sensors fixed names, and use the key to tell machines apart.`,
   );
 }
 

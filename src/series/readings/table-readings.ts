@@ -1,22 +1,21 @@
 import { cellsOf, readBatches, readRows, type TableSource } from '../../table';
 import type { SeriesReading, SeriesSettings } from '../types';
-import { timeColumnOf } from './intake';
+import { timeColumnOf } from './time-and-key';
 
 export interface ReadingsOptions {
   signal?: AbortSignal;
-  /** Told the part of the table that has been read, 0 to 1, where its size is known. */
+  /** Called with the share of the table read so far, 0 to 1, where its size is known. */
   onRead?: (part: number) => void;
 }
 
-/** Forms whose cells are text, so that a column's type is found over all of them. */
+/** Forms whose cells are text: types are inferred over the whole column. */
 const OF_TEXT = ['parsed', 'file'];
-/** Rows that are made into readings at a time. */
+/** Rows converted at a time. */
 const STEP = 1000;
 
 /**
- * The rows of a table as readings, in its order and in bounded memory. Rows that came as objects are those very
- * objects. Of text, numbers and truth values are found over the whole column, as in every table; the time stays text,
- * which is read in the zone of the settings as that of a single reading is.
+ * The rows of a table as readings, in order and in bounded memory. Objects are passed through. In tables of text the
+ * types are inferred over whole columns; the time stays text and is read in the configured zone, as for single readings.
  * Errors: `table.invalid`, `table.empty`, `file.unreadable`.
  */
 export async function* readingsOf(

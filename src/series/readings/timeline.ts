@@ -1,6 +1,6 @@
 const FIRST_CAPACITY = 16;
 
-/** Times with a number each, ascending and without repeats: it grows at its end and is cut at its beginning. */
+/** Times with a number each, ascending and without repeats. It grows at the end and is pruned at the start. */
 export class Timeline {
   private times = new Float64Array(FIRST_CAPACITY);
   private values = new Float64Array(FIRST_CAPACITY);
@@ -23,7 +23,7 @@ export class Timeline {
     return this.size === 0 ? -Infinity : this.times[this.tail - 1]!;
   }
 
-  /** How many are at or before a time. */
+  /** How many times are at or before this one. */
   countUntil(time: number): number {
     if (this.size === 0 || this.times[this.tail - 1]! <= time) {
       return this.size;
@@ -41,7 +41,7 @@ export class Timeline {
     return low - this.head;
   }
 
-  /** Puts a number in its place; one that is there at the same time is replaced. @returns whether it is a new time */
+  /** Inserts a number in order, or replaces the one at the same time. @returns whether the time is new */
   put(time: number, value: number): boolean {
     const count = this.countUntil(time);
     if (count > 0 && this.time(count - 1) === time) {
@@ -60,7 +60,7 @@ export class Timeline {
     return true;
   }
 
-  /** Forgets the first ones. */
+  /** Forgets the oldest `count` entries. */
   drop(count: number): void {
     this.head += Math.max(0, Math.min(count, this.size));
   }

@@ -1,20 +1,20 @@
 import { Timeline } from './timeline';
 
-/** Readings of a sensor that windows see one by one; what is older is seen in blocks. */
+/** How many newest readings of a sensor are kept individually; older ones are summarized in blocks. */
 export const RAW = 1024;
-/** Blocks of the longest window. */
+/** Blocks per longest window. */
 const BLOCKS = 512;
 
-/** What the readings of a stretch of time come to. Of states, `mean` to `high` are unused; of numbers, `changes` to `changed`. */
+/** A summary of the readings in one interval. States leave `mean` to `high` unused; numbers, `changes` and `changed`. */
 export interface ReadingBlock {
-  /** The stretch: [index × width, (index + 1) × width). */
+  /** The interval: [index × width, (index + 1) × width). */
   index: number;
-  /** Time of its first reading, and of the first one after it. */
+  /** Time of its first reading, and of the first one after the interval. */
   start: number;
   end: number;
   /** The longest time from one reading to the next. */
   gap: number;
-  /** Time-weighted, each value until the next reading; m2 is the sum of squared deviations × milliseconds. */
+  /** Weighted by how long each value holds; m2 is the sum of squared deviations × milliseconds. */
   mean: number;
   m2: number;
   low: number;
@@ -26,7 +26,10 @@ export interface ReadingBlock {
   changed: number;
 }
 
-/** The weighted mean and squared deviations of values that hold for some milliseconds (Chan et al. 1979). */
+/**
+ * Weighted mean and squared deviations, combined pairwise: T. F. Chan, G. H. Golub, R. J. LeVeque, Updating formulae and
+ * a pairwise algorithm for computing sample variances, 1979.
+ */
 export class Moments {
   weight = 0;
   mean = 0;
@@ -48,9 +51,9 @@ export class Moments {
 }
 
 /**
- * The readings of one sensor of one machine, as far back as windows reach. All that is asked of it is a function of the
- * readings alone, whatever order they came in: the newest RAW ones are seen one by one, older ones in blocks of time
- * with fixed borders.
+ * The readings of one sensor of one machine, as far back as windows reach. Every answer is a function of the readings
+ * alone, whatever order they arrived in: the newest RAW ones are kept individually, older ones in blocks of time with
+ * fixed borders.
  */
 export class Track {
   readonly line = new Timeline();
@@ -68,7 +71,7 @@ export class Track {
     return this.line.size + this.blocks.length * 6;
   }
 
-  /** Whether a reading at this time comes after all others. */
+  /** @returns whether the reading is the newest */
   put(time: number, value: number): boolean {
     const isLast = time > this.line.lastTime;
     if (!isLast) {
@@ -77,7 +80,7 @@ export class Track {
     return this.line.put(time, value) && isLast;
   }
 
-  /** Where the readings that are seen one by one begin, of the first `count` ones. */
+  /** The time from which readings are used individually, looking at the first `count` of them. */
   rawFrom(count: number): number {
     if (count < RAW) {
       return -Infinity;
@@ -87,7 +90,7 @@ export class Track {
     return Math.min(border, Math.floor(this.line.time(count - 1) / width) * width);
   }
 
-  /** Makes the blocks before a time, a border of blocks that a reading follows. */
+  /** Builds the blocks before a block border. */
   buildUntil(border: number): void {
     const { line, width } = this;
     if (border <= this.builtUntil) {
@@ -103,12 +106,12 @@ export class Track {
     this.builtUntil = border;
   }
 
-  /** At least so many readings `prune` forgets at a time. */
+  /** A lower bound on how many readings `prune` would forget. */
   forgettable(time: number): number {
     return Math.max(0, this.line.countUntil(time - this.longest - this.width) - 1);
   }
 
-  /** Forgets what no window of a row at `time` or later sees. */
+  /** Forgets what no window of a row at `time` or later reaches. */
   prune(time: number): void {
     const { line, width } = this;
     const edge = time - this.longest;
@@ -130,7 +133,7 @@ export class Track {
     this.blocks.splice(0, unseen);
   }
 
-  /** What a restart needs beside the readings: the blocks whose readings are gone. */
+  /** Restores blocks whose readings are gone. */
   restoreBlocks(blocks: readonly ReadingBlock[]): void {
     this.blocks.push(...blocks);
     const last = blocks.at(-1);
@@ -139,13 +142,13 @@ export class Track {
     }
   }
 
-  /** Blocks of which readings are gone. */
+  /** Blocks whose readings are no longer held: a restart needs them in addition to the readings. */
   get goneBlocks(): ReadingBlock[] {
     const first = this.line.size === 0 ? Infinity : this.line.time(0);
     return this.blocks.filter(({ start }) => start < first);
   }
 
-  /** A reading within the stretch of a block, or the end of its last one, makes it another block. */
+  /** Drops blocks that a reading at this time changes. */
   private forgetBlocks(time: number): void {
     const before = this.line.countUntil(time) - 1;
     const from = before < 0 ? time : this.line.time(before);

@@ -1,10 +1,10 @@
 import type { Timeline } from './timeline';
 
 /**
- * The value of a timeline at a time: of numbers by a line between the readings around it, of states the last one.
+ * The value of a timeline at a time: numbers are interpolated linearly, states hold until the next reading.
  *
- * @param count looks at the first so many readings
- * @param reach undefined where both readings around it are further off; one that is twice as far off is not looked at
+ * @param count only the first `count` readings are used
+ * @param reach undefined where both neighbours are further away than this; one twice as far away is ignored
  */
 export function valueAt(
   line: Timeline,
@@ -26,7 +26,7 @@ export function valueAt(
   if (!isNumber) {
     return before >= 0 ? line.value(before) : undefined;
   }
-  // A line to a reading that is very far off would say what no reading says.
+  // Interpolation towards a very distant reading would invent values.
   if (before < 0 || (after < count && time - line.time(before) > 2 * reach)) {
     return line.value(after);
   }

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 
 export const CALENDAR_COLUMNS = ['hour', 'weekday', 'month'] as const;
 
-/** The calendar of a zone: what its clocks show, across the changes of daylight saving time. */
+/** Local calendar of a time zone, correct across daylight saving changes. */
 export class Calendar {
   private readonly zone: TimeZone;
 

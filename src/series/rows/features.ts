@@ -6,10 +6,10 @@ import { DAY, HOUR, showDuration } from '../settings/durations';
 import type { SeriesCells, SeriesSettings } from '../types';
 import { Calendar, CALENDAR_COLUMNS } from './calendar';
 import type { KnownAhead } from './known-ahead';
-import { meanOfUsual } from './usual';
+import { meanWithoutOutliers } from './robust-mean';
 import { describeNumber, describeState, numberCells, STATE_CELLS } from './windows';
 
-/** Places of the cells that every row has, before those of its sensors. */
+/** Positions of the cells that every row has, before those of its sensors. */
 const GAP = 0;
 const AHEAD = 1;
 const CALENDAR = 2;
@@ -21,35 +21,35 @@ const USUAL_NOW = 9;
 const USUAL_CHANGE = 10;
 const USUAL_THEN = 11;
 const FIXED = 12;
-/** After those what is known ahead, in the order of the settings, then the cells of the sensors. */
+/** Then the columns known ahead, in the order of the settings, then the cells of the sensors. */
 const KNOWN_AHEAD = FIXED;
-/** What is usual at a time of the week: the mean of so many weeks, of two at least, but for a holiday. */
+/** The usual value at a time of the week is a robust mean over this many weeks, and at least two. */
 const USUAL_WEEKS = 4;
-/** Shorter aheads need no look at yesterday: now says more. */
+/** Shorter aheads gain nothing from yesterday: the current value says more. */
 const MIN_AHEAD_OF_DAYS = HOUR;
 
-/** A column of rows: its place in the numbers of a row. */
+/** A column of rows and its position in them. */
 export interface RowColumn {
   name: string;
   at: number;
-  /** Whose numbers stand for text or truth values; undefined for numbers. */
+  /** The sensor that decodes its numbers to text or truth values; undefined for numbers. */
   state?: Sensor;
-  /** What it takes of history to be of use: rows that span so many days. */
+  /** Days that the rows must span for the column to be useful. */
   days: number;
-  /** The place of a guess at the change from now to the outcome, that must be nearer to it than no change is. */
+  /** Position of a cell that guesses the change from now to the outcome: the column is used if that beats "no change". */
   guess?: number;
 }
 
 /**
- * Which columns a row has, and how they are made: a row is a function of the readings up to its time, never of the
- * order they came in. Rows are numbers (text as codes, NaN where missing) until they leave.
+ * The columns of rows and how they are computed. A row is a function of the readings up to its time, never of their order
+ * of arrival. Rows are numbers (text as codes, NaN where missing) until they leave.
  */
 export class SeriesFeatures {
   private readonly calendar: Calendar;
   private readonly starts: number[] = [];
   private readonly ofSensors: RowColumn[] = [];
   private known: RowColumn[] | undefined;
-  /** Sensors that there were then: one that only a plan tells of is seen in no reading. */
+  /** Number of sensors when `known` was built: one that only a plan names is never seen in a reading. */
   private knownOf = 0;
   private size: number;
   readonly longest: number;
@@ -64,13 +64,13 @@ export class SeriesFeatures {
     this.longest = settings.windows.at(-1)!;
   }
 
-  /** Whether rows have the outcome's value a day and a week before. */
+  /** Whether rows have the outcome's values a day and a week before. */
   get hasHistory(): boolean {
     const { outcome, aheads } = this.settings;
     return outcome.kind === 'column' && aheads.at(-1)! >= MIN_AHEAD_OF_DAYS;
   }
 
-  /** What does not depend on the ahead. */
+  /** The part of a row that does not depend on the ahead. */
   base(machine: Machine, time: number): Float64Array {
     this.layOut();
     const row = new Float64Array(this.size).fill(NaN);
@@ -92,7 +92,7 @@ export class SeriesFeatures {
     return row;
   }
 
-  /** The row of an ahead: a copy of the base with its calendar, what is known ahead, and its days before. */
+  /** The row for one ahead: a copy of the base, with the calendar, the columns known ahead and the days before. */
   row(machine: Machine, base: Float64Array, time: number, ahead: number): Float64Array {
     const row = base.slice();
     const then = time + ahead;
@@ -111,8 +111,8 @@ export class SeriesFeatures {
   }
 
   /**
-   * The outcome's value at the same time a day and a week before, and as it usually is; and how it changed then over
-   * the same time. A change says what a level cannot where the level of all days has moved.
+   * The outcome's value at the same time of day a day and a week before, its usual value, and the changes over the same
+   * span back then. Changes stay useful where the level has moved since.
    */
   private writeHistory(machine: Machine, time: number, then: number, row: Float64Array): void {
     const { outcome } = this.settings;
@@ -135,7 +135,7 @@ export class SeriesFeatures {
     row[USUAL_CHANGE] = row[USUAL_THEN] - row[USUAL_NOW];
   }
 
-  /** The fewest times `days` by which the same time of day before `then` is past. */
+  /** The smallest multiple of `days` that takes `then` back to the past. */
   private daysUntilPast(time: number, then: number, days: number): number {
     let back = days;
     while (this.calendar.daysBefore(then, back) > time) {
@@ -144,7 +144,7 @@ export class SeriesFeatures {
     return back;
   }
 
-  /** The outcome's value at the same time of day, some days before; NaN where it is not known. */
+  /** The outcome's value at the same time of day, some days before; NaN where unknown. */
   private daysBefore({ history }: Machine, time: number, at: number, days: number): number {
     if (time - at + days * DAY > HISTORY) {
       return NaN;
@@ -153,7 +153,7 @@ export class SeriesFeatures {
     return valueAt(history, history.countUntil(time), then, MIN_AHEAD_OF_DAYS / 2, true) ?? NaN;
   }
 
-  /** What is usual at a time of the week, by what it was in each of the last weeks. */
+  /** The usual value at a time of the week, from its values in the last weeks. */
   private usual(inWeek: (week: number) => number): number {
     const values: number[] = [];
     for (let week = 1; week <= USUAL_WEEKS; week++) {
@@ -162,16 +162,16 @@ export class SeriesFeatures {
         values.push(value);
       }
     }
-    return values.length < 2 ? NaN : meanOfUsual(values);
+    return values.length < 2 ? NaN : meanWithoutOutliers(values);
   }
 
-  /** The number that a sensor has now, in a row; NaN where it is missing. */
+  /** A sensor's current value in a row; NaN where missing. */
   now(row: Float64Array, sensor: Sensor): number {
     const at = this.starts[sensor.index];
     return at === undefined || at >= row.length ? NaN : row[at]!;
   }
 
-  /** Cells of a row, less those of columns that came later than it. */
+  /** Cells of a row. Columns that appeared after it are left out. */
   cells(row: Float64Array, key: string | null): SeriesCells {
     const cells: SeriesCells = {};
     if (key !== null) {
@@ -185,12 +185,12 @@ export class SeriesFeatures {
     return cells;
   }
 
-  /** Whether a row does not know the outcome's value a week before, as in the first week of its key. */
+  /** Whether the outcome's value a week before is missing, as in the first week of a key. */
   lacksWeek(row: Float64Array): boolean {
     return Number.isNaN(row[WEEK_BEFORE]);
   }
 
-  /** The first column known ahead of which a row knows nothing. */
+  /** The first column known ahead that is missing in a row. */
   unknownAhead(row: Float64Array): string | undefined {
     return this.settings.knownAhead.find((_, i) => Number.isNaN(row[KNOWN_AHEAD + i]));
   }
@@ -273,7 +273,7 @@ export class SeriesFeatures {
       columns.push({ name: 'ahead', at: AHEAD, days: 0 });
     }
     if (calendar !== 'off') {
-      // A month is a point in time, not a season, until a second year has begun.
+      // Until a second year has begun, a month marks a point in time rather than a season.
       const days = calendar === 'on' ? [0, 0, 0] : [3, 15, 400];
       CALENDAR_COLUMNS.forEach((name, i) => columns.push({ name, at: CALENDAR + i, days: days[i]! }));
     }
@@ -292,7 +292,7 @@ export class SeriesFeatures {
   }
 }
 
-/** A window of a day or more is of use once rows span three of it. */
+/** A window of a day or more is useful once rows span three times its length. */
 function daysOf(window: number): number {
   const days = window / DAY;
   return days >= 1 ? 3 * days : 0;

@@ -2,19 +2,19 @@ import { ServiceError } from '../../wire/service-error';
 import type { Machine } from '../readings/machine';
 import { DAY } from '../settings/durations';
 
-/** Values that plans may hold: a year of hours of fifty columns. */
+/** Values that plans may hold: about a year of hours for fifty columns. */
 export const MAX_PLANNED = 500_000;
-/** Known all along, as what a table of the past tells. */
+/** Known all along, as for values from a table of the past. */
 export const ALWAYS = -Infinity;
 
-/** What was told of one column for a time, once the newest reading was that of `since`. */
+/** One planned value: for which time, and the time of the newest reading when it became known. */
 export interface KnownValue {
   time: number;
   since: number;
   value: number;
 }
 
-/** One column of a plan, ordered by time; of one time, by when it was told. */
+/** One column of a plan, ordered by time, then by when it became known. */
 class PlannedColumn {
   private told: KnownValue[] = [];
   private head = 0;
@@ -41,11 +41,11 @@ class PlannedColumn {
   }
 
   /**
-   * The value at a time, as it was known to a row: of a state the last one, of a number by a line between the two around
-   * it. NaN before the first time that is told of and after the last: what holds now may not hold then.
+   * The value at a time, as it was known to a row: states hold until the next one, numbers are interpolated linearly. NaN
+   * before the first planned time and after the last: the current value may no longer hold then.
    *
    * @param row time of the row
-   * @param gap numbers that are further apart say nothing of the time between them
+   * @param gap numbers further apart than this are not interpolated
    */
   at(time: number, row: number, gap: number, isNumber: boolean): number {
     const { told } = this;
@@ -70,7 +70,7 @@ class PlannedColumn {
       : before.value + ((after.value - before.value) * (time - before.time)) / (after.time - before.time);
   }
 
-  /** Forgets what is before a time, but the last that holds from then on. */
+  /** Forgets what lies before a time, except the value that still holds then. */
   forget(time: number): void {
     const { told } = this;
     let last = this.countUntil(time) - 1;
@@ -98,7 +98,7 @@ class PlannedColumn {
     return at < this.head ? undefined : this.told[at];
   }
 
-  /** The place after the last one at or before a time. */
+  /** Index after the last entry at or before a time. */
   private countUntil(time: number): number {
     let low = this.head;
     let high = this.told.length;
@@ -119,9 +119,8 @@ function isAfter(a: KnownValue, b: KnownValue): boolean {
 }
 
 /**
- * What is known ahead, by key and sensor; under null what is known to all. A row is told only what was known when its
- * reading came, also where a plan has changed since: a model that learned from better forecasts than it is given would
- * be told to be better than it is.
+ * Plans by key and sensor; null holds the plan for all keys. A row sees only what was known when its reading arrived, even
+ * if the plan has changed since: a model trained on better forecasts than it will be given would score too well.
  */
 export class KnownAhead {
   private readonly plans = new Map<string | null, Map<number, PlannedColumn>>();
@@ -138,7 +137,7 @@ export class KnownAhead {
     column.put(told);
   }
 
-  /** The number that a sensor will have at a time, as far as a row knows; NaN where it does not. */
+  /** The planned value of a sensor at a time, as known to a row; NaN where it was not. */
   at(
     key: string | null,
     { index, kind }: { index: number; kind: string },
@@ -170,7 +169,7 @@ export class KnownAhead {
     }
   }
 
-  /** Forgets what no row that a machine may still make can be for. What is known to all waits a day for the others. */
+  /** Forgets what no future row of a machine can use. The plan for all keys is held a day longer, for slower machines. */
   forgetPast({ key, heldFrom }: Machine): void {
     if (heldFrom > -Infinity) {
       this.plans.get(key)?.forEach((column) => column.forget(heldFrom));

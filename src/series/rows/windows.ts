@@ -1,6 +1,6 @@
 import { Moments, type Track } from '../readings/track';
 
-/** Cells of a number column: now; change, mean and spread of each window; lowest and highest of the longest. */
+/** Cells of a number column: now; change, mean and spread per window; lowest and highest of the longest. */
 export function numberCells(windows: readonly number[]): number {
   return 3 + 3 * windows.length;
 }
@@ -9,10 +9,9 @@ export function numberCells(windows: readonly number[]): number {
 export const STATE_CELLS = 3;
 
 /**
- * Writes what a number column is and was at a time: now, then by window its change, its time-weighted mean less now and
- * its spread (standard deviation), then the lowest and highest value of the longest window less now. A value holds
- * until the next reading. NaN where there is nothing to say: a window that begins before the first reading, or in a
- * time without readings that is longer than it.
+ * Writes the cells of a number column: its value now; per window the change, the time-weighted mean less now and the
+ * spread (time-weighted standard deviation); lowest and highest of the longest window, less now. A value holds until the
+ * next reading. NaN for a window that begins before the first reading or contains a gap longer than itself.
  *
  * @param out NaN from `at` on for numberCells(windows) cells
  */
@@ -33,7 +32,7 @@ export function describeNumber(
   out[at] = now;
   const moments = new Moments();
   let window = 0;
-  /** Ends the windows that begin within a value or block that holds from `start` to `end`. */
+  /** Completes the windows that begin within a value or block spanning `start` to `end`. */
   const endWindows = (start: number, end: number, gap: number, value: number): boolean => {
     while (window < windows.length && start <= time - windows[window]!) {
       const length = windows[window]!;
@@ -77,8 +76,8 @@ export function describeNumber(
 }
 
 /**
- * Writes what a column of text or truth values is and was: its code now, for how many seconds it has been so (at most
- * the longest window), and how often it changed in the longest window.
+ * Writes the cells of a state, that is text or truth values: its code now, for how many seconds it has held (at most the
+ * longest window), and how often it changed in the longest window.
  *
  * @param out NaN from `at` on for STATE_CELLS cells
  */
@@ -112,7 +111,7 @@ export function describeState(
   };
   let reached = false;
   for (let i = count - 2; i >= 0 && line.time(i) >= border && !reached; i--) {
-    // The change into the reading after this one counts where that reading is within the window.
+    // A change counts if the reading that brought it lies within the window.
     reached = from <= edge;
     if (!reached) {
       step(line.value(i), line.value(i), line.time(i), 0, NaN);
@@ -130,7 +129,7 @@ export function describeState(
   out[at + 2] = changes;
 }
 
-/** Index of the last block before a border; later ones may have been built for a later row. */
+/** Index of the last block before a border; later blocks may have been built for a later row. */
 function blockBefore({ blocks }: Track, border: number): number {
   let i = blocks.length - 1;
   while (i >= 0 && blocks[i]!.start >= border) {

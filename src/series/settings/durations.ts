@@ -13,14 +13,14 @@ const UNITS: Record<string, number> = {
 };
 export const HOUR = 3_600_000;
 export const DAY = 86_400_000;
-/** Ten years: what is longer was meant otherwise. */
+/** Ten years: anything longer is a typo. */
 const LONGEST = 3653 * DAY;
-/** Entries of a list or range: each is a row of its own, or some columns of every row. */
+/** Entries of a list or range: each makes a row of its own, or several columns of every row. */
 const MAX_ENTRIES = 200;
 
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy;
 
-/** Milliseconds of `10m`, `1.5h` or `1h 30m`; undefined for any other text, and for what is not above 0. */
+/** Milliseconds of `10m`, `1.5h` or `1h 30m`; undefined for any other text and for durations that are not above 0. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim().toLowerCase();
   let ms = 0;
@@ -39,8 +39,8 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * Milliseconds of a list of durations and ranges, ascending and without repeats: `1h, 6h`, `1h..24h` (in steps of its
- * beginning), `6h..24h/1h` (in steps of 1 h). @throws ServiceError config.invalid that names the field
+ * Milliseconds of a list of durations and ranges, ascending and without repeats: `1h, 6h`, `1h..24h` (the start is the
+ * step), `6h..24h/1h` (steps of 1 h). @throws ServiceError config.invalid that names the field
  */
 export function parseDurations(text: string, field: string): number[] {
   const found = new Set<number>();
@@ -69,7 +69,7 @@ function entriesOf(entry: string, field: string): number[] {
     throw badField(field, `the range ${show(entry.trim())} ends before it begins.`);
   }
   const count = Math.floor((to - from) / step) + 1;
-  // One more than may be tells the caller; more would only take time.
+  // One more than allowed is enough for the caller to refuse.
   return Array.from({ length: Math.min(count, MAX_ENTRIES + 1) }, (_, i) => from + i * step);
 }
 
@@ -92,7 +92,7 @@ const SHOWN = [
   ['s', 1000],
 ] as const;
 
-/** A duration as people write it, in the largest unit that it is whole in: `10m`, `90m`, `1h`, `1d`. */
+/** A duration in the largest unit that gives a whole number: `10m`, `90m`, `1h`, `1d`. */
 export function showDuration(ms: number): string {
   const [unit, size] = SHOWN.find(([, each]) => ms % each === 0) ?? ['ms', 1];
   return `${ms / size}${unit}`;

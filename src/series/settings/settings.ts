@@ -43,7 +43,7 @@ export function parseSeriesSettings(options: SeriesOptions = {}): SeriesSettings
   };
 }
 
-/** Trimmed text, of a number too; undefined where there is none. */
+/** Trimmed text or number as text; undefined where empty. */
 function filled(given: unknown): string | undefined {
   const trimmed = typeof given === 'string' || typeof given === 'number' ? `${given}`.trim() : '';
   return trimmed === '' ? undefined : trimmed;
@@ -73,7 +73,7 @@ function outcomeOf(options: SeriesOptions): SeriesOutcomeKind {
   return kind === 'column' ? { kind, column } : { kind, column, ...conditionOf(options) };
 }
 
-/** @param notSensors columns that say whose a reading is, and of when */
+/** @param notSensors the columns of the key and the time */
 function knownAheadOf(
   given: string | readonly string[] = [],
   outcome: SeriesOutcomeKind,
@@ -100,7 +100,7 @@ function knownAheadOf(
   return names;
 }
 
-/** Other ways to write an operator: those of the switch node, and of programmers. */
+/** Other spellings of an operator: those of the switch node, and of programming languages. */
 const ALIASES = new Map<string, EventOperator>(
   Object.entries({
     eq: '=',

@@ -2,8 +2,8 @@ import { show } from '../../table';
 import type { SeriesNote } from '../types';
 
 /**
- * What is to be said where some readings have a key and others none, such as those of before a key was told: they are a
- * machine that nobody meant. Undefined where all have one, or none has.
+ * A warning where some readings have a key and others none, such as those from before the key was configured: they make up
+ * a machine that nobody meant. Undefined where all have one, or none has.
  */
 export function keylessNote(keys: Iterable<string | null>): SeriesNote | undefined {
   const all = [...keys];
@@ -13,6 +13,6 @@ export function keylessNote(keys: Iterable<string | null>): SeriesNote | undefin
   }
   return {
     kind: 'keys',
-    text: `Beside ${show(named)} there are readings without a key: they are a machine of their own, with rows in each train set. If they are from before a key was told, forget all that is kept by a message with msg.reset.`,
+    text: `Besides ${show(named)} there are readings without a key. They count as a machine of their own, with rows in each train set. If they are from before the key was set, send msg.reset to forget everything kept so far.`,
   };
 }

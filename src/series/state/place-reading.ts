@@ -5,10 +5,10 @@ import type { Timeline } from '../readings/timeline';
 import type { SeriesFeatures } from '../rows/features';
 import type { SeriesSettings } from '../types';
 
-/** A time without readings that is shorter than this share of `ahead` covers it. */
+/** Gaps between readings up to this share of `ahead` count as covered. */
 const SILENCE_SHARE = 0.1;
 
-/** What says where the cells of a reading belong. */
+/** What decides where the cells of a reading belong. */
 interface Places {
   readonly settings: SeriesSettings;
   readonly sensors: Sensors;
@@ -16,11 +16,11 @@ interface Places {
 }
 
 /**
- * Puts the cells of a reading in their places of a machine: tracks, the clock, and what tells the outcome.
+ * Stores a reading in its machine: in the tracks, the clock, and what the outcome is derived from.
  *
  * @param cells numbers of sensors, each followed by its value
- * @param flag 1 where the reading gives a row as it comes
- * @returns whether there was a reading of this time before
+ * @param flag 1 where the reading arrived in order and gives a row
+ * @returns whether there was a reading at this time before
  */
 export function placeReading(
   machine: Machine,
@@ -59,7 +59,7 @@ export function placeReading(
   return isSecond;
 }
 
-/** Notes the readings at and before a time where there was silence after them. */
+/** Notes the readings at and before a time that are followed by a gap. */
 function noteSilence({ silences }: Machine, line: Timeline, time: number, least: number): void {
   const at = line.countUntil(time) - 1;
   const before = at > 0 ? line.time(at - 1) : time;

@@ -5,7 +5,7 @@ import { EventCounter } from '../outcomes/events';
 import { RowsWithOutcome } from '../outcomes/kept-rows';
 import { Labels } from '../outcomes/labels';
 import { EVENT_LABELS } from '../outcomes/outcome';
-import { Ripening } from '../outcomes/ripening';
+import { PendingOutcomes } from '../outcomes/pending-outcomes';
 import { WaitingRows } from '../outcomes/waiting-rows';
 import { Machine } from '../readings/machine';
 import { type Sensor, Sensors } from '../readings/sensors';
@@ -17,11 +17,11 @@ import type { RowAddress, SeriesNote, SeriesSettings } from '../types';
 import { keylessNote } from './keyless';
 import { placeReading } from './place-reading';
 
-/** What one series may hold: keys, and numbers of readings. */
+/** Bounds of one series: keys, and numbers held for readings. */
 export const MAX_KEYS = 1000;
 export const MAX_NUMBERS = 5_000_000;
 
-/** Told of what is to be on disk. */
+/** Records what belongs on disk. */
 export interface Recorder {
   sensor(sensor: Sensor, word?: string): void;
   kept(row: KeptRow): void;
@@ -39,7 +39,7 @@ const NO_COUNTS = {
   unknownAhead: 0,
 };
 
-/** All that a series knows: machines with their readings, rows with their outcomes, what was told. */
+/** Everything a series knows: machines with their readings, rows with their outcomes, plans, counters. */
 export class SeriesState {
   readonly sensors: Sensors;
   readonly features: SeriesFeatures;
@@ -48,10 +48,10 @@ export class SeriesState {
   readonly kept: RowsWithOutcome;
   readonly waiting: WaitingRows;
   readonly labels = new Labels();
-  readonly ripening: Ripening;
+  readonly pending: PendingOutcomes;
   readonly schedule: Schedule;
   readonly counts = { ...NO_COUNTS };
-  /** Numbers that the machines hold. */
+  /** Numbers that all machines hold. */
   numbers = 0;
   private readonly told = new Set<string>();
   private events: EventCounter;
@@ -71,7 +71,7 @@ export class SeriesState {
       this.tellOnce(
         {
           kind: 'rows dropped',
-          text: `Rows have so many columns that only ${rows} of them are kept for train sets. Send fewer sensors, or name fewer windows.`,
+          text: `Rows have so many columns that only ${rows} rows are kept for train sets. Send fewer sensors, or set fewer windows.`,
         },
         'rows dropped',
       ),
@@ -79,12 +79,12 @@ export class SeriesState {
     this.waiting = new WaitingRows(settings.keep);
     this.schedule = new Schedule(settings.train);
     this.events = this.newCounter();
-    this.ripening = new Ripening(settings, this.sensors, this.features, this.kept, (row) =>
+    this.pending = new PendingOutcomes(settings, this.sensors, this.features, this.kept, (row) =>
       recorder.kept(row),
     );
   }
 
-  /** @param once what is told once: the same text, unless said otherwise */
+  /** @param once identifies the notice: by default its text */
   tellOnce(note: SeriesNote, once = note.text): void {
     if (!this.told.has(once)) {
       this.told.add(once);
@@ -92,7 +92,7 @@ export class SeriesState {
     }
   }
 
-  /** A machine, made where it is new. @throws ServiceError limit.exceeded */
+  /** The machine of a key, created if need be. @throws ServiceError limit.exceeded */
   machine(key: string | null): Machine {
     let machine = this.machines.get(key);
     if (machine === undefined) {
@@ -107,21 +107,21 @@ export class SeriesState {
     return machine;
   }
 
-  /** Whether there may be machines with these keys, each named once. @throws ServiceError limit.exceeded */
+  /** Checks that there is room for machines with these distinct keys. @throws ServiceError limit.exceeded */
   checkKeys(keys: Iterable<string | null>): void {
     let count = this.machines.size;
     for (const key of keys) {
       if (!this.machines.has(key) && ++count > MAX_KEYS) {
         throw new ServiceError(
           'limit.exceeded',
-          `${show(key)} would be one more than the ${MAX_KEYS} keys that a series may have. Use a key with fewer values, split the machines over several series, or forget some by a reset with their key.`,
+          `${show(key)} is one more than the ${MAX_KEYS} keys that a series may have. Use a key with fewer values, split the machines over several series, or reset keys that are gone.`,
         );
       }
     }
   }
 
   /**
-   * Whether a reading with so many numbers may come: where there is no room, it may if as many are forgotten for it.
+   * Checks that there is room for a reading with this many numbers, if need be by forgetting as many.
    *
    * @throws ServiceError limit.exceeded
    */
@@ -130,19 +130,19 @@ export class SeriesState {
       return;
     }
     const machine = this.machines.get(key);
-    const settled = machine === undefined ? NaN : this.ripening.settledUntil(machine) + time - machine.newest;
+    const settled = machine === undefined ? NaN : this.pending.settledUntil(machine) + time - machine.newest;
     if (!((machine?.forgettable(settled) ?? 0) > numbers)) {
       throw new ServiceError(
         'limit.exceeded',
-        `The readings that ${this.machines.size} machines need for their windows are more than ${MAX_NUMBERS} numbers. Send readings less often or with fewer columns, or name shorter windows: the longest is ${showDuration(this.features.longest)}.`,
+        `The readings that ${this.machines.size} machines need for their windows are more than ${MAX_NUMBERS} numbers. Send readings less often or with fewer columns, or set shorter windows: the longest is ${showDuration(this.features.longest)}.`,
       );
     }
   }
 
   /**
-   * Puts a reading in its place.
+   * Stores a reading.
    *
-   * @param flag 1 where it gives a row as it comes
+   * @param flag 1 where it arrived in order and gives a row
    * @returns whether it is the newest of its machine
    */
   put(machine: Machine, time: number, cells: readonly number[], flag: number): boolean {
@@ -156,27 +156,27 @@ export class SeriesState {
     return isNewest;
   }
 
-  /** Forgets what no row sees any more, where it is time for that, or there is no more room. */
+  /** Forgets what no row needs any more, from time to time or where space is short. */
   tidy(machine: Machine): void {
     if (machine.isTidyDue || this.numbers > MAX_NUMBERS) {
       const before = machine.numbers;
-      machine.tidy(this.ripening.settledUntil(machine));
+      machine.tidy(this.pending.settledUntil(machine));
       this.knownAhead.forgetPast(machine);
       this.numbers += machine.numbers - before;
     }
   }
 
-  /** Forgets a machine, and those of its rows of which this is true. */
+  /** Forgets a machine, and those of its rows for which this is true. */
   forget(machine: Machine, isDropped: (row: KeptRow) => boolean): void {
     this.numbers -= machine.numbers;
     this.events = this.newCounter();
-    this.ripening.forget(machine);
+    this.pending.forget(machine);
     this.machines.delete(machine.key);
     this.kept.dropWhere((row) => row.key === machine.key && isDropped(row));
     this.waiting.dropWhere((row) => row.key === machine.key && isDropped(row));
   }
 
-  /** Forgets all of one key: its readings, rows and plan, and what was said of it. */
+  /** Forgets everything about one key: its readings, rows and plan, and the warnings about it. */
   forgetKey(key: string | null): void {
     const machine = this.machines.get(key);
     if (machine !== undefined) {
@@ -198,10 +198,10 @@ export class SeriesState {
   /** The aheads that a reading has rows for. */
   get rowAheads(): readonly number[] {
     const { aheads } = this.settings;
-    return this.ripening.isFromReadings ? aheads : aheads.slice(0, 1);
+    return this.pending.isFromReadings ? aheads : aheads.slice(0, 1);
   }
 
-  /** Time of the newest reading of a machine; where there is none of it, of all. */
+  /** Time of a machine's newest reading; where it has none, of the newest of all. */
   newestOf(key: string | null): number {
     const own = this.machines.get(key)?.newest ?? -Infinity;
     if (own > -Infinity) {
@@ -214,7 +214,7 @@ export class SeriesState {
     return newest;
   }
 
-  /** The column whose value later is the outcome. */
+  /** The column whose later value is the outcome. */
   get outcomeSensor(): Sensor | undefined {
     const { outcome } = this.settings;
     return outcome.kind === 'column' ? this.sensors.get(outcome.column) : undefined;
@@ -240,7 +240,7 @@ export class SeriesState {
 
   facts(now: number): ScheduleFacts {
     return {
-      kept: this.kept.size + this.ripening.unsettled,
+      kept: this.kept.size + this.pending.unsettled,
       outcomes: this.counts.outcomes,
       rarer: this.rarer,
       events: this.eventCount,
@@ -248,7 +248,7 @@ export class SeriesState {
     };
   }
 
-  /** Rows leave before the first train set only where none is waited for. */
+  /** Whether rows leave: they wait for the first train set, where one is coming. */
   get isStarted(): boolean {
     const { train, outcome } = this.settings;
     return train.kind === 'never' || outcome.kind === 'none' || this.schedule.trainSets > 0;
@@ -258,12 +258,12 @@ export class SeriesState {
     return new EventCounter(this.settings.aheads[0]!, FIRST_EVENTS);
   }
 
-  /** Events among the rows kept. */
+  /** Separate events among the rows kept. */
   private get eventCount(): number | undefined {
     if (this.settings.outcome.kind !== 'event') {
       return undefined;
     }
-    const [kept, unsettled] = [this.kept.outcomes, this.ripening.unsettledOutcomes];
+    const [kept, unsettled] = [this.kept.outcomes, this.pending.unsettledOutcomes];
     const yes = EVENT_LABELS.indexOf('yes');
     const of = (kept.get(yes) ?? 0) + (unsettled.get(yes) ?? 0);
     return this.events.count(of, () => this.rowsWithOutcome(), this.machines.values());
@@ -277,7 +277,7 @@ export class SeriesState {
     if (kind !== 'event' && isNumber) {
       return undefined;
     }
-    const [kept, unsettled] = [this.kept.outcomes, this.ripening.unsettledOutcomes];
+    const [kept, unsettled] = [this.kept.outcomes, this.pending.unsettledOutcomes];
     const codes = new Set([...kept.keys(), ...unsettled.keys()]);
     const counts = [...codes].map((code) => (kept.get(code) ?? 0) + (unsettled.get(code) ?? 0));
     return counts.length < 2 ? 0 : Math.min(...counts);

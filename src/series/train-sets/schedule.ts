@@ -1,43 +1,43 @@
 import { DAY, HOUR } from '../settings/durations';
 import type { TrainReason, TrainSchedule } from '../types';
 
-/** Outcomes before the first train set of `auto`, and of these of the rarer class. */
+/** Outcomes before the first train set of `auto`, and how many of them must be of the rarer class. */
 export const FIRST_ROWS = 200;
 export const FIRST_RARER = 20;
-/** Of an outcome that is an event: with fewer, the rows to learn from and those to score tell of the same one. */
+/** Separate events: with fewer, a model is scored on the very event that it has learned from. */
 export const FIRST_EVENTS = 3;
-/** `auto` after that: grown by this share, or a day later by so many rows. */
+/** `auto` after that: grown by this share, or a day later by this many rows. */
 const GROWTH = 0.2;
 const DAILY_ROWS = 50;
 
-/** What decides whether it is time for a train set. */
+/** What decides whether a train set is due. */
 export interface ScheduleFacts {
-  /** Rows kept with their outcome, and outcomes ever. */
+  /** Rows kept with their outcome, and outcomes in total. */
   kept: number;
   outcomes: number;
-  /** Rows of the rarer class; undefined where outcomes are numbers. */
+  /** Rows of the rarest class; undefined where outcomes are numbers. */
   rarer: number | undefined;
-  /** Events that rows kept tell of, {@link FIRST_EVENTS} at most; undefined where the outcome is none. */
+  /** Separate events in the rows kept, {@link FIRST_EVENTS} at most; undefined where the outcome is not an event. */
   events: number | undefined;
   now: number;
 }
 
 /**
- * When train sets go. By the wall clock, not the time of the readings: the rest of an hour is there for the service that
- * fits, and a week of readings that comes in a minute is one reason to fit, not seven.
+ * When train sets are sent. By the wall clock rather than event time: the hour between two is there to spare the service,
+ * and a week of readings that arrives in a minute is one reason to fit, not seven.
  */
 export class Schedule {
   trainSets = 0;
   trainedAt: number | undefined;
-  /** Outcomes ever, and rows kept, at the last train set. */
+  /** Outcomes in total, and rows kept, at the last train set. */
   outcomesThen = 0;
   keptThen = 0;
-  /** A decay was told sooner than it may bring a train set: it is told once a day, so the train set comes when it may. */
+  /** Decay was reported too soon for a train set. It is reported once a day only, so the train set follows when it may. */
   decayWaits = false;
 
   constructor(private readonly schedule: TrainSchedule) {}
 
-  /** How many outcomes the first train set waits for; 0 where none comes by itself. */
+  /** How many outcomes the first train set waits for; 0 where none is sent unasked. */
   get needed(): number {
     const { schedule } = this;
     return schedule.kind === 'never' ? 0 : schedule.kind === 'rows' ? schedule.rows : FIRST_ROWS;
@@ -75,8 +75,8 @@ export class Schedule {
   }
 
   /**
-   * Whether decay may bring a train set: not without a new outcome, and not within an hour of the last one; where train
-   * sets go by rows, not before a tenth of them is new.
+   * Whether decay may trigger a train set: not without a new outcome, and not within an hour of the last train set; with
+   * a schedule in rows, once a tenth of them is new.
    */
   mayAnswerDecay({ now, outcomes }: ScheduleFacts): boolean {
     const { schedule } = this;

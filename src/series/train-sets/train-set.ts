@@ -6,15 +6,15 @@ import type { RowColumn, SeriesFeatures } from '../rows/features';
 import { DAY, showDuration } from '../settings/durations';
 import type { SeriesCells, SeriesSettings, SeriesTrainSet, TrainReason } from '../types';
 
-/** With fewer keys, folds of whole keys would say more of the keys than of the model: then time alone orders the rows. */
+/** With fewer keys, folds of whole keys would measure the keys rather than the model: then only time matters. */
 const MIN_GROUPS = 5;
-/** A key that has rows in this last share of the time goes on. */
+/** A key with rows in this last share of the time is still active. */
 const END_SHARE = 0.1;
-/** The embargo covers what lies near a row for this share of the rows: bursts do not set it for all. */
+/** The embargo is this quantile of the rows' own needs: a burst of readings must not set it for all. */
 const EMBARGO_SHARE = 0.9;
-/** The readings of so many times after another are like it, however short the time ahead is. */
+/** Rows at the next few times are alike, however short the time ahead: at least this many are covered. */
 const TIMES_ALIKE = 6;
-/** Rows of a first week may be left out where they are no more than this share of all, and so many are left. */
+/** First weeks are left out only where they are at most this share of the rows, and enough rows remain. */
 const FIRST_WEEK_SHARE = 1 / 3;
 const LEFT_WITHOUT_FIRST_WEEK = 200;
 
@@ -26,7 +26,7 @@ export interface TrainSetParts {
   truthCell: (truth: number) => number | string | boolean;
 }
 
-/** The column that holds the outcome in outcomes and train sets. */
+/** The name of the target column. */
 export function targetName({ outcome, aheads }: SeriesSettings): string {
   const [ahead] = aheads;
   const isOne = aheads.length === 1;
@@ -42,7 +42,7 @@ export function targetName({ outcome, aheads }: SeriesSettings): string {
   }
 }
 
-/** A train set of rows with their outcomes, in any order. Undefined where no row can be learned from. */
+/** Makes a train set of rows in any order. Undefined where no row can be learned from. */
 export function makeTrainSet(
   rows: Iterable<KeptRow>,
   reason: TrainReason,
@@ -81,8 +81,8 @@ export function makeTrainSet(
 }
 
 /**
- * Rows without those of each key's first week, which know no week before. Such rows come once, and their errors are
- * larger: with them a model is told to be worse than it will be, by half where they are many (docs/benchmarks/told.md).
+ * Leaves out each key's first week, in which the values a week before are missing. Such rows occur only once and have
+ * larger errors: with them the scores are too pessimistic, by half where they are many (docs/benchmarks/told.md).
  *
  * @param rows in order of time
  */
@@ -99,7 +99,7 @@ function withoutFirstWeeks(rows: readonly KeptRow[], features: SeriesFeatures): 
 }
 
 /**
- * Whether most rows are of keys that are still there at the end: then those are the keys of the rows to come. Of machines
+ * Whether most rows belong to keys that are still active at the end: those are then the keys to be predicted. Of machines
  * that come and go, each with a life of its own, few are.
  *
  * @param rows in order of time
@@ -127,8 +127,8 @@ function newestByKey(rows: readonly KeptRow[]): { key: string; to: number }[] {
 }
 
 /**
- * Whether the outcome is nearer to what days before tell of it than to its value now. Where it is not, there is no such
- * rhythm, and the column says what was by chance: machine temperature 6 h ahead lost 8 % by it (docs/benchmarks/series.md).
+ * Whether the days before predict the outcome better than "no change" does. Where they do not there is no such rhythm, and
+ * the column is noise: machine temperature 6 h ahead lost 8 % by it (docs/benchmarks/series.md).
  */
 function saysMore(rows: readonly KeptRow[], at: number, features: SeriesFeatures, level: Sensor): boolean {
   let [guessed, unchanged] = [0, 0];
@@ -148,12 +148,12 @@ function compareKeys(a: string | null, b: string | null): number {
 }
 
 /**
- * How many rows after a row share a part of its outcome's time, or are of the next few times, for nine rows in ten at
- * most. Rows whose windows alone reach back to it stay: without them a fold learns from so little that a model is told to
- * be up to 1.5 times worse than it comes (docs/benchmarks/series.md).
+ * The embargo in rows: how many rows after a row overlap the time up to its outcome, or are at the next few times; the 90 %
+ * quantile over all rows. Rows that overlap by their windows alone stay: without them folds learn from so little that the
+ * promised loss is up to 1.5 times too high (docs/benchmarks/series.md).
  */
 function embargoRows(rows: readonly KeptRow[], ahead: number): number {
-  // Rows of one time stand together: where those of each time begin, and at last the number of rows.
+  // Rows at the same time are adjacent: the index at which each time begins, and finally the number of rows.
   const starts = [...rows.keys()].filter((i) => i === 0 || rows[i]!.time > rows[i - 1]!.time);
   const times = starts.map((start) => rows[start]!.time);
   starts.push(rows.length);

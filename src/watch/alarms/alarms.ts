@@ -2,17 +2,17 @@ import { BoundedMap } from '../../util/bounded-map';
 import type { Issued, MovedBand } from '../predictions/issued';
 import type { AlarmOptions, WatchedModel } from '../types';
 
-/** Keys, with their steps ahead, whose readings are counted. */
+/** Keys and aheads with a state. */
 const MOST = 10_000;
-/** Of two classes the one that is answered has at least this probability, where no threshold was chosen. */
+/** Without a threshold, the answered class of two has at least this probability. */
 const MORE_PROBABLE = 0.5;
 
 interface AlarmState {
   raised: boolean;
-  /** Readings in a row that speak for a turn, and the time of the first of them. */
+  /** Consecutive readings in favour of a change, and the time of the first of them. */
   count: number;
   since: number;
-  /** Of the newest reading. */
+  /** Time of the newest reading. */
   time: number;
 }
 
@@ -23,14 +23,14 @@ export interface AlarmTurn {
   since: number;
   value: number;
   limit: number;
-  /** How far it looks ahead, where rows look several steps ahead. */
+  /** Set where rows have several aheads. */
   ahead?: number;
 }
 
-/** Raises an alarm after some readings in a row at or beyond a limit, and clears it after as many back at another. */
+/** An alarm with hysteresis: raised after some consecutive readings at or beyond one limit, cleared at another. */
 export class Alarms {
   private readonly states = new BoundedMap<string, AlarmState>(MOST);
-  /** Two of the steps ahead that rows look: whether there are several. */
+  /** Up to two aheads seen, to know whether there are several. */
   private readonly steps = new Set<string>();
 
   constructor(
@@ -60,7 +60,7 @@ export class Alarms {
     this.note(String(ahead ?? ''));
     const state = this.states.get(place) ?? { raised: false, count: 0, since: time, time: -Infinity };
     if (time <= state.time) {
-      // A row of before, come late or predicted again: it says nothing of now.
+      // A late row, or one predicted again, says nothing about now.
       return undefined;
     }
     state.time = time;
@@ -90,22 +90,22 @@ export class Alarms {
     return Array.from(this.states, ([place, state]) => [place, { ...state }]);
   }
 
-  /** Where the model says when to raise, what is cleared later than raised would turn the alarm round. */
+  /** Where the model decides when to raise, a clear limit above that would invert the alarm, so it is capped. */
   private clearFrom(raise: number): number {
     const { raise: own, clear = this.usualClear(raise) } = this.options;
     return own === undefined ? Math.min(clear, raise) : clear;
   }
 
   /**
-   * A tenth below. Probabilities wander by their odds: a tenth below 0.5 an alarm comes and goes, so it is over where the
-   * odds are half of what they were, or a tenth below where that is lower.
+   * A tenth below. Probabilities vary by their odds, and around 0.5 a tenth is too little to stop an alarm from flapping:
+   * there it clears at half the odds, or a tenth below if that is lower.
    */
   private usualClear(raise: number): number {
     const below = raise - 0.1 * Math.abs(raise);
     return this.options.on === 'probability' ? Math.min(below, raise / (2 - Math.min(raise, 1))) : below;
   }
 
-  /** The probability from which on the model answers the label of the alarm. */
+  /** The probability from which the model answers the alarm's label. */
   private answeredFrom(threshold: WatchedModel['threshold']): number | undefined {
     const { on, label } = this.options;
     if (on !== 'probability') {

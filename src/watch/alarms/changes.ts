@@ -1,11 +1,11 @@
 import { BoundedMap } from '../../util/bounded-map';
 import type { WatchChange } from '../types';
 
-/** Changes that are kept for pictures; alarms give way first, so that they do not hide what became of the model. */
+/** Changes kept for display. Alarms are dropped first, so that they do not crowd out changes of the model. */
 const KEPT = 20;
 const KEPT_OF_MODEL = 10;
 const DAY = 86_400_000;
-/** Kinds and keys whose last time is known. */
+/** Kinds and keys whose last report is remembered. */
 const MOST = 4000;
 const LIMITED: ReadonlySet<WatchChange['what']> = new Set(['decay', 'recovered', 'drift', 'no_truth']);
 
@@ -14,7 +14,7 @@ export interface ChangesState {
   told: [place: string, time: number][];
 }
 
-/** What was told. Of a kind and key at most one a day, by the time of the rows, but for alarms and new models. */
+/** The changes reported: at most one a day per kind and key, in event time, except for alarms and new models. */
 export class Changes {
   newest: WatchChange[];
   private readonly told = new BoundedMap<string, number>(MOST);
@@ -26,7 +26,7 @@ export class Changes {
     }
   }
 
-  mayTell(what: WatchChange['what'], key: string | undefined, time: number): boolean {
+  mayReport(what: WatchChange['what'], key: string | undefined, time: number): boolean {
     const last = this.told.get(placeOf(what, key));
     return last === undefined || !LIMITED.has(what) || Math.abs(time - last) >= DAY;
   }

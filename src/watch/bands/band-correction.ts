@@ -1,18 +1,18 @@
-import { alikeInBlocks } from '../statistics/alike';
+import { autocorrelationTimeInBlocks } from '../statistics/effective-sample-size';
 import { Ring } from '../statistics/ring';
 
-/** Truths that a correction looks back on, and the time, in truths, in which their weight falls to 1/e. */
+/** How many truths a correction looks back on, and after how many their weight falls to 1/e. */
 const REACH = 600;
 const FADES = 200;
-/** Truths before the first correction, and between two. */
+/** Truths before the first correction, and between updates. */
 const FIRST = 20;
 const EVERY = 10;
-/** Truths in a block by which it is told how alike neighbouring errors are. */
+/** Truths per block when estimating the autocorrelation of errors. */
 const ALIKE_BLOCK = 100;
-/** Of the model before: truths that the next one begins with, and the largest distance that one of them may have. */
+/** How many truths are carried over to the next model, and the largest distance that one of them may have. */
 const CARRIED = 100;
 const MOST_CARRIED = 0.5;
-/** Step of the share of misses that is aimed at, per truth. */
+/** Learning rate of the targeted share of misses, per truth (γ of Gibbs and Candès). */
 const STEP = 0.01;
 
 export interface BandCorrectionState {
@@ -20,30 +20,31 @@ export interface BandCorrectionState {
   shift: number;
   widen: number;
   truths: number;
-  /** Truths of the models before; left out in states of earlier versions. */
+  /** Truths of earlier models; missing in states of earlier versions. */
   earlier?: number;
   ring: string;
-  /** The shift of each of the newest truths; left out in states of earlier versions. */
+  /** The shift of each of the newest truths; missing in states of earlier versions. */
   shifts?: string;
 }
 
-/** A truth by its band: distances in units of the band's scale. */
+/** A truth relative to its band: distances in units of the band's scale. */
 export interface BandMiss {
   /** Truth less middle. */
   error: number;
   /** Low end less truth, and truth less high end: positive where the truth is outside. */
   below: number;
   above: number;
-  /** Whether the truth was outside the band that left, and by how much its middle had been shifted. */
+  /** Whether the truth was outside the band as it left, and how far its middle had been shifted. */
   missed: boolean;
   shift: number;
 }
 
 /**
- * Keeps a band true by the truths that come later, in two stages: the middle is shifted by the weighted median error,
- * and the ends move by the weighted quantile of the conformal score (Romano, Patterson, Candès 2019) at a level that
- * follows the misses (Gibbs, Candès 2021). Weights fade with age, and a few truths move it only a little; the middle the
- * less, the more alike neighbouring errors are.
+ * Corrects a band by the truths that come later, in two stages. The middle is shifted by the weighted median error. The
+ * ends move by a weighted quantile of the conformity score of conformalized quantile regression (Y. Romano, E. Patterson,
+ * E. Candès, 2019), at a level that adapts to the misses (I. Gibbs, E. Candès, Adaptive conformal inference under
+ * distribution shift, 2021). Weights decay with age. Few truths move a band only a little, and the middle even less the
+ * more neighbouring errors are correlated.
  */
 export class BandCorrection {
   private readonly ring: Ring;
@@ -54,7 +55,7 @@ export class BandCorrection {
   shift = 0;
   widen = 0;
 
-  /** @param misses share of truths that should be outside: 0.2 for an 80 % band */
+  /** @param misses nominal share of truths outside: 0.2 for an 80 % band */
   constructor(
     private readonly misses: number,
     state?: BandCorrectionState,
@@ -70,9 +71,9 @@ export class BandCorrection {
   }
 
   /**
-   * What a correction begins with when another model takes over: how far the newest truths were from the bands of the
-   * model before, once shifted as they had left. The next model has errors of its own, but is wrong about its bands much
-   * as the one before; its middle it has to prove by itself. Large distances are cut off: they may be why it was replaced.
+   * The correction that another model starts with: how far the newest truths were from its predecessor's bands, with the
+   * shift they had when they left. A new model has errors of its own, so it learns its own shift; but it misjudges the
+   * width of its bands much as its predecessor did. Large distances are clipped: they may be the reason for the change.
    */
   static after(former: BandCorrection): BandCorrection {
     const { ring, shifts, misses } = former;
@@ -100,7 +101,7 @@ export class BandCorrection {
     return next;
   }
 
-  /** Truths so far, those of the models before among them. */
+  /** Truths so far, including those of earlier models. */
   get count(): number {
     return this.earlier + this.truths;
   }
@@ -109,7 +110,7 @@ export class BandCorrection {
     this.ring.push([error, below, above]);
     this.shifts.push([shift]);
     this.truths++;
-    // What is aimed at is bounded: misses told late would otherwise drive it on and on.
+    // Bounded, since misses that are reported late would otherwise drive it ever further.
     const aim = this.aim + STEP * (this.misses - (missed ? 1 : 0));
     this.aim = Math.min(3 * this.misses, Math.max(0, aim));
     if (this.ring.size >= FIRST && this.truths % EVERY === 0) {
@@ -134,11 +135,11 @@ export class BandCorrection {
       sum += weight;
       squares += weight * weight;
     }
-    const trusted = sum ** 2 / squares;
-    const share = trusted / (trusted + FIRST);
+    const effective = sum ** 2 / squares;
+    const share = effective / (effective + FIRST);
     const errors = ring.field(0);
-    // Errors that are alike for long turn before their truths have come, so that their median says less of the next one.
-    const independent = trusted / alikeInBlocks(errors, ALIKE_BLOCK);
+    // Long-correlated errors turn before their truths arrive, so their median says less about the next one.
+    const independent = effective / autocorrelationTimeInBlocks(errors, ALIKE_BLOCK);
     const usual = (independent / (independent + FIRST)) * weightedQuantile(errors, weights, sum, 0.5);
     const shift = this.truths < FIRST ? 0 : usual;
     const scores = Float64Array.from({ length: size }, (_, i) =>

@@ -1,8 +1,8 @@
 import { BandCorrection, type BandCorrectionState, type BandMiss } from './band-correction';
 
-/** A key has a correction of its own from here on. */
+/** With more truths than this a key uses a correction of its own. */
 const OWN_FROM = 200;
-/** Corrections held in all; and truths after which one that got none may make room for another key's. */
+/** Corrections held in total, and the number of truths after which an idle one may be replaced. */
 const MOST = 256;
 const IDLE = 20_000;
 
@@ -35,7 +35,7 @@ export class Corrections {
     }
   }
 
-  /** What the next model begins with, also of keys: refits may come before a key has enough truths of one model. */
+  /** What the next model starts with, per key too: refits may come faster than a key collects truths. */
   get next(): Corrections {
     const { truths } = this;
     if (this.following?.truths !== truths) {
@@ -48,7 +48,7 @@ export class Corrections {
     return this.following.corrections;
   }
 
-  /** How a band is to be corrected now: of no width, where nothing is known. */
+  /** The correction to apply now; none while nothing is known. */
   of(place: BandPlace): Pick<BandCorrection, 'shift' | 'widen'> {
     const own = place.key === null ? undefined : this.each.get(idOf(place, place.key))?.correction;
     const correction =

@@ -1,14 +1,14 @@
 import { isObject } from '../../util/json';
 import { attachedQuantiles, isNumber, type IssuedBand, type MovedBand } from '../predictions/issued';
 
-/** A half of a band with less of its width than this has none of its own. */
+/** A half band below this share of the width counts as having none. */
 const LEAST_HALF = 1e-9;
 
-/** How a band is moved: in units of `scale`, which is its width, or a little more where that is next to nothing. */
+/** How a band is corrected, in units of `scale`: its width, or a little more where that is close to zero. */
 export interface BandMove {
   /** Added to the middle. */
   shift: number;
-  /** Added to either end, outwards; the ends never cross the middle. */
+  /** Added to both ends, outwards; the ends never cross the middle. */
   widen: number;
   scale: number;
 }
@@ -23,8 +23,8 @@ export function movedBand({ middle, low, high }: IssuedBand, { shift, widen, sca
 }
 
 /**
- * A prediction with its band moved, in the form in which it came: mean, median and mode move with the middle, all other
- * quantiles keep their places within their half of the band.
+ * A prediction with its band corrected, in the form in which it came: mean, median and mode move with the middle, all other
+ * quantiles keep their relative positions within their half of the band.
  */
 export function movedPrediction(
   prediction: unknown,
@@ -57,7 +57,7 @@ function movedQuantile(level: number, value: number, band: IssuedBand, moved: Mo
   if (half > LEAST_HALF * width) {
     return moved.middle + ((value - band.middle) / half) * Math.abs(movedEnd - moved.middle);
   }
-  // The half has no width of its own: levels within it are placed by level, those beyond keep their distance to its end.
+  // A half without width: levels within it are spread by level, those beyond keep their distance to its end.
   const share = Math.abs(level - 0.5) / (0.5 - band.level);
   return share < 1 - 1e-9 ? moved.middle + (movedEnd - moved.middle) * share : movedEnd + (value - end);
 }

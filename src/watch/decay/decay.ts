@@ -1,35 +1,35 @@
-import { alikeIn } from '../statistics/alike';
+import { autocorrelationTime } from '../statistics/effective-sample-size';
 import { Ring } from '../statistics/ring';
 import type { WeeklyPattern } from '../statistics/weekly-pattern';
-import { CalmLosses, type CalmLossesState, ENOUGH } from './calm-losses';
-import type { OwnWindows } from './own-windows';
+import { ENOUGH, FirstLosses, type FirstLossesState } from './first-losses';
+import type { TrainWindows } from './train-windows';
 
-/** Losses of a block, and from one block to the next. */
+/** Losses per block, and from one block to the next. */
 const BLOCK = 100;
 const STEP = 50;
-/** Standard errors that a block must be above what was promised, and blocks in a row. */
+/** Standard errors by which a block must exceed what is expected, and consecutive blocks that it takes. */
 const SURE = 2.5;
 const IN_A_ROW = 2;
-/** Means that are kept for pictures. */
+/** Block means kept for pictures. */
 const MOST_MEANS = 200;
 
-/** How losses scatter, whatever their size. */
+/** How losses scatter, relative to their level. */
 export interface LossNoise {
-  /** Standard deviation by mean. */
+  /** Coefficient of variation. */
   spread: number;
-  /** Losses that say as much as one would if they were independent. */
+  /** Integrated autocorrelation time. */
   alike: number;
 }
 
-/** What the losses of a model should be, and of how many rows that is known. */
+/** The promised loss, and from how many rows it was estimated. */
 export interface PromisedLoss {
   loss: number;
   rows: number;
 }
 
-export interface DecayState extends CalmLossesState {
+export interface DecayState extends FirstLossesState {
   block: string;
-  /** The cell of the week of each loss. */
+  /** The weekly cell of each loss. */
   blockCells?: string;
   means: string;
   times: number[];
@@ -43,34 +43,33 @@ export interface DecayState extends CalmLossesState {
 }
 
 export interface DecayRule {
-  /** Shares above the promised loss: of decay, and at which it has recovered. */
+  /** Shares above the promised loss for decay and for recovery. */
   worse: number;
   recovered: number;
 }
 
 /** What losses are compared with. */
-export interface DecayYardstick {
+export interface DecayReference {
   rule: DecayRule;
-  /** Left out: the model's first losses stand for it. */
+  /** Left out: the model's first losses stand in for it. */
   promised?: PromisedLoss | undefined;
-  /** How the losses of the model before it scattered. */
+  /** How the losses of the previous model scattered. */
   noise?: LossNoise | undefined;
-  /** How much windows of the train set lie above their mean; `share` of their rows are of this key. */
-  own?: { windows: OwnWindows; share: number } | undefined;
+  /** How far windows of the train set rise above their mean; `share` of their rows belong to this key. */
+  own?: { windows: TrainWindows; share: number } | undefined;
   weekly: WeeklyPattern;
 }
 
 /**
- * Whether a model's losses have risen above what was promised: the mean of a block is above it by a share and by two and a half
- * standard errors, twice running. Losses of neighbouring rows are alike, so a block is worth fewer losses than it has:
- * n / (1 + 2 · sum of autocorrelations), which the model's first losses tell (or those of the model before it). What is
- * expected of a block follows the pattern of the week, where there is one; until one is known a block must also be above
- * what windows of the train set reach.
+ * Whether a model's losses have risen above what was promised: the mean of a block exceeds it by a share and by two and a
+ * half standard errors, twice in a row. Neighbouring losses are correlated, so a block has an effective sample size of
+ * n / (1 + 2 Σ ρ), estimated from the model's first losses (or those of the previous model). The expectation follows the
+ * weekly pattern, where there is one; until then a block must also exceed what windows of the train set reach.
  */
 export class Decay {
   private readonly block: Ring;
   private readonly blockCells: Ring;
-  private readonly calm: CalmLosses;
+  private readonly firstLosses: FirstLosses;
   private readonly blockMeans: Ring;
   /** Times of the newest steps. */
   private times: number[];
@@ -79,21 +78,21 @@ export class Decay {
   private below: number;
   private own: LossNoise | undefined;
   private noise: LossNoise | undefined;
-  /** Rows that a loss is the mean of. */
+  /** Rows per loss, where a loss is the mean of several. */
   private rows = 1;
-  /** Time of the first loss of the first block that was too high, or is good again. */
+  /** Time of the first loss in the first block that was too high, or good again. */
   since: number;
   isDecayed: boolean;
 
   constructor(
-    private readonly yardstick: DecayYardstick,
+    private readonly reference: DecayReference,
     state?: DecayState,
   ) {
     const ring = (capacity: number, text: string | undefined): Ring =>
       text === undefined ? new Ring(1, capacity) : Ring.fromText(1, capacity, text);
     this.block = ring(BLOCK, state?.block);
     this.blockCells = ring(BLOCK, state?.blockCells);
-    this.calm = new CalmLosses(yardstick.promised === undefined, yardstick.weekly, state);
+    this.firstLosses = new FirstLosses(reference.promised === undefined, reference.weekly, state);
     this.blockMeans = ring(MOST_MEANS, state?.means);
     this.times = state?.times.slice() ?? [];
     this.count = state?.count ?? 0;
@@ -101,22 +100,25 @@ export class Decay {
     this.below = state?.below ?? 0;
     this.since = state?.since ?? 0;
     this.isDecayed = state?.decayed ?? false;
-    this.noise = state?.noise ?? yardstick.noise;
+    this.noise = state?.noise ?? reference.noise;
     this.own = state?.own;
   }
 
-  /** Whether the newest block says the same: it may have changed since. */
-  get isSo(): boolean {
+  /** Whether the newest block agrees with the verdict: that may have changed since. */
+  get isConfirmed(): boolean {
     return this.isDecayed ? this.above > 0 : this.below > 0;
   }
 
-  /** What the losses are compared with in the mean of a week; undefined until it is known. */
+  /** The level that losses are compared with, averaged over a week; undefined until known. */
   get level(): number | undefined {
-    const { promised } = this.yardstick;
-    return promised?.loss ?? (this.calm.size < ENOUGH ? undefined : meanOf(this.calm.asUsual()));
+    const { promised } = this.reference;
+    return (
+      promised?.loss ??
+      (this.firstLosses.size < ENOUGH ? undefined : meanOf(this.firstLosses.deseasonalized()))
+    );
   }
 
-  /** The same of the newest block. */
+  /** The level expected of the newest block. */
   get expected(): number | undefined {
     const { level } = this;
     return level === undefined ? undefined : level * this.usual();
@@ -127,35 +129,35 @@ export class Decay {
     return this.block.size < BLOCK ? undefined : meanOf(this.block.field());
   }
 
-  /** How calm losses scatter, for the model that comes after this one. */
+  /** How losses scatter, for the next model. */
   get scatter(): LossNoise | undefined {
     return this.own ?? this.noise;
   }
 
   /** The model's first losses: how many, and their mean. */
   get first(): { rows: number; loss: number } {
-    return { rows: this.calm.size, loss: meanOf(this.calm.asUsual()) };
+    return { rows: this.firstLosses.size, loss: meanOf(this.firstLosses.deseasonalized()) };
   }
 
-  /** Means of the blocks so far, the newest 200, the oldest first. */
+  /** Means of the newest 200 blocks, the oldest first. */
   get means(): number[] {
     return [...this.blockMeans.field()];
   }
 
   /**
    * @param time of the row, milliseconds since 1970
-   * @param rows that it is the mean of
+   * @param rows how many rows it is the mean of
    */
   add(loss: number, time: number, rows = 1): void {
-    const cell = this.yardstick.weekly.cellAt(time);
+    const cell = this.reference.weekly.cellAt(time);
     this.rows = rows;
     this.count++;
     this.block.push([loss]);
     this.blockCells.push([cell]);
-    if (this.calm.takes(time)) {
-      this.calm.add(loss, cell, time);
-      if (this.calm.size === ENOUGH) {
-        this.own = noiseOf(this.calm.asUsual());
+    if (this.firstLosses.takes(time)) {
+      this.firstLosses.add(loss, cell, time);
+      if (this.firstLosses.size === ENOUGH) {
+        this.own = noiseOf(this.firstLosses.deseasonalized());
       }
     }
     if (this.count % STEP === 0) {
@@ -167,9 +169,10 @@ export class Decay {
   }
 
   toJSON(): DecayState {
-    const { block, blockCells, calm, blockMeans, times, count, above, below, since, noise, own } = this;
+    const { block, blockCells, firstLosses, blockMeans, times, count, above, below, since, noise, own } =
+      this;
     return {
-      ...calm.toJSON(),
+      ...firstLosses.toJSON(),
       block: block.toText(),
       blockCells: blockCells.toText(),
       means: blockMeans.toText(),
@@ -186,10 +189,10 @@ export class Decay {
 
   private judge(mean: number, time: number): void {
     this.blockMeans.push([mean]);
-    const { promised, rule } = this.yardstick;
-    const isGrowing = this.calm.takes(time);
-    // Calm losses are what came before this block, until there are enough.
-    const before = this.calm.asUsual().subarray(0, isGrowing ? -BLOCK : undefined);
+    const { promised, rule } = this.reference;
+    const isGrowing = this.firstLosses.takes(time);
+    // While the first losses are being collected, this block does not count among them.
+    const before = this.firstLosses.deseasonalized().subarray(0, isGrowing ? -BLOCK : undefined);
     const noise = this.own ?? this.noise ?? (before.length < BLOCK ? undefined : noiseOf(before));
     const level = promised?.loss ?? (before.length < BLOCK ? undefined : meanOf(before));
     if (noise === undefined || level === undefined) {
@@ -211,22 +214,22 @@ export class Decay {
   }
 
   /**
-   * What windows of the train set reach, else those of the calm losses, by the level of all: less what the pattern of the
-   * week has of it.
+   * What windows of the train set reach, or else those of the first losses, relative to the overall level and less what
+   * the weekly pattern explains.
    */
   private reached(isGrowing: boolean): number {
-    const { own, promised, weekly } = this.yardstick;
+    const { own, promised, weekly } = this.reference;
     if (own === undefined && (promised !== undefined || isGrowing)) {
       return 1;
     }
     const limit =
-      own === undefined ? this.calm.limit(BLOCK) : own.windows.limit((BLOCK * this.rows) / own.share);
+      own === undefined ? this.firstLosses.limit(BLOCK) : own.windows.limit((BLOCK * this.rows) / own.share);
     return limit / (1 + weekly.most);
   }
 
-  /** What is expected of the newest block, by the mean of a week. */
+  /** The weekly factor of the newest block: 1 in an average week. */
   private usual(): number {
-    const { weekly } = this.yardstick;
+    const { weekly } = this.reference;
     const cells = this.blockCells.field();
     return 1 + cells.reduce((sum, cell) => sum + weekly.of(cell), 0) / Math.max(1, cells.length);
   }
@@ -237,12 +240,12 @@ export class Decay {
   }
 }
 
-/** Of losses in their order. */
+/** @param losses in order of time */
 function noiseOf(losses: Float64Array): LossNoise {
   const mean = meanOf(losses);
   const square = losses.reduce((sum, loss) => sum + (loss - mean) ** 2, 0);
   return square > 0 && mean > 0
-    ? { spread: Math.sqrt(square / losses.length) / mean, alike: alikeIn(losses) }
+    ? { spread: Math.sqrt(square / losses.length) / mean, alike: autocorrelationTime(losses) }
     : { spread: 0, alike: 1 };
 }
 

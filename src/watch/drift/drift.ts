@@ -4,7 +4,7 @@ import type { ReferenceCell } from '../../scoring/reference/types';
 import { Ring } from '../statistics/ring';
 import type { ColumnDrift, WatchedColumn } from '../types';
 
-/** Rows from one look to the next, and looks in a row that it takes. */
+/** Rows between checks, and consecutive checks that it takes. */
 const EVERY = 50;
 const IN_A_ROW = 2;
 
@@ -15,7 +15,7 @@ export interface DriftState {
   columns: { psi: number; above: number }[];
 }
 
-/** Whether the newest rows are unlike the train set, column by column, by more than its own windows are. */
+/** Whether the newest rows differ from the train set, column by column, more than its own windows do. */
 export class Drift {
   /** [row][column]: the bin of each cell. */
   private readonly bins: Ring;
@@ -35,7 +35,7 @@ export class Drift {
     this.columns = watched.map((_, at) => (isSame ? { ...state.columns[at]! } : { psi: 0, above: 0 }));
   }
 
-  /** @param place key and time: rows of several steps ahead are one reading */
+  /** @param place key and time: rows with several aheads are one reading */
   add(row: Readonly<Record<string, unknown>>, place: string): void {
     if (this.watched.length === 0 || place === this.last) {
       return;
@@ -44,23 +44,23 @@ export class Drift {
     this.bins.push(this.watched.map(({ column, reference }) => driftBin(reference, cellOf(row[column]))));
     this.rows++;
     if (this.bins.size === DRIFT_WINDOW && this.rows % EVERY === 0) {
-      this.look();
+      this.check();
     }
   }
 
-  /** All columns, the most changed (by its own threshold) first. */
+  /** All columns, the most changed relative to its threshold first. */
   get all(): ColumnDrift[] {
     return this.watched
       .map(({ column, threshold }, at) => ({ column, psi: this.columns[at]!.psi, threshold }))
       .sort((a, b) => b.psi * a.threshold - a.psi * b.threshold);
   }
 
-  /** Those that are beyond their threshold now. */
+  /** Columns above their threshold now. */
   get beyond(): ColumnDrift[] {
     return this.all.filter(({ psi, threshold }) => psi > threshold);
   }
 
-  /** Whether one of them has been so twice running. */
+  /** Whether some column was above its threshold in two consecutive checks. */
   get isSure(): boolean {
     return this.columns.some(({ above }) => above >= IN_A_ROW);
   }
@@ -70,7 +70,7 @@ export class Drift {
     return { bins: bins.toText(), rows, last, columns: columns.map((one) => ({ ...one })) };
   }
 
-  private look(): void {
+  private check(): void {
     this.watched.forEach(({ reference, threshold }, at) => {
       const counts = new Array<number>(driftBins(reference)).fill(0);
       for (let row = 0; row < DRIFT_WINDOW; row++) {

@@ -1,19 +1,19 @@
 import type { Changes } from '../alarms/changes';
 import type { ColumnDrift, WatchChange, WatchedModel } from '../types';
 import { Drift, type DriftState } from './drift';
-import { Silence, type SilenceState } from './silence';
+import { MissingTruths, type MissingTruthsState } from './missing-truths';
 
 const MOST_REASONS = 5;
 
 export interface WithoutTruthState {
-  silence: SilenceState;
+  silence: MissingTruthsState;
   silent: boolean;
   drift: DriftState;
-  /** What was told of it last. */
+  /** Whether drift has been reported. */
   drifted: boolean;
 }
 
-/** A row that is predicted. */
+/** A predicted row. */
 export interface RowSeen {
   key: string | null;
   /** Milliseconds since 1970. */
@@ -25,14 +25,14 @@ export interface RowSeen {
 }
 
 /**
- * What rows tell by themselves: that truths have stopped coming, and that columns drift. Drift is the reason of a decay,
- * and is told alone only where no truth comes.
+ * What rows show without truths: that truths have stopped coming, and that columns drift. Drift explains a decay; on its own
+ * it is reported only while no truths come.
  */
 export class WithoutTruth {
-  private readonly silence: Silence;
+  private readonly missing: MissingTruths;
   private drift: Drift;
   private drifted: boolean;
-  /** No truth comes any more. */
+  /** Truths have stopped coming. */
   silent: boolean;
 
   constructor(
@@ -40,7 +40,7 @@ export class WithoutTruth {
     private model: WatchedModel,
     state?: WithoutTruthState,
   ) {
-    this.silence = new Silence(state?.silence);
+    this.missing = new MissingTruths(state?.silence);
     this.silent = state?.silent ?? false;
     this.drift = new Drift(model.drift ?? [], state?.drift);
     this.drifted = state?.drifted ?? false;
@@ -51,7 +51,7 @@ export class WithoutTruth {
     return this.drift.all;
   }
 
-  /** Columns that are beyond their threshold now: what may be the reason of a decay. */
+  /** Columns above their threshold: possible reasons for a decay. */
   get reasons(): ColumnDrift[] {
     return this.drift.beyond.slice(0, MOST_REASONS);
   }
@@ -61,17 +61,17 @@ export class WithoutTruth {
     if (row !== undefined) {
       this.drift.add(row, `${key ?? ''} ${time}`);
     }
-    return [...this.missTruth(seen), ...this.driftAlone(time)];
+    return [...this.missingTruths(seen), ...this.driftAlone(time)];
   }
 
-  /** A truth has come, of one key or (left out) for all of them. */
+  /** Call for each truth, with its key, or without one for all keys. */
   truth(key: string | undefined): void {
-    this.silence.truth(key);
+    this.missing.truth(key);
     this.silent = false;
     this.drifted = false;
   }
 
-  /** Another model is in charge, or its columns are known better. */
+  /** Another model is in charge, or its watched columns have changed. */
   modelChanged(model: WatchedModel): void {
     if (model.id !== this.model.id || !sameColumns(model, this.model)) {
       this.drift = new Drift(model.drift ?? []);
@@ -81,19 +81,19 @@ export class WithoutTruth {
   }
 
   toJSON(): WithoutTruthState {
-    const { silence, silent, drift, drifted } = this;
-    return { silence: silence.toJSON(), silent, drift: drift.toJSON(), drifted };
+    const { missing, silent, drift, drifted } = this;
+    return { silence: missing.toJSON(), silent, drift: drift.toJSON(), drifted };
   }
 
-  private missTruth({ key, time, ahead, continues = false }: RowSeen): WatchChange[] {
+  private missingTruths({ key, time, ahead, continues = false }: RowSeen): WatchChange[] {
     if (!continues) {
-      this.silence.message();
+      this.missing.message();
     }
     if (ahead === null || ahead <= 0) {
       return [];
     }
-    const missed = this.silence.row(key ?? '', time, ahead);
-    if (missed === undefined || this.silent || !this.changes.mayTell('no_truth', undefined, time)) {
+    const missed = this.missing.row(key ?? '', time, ahead);
+    if (missed === undefined || this.silent || !this.changes.mayReport('no_truth', undefined, time)) {
       return [];
     }
     this.silent = true;
@@ -108,7 +108,7 @@ export class WithoutTruth {
     if (drifted.length === 0) {
       return [];
     }
-    if (this.drifted || !this.changes.mayTell('drift', undefined, time)) {
+    if (this.drifted || !this.changes.mayReport('drift', undefined, time)) {
       return [];
     }
     this.drifted = true;

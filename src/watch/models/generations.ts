@@ -9,10 +9,10 @@ export interface GenerationsState {
   former: [generation: number, model: WatchedModel][];
 }
 
-/** The models that were in charge one after the other: truths of earlier predictions may still come. */
+/** The successive models in charge: truths of an earlier one's predictions may still come. */
 export class Generations {
   current: WatchedModel;
-  /** How many models were in charge before. */
+  /** How many models were in charge before the current one. */
   number: number;
   private readonly former = new BoundedMap<number, WatchedModel>(MOST_FORMER);
 
@@ -35,7 +35,7 @@ export class Generations {
     return generation === this.number ? this.current : this.former.get(generation);
   }
 
-  /** The newest generation of a model by its id; undefined where it was not in charge lately. */
+  /** The newest generation of a model id; undefined where it was not in charge recently. */
   of(id: string): number | undefined {
     if (id === this.current.id) {
       return this.number;

@@ -4,11 +4,11 @@ import { changeFrom } from '../../scoring/models/change-from';
 import { isThreshold } from '../../scoring/models/thresholds/threshold';
 import type { Reference } from '../../scoring/reference/types';
 import type { PromisedScores, WatchedColumn, WatchedModel } from '../types';
-import { keyRatios } from './promised-by-key';
+import { keyRatios } from './key-ratios';
 
 const MOST_COLUMNS = 200;
 
-/** What a watch needs to know of a model: from its card, and for drift from what is kept beside it. */
+/** What a watch needs to know about a model: from its card, and from the reference kept with it. */
 export function watchedModel(card: ModelCard, reference?: Reference): WatchedModel {
   const { name, fitted_train_set_id: id, version, task, scores, threshold } = card;
   const model: WatchedModel = { name, id, task };
@@ -43,7 +43,7 @@ export function watchedModel(card: ModelCard, reference?: Reference): WatchedMod
   return model;
 }
 
-/** With a threshold the labels are right as often as it was on the scored rows, where that is known. */
+/** With a threshold, the promised accuracy is the one at that threshold, where it is known. */
 function answeredAccuracy(
   threshold: WatchedModel['threshold'],
   reference: Reference | undefined,
@@ -61,10 +61,10 @@ function answeredAccuracy(
   return { accuracy: (hits + negatives - alarms) / (positives + negatives) };
 }
 
-/** How far a row that a series node made looks ahead: says nothing of the machine. */
+/** How far a series row looks ahead: not a property of the machine. */
 const STEP_COLUMN = 'ahead';
 
-/** Times only ever rise, so that they are left out. */
+/** Dates are left out, since they only ever rise. */
 function driftColumns({ columns, drift }: Reference): WatchedColumn[] {
   const watched = drift.flatMap((reference, at): WatchedColumn[] => {
     const { name, type } = columns[at]!;

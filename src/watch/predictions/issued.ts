@@ -1,14 +1,14 @@
 import { isObject } from '../../util/json';
 import type { Task } from '../../wire/types';
 
-/** The quantile that the band to watch should begin at: with 0.9 it is the 80 % band. */
+/** Preferred lower level of the band to watch: 0.1 and 0.9 make an 80 % band. */
 const WANTED_LEVEL = 0.1;
-/** Probabilities that are held of one prediction: the largest ones. */
+/** How many probabilities of one prediction are held: the largest ones. */
 const MOST_CLASSES = 64;
 
 export type IssuedLabel = string | number | boolean;
 
-/** A band of quantiles that lie symmetrically about a middle. */
+/** A band between two quantiles of symmetric levels. */
 export interface IssuedBand {
   kind: 'band';
   middle: number;
@@ -18,26 +18,26 @@ export interface IssuedBand {
   level: number;
 }
 
-/** A band as it left. */
+/** A band after its correction. */
 export interface MovedBand {
   middle: number;
   low: number;
   high: number;
 }
 
-/** What a model said of one row. */
+/** What a model predicted for one row. */
 export type Issued =
   | IssuedBand
   | { kind: 'number'; middle: number }
   | { kind: 'classes'; label: IssuedLabel; probabilities: [label: string, p: number][]; rest: number }
   | { kind: 'label'; label: IssuedLabel };
 
-/** Reads what predict attached to a row; undefined where it is no prediction of this task, such as null. */
+/** Reads what predict attached to a row; undefined where that is not a prediction of this task, such as null. */
 export function readIssued(task: Task, prediction: unknown, probabilities: unknown): Issued | undefined {
   return task === 'classification' ? readLabel(prediction, probabilities) : readNumber(prediction);
 }
 
-/** The quantiles of a prediction by level, ascending; none where it has none. */
+/** The quantiles of a prediction in ascending order of level; empty where it has none. */
 export function attachedQuantiles(prediction: unknown): { name: string; level: number; value: number }[] {
   if (!isObject(prediction)) {
     return [];

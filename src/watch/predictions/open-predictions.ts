@@ -2,28 +2,28 @@ import { BoundedMap } from '../../util/bounded-map';
 import type { WatchCounts, WatchedRow } from '../types';
 import type { Issued, MovedBand } from './issued';
 
-/** Predictions that may wait for their truth, and the numbers that they may hold together. */
+/** Bounds on predictions that wait for their truth, and on the numbers that they hold together. */
 const MOST_OPEN = 100_000;
 const MOST_NUMBERS = 2_000_000;
-/** Truths that may wait for their prediction; and the newest predictions known to have had their truth. */
+/** Bounds on truths that wait for their prediction, and on settled ids that are remembered. */
 const MOST_EARLY = 10_000;
 const MOST_SETTLED = 10_000;
 
-/** A prediction that waits for its truth. It is never changed. */
+/** A prediction that waits for its truth. Immutable. */
 export interface OpenPrediction {
   id: string;
   key: string | null;
   /** Milliseconds since 1970. */
   time: number;
   ahead: number | null;
-  /** Which of the models that were in charge made it. */
+  /** Which of the successive models made it. */
   generation: number;
   issued: Issued;
-  /** Bands: as it left, its scale, and nine quantiles 0.1 … 0.9 as they left, where all are there. */
+  /** For bands: as it left, its scale, and the nine quantiles 0.1 … 0.9 as they left, if all nine are predicted. */
   left?: MovedBand;
   scale?: number;
   nine?: number[];
-  /** The target as it is now. */
+  /** The current value of the target. */
   now?: number | string | boolean;
 }
 
@@ -32,29 +32,29 @@ export interface OpenState {
   early: [id: string, truth: unknown][];
   settled: string[];
   dropped: number;
-  /** Left out by versions that did not count them. */
+  /** Missing in states of earlier versions. */
   unmet?: number;
   since?: number;
 }
 
-/** What a row is known by: its id first, then its place, where it has them. */
+/** The names of a row: its id, then its place (key, time and ahead), as far as it has them. */
 export function namesOf({ id, key, time, ahead }: WatchedRow): string[] {
   const place = time === undefined ? [] : [`${key ?? ''} ${time} ${ahead ?? ''}`];
   return id === undefined ? place : [id, ...place];
 }
 
-/** Predictions and truths that wait for each other, in bounded numbers: the oldest are given up. */
+/** Joins predictions and truths that arrive in either order. Both are bounded: the oldest are given up. */
 export class OpenPredictions {
   private readonly open = new Map<string, OpenPrediction>();
   private readonly early: BoundedMap<string, unknown>;
   private readonly settled = new BoundedMap<string, true>(MOST_SETTLED);
-  /** Ids by the place of their rows: a truth may know no more than when and of what it is. */
+  /** Ids by the place of their rows: a truth may carry only key and time. */
   private readonly idAt = new Map<string, string>();
   private numbers = 0;
   dropped: number;
-  /** Truths that wait though their rows are not older than the first that was predicted: theirs should have been there. */
+  /** Early truths whose rows are as new as the predictions: their predictions should have been here. */
   unmet: number;
-  /** Time of the oldest row that was predicted. */
+  /** Time of the oldest predicted row. */
   private since: number | undefined;
 
   constructor(state?: OpenState) {
@@ -78,7 +78,7 @@ export class OpenPredictions {
     return { open: open.size, early: early.size, dropped, unmet };
   }
 
-  /** Adds a prediction; one with its id that waits already is replaced. False where its truth came and was counted. */
+  /** Adds a prediction, or replaces the one with its id. False where its truth has been counted already. */
   add(prediction: OpenPrediction): boolean {
     const { id, time } = prediction;
     this.since = Math.min(this.since ?? time, time);
@@ -95,7 +95,7 @@ export class OpenPredictions {
   }
 
   /**
-   * Takes out the prediction that a truth is of; `early` holds the truth until it comes.
+   * Removes and returns the prediction of a truth. `early`: the truth waits until its prediction comes.
    *
    * @param names of the row, at least one
    * @param time of the row, where it is known
@@ -118,7 +118,7 @@ export class OpenPredictions {
     return prediction;
   }
 
-  /** Takes out the truth that came before the prediction of the row with these names. */
+  /** Removes and returns a truth that arrived before the prediction of its row. */
   takeEarly(names: readonly string[], time?: number): { truth: unknown } | undefined {
     const name = names.find((one) => this.early.has(one));
     if (name === undefined) {
@@ -151,7 +151,7 @@ export class OpenPredictions {
     return undefined;
   }
 
-  /** A truth of a row from before the first prediction, as out of a table of past readings, has none to meet. */
+  /** Whether a truth should have met a prediction: rows from before the first one, as in a table of the past, have none. */
   private isDue(time: number | undefined): boolean {
     return this.since !== undefined && (time === undefined || time >= this.since);
   }
@@ -183,7 +183,7 @@ function placeOf({ key, time, ahead }: OpenPrediction): string {
   return namesOf({ key, time, ahead })[0]!;
 }
 
-/** A measure of what a prediction takes in memory. */
+/** A measure of the memory that a prediction takes. */
 function numbersOf({ issued, nine }: OpenPrediction): number {
   return 10 + (nine?.length ?? 0) + (issued.kind === 'classes' ? 2 * issued.probabilities.length : 0);
 }

@@ -1,13 +1,13 @@
 import type { SettledPrediction } from '../types';
 import type { OpenPrediction } from './open-predictions';
 
-/** Points of a picture, and of all pictures together. */
+/** Points per picture, and in all pictures together. */
 const MOST = 200;
 const MOST_OF_ALL = 600;
 
-/** The newest truths of each key and step ahead with their predictions as they left, for pictures. */
+/** For pictures: the newest truths of each key and ahead, with their predictions as they left. */
 export class SettledPredictions {
-  /** By key and step; the one heard of last is the last. */
+  /** By key and ahead, in order of their newest truth. */
   private readonly places = new Map<string, SettledPrediction[]>();
   private size = 0;
 
@@ -26,7 +26,7 @@ export class SettledPredictions {
     });
   }
 
-  /** By their time, the oldest first. */
+  /** In order of time, the oldest first. */
   toJSON(): SettledPrediction[] {
     return [...this.places.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -50,7 +50,7 @@ export class SettledPredictions {
     }
   }
 
-  /** Of the place that has the most; of equal ones the one that was heard of least lately. */
+  /** Drops from the place with the most points; among equals, from the one updated least recently. */
   private dropOldest(): void {
     let longest: [place: string, newest: SettledPrediction[]] | undefined;
     for (const entry of this.places) {

@@ -1,10 +1,10 @@
 import type { Issued } from '../predictions/issued';
 import { Ring } from '../statistics/ring';
 
-/** Predictions that the calm width of a band is the mean of, and the newest that an estimate is. */
+/** How many first predictions give the usual width of a band, and how many newest ones an estimate. */
 const CALM = 200;
 const NEWEST = 200;
-/** Least scale of a band, by the calm width. */
+/** Smallest scale of a band, as a share of the usual width. */
 const LEAST_SHARE = 0.05;
 
 export interface ExpectedLossState {
@@ -13,7 +13,7 @@ export interface ExpectedLossState {
   newest: string;
 }
 
-/** What the predictions of a model say of themselves: the usual width of its bands, and the loss that they expect. */
+/** What a model's predictions imply by themselves: the usual width of its bands, and the expected loss. */
 export class ExpectedLoss {
   private sum: number;
   private count: number;
@@ -34,18 +34,18 @@ export class ExpectedLoss {
       }
       this.newest.push([width]);
     } else if (issued.kind === 'classes') {
-      // The mean of −ln p(truth) where the probabilities are right.
+      // The expectation of −ln p(truth) if the probabilities are calibrated.
       const entropy = issued.probabilities.reduce((sum, [, p]) => (p > 0 ? sum - p * Math.log(p) : sum), 0);
       this.newest.push([entropy]);
     }
   }
 
-  /** What the distances of a band are measured in: its width, or a share of the calm one where it has hardly any. */
+  /** The unit of distances from a band: its width, or a share of the usual width where it has almost none. */
   scaleOf(width: number): number {
     return Math.max(width, this.count === 0 ? 0 : (LEAST_SHARE * this.sum) / this.count);
   }
 
-  /** The loss to expect of the newest predictions, where they tell. */
+  /** The expected loss of the newest predictions, where it can be estimated. */
   estimate(promised: number | undefined, isRegression: boolean): number | undefined {
     if (this.newest.size === 0) {
       return undefined;

@@ -2,7 +2,7 @@ import type { WatchedModel, WatchNumbers, WatchReport } from '../types';
 import type { ExpectedLoss } from './expected-loss';
 import { promisedLoss, type ScoredModel } from './scored-model';
 
-/** Truths below which what the predictions expect of themselves is told too. */
+/** With fewer truths the expected loss is given too. */
 const FEW_TRUTHS = 20;
 const MOST_KEYS = 100;
 
@@ -14,7 +14,7 @@ export interface LiveView {
   silent: boolean;
 }
 
-/** @param key undefined: of all keys together */
+/** @param key undefined: all keys together */
 export function liveNumbers(
   { current, scored, expected, silent }: LiveView,
   key: string | null | undefined,
@@ -43,7 +43,7 @@ export function liveNumbers(
   };
 }
 
-/** Keys with numbers of their own: those with decay first, then by loss. */
+/** Numbers per key: decayed keys first, then by loss. */
 export function keysTold(scored: ScoredModel | undefined): NonNullable<WatchReport['keys']> {
   if (scored === undefined) {
     return [];

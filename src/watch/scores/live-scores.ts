@@ -1,18 +1,18 @@
 import { Ring } from '../statistics/ring';
 
-/** What is counted of one truth; NaN where it has none. Held as 32-bit floats. */
+/** The scores of one truth; NaN where they do not apply. Held as 32-bit floats. */
 export interface TruthScores {
   loss: number;
   /** Loss of the prediction as it left. */
   corrected: number;
-  /** Loss of "it stays as it is now". */
+  /** Loss of the current value as the prediction. */
   now: number;
   /** Pinball loss over the quantiles 0.1 … 0.9. */
   pinball: number;
-  /** The probability that the truth should be held with, and whether it was: 1 or 0. */
+  /** Nominal probability of holding the truth, and whether it was held: 1 or 0. */
   told: number;
   held: number;
-  /** Width of the band that left by that of the model. */
+  /** Width of the band as it left, relative to the model's. */
   widen: number;
 }
 
@@ -36,7 +36,7 @@ export class LiveScores {
     this.sums = state?.sums.slice() ?? FIELDS.map(() => 0);
     this.counts = state?.counts.slice() ?? FIELDS.map(() => 0);
     if (state !== undefined && this.counts[0]! > this.ring.size) {
-      // Fewer truths are to be kept than there were.
+      // `keep` has been lowered.
       this.sum();
     }
   }
@@ -58,7 +58,7 @@ export class LiveScores {
   mean(name: keyof TruthScores): number | undefined {
     const field = FIELDS.indexOf(name);
     const rows = this.counts[field]!;
-    // Sums that are added to and taken from may end a little below 0.
+    // Running sums may end up slightly below 0.
     return rows === 0 ? undefined : Math.max(0, this.sums[field]! / rows);
   }
 
@@ -66,7 +66,7 @@ export class LiveScores {
     return this.counts[FIELDS.indexOf(name)]!;
   }
 
-  /** Of the probabilities told: how many between two tenths, their mean, and the share that held. */
+  /** Reliability by tenths of the nominal probability: rows, mean probability, share held. */
   calibration(): { rows: number; told: number; held: number }[] {
     const bins = Array.from({ length: 10 }, () => ({ rows: 0, told: 0, held: 0 }));
     for (let index = 0; index < this.ring.size; index++) {

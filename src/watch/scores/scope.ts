@@ -1,4 +1,4 @@
-import { Decay, type DecayState, type DecayYardstick } from '../decay/decay';
+import { Decay, type DecayReference, type DecayState } from '../decay/decay';
 import type { OpenPrediction } from '../predictions/open-predictions';
 import { LiveScores, type LiveScoresState, type TruthScores } from './live-scores';
 
@@ -10,7 +10,7 @@ export interface ScopeState {
   step?: TruthStep;
 }
 
-/** Truths of one key at one time: of several steps ahead, whose losses say much the same. */
+/** Truths of one key at one time, with several aheads: their losses are much alike. */
 interface TruthStep {
   place: string;
   time: number;
@@ -20,21 +20,21 @@ interface TruthStep {
 
 export interface ScopeOptions {
   keep: number;
-  yardstick: DecayYardstick;
+  reference: DecayReference;
 }
 
-/** The live numbers and the decay of one model, of one key or of all together. */
+/** Live scores and decay of one model, for one key or all keys together. */
 export class Scope {
   readonly live: LiveScores;
   readonly decay: Decay;
-  /** What was told of the decay last. */
+  /** The verdict on decay that was reported last. */
   told: boolean;
   private readonly aheads: Set<number | null>;
   private step: TruthStep | undefined;
 
-  constructor({ keep, yardstick }: ScopeOptions, state?: ScopeState) {
+  constructor({ keep, reference }: ScopeOptions, state?: ScopeState) {
     this.live = new LiveScores(keep, state?.live);
-    this.decay = new Decay(yardstick, state?.decay);
+    this.decay = new Decay(reference, state?.decay);
     this.told = state?.told ?? false;
     this.aheads = new Set(state?.aheads);
     this.step = state?.step && { ...state.step };
@@ -52,7 +52,7 @@ export class Scope {
       this.decay.add(scores.loss, time);
       return;
     }
-    // The losses of several steps ahead, at one time, are one loss to the decay: their mean.
+    // Losses of several aheads at one time count as one for the decay: their mean.
     const place = `${time + (ahead ?? 0)} ${key ?? ''}`;
     if (this.step?.place === place) {
       this.step.sum += scores.loss;

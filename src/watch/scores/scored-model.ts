@@ -1,8 +1,8 @@
 import { BoundedMap } from '../../util/bounded-map';
 import { Corrections, type CorrectionsState } from '../bands/corrections';
 import type { LossNoise, PromisedLoss } from '../decay/decay';
-import { OwnWindows } from '../decay/own-windows';
-import { keyRatios } from '../models/promised-by-key';
+import { TrainWindows } from '../decay/train-windows';
+import { keyRatios } from '../models/key-ratios';
 import { isNumber } from '../predictions/issued';
 import type { OpenPrediction } from '../predictions/open-predictions';
 import { WeeklyPattern, type WeeklyPatternState } from '../statistics/weekly-pattern';
@@ -11,13 +11,13 @@ import type { WatchSettings } from '../watch-settings';
 import type { TruthScores } from './live-scores';
 import { Scope, type ScopeOptions, type ScopeState } from './scope';
 
-/** Keys with numbers of their own, and the truths that each keeps. */
+/** Keys with scores of their own, and the truths that each keeps. */
 const MOST_KEYS = 1000;
 const KEPT_PER_KEY = 600;
-/** First losses of a key that tell how it compares with the others. */
+/** First losses that it takes to compare a key with the others. */
 const LEAST_ROWS = 100;
 
-/** How the losses of a model scatter: of each key, and (null) of all together. */
+/** How the losses of a model scatter, per key and (null) for all together. */
 export type Scatter = [key: string | null, noise: LossNoise][];
 
 export interface ScoredModelState {
@@ -32,20 +32,20 @@ export interface ScoredModelState {
   ratios?: readonly KeyRatio[] | undefined;
 }
 
-/** What the truths say of one model: all that starts again with the next one. */
+/** What the truths say about one model: everything that starts over with the next one. */
 export class ScoredModel {
   readonly generation: number;
   readonly measure: LossMeasure;
   readonly all: Scope;
   readonly keys = new BoundedMap<string, Scope>(MOST_KEYS);
   readonly corrections: Corrections;
-  /** Of all keys and, since it tells of the rows rather than of the model, of the models before. */
+  /** Over all keys and earlier models, since it describes the rows rather than the model. */
   readonly weekly: WeeklyPattern;
   model: WatchedModel;
-  /** Of the model before this one: it holds for this one too, until that has its own. */
+  /** From the previous model, until this one has its own. */
   private readonly before: Map<string | null, LossNoise>;
-  private readonly windows: OwnWindows | undefined;
-  /** Of keys, by the losses of the models before: where a fit does not tell it. */
+  private readonly windows: TrainWindows | undefined;
+  /** Per key, from the losses of earlier models, for services whose fits do not give them. */
   private readonly ratiosBefore: readonly KeyRatio[];
   private readonly ownRatios: ReadonlyMap<string, KeyRatio>;
 
@@ -59,10 +59,10 @@ export class ScoredModel {
     this.before = new Map(state.before);
     this.weekly = new WeeklyPattern(settings.timezone, state.weekly);
     this.ratiosBefore = state.ratios ?? [];
-    // How often labels are wrong a fit does not tell of each key.
+    // A fit gives no error rates per key.
     const told = this.measure === 'error' ? [] : (this.model.keys ?? []);
     this.ownRatios = new Map([...this.ratiosBefore, ...told].map((one) => [one.key, one]));
-    this.windows = state.model.losses && new OwnWindows(state.model.losses);
+    this.windows = state.model.losses && new TrainWindows(state.model.losses);
     this.all = new Scope(this.scopeOptions(null), state.all);
     this.corrections = new Corrections(state.corrections);
     for (const [key, own] of state.keys ?? []) {
@@ -70,7 +70,7 @@ export class ScoredModel {
     }
   }
 
-  /** The numbers and the decay that count for a key. */
+  /** The scope that counts for a key. */
   scope(key: string | null): Scope | undefined {
     return this.settings.perKey ? this.keys.get(key ?? '') : this.all;
   }
@@ -104,7 +104,7 @@ export class ScoredModel {
     }
   }
 
-  /** For the model after this one. */
+  /** What the next model starts with. */
   get forNext(): Pick<ScoredModelState, 'before' | 'corrections' | 'weekly' | 'ratios'> {
     const { corrections, weekly, ratios } = this;
     const scopes: [string | null, Scope][] = [[null, this.all], ...this.keys];
@@ -114,7 +114,7 @@ export class ScoredModel {
     return { before, corrections: corrections.next.toJSON(), weekly: weekly.toJSON(), ratios };
   }
 
-  /** By how much the losses of each key lie above or below the mean of all, for the model after this one. */
+  /** Losses of each key relative to the mean of all, for the next model. */
   private get ratios(): KeyRatio[] {
     const first = Array.from(this.keys, ([key, { decay }]) => ({ key, ...decay.first }));
     const own = keyRatios(first.filter(({ rows }) => rows >= LEAST_ROWS));
@@ -122,7 +122,7 @@ export class ScoredModel {
     return [...own, ...this.ratiosBefore.filter(({ key }) => !known.has(key))].slice(0, MOST_KEYS);
   }
 
-  /** @param key null: of all together */
+  /** @param key null: all together */
   live(scope: Scope | undefined, key: string | null): LiveLoss {
     const { model, measure } = this;
     const promised = this.promised(key)?.loss;
@@ -150,7 +150,7 @@ export class ScoredModel {
     const [told, held] = [scope?.live.mean('told'), scope?.live.mean('held')];
     return scope === undefined || told === undefined || held === undefined
       ? undefined
-      : // Held as 32-bit floats, 0.8 would come back as 0.800000012.
+      : // From 32-bit floats 0.8 comes back as 0.800000012.
         { told: Math.round(told * 1e6) / 1e6, held, rows: scope.live.rowsWith('held') };
   }
 
@@ -169,7 +169,7 @@ export class ScoredModel {
     };
   }
 
-  /** What the losses of a key should be, or (null) of all together. */
+  /** The promised loss of a key, or (null) of all together. */
   private promised(key: string | null): PromisedLoss | undefined {
     const { promised } = this.model;
     const loss = promisedLoss(promised, this.measure);
@@ -183,11 +183,11 @@ export class ScoredModel {
     const { model, settings, weekly, windows } = this;
     return {
       keep: key === null ? settings.keep : Math.min(settings.keep, KEPT_PER_KEY),
-      yardstick: {
+      reference: {
         rule: settings,
         promised: this.promised(key),
         noise: this.before.get(key),
-        // Windows of all keys span the time of those of one.
+        // A window over all keys spans the same time as one of a single key.
         own: windows && { windows, share: key === null ? 1 : 1 / Math.max(1, model.keys?.length ?? 1) },
         weekly,
       },

@@ -6,7 +6,7 @@ import type { TruthScores } from './live-scores';
 
 const LEAST_PROBABILITY = 1e-15;
 
-/** What the losses of such predictions are. */
+/** The loss by which such a prediction is judged. */
 export function measureOf({ issued }: OpenPrediction): LossMeasure {
   switch (issued.kind) {
     case 'band':
@@ -19,7 +19,7 @@ export function measureOf({ issued }: OpenPrediction): LossMeasure {
   }
 }
 
-/** How good a prediction was; undefined where the truth is not of its kind. */
+/** Scores a prediction; undefined where the truth is of another kind. */
 export function scoreTruth(prediction: OpenPrediction, truth: unknown): TruthScores | undefined {
   const { issued, left, now } = prediction;
   if (issued.kind === 'band' || issued.kind === 'number') {

@@ -1,10 +1,10 @@
 import { isObject, tryParseJson } from '../../util/json';
 import type { WatchState } from './watch-state';
 
-/** Predictions of one line. */
+/** Predictions per line. */
 const PER_LINE = 200;
 
-/** A state as lines of JSON, made one after the other: a large one need not hold the event loop. */
+/** A state as lines of JSON, generated one by one so that a large state need not block the event loop. */
 export function* stateLines(state: WatchState): Generator<string> {
   const { open } = state.open;
   yield JSON.stringify({ ...state, open: { ...state.open, open: open.length } });
@@ -13,12 +13,12 @@ export function* stateLines(state: WatchState): Generator<string> {
   }
 }
 
-/** The state of such lines; undefined where they are not whole. */
+/** The state from such lines; undefined where they are incomplete. */
 export function readStateLines(lines: Iterable<string>): WatchState | undefined {
   return stateOfLines(Array.from(lines, tryParseJson));
 }
 
-/** The same of lines that are parsed already, for who parses a large state in turns. */
+/** The same for lines that are parsed already, so that a caller can parse a large state in slices. */
 export function stateOfLines([head, ...pieces]: unknown[]): WatchState | undefined {
   if (!isObject(head) || head.v !== 1 || !isObject(head.open) || !pieces.every(Array.isArray)) {
     return undefined;

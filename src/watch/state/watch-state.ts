@@ -9,7 +9,7 @@ import type { SettledPrediction, WatchCounts } from '../types';
 
 export type KeptCounts = Omit<WatchCounts, 'open' | 'early' | 'dropped' | 'unmet'>;
 
-/** All that a watch knows, as JSON takes it. What waits for its truth is never changed, so it may be written later. */
+/** Everything a watch knows, as JSON. Open predictions are immutable, so a state may be written later. */
 export interface WatchState extends GenerationsState, WithoutTruthState {
   v: 1;
   /** Time of the newest row, milliseconds since 1970. */

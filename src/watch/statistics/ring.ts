@@ -1,14 +1,14 @@
 const GROW_FROM = 32;
 const LARGEST = 3.4e38;
 
-/** The newest entries of a few numbers each, held as 32-bit floats; NaN where there is none. */
+/** A ring buffer: the newest entries of a few numbers each, as 32-bit floats; NaN where missing. */
 export class Ring {
   private values: Float32Array;
   private begin = 0;
   private count = 0;
 
   /**
-   * @param width numbers of an entry
+   * @param width numbers per entry
    * @param capacity entries held
    */
   constructor(
@@ -28,7 +28,7 @@ export class Ring {
     return this.values[((this.begin + index) % slots) * this.width + field]!;
   }
 
-  /** Adds an entry, and forgets the oldest one where there is no room. */
+  /** Adds an entry, overwriting the oldest one when full. */
   push(entry: readonly number[]): void {
     let slots = this.values.length / this.width;
     if (this.count === slots && slots < this.capacity) {
@@ -67,7 +67,7 @@ export class Ring {
     return bytes.toString('base64');
   }
 
-  /** With more entries than there is room for, the newest. */
+  /** Keeps the newest entries where there are more than the capacity. */
   static fromText(width: number, capacity: number, text: string): Ring {
     const bytes = Buffer.from(text, 'base64');
     const entries = Math.floor(bytes.length / 4 / width);

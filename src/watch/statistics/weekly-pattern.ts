@@ -2,16 +2,16 @@ import { TimeZone } from '../../table/cells/time-zone';
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
-/** Hours of a cell, and cells of a day and of a week. */
+/** Hours per cell, and cells per day and per week. */
 const HOURS = 3;
 const PER_DAY = 24 / HOURS;
 const CELLS = 7 * PER_DAY;
-/** Newest whole weeks that are kept, and how many it takes. */
+/** How many complete weeks are kept, and how many it takes for a pattern. */
 const MOST_WEEKS = 8;
 const LEAST_WEEKS = 2;
-/** A week counts with so many of its cells, by the fullest one: a line may stand still at weekends. */
+/** A week is complete with this share of the fullest week's cells: a line may stand still at weekends. */
 const WHOLE = 0.8;
-/** Standard errors by which weeks must be alike: what is alike by chance is shrunk. */
+/** Weight of the chance variance in the shrinkage. */
 const SURE = 1;
 
 /** The zone of states of earlier versions, whose cells were in UTC. */
@@ -27,10 +27,10 @@ export interface WeeklyPatternState {
 }
 
 /**
- * By how much losses are usually above or below their mean at a time of the week: weekends may be harder than other days.
- * A pattern is what weeks have in common, so it is 0 until two whole weeks are known, and stays it where they are not alike.
- * Days, times of day and what is left of both are each shrunk by how much of their variance chance explains. Times are those
- * of the clocks of a zone: a shift begins at six o'clock in summer and in winter.
+ * How far losses usually lie above or below their mean at a time of the week: weekends may be harder than other days. The
+ * pattern is what weeks have in common, so it is 0 until two complete weeks are known, and stays 0 where they do not agree.
+ * Day effects, time-of-day effects and the remainder are each shrunk by the share of variance that chance explains
+ * (empirical Bayes). Times are local: a shift begins at six o'clock in summer and in winter.
  */
 export class WeeklyPattern {
   private start: number | undefined;
@@ -38,7 +38,7 @@ export class WeeklyPattern {
   private cells: Float64Array | undefined;
   private readonly zone: TimeZone;
 
-  /** @param zoneName IANA name @param state may be of another zone: then it is moved by whole cells */
+  /** @param zoneName IANA name @param state from another zone it is shifted by whole cells */
   constructor(
     private readonly zoneName: string,
     state?: WeeklyPatternState,
@@ -54,7 +54,7 @@ export class WeeklyPattern {
       }) ?? [];
   }
 
-  /** @param loss in any unit that holds for a week or so @param time milliseconds since 1970 */
+  /** @param loss in any unit that is stable for a week or so @param time milliseconds since 1970 */
   add(loss: number, time: number): void {
     this.start ??= time;
     const number = Math.floor((time - this.start) / WEEK);
@@ -62,7 +62,7 @@ export class WeeklyPattern {
     if (week === undefined) {
       week = { number, sums: new Array<number>(CELLS).fill(0), counts: new Array<number>(CELLS).fill(0) };
       this.weeks.push(week);
-      // One time that is wrong must not end all.
+      // A single wrong time must not displace everything.
       this.weeks.sort((one, other) => one.number - other.number);
       this.weeks.splice(0, this.weeks.length - MOST_WEEKS - 1);
       this.cells = undefined;
@@ -80,13 +80,13 @@ export class WeeklyPattern {
     return Math.floor((((local % WEEK) + WEEK) % WEEK) / (HOURS * HOUR));
   }
 
-  /** Part of the mean loss that is to be added in a cell, see `cellAt`; 0 for NaN. */
+  /** What to add in a cell, as a share of the mean loss, see `cellAt`; 0 for NaN. */
   of(cell: number): number {
     this.cells ??= patternOf(this.wholeWeeks());
     return this.cells[cell] ?? 0;
   }
 
-  /** The same of the cell with the most. */
+  /** The same for the highest cell. */
   get most(): number {
     this.cells ??= patternOf(this.wholeWeeks());
     return Math.max(...this.cells);
@@ -102,7 +102,7 @@ export class WeeklyPattern {
     };
   }
 
-  /** Of each week the mean loss of each cell by that of the week, less 1; NaN where there is none. */
+  /** For each complete week: the mean loss per cell relative to that of the week, less 1; NaN for empty cells. */
   private wholeWeeks(): Float64Array[] {
     const before = this.weeks.slice(0, -1);
     const filled = (counts: readonly number[]): number => counts.filter((count) => count > 0).length;
@@ -117,12 +117,12 @@ export class WeeklyPattern {
   }
 }
 
-/** Whole cells that are nearest to a difference in milliseconds: as many back as there. */
+/** A difference in milliseconds, rounded to whole cells symmetrically about 0. */
 function cellsBetween(difference: number): number {
   return Math.sign(difference) * Math.round(Math.abs(difference) / (HOURS * HOUR));
 }
 
-/** Cells of a week, each so many later: what is beyond its end is at its beginning. */
+/** Cells of a week, rotated to be this many later. */
 function moved(cells: readonly number[], by: number): number[] {
   return cells.map((_, cell) => cells[(cell - by + CELLS) % CELLS]!);
 }

@@ -133,7 +133,7 @@ describe('bad readings of a series', () => {
       notes.map(({ kind }) => kind),
       ['keys'],
     );
-    assert.match(notes[0]!.text, /Beside "m0" there are readings without a key.*msg\.reset/u);
+    assert.match(notes[0]!.text, /Besides "m0" there are readings without a key.*msg\.reset/u);
   });
 
   it('of a column that vanishes leave it missing after its window', async () => {

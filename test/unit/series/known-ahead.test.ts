@@ -79,7 +79,7 @@ describe('what is known ahead', () => {
     assert.deepEqual(new Set(then(rows, 'outside')), new Set([null]));
     assert.deepEqual([rows[0]!.row.shift, rows[0]!.row.outside], ['early', 5]);
     assert.equal(series.progress.unknownAhead, 9);
-    assert.equal(notes.filter(({ text }) => /Nothing told what "shift" will be at/u.test(text)).length, 1);
+    assert.equal(notes.filter(({ text }) => /No plan says what "shift" will be at/u.test(text)).length, 1);
   });
 
   it('is the same in rows, outcomes and train sets as it comes and from a table, bit for bit (property)', async () => {

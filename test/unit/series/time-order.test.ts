@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { inOrderOfTime } from '../../doors/series';
+import { sortByTime } from '../../doors/series';
 
 describe('a table of readings in any order', () => {
   it('is sorted by time in turns of the event loop; what has the same time stays in its order', async () => {
@@ -12,12 +12,12 @@ describe('a table of readings in any order', () => {
       immediate = setImmediate(count);
     });
     let immediate = counting;
-    const sorted = await inOrderOfTime(list);
+    const sorted = await sortByTime(list);
     clearImmediate(immediate);
     assert.ok(sorted.every((one, at) => one === wanted[at]));
     assert.equal(sorted.length, wanted.length);
     assert.ok(turns > 2, `${turns} turns`);
-    assert.equal(await inOrderOfTime(wanted), wanted);
-    assert.deepEqual(await inOrderOfTime([]), []);
+    assert.equal(await sortByTime(wanted), wanted);
+    assert.deepEqual(await sortByTime([]), []);
   });
 });

@@ -211,7 +211,7 @@ describe('train sets of a series', () => {
     const { series, notes } = await open({ ...event, key: 'machine' });
     const { trainSet } = await backfill(series, all.filter(({ machine }) => machine === 'b').slice(0, 500));
     assert.equal(trainSet!.train.reason, 'first', 'a table is all there is');
-    assert.match(notes[0]!.text, /tells of 1 event, where 3 are the least/u);
+    assert.match(notes[0]!.text, /has only 1 event\. With fewer than 3/u);
     await series.reset('b');
     assert.equal(series.progress.events, 0);
   });

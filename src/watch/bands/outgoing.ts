@@ -4,17 +4,20 @@ import type { OpenPrediction } from '../predictions/open-predictions';
 import type { WatchNumbers } from '../types';
 import { type BandMove, movedBand, movedPrediction } from './moved-band';
 
-/** A prediction as it leaves, what waits for its truth, and how its band was moved. */
-export interface Leaving extends Pick<WatchNumbers, 'shift' | 'widen'> {
+/** A prediction as it leaves, what to keep until its truth comes, and how its band was corrected. */
+export interface OutgoingPrediction extends Pick<WatchNumbers, 'shift' | 'widen'> {
   leaves: unknown;
   waiting: Pick<OpenPrediction, 'left' | 'scale' | 'nine'>;
 }
 
-export function leaveAsIs(prediction: unknown, { middle, low, high }: IssuedBand): Leaving {
+export function outgoingUnchanged(
+  prediction: unknown,
+  { middle, low, high }: IssuedBand,
+): OutgoingPrediction {
   return { leaves: prediction, waiting: { left: { middle, low, high }, ...nineOf(prediction) } };
 }
 
-export function leaveMoved(prediction: unknown, band: IssuedBand, move: BandMove): Leaving {
+export function outgoingCorrected(prediction: unknown, band: IssuedBand, move: BandMove): OutgoingPrediction {
   const { middle, low, high } = band;
   const isMoved = move.shift !== 0 || move.widen !== 0;
   const left = isMoved ? movedBand(band, move) : { middle, low, high };
@@ -27,7 +30,7 @@ export function leaveMoved(prediction: unknown, band: IssuedBand, move: BandMove
   };
 }
 
-/** The quantiles 0.1 … 0.9, where these nine are predicted. */
+/** The quantiles 0.1 … 0.9, where exactly these nine are predicted. */
 function nineOf(prediction: unknown): { nine?: number[] } {
   const quantiles = attachedQuantiles(prediction);
   const isNine =

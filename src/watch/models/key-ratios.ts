@@ -1,12 +1,12 @@
 import type { KeyLoss } from '../../scoring/reference/types';
 import type { KeyRatio } from '../types';
 
-/** Losses of neighbouring rows are alike: so many say as much as one would if they were independent. */
-const ALIKE = 5;
+/** Assumed autocorrelation time of losses: neighbouring rows are alike. */
+const AUTOCORRELATION_TIME = 5;
 
 /**
- * By how much the losses of each key lie above or below the mean of all, shrunk by the part of their variance that chance
- * explains (empirical Bayes): of keys that are all alike each is 1.
+ * The losses of each key relative to the mean of all, shrunk by the share of their variance that chance explains (empirical
+ * Bayes): where keys do not differ beyond chance, each ratio is 1.
  */
 export function keyRatios(losses: readonly KeyLoss[]): KeyRatio[] {
   const rows = losses.reduce((sum, one) => sum + one.rows, 0);
@@ -17,10 +17,10 @@ export function keyRatios(losses: readonly KeyLoss[]): KeyRatio[] {
   const part = (of: (one: KeyLoss) => number): number =>
     losses.reduce((sum, one) => sum + (of(one) * one.rows) / rows, 0);
   const variance = part(({ loss }) => (loss / mean - 1) ** 2);
-  const chance = part((one) => ALIKE / one.rows);
+  const chance = part((one) => AUTOCORRELATION_TIME / one.rows);
   const own = Math.max(0, variance - chance);
   return losses.map(({ key, loss, rows: of }) => ({
     ...{ key, rows: of },
-    ratio: 1 + ((loss / mean - 1) * own) / Math.max(Number.MIN_VALUE, own + ALIKE / of),
+    ratio: 1 + ((loss / mean - 1) * own) / Math.max(Number.MIN_VALUE, own + AUTOCORRELATION_TIME / of),
   }));
 }

@@ -5,18 +5,18 @@ import type { PushOptions, SeriesReading, SeriesSettings } from '../types';
 import type { Machine } from './machine';
 
 const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);
-/** What a clock may be ahead of ours without being wrong. */
+/** How far a clock may be ahead of ours without being wrong. */
 export const AHEAD_OF_US = 60_000;
-/** A series that runs ahead of our clock, such as a simulated one, goes on in steps; a clock gone wrong leaps. */
+/** A series that runs ahead of our clock, such as a simulation, advances in steps; a clock gone wrong leaps. */
 export const LEAP_STEPS = 20;
 
-/** The column of the time: the one that was given, else one with a usual name, in any case; undefined where there is none. */
+/** The time column: the configured one, else one with a usual name in any case; undefined where there is none. */
 export function timeColumnOf(names: readonly string[], given: string | undefined): string | undefined {
   return given ?? names.find((name) => TIME_NAMES.has(name.toLowerCase()));
 }
 
-/** Finds the time and the key of readings. */
-export class Intake {
+/** Reads the event time and the key of readings. */
+export class TimeAndKey {
   private readonly dates: DateReader;
 
   constructor(private readonly settings: SeriesSettings) {
@@ -28,7 +28,7 @@ export class Intake {
     return timeColumnOf(Object.keys(reading), this.settings.time);
   }
 
-  /** Which columns of a reading are none of a sensor: its time, and its key. */
+  /** Which columns of a reading are not sensors: its time and its key. */
   skips(timeColumn: string | undefined): (name: string) => boolean {
     const { key, time } = this.settings;
     return (name) => name === timeColumn || name === key || name === time;
@@ -52,7 +52,7 @@ export class Intake {
       if (given === undefined && this.settings.time === undefined) {
         return undefined;
       }
-      throw invalidTime(column, row, 'there is no time in this reading.');
+      throw invalidTime(column, row, 'this reading has no time.');
     }
     return this.instant(cell, given === undefined ? column : undefined, row);
   }
@@ -69,7 +69,7 @@ export class Intake {
   /**
    * null where there are no keys.
    *
-   * @param isPlan it may be of all keys
+   * @param isPlan a plan without a key is for all keys
    * @throws ServiceError columns.missing
    */
   keyOf(
@@ -88,7 +88,7 @@ export class Intake {
     }
     throw new ServiceError(
       'columns.missing',
-      `${row === undefined ? 'The reading' : `Row ${row}`} has no value in "${column}", which says what machine it is from.`,
+      `${row === undefined ? 'The reading' : `Row ${row}`} has no value in "${column}", the column of the key.`,
     );
   }
 }
@@ -101,7 +101,7 @@ function invalidTime(column: string | undefined, row: number | undefined, proble
   return new ServiceError('time.invalid', `${where.join(', ')}: ${problem}`);
 }
 
-/** Whether a time is wrong because it has not come yet. */
+/** Whether a time is wrong because it lies in the future. */
 export function isFuture(time: number, arrival: number, machine: Machine | undefined): boolean {
   if (time <= arrival + AHEAD_OF_US) {
     return false;
@@ -112,7 +112,7 @@ export function isFuture(time: number, arrival: number, machine: Machine | undef
   return time - machine.newest > Math.max(LEAP_STEPS * machine.step, AHEAD_OF_US);
 }
 
-/** The time that a reading from the future is taken at: its arrival, or where the machine's clock is, if that is elsewhere. */
+/** The time to use for a reading from the future: its arrival, or one step after the newest where that clock is not ours. */
 export function timeInstead(arrival: number, machine: Machine | undefined): number {
   if (machine === undefined || machine.newest === -Infinity) {
     return arrival;
@@ -123,7 +123,7 @@ export function timeInstead(arrival: number, machine: Machine | undefined): numb
   return isNear ? arrival : machine.newest + Math.max(1, Math.round(step));
 }
 
-/** Whose something is, as the end of what is said of it: ` of "pump 3"`; empty where there are no keys. */
+/** The end of a message about a machine: ` of "pump 3"`; empty where there are no keys. */
 export function ofKey(key: string | null): string {
   return key === null ? '' : ` of ${show(key)}`;
 }

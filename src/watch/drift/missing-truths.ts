@@ -1,8 +1,8 @@
 import { BoundedMap } from '../../util/bounded-map';
 
-/** Times ahead after which a truth is missed. */
+/** Truths are missing after this many times `ahead`. */
 const OVERDUE = 3;
-/** A time without rows counts for this share of ahead at most: nothing is due of a machine that was off. */
+/** A gap between rows counts for at most this share of `ahead`: a machine that is off owes no truths. */
 const STEP_SHARE = 0.25;
 const MOST_KEYS = 1000;
 
@@ -10,32 +10,32 @@ interface Waiting {
   /** Of the newest row, milliseconds since 1970. */
   time: number;
   since: number;
-  /** Milliseconds in which rows came and no truth. */
+  /** Milliseconds during which rows came and no truth. */
   waited: number;
-  /** The same, when the newest message began; left out: none of it is of the newest message. */
+  /** The same at the start of the newest message; left out where that has no row of this key. */
   before?: number;
 }
 
-export type SilenceState = [key: string, waiting: Waiting][];
+export type MissingTruthsState = [key: string, waiting: Waiting][];
 
-/** How long rows have come and no truth of any: beyond three times ahead something does not bring it any more. */
-export class Silence {
+/** Notices that rows come but truths do not: after three times `ahead` something has stopped delivering them. */
+export class MissingTruths {
   private readonly keys = new BoundedMap<string, Waiting>(MOST_KEYS);
-  /** Keys that the newest message has rows of. */
+  /** Keys with rows in the newest message. */
   private readonly ofMessage = new Set<string>();
 
-  constructor(state: SilenceState = []) {
+  constructor(state: MissingTruthsState = []) {
     for (const [key, waiting] of state) {
       this.keys.set(key, { ...waiting });
     }
   }
 
-  /** Another message begins: truths may have come since the last one, and cannot come between its rows. */
+  /** Call at the start of a message: truths can arrive between messages, but not between the rows of one. */
   message(): void {
     this.ofMessage.clear();
   }
 
-  /** A row is predicted: says since when truth is missed, where it is. */
+  /** Call for each predicted row. @returns since when truths are missing, if they are */
   row(key: string, time: number, ahead: number): { since: number; waited: number } | undefined {
     const waiting = this.keys.get(key);
     const isFirst = !this.ofMessage.has(key);
@@ -54,7 +54,7 @@ export class Silence {
     return (waiting.before ?? waiting.waited) > OVERDUE * ahead ? waiting : undefined;
   }
 
-  /** A truth has come, of one key or (left out) for all of them. */
+  /** Call for each truth, with its key, or without one for all keys. */
   truth(key?: string): void {
     if (key === undefined) {
       this.keys.clear();
@@ -63,7 +63,7 @@ export class Silence {
     }
   }
 
-  toJSON(): SilenceState {
+  toJSON(): MissingTruthsState {
     return Array.from(this.keys, ([key, waiting]) => [key, { ...waiting }]);
   }
 }

@@ -1,20 +1,20 @@
 import type { LossesInTime } from '../types';
 
-/** Part of the windows that stay below the limit. */
+/** Share of the windows that stay below the limit. */
 const LEVEL = 0.98;
 const LEAST_WINDOWS = 8;
 
-/** How much a train set's own windows lie above their mean: rows to come may do so too, for days, and nothing has changed. */
-export class OwnWindows {
+/** How far windows of the train set itself rise above their mean: later rows may do the same for days without any change. */
+export class TrainWindows {
   private readonly limits = new Map<number, number>();
 
   constructor(private readonly losses: LossesInTime) {}
 
   /**
-   * What one window in fifty is above, by the mean of all.
+   * The level that one window in fifty exceeds, relative to the mean of all.
    *
-   * @param rows of a window
-   * @returns 1 where too few windows are known
+   * @param rows per window
+   * @returns 1 where there are too few windows
    */
   limit(rows: number): number {
     let limit = this.limits.get(rows);

@@ -1,33 +1,33 @@
 import { Ring } from '../statistics/ring';
 import type { WeeklyPattern } from '../statistics/weekly-pattern';
-import { OwnWindows } from './own-windows';
+import { TrainWindows } from './train-windows';
 
-/** Losses that tell how calm losses scatter. */
+/** Losses that it takes to estimate their scatter. */
 export const ENOUGH = 500;
-/** Where nothing was promised they stand for it, and are those of a week, up to so many. */
+/** Where no loss was promised they stand in for it, over a week and at most this many. */
 const MOST = 2000;
 const WEEK = 7 * 86_400_000;
 
-export interface CalmLossesState {
+export interface FirstLossesState {
   reference: string;
-  /** The cell of the week of each. */
+  /** The weekly cell of each. */
   referenceCells?: string;
   /** Time of the first, milliseconds since 1970. */
   from?: number;
 }
 
-/** The first losses of a model: how they scatter and, where no loss was promised, what is usual. */
-export class CalmLosses {
+/** The first losses of a model: their scatter and, where no loss was promised, their level. */
+export class FirstLosses {
   private readonly losses: Ring;
   private readonly cells: Ring;
   private from: number | undefined;
-  private windows: OwnWindows | undefined;
+  private windows: TrainWindows | undefined;
 
-  /** @param isPromise nothing else tells what is usual */
+  /** @param isPromise no loss was promised, so these stand in for it */
   constructor(
     private readonly isPromise: boolean,
     private readonly weekly: WeeklyPattern,
-    state?: CalmLossesState,
+    state?: FirstLossesState,
   ) {
     this.losses = ringOf(state?.reference);
     this.cells = ringOf(state?.referenceCells);
@@ -51,19 +51,19 @@ export class CalmLosses {
     this.windows = undefined;
   }
 
-  /** As they would be in the mean of a week, the oldest first. */
-  asUsual(): Float64Array {
+  /** With the weekly pattern removed, the oldest first. */
+  deseasonalized(): Float64Array {
     const cells = this.cells.field();
     return this.losses.field().map((loss, at) => loss / (1 + this.weekly.of(cells[at] ?? NaN)));
   }
 
-  /** See `OwnWindows`. */
+  /** See `TrainWindows`. */
   limit(rows: number): number {
-    this.windows ??= new OwnWindows({ step: 1, means: [...this.losses.field()] });
+    this.windows ??= new TrainWindows({ step: 1, means: [...this.losses.field()] });
     return this.windows.limit(rows);
   }
 
-  toJSON(): CalmLossesState {
+  toJSON(): FirstLossesState {
     const { losses, cells, from } = this;
     return {
       ...{ reference: losses.toText(), referenceCells: cells.toText() },

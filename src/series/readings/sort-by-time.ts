@@ -1,10 +1,10 @@
 import { Yielder } from '../../util/event-loop';
 
-/** Rows that are sorted at once: some milliseconds. */
+/** Rows that are sorted in one go: a few milliseconds. */
 const RUN = 4096;
 
-/** Sorted by time, in turns of the event loop; what has the same time stays in its order. */
-export async function inOrderOfTime<Timed extends { time: number }>(list: Timed[]): Promise<Timed[]> {
+/** A stable merge sort by time that yields to the event loop. */
+export async function sortByTime<Timed extends { time: number }>(list: Timed[]): Promise<Timed[]> {
   const yielder = new Yielder();
   let isSorted = true;
   for (let at = 1; at < list.length && isSorted; at++) {
@@ -31,7 +31,7 @@ export async function inOrderOfTime<Timed extends { time: number }>(list: Timed[
   return runs[0]!;
 }
 
-/** Two sorted lists as one; of two at the same time the first list's comes first. */
+/** Merges two sorted lists; at equal times the first list goes first. */
 async function merged<Timed extends { time: number }>(
   first: Timed[],
   second: Timed[],

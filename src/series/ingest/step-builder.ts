@@ -5,8 +5,8 @@ import { FIRST_EVENTS } from '../train-sets/schedule';
 import { makeTrainSet, targetName } from '../train-sets/train-set';
 import type { SeriesOutcome, SeriesRow, SeriesTrainSet, TrainReason } from '../types';
 
-/** Makes what leaves a series of what it knows: rows, their outcomes, train sets. */
-export class SeriesMaker {
+/** Builds what leaves a series: rows, outcomes and train sets. */
+export class StepBuilder {
   private readonly target: string;
 
   constructor(
@@ -17,14 +17,14 @@ export class SeriesMaker {
   }
 
   /**
-   * A row for each step ahead.
+   * One row per ahead.
    *
-   * @param isNow its time has just come, so that a plan could have told what is known ahead
+   * @param isNow the reading is live, so that a plan should have covered it
    */
   rowsOf(machine: Machine, time: number, isNow: boolean): SeriesRow[] {
     const { state } = this;
-    const { features, ripening } = state;
-    const base = ripening.base(machine, time);
+    const { features, pending } = state;
+    const base = pending.base(machine, time);
     const rows = state.rowAheads.map((ahead) => {
       const row = features.row(machine, base, time, ahead);
       const unknown = features.unknownAhead(row);
@@ -42,13 +42,13 @@ export class SeriesMaker {
     this.state.tellOnce(
       {
         kind: 'unknown ahead',
-        text: `Nothing told what "${column}" will be at ${new Date(then).toISOString()}, for which a row was made: there it is missing, as it may be in others. Send it before: a reading of that time, or a table of them, with columns known ahead alone.`,
+        text: `No plan says what "${column}" will be at ${new Date(then).toISOString()}, for which a row was made: it is missing there, and may be in other rows. Send it in advance: a reading with that time, or a table of them, with columns known ahead only.`,
       },
       `unknown ahead ${column}`,
     );
   }
 
-  /** The row with its target. */
+  /** A row with its target. */
   outcomeOf({ key, time, ahead, row, truth }: KeptRow): SeriesOutcome {
     const { state } = this;
     const cell = state.truthCell(truth);
@@ -57,7 +57,7 @@ export class SeriesMaker {
     return { series: state.address(key, time, ahead), row: cells, truth: cell };
   }
 
-  /** All rows with an outcome; undefined where there is none. The schedule counts from here. */
+  /** All rows with an outcome; undefined where there is none. Restarts the schedule. */
   trainSet(reason: TrainReason): SeriesTrainSet | undefined {
     const { state } = this;
     const sensor = state.outcomeSensor;
@@ -74,7 +74,7 @@ export class SeriesMaker {
         state.tellOnce(
           {
             kind: 'few events',
-            text: `The train set tells of ${facts.events} ${facts.events === 1 ? 'event' : 'events'}, where ${FIRST_EVENTS} are the least for scores to be believed: a model is then scored on rows of an event that it has learned from. Send readings with more events, or wait for them.`,
+            text: `The train set has only ${facts.events} ${facts.events === 1 ? 'event' : 'events'}. With fewer than ${FIRST_EVENTS} a model is scored on rows of an event that it has learned from, so its scores cannot be trusted. Send readings with more events, or wait for them.`,
           },
           'few events',
         );

@@ -4,31 +4,31 @@ import type { Sensors } from '../readings/sensors';
 import type { SeriesFeatures } from '../rows/features';
 import type { SeriesSettings } from '../types';
 import type { RowsWithOutcome } from './kept-rows';
-import { columnOutcome, eventOutcome, type Maturity, NOT_YET } from './outcome';
+import { columnOutcome, eventOutcome, NOT_YET, type OutcomeOrNotYet } from './outcome';
 
-/** Late readings of machines that have not told their usual step: this many steps. */
+/** Default allowed lateness, in median steps of the machine. */
 const LATE_STEPS = 3;
-/** Rows kept of one reading where it has several aheads: neighbours are alike, and a longer past says more. */
+/** With many aheads, rows kept per reading: neighbouring aheads are much alike, and a longer past is worth more. */
 const AHEADS_KEPT = 4;
-/** Numbers of rows held so that they need not be made twice. */
+/** Numbers held in cached row bases. */
 const MAX_BASES = 1_000_000;
 
-/** A row whose outcome has come. */
-export interface RipeRow extends KeptRow {
+/** A row with its outcome, as released. */
+export interface ReleasedRow extends KeptRow {
   machine: Machine;
-  /** Whether it came in order, and so was a row to predict. */
+  /** Whether its reading arrived in order, so that the row left to be predicted. */
   wasLive: boolean;
 }
 
 /**
- * Waits for outcomes. A row is released as soon as the readings up to its outcome are there; it is kept for train sets
- * once no late reading can change it any more. What is released is a function of the readings, so nothing needs to be
- * remembered of a row but how far its machine has come.
+ * Waits for outcomes. A row is released once the readings up to its outcome are in; it is settled, and kept for train
+ * sets, once the watermark has passed and no late reading can change it. Both are functions of the readings, so all there
+ * is to remember is how far each machine has come.
  */
-export class Ripening {
+export class PendingOutcomes {
   private readonly stride: number;
   private bases = 0;
-  /** Rows released but not kept yet, of all machines, and how many there are of each outcome. */
+  /** Rows released but not settled, over all machines, and how many there are of each outcome. */
   unsettled = 0;
   readonly unsettledOutcomes = new Map<number, number>();
 
@@ -48,7 +48,7 @@ export class Ripening {
     return kind === 'column' || kind === 'event';
   }
 
-  /** Readings before this time are too late. */
+  /** The watermark of a machine: readings before it are too late. */
   watermark(machine: Machine): number {
     const late = this.settings.late ?? LATE_STEPS * machine.step;
     if (!Number.isNaN(late)) {
@@ -57,13 +57,13 @@ export class Ripening {
     return machine.watermark;
   }
 
-  /** Rows before this time are settled, so what only they need can be forgotten. */
+  /** Rows before this time are settled, so readings that only they need can be forgotten. */
   settledUntil(machine: Machine): number {
     const wait = this.isFromReadings ? 2 * this.settings.aheads.at(-1)! : 0;
     return this.watermark(machine) - wait;
   }
 
-  /** Whether the reading at an index gives a row: each, or the first of each `every`. */
+  /** Whether the reading at an index gives a row: every reading, or the first of each interval. */
   isRow(machine: Machine, index: number): boolean {
     const { every } = this.settings;
     if (every === undefined || index === 0) {
@@ -90,15 +90,15 @@ export class Ripening {
     return base;
   }
 
-  /** Rows whose outcome the newest readings have brought, one after the other. */
-  *release(machine: Machine): IterableIterator<RipeRow> {
+  /** Releases the rows whose outcome is now known, one after the other. */
+  *release(machine: Machine): IterableIterator<ReleasedRow> {
     if (!this.isFromReadings) {
       return;
     }
     const { aheads } = this.settings;
     for (let k = 0; k < aheads.length; k++) {
       const { clock } = machine;
-      // Indexes move while this waits between two rows, times do not.
+      // Indexes may shift while the caller awaits between two rows; times do not.
       for (;;) {
         const index = clock.countUntil(machine.released[k]!);
         if (index >= clock.size || clock.time(index) + aheads[k]! > machine.newest) {
@@ -111,7 +111,7 @@ export class Ripening {
         }
         machine.released[k] = time;
         if (truth !== undefined) {
-          const row = this.ripe(machine, time, k, truth);
+          const row = this.rowWithOutcome(machine, time, k, truth);
           if (this.isKept(time, k)) {
             this.hold(machine.unsettled[k]!, row);
           }
@@ -121,10 +121,10 @@ export class Ripening {
     }
   }
 
-  /** Keeps what no late reading can change any more. */
+  /** Settles rows that no late reading can change any more. */
   settle(machine: Machine): void {
     const watermark = this.watermark(machine);
-    // The value of a column lies between two readings, the second at most `ahead` after its time.
+    // A column's value is interpolated, and the second reading may be up to `ahead` after its time.
     const tail = this.settings.outcome.kind === 'column' ? 1 : 0;
     for (const [k, rows] of machine.unsettled.entries()) {
       let count = 0;
@@ -147,7 +147,7 @@ export class Ripening {
     }
   }
 
-  /** After a reading that came late, or a second time: what was made of the readings around it is made again. */
+  /** After a late or repeated reading: recomputes the unsettled rows that it affects. */
   revise(machine: Machine, time: number): void {
     for (const [base, { length }] of machine.bases) {
       if (base >= time) {
@@ -164,7 +164,7 @@ export class Ripening {
       while (rows.length > 0 && rows.at(-1)!.time > from) {
         this.letGo(rows.pop()!);
       }
-      // Rows that are kept stay as they are: they end before anything that a reading within `late` can change.
+      // Settled rows stay as they are: a reading within the allowed lateness cannot affect them.
       const last = Math.max(from, machine.keptUntil[k]!);
       for (let i = clock.countUntil(last); i < clock.size; i++) {
         const rowTime = clock.time(i);
@@ -174,14 +174,14 @@ export class Ripening {
         if (this.isRow(machine, i) && this.isKept(rowTime, k)) {
           const truth = this.truth(machine, rowTime, ahead);
           if (truth !== undefined && truth !== NOT_YET) {
-            this.hold(rows, this.ripe(machine, rowTime, k, truth));
+            this.hold(rows, this.rowWithOutcome(machine, rowTime, k, truth));
           }
         }
       }
     });
   }
 
-  /** Before a machine is forgotten. */
+  /** Call before a machine is forgotten. */
   forget(machine: Machine): void {
     machine.unsettled.flat().forEach((row) => this.letGo(row));
     for (const { length } of machine.bases.values()) {
@@ -205,7 +205,7 @@ export class Ripening {
     }
   }
 
-  private truth(machine: Machine, time: number, ahead: number): Maturity {
+  private truth(machine: Machine, time: number, ahead: number): OutcomeOrNotYet {
     const { outcome } = this.settings;
     if (outcome.kind !== 'column' && outcome.kind !== 'event') {
       return undefined;
@@ -217,19 +217,19 @@ export class Ripening {
     return sensor === undefined ? undefined : columnOutcome(machine, sensor, time, ahead);
   }
 
-  private ripe(machine: Machine, time: number, k: number, truth: number): KeptRow {
+  private rowWithOutcome(machine: Machine, time: number, k: number, truth: number): KeptRow {
     const ahead = this.settings.aheads[k]!;
     const row = this.features.row(machine, this.base(machine, time), time, ahead);
     return { key: machine.key, time, ahead, row, truth };
   }
 
-  /** Of many aheads, each row keeps some, in turns. */
+  /** With many aheads, each reading keeps some of them, in rotation. */
   private isKept(time: number, k: number): boolean {
     return this.stride === 1 || (k + hashOf(time)) % this.stride === 0;
   }
 }
 
-/** A number from a time in which neighbours differ, whatever the step of the series is. */
+/** A hash of a time that differs between neighbours, whatever the step of the series. */
 function hashOf(time: number): number {
   const low = time | 0;
   const mixed = Math.imul(low ^ (low >>> 15) ^ Math.floor(time / 4_294_967_296), 0x9e3779b1);
