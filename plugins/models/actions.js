@@ -56,10 +56,12 @@
     box.setAttribute('aria-modal', 'true');
     box.setAttribute('aria-label', question);
     box.addEventListener('keydown', typed);
-    $(notice)
+    const first = $(notice)
       .find(more ? 'input, select' : 'button')
-      .first()
-      .trigger('focus');
+      .first();
+    first.trigger('focus');
+    // Node-RED 5 moves the focus to a button a moment later.
+    setTimeout(() => first.trigger('focus'));
   }
 
   const refuse = (said) => RED.notify($(el('p', {}, said)), 'error');

@@ -30,6 +30,9 @@
       }
       all.push(entry);
     }
+    for (const alarm of raised.values()) {
+      alarm.isActive = true;
+    }
     return all.reverse();
   }
 
@@ -48,11 +51,19 @@
     return part;
   }
 
-  function line(model, { what, key, ahead, since, until, text: said, causes = [] }, isNewestAlarm) {
+  function when({ since, until, isActive }) {
+    if (until !== undefined) {
+      return period(since, until);
+    }
+    return isActive ? text('live.since', { time: time(since) }) : time(since);
+  }
+
+  function line(model, change, isNewestAlarm) {
+    const { what, key, ahead, since, isActive, text: said, causes = [] } = change;
     return el(
       'li',
-      {},
-      el('time', {}, until === undefined ? time(since) : period(since, until)),
+      { class: isActive && 'tabular-active' },
+      el('time', {}, when(change)),
       ' ',
       el('span', {}, said || what),
       causes.length === 0

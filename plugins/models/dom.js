@@ -84,7 +84,7 @@
   /* R² and the like: three decimals, more where they would make 1 of what is below. How bad it is far below 0 is no matter. */
   function ofOne(value) {
     if (value < -999) {
-      return `< ${number(-999)}`;
+      return `<\u00a0${number(-999)}`;
     }
     const isNear = value < 1 && value >= 0.9995;
     return Number.isFinite(value)
@@ -94,15 +94,12 @@
       : '–';
   }
 
+  const DAY = { month: 'short', day: 'numeric' };
+  const TIMES = { clock: { timeStyle: 'short' }, hour: { ...DAY, hour: 'numeric' }, day: DAY };
   function time(value, style = 'short') {
     const date = new Date(value);
-    return Number.isNaN(date.getTime())
-      ? ''
-      : format(
-          date,
-          style === 'clock' ? { timeStyle: 'short' } : { dateStyle: style, timeStyle: 'short' },
-          Intl.DateTimeFormat,
-        );
+    const options = TIMES[style] || { dateStyle: style, timeStyle: 'short' };
+    return Number.isNaN(date.getTime()) ? '' : format(date, options, Intl.DateTimeFormat);
   }
 
   /* From one time to another, without saying twice what both have in common. */

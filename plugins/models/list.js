@@ -89,8 +89,11 @@
         mark(standing(model)),
         el('span', { class: 'tabular-name' }, bdi(model.name)),
         el('span', { class: 'tabular-score' }, score ? [el('small', {}, score.name), ' ', score.value] : ''),
-        el('span', { class: 'tabular-about' }, text(`task.${model.task}`), ': ', bdi(model.target || '–')),
+        el('span', { class: 'tabular-about' }, bdi(model.target || '–'), ' · ', text(`task.${model.task}`)),
         el('span', { class: 'tabular-live' }, live),
+        model.alarms
+          ? el('span', { class: 'tabular-alarm' }, text('list.alarms', { count: number(model.alarms) }))
+          : '',
       ),
     );
   }

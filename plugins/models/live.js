@@ -7,8 +7,18 @@
 
   const SHOWN_CHANGES = 6;
 
-  const tile = (name, value, beside) =>
-    el('div', {}, el('dt', {}, name), el('dd', {}, el('b', {}, value), el('small', {}, beside)));
+  const tile = (name, value, ...beside) =>
+    el(
+      'div',
+      {},
+      el('dt', {}, name),
+      el(
+        'dd',
+        {},
+        el('b', {}, value),
+        beside.map((one) => el('small', {}, one)),
+      ),
+    );
 
   /* Why there are no numbers yet. */
   function unmet({ open = 0, unmet: early = 0 } = {}) {
@@ -25,17 +35,17 @@
         Number.isFinite(promised) ? text('live.promised', { value: number(promised) }) : '',
         Number.isFinite(now) ? text('live.now', { value: number(now) }) : '',
       ].filter(Boolean);
-      shown.push(tile(text(`score.${measure}`), brief(loss), beside.join(' · ')));
+      shown.push(tile(text(`score.${measure}`), brief(loss), ...beside));
     }
     if (coverage && Number.isFinite(coverage.held)) {
       // Of labels there is no band: how often the model was right, and how sure it was.
       const isBand = measure === 'mae';
-      const told = { value: percent(coverage.told) };
+      const promise = { value: percent(coverage.told) };
       shown.push(
         tile(
           isBand ? text('live.coverage') : text('live.right'),
           percent(coverage.held),
-          isBand ? text('live.told', told) : text('live.sure', told),
+          text(isBand ? 'live.promised' : 'live.sure', promise),
         ),
       );
     }
@@ -197,7 +207,7 @@
     const machines = el('div', {});
     const changes = models.changes(card.name);
     const more = el('div', { class: 'tabular-live-more' });
-    const part = section('live', [numbers, figures, machines, changes.root, more]);
+    const part = section('live', [numbers, changes.root, figures, machines, more]);
     const picture = recentPicture(card.name);
     function show(watch) {
       if (!watch) {

@@ -130,7 +130,8 @@
     );
   }
 
-  function versionsOf({ version, versions = [], task }, takeBack) {
+  function versionsOf({ card, before }, takeBack) {
+    const { version, versions = [], task } = card;
     if (versions.length === 0) {
       return [];
     }
@@ -159,6 +160,7 @@
                   text('versions.rows', { rows: number(one.rows) }),
                   ' · ',
                   models.reason(one.why),
+                  one.version === before ? ` · ${text('versions.previous')}` : '',
                 ),
                 comparedOf(one, versions),
                 isInCharge
@@ -207,30 +209,46 @@
     const newest = Math.max(...versions.map((one) => one.version));
     const line = (name, ...value) =>
       el('div', {}, el('dt', {}, text(`fact.${name}`)), el('dd', {}, ...value));
-    return el(
-      'dl',
-      { class: 'tabular-facts' },
-      line('target', text(`task.${task}`), ': ', bdi(target || '–')),
-      version
-        ? line('version', version < newest ? text('fact.notNewest', { version, newest }) : number(version))
-        : '',
-      line('fitted', time(at, 'medium')),
-      line('rows', number(rows), order === 'time' ? ` · ${text('fact.inTime')}` : ''),
-      until ? line('until', time(until, 'medium')) : '',
-      group ? line('group', bdi(group), folds ? ` · ${text(`folds.${folds}`)}` : '') : '',
-      relativeTo && task === 'regression' ? line('relativeTo', bdi(relativeTo)) : '',
-      line('service', text(`service.${kind}`)),
-    );
+    const list = (name, ...lines) => el('dl', { class: `tabular-${name}` }, lines);
+    return {
+      main: list(
+        'facts',
+        line('target', bdi(target || '–')),
+        version
+          ? line('version', version < newest ? text('fact.notNewest', { version, newest }) : number(version))
+          : '',
+        line('fitted', time(at, 'medium')),
+      ),
+      more: section(
+        'details',
+        [
+          list(
+            'details',
+            line('task', text(`task.${task}`)),
+            line('rows', number(rows), order === 'time' ? ` · ${text('fact.inTime')}` : ''),
+            until ? line('until', time(until, 'medium')) : '',
+            group ? line('group', bdi(group), folds ? ` · ${text(`folds.${folds}`)}` : '') : '',
+            relativeTo && task === 'regression' ? line('relativeTo', bdi(relativeTo)) : '',
+            line('service', text(`service.${kind}`)),
+          ),
+        ],
+        false,
+      ),
+    };
   }
 
   /* The sections of an opened model; `live` is the place of the live part, `form` that of Try it. */
-  models.opened = (shown, { live, form, takeBack, choose, manage }) => [
-    facts(shown),
-    live,
-    howGood(shown, choose),
-    ...restsOn(shown),
-    form,
-    ...versionsOf(shown.card, takeBack),
-    manage,
-  ];
+  models.opened = (shown, { live, form, takeBack, choose, manage }) => {
+    const { main, more } = facts(shown);
+    return [
+      main,
+      live,
+      howGood(shown, choose),
+      ...restsOn(shown),
+      form,
+      ...versionsOf(shown, takeBack),
+      more,
+      manage,
+    ];
+  };
 })();

@@ -14,7 +14,7 @@
   const ROOM = 4;
   /* Rows of a dot of the calibration. */
   const LEAST_ROWS = 10;
-  const MARGIN = { left: 38, right: 14, top: 22, topAlone: 8, bottom: 30 };
+  const MARGIN = { left: 38, right: 14, top: 22, topAlone: 8, bottom: 30, bottomAlone: 16 };
 
   /* About `wanted` round numbers from low to high. */
   function ticks(low, high, wanted) {
@@ -25,7 +25,8 @@
     for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
       found.push(i * step || 0);
     }
-    return found;
+    // One number says nothing of a scale.
+    return found.length < 2 && wanted < 20 ? ticks(low, high, wanted * 2) : found;
   }
 
   /* Low and high of numbers, never the same. */
@@ -63,7 +64,11 @@
       }
       const height = Math.round(Math.min(Math.max(square ? width : width * 0.6, LOWEST), 240));
       const top = y.label === '' ? MARGIN.topAlone : MARGIN.top;
-      const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
+      const xTicks = x.ticks
+        ? x.ticks(width)
+        : ticks(...x.range, Math.max(2, (width - MARGIN.left - MARGIN.right) / 60));
+      const hasBoth = x.label !== '' && xTicks.length > 0;
+      const [right, bottom] = [width - MARGIN.right, height - (hasBoth ? MARGIN.bottom : MARGIN.bottomAlone)];
       const sx = (value) =>
         MARGIN.left + ((value - x.range[0]) / (x.range[1] - x.range[0])) * (right - MARGIN.left);
       const sy = (value) => bottom - ((value - y.range[0]) / (y.range[1] - y.range[0])) * (bottom - top);
@@ -74,11 +79,11 @@
           svg('text', { x: MARGIN.left - 4, y: sy(at) + 3, 'text-anchor': 'end' }, (y.format || number)(at)),
         );
       }
-      for (const at of x.ticks
-        ? x.ticks(width)
-        : ticks(...x.range, Math.max(2, (right - MARGIN.left) / 60))) {
+      for (const [i, at] of xTicks.entries()) {
+        // Long words at the ends stay within the picture.
+        const anchor = x.ticks ? (i === 0 ? 'start' : i === xTicks.length - 1 ? 'end' : 'middle') : 'middle';
         drawing.append(
-          svg('text', { x: sx(at), y: bottom + 12, 'text-anchor': 'middle' }, (x.format || number)(at)),
+          svg('text', { x: sx(at), y: bottom + 12, 'text-anchor': anchor }, (x.format || number)(at)),
         );
       }
       drawing.append(
@@ -263,11 +268,17 @@
       came: percent(share[worst]),
       rows: number(rows[worst]),
     };
+    const title =
+      positive === undefined
+        ? text('picture.calibration')
+        : text('picture.calibrationOf', { label: positive });
+    if (rows.length === 1) {
+      // One dot is no picture.
+      const said = el('figcaption', {}, text('caption.calibrated', values));
+      return el('figure', {}, el('div', { class: 'tabular-figure-name' }, title), said);
+    }
     return plot({
-      title:
-        positive === undefined
-          ? text('picture.calibration')
-          : text('picture.calibrationOf', { label: positive }),
+      title,
       caption: text('caption.calibration', values),
       x: { range: [0, 1], label: text('axis.said'), format: percent },
       y: { range: [0, 1], label: text('axis.came'), format: percent },
@@ -321,6 +332,10 @@
     });
   }
 
+  const DAY = 86_400_000;
+  /* What tells the ends of so many milliseconds apart. */
+  const styleOf = (length) => (length <= DAY ? 'clock' : length <= 10 * DAY ? 'hour' : 'day');
+
   /* Forecast and truth of one machine over time, with the band where there is one. */
   function recent(known) {
     const { key } = known.at(-1);
@@ -342,8 +357,8 @@
         range,
         label: '',
         ticks: (width) =>
-          width < 260 ? [times[0], times.at(-1)] : [times[0], (times[0] + times.at(-1)) / 2, times.at(-1)],
-        format: (at) => time(at, times.at(-1) - times[0] > 86_400_000 ? 'short' : 'clock').split(',')[0],
+          width < 340 ? [times[0], times.at(-1)] : [times[0], (times[0] + times.at(-1)) / 2, times.at(-1)],
+        format: (at) => time(at, styleOf(times.at(-1) - times[0])),
       },
       y: { range: y, label: '' },
       paint(drawing, sx, sy) {

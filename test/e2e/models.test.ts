@@ -196,19 +196,22 @@ describe('the sidebar Models, in Chromium', function () {
       Array.from({ length: 200 }, (_, i) => i),
       'by name, numbers as such',
     );
-    assert.match(await line('fitted state').innerText(), /fitted state\s+Accuracy \d+%\s+Label: state/);
+    assert.match(
+      await line('fitted state').innerText(),
+      /fitted state\s+Accuracy \d+%\s+state · classification/,
+    );
     assert.equal(await line('dead').locator('.tabular-bad').count(), 1);
     assert.equal(await line('no scores').locator('.tabular-unknown').count(), 1);
     for (const name of HELL) {
       assert.equal(await line(name).count(), 1, name);
-      assert.match(await opened(name), /Number: size/);
+      assert.match(await opened(name), /Predicts\s+size/);
       assert.equal(await page.locator('.tabular-models h2').textContent(), name);
       await back().click();
     }
     await page.getByLabel('Search models').fill('MODEL 19');
     await page.waitForFunction(() => document.querySelectorAll('.tabular-model').length === 11);
     await page.getByLabel('Search models').fill('no such thing');
-    assert.match(await body().innerText(), /No model matches in its name or target/);
+    assert.match(await body().innerText(), /No model has this in its name or target/);
     await page.getByLabel('Search models').fill('');
   });
 
@@ -216,12 +219,12 @@ describe('the sidebar Models, in Chromium', function () {
     const { page } = editor;
     const said = await opened('fitted state');
     for (const part of [
-      /^In order: better than without a model$/m,
-      /this model\s+without a model\s+Accuracy\s+\d+%\s+\d+%\s+ROC AUC\s+0\.\d{3}\s+0\.5\s/,
-      /\d+ of 240 right/,
+      /^Looks good: better than no model$/m,
+      /this model\s+no model\s+Accuracy\s+\d+%\s+\d+%\s+ROC AUC\s+0\.\d{3}\s+0\.5\s/,
+      /\d+ of 240 correct/,
       /Area under the curve 0\.\d+/,
-      /Largest error: predicted/,
-      /What it rests on\s+load\s+\d+%/,
+      /Furthest off: predicted/,
+      /What it relies on\s+load\s+\d+%/,
       /Versions|Try it/,
     ]) {
       assert.match(said, part);
@@ -236,7 +239,7 @@ describe('the sidebar Models, in Chromium', function () {
     // The threshold moves along the curve: lower, and more is found.
     const found = async (): Promise<number> =>
       Number(/: (\d+) of/.exec(await page.locator('.tabular-said').first().innerText())![1]);
-    const slider = page.getByLabel('From this probability on');
+    const slider = page.getByRole('slider', { name: 'Threshold' });
     const before = await found();
     await slider.focus();
     await page.keyboard.press('End');
@@ -252,11 +255,11 @@ describe('the sidebar Models, in Chromium', function () {
   });
 
   it('says what is not known of a model without scores, and of one that the service has lost', async () => {
-    assert.match(await opened('no scores'), /No scores are known/);
+    assert.match(await opened('no scores'), /No scores available/);
     await back().click();
     const dead = await opened('dead');
-    assert.match(dead, /^The service no longer has it: fit it again, or go back to an older version/);
-    assert.match(dead, /There are no pictures of this fit/);
+    assert.match(dead, /^The service no longer has this model: fit it again, or go back to an older version/);
+    assert.match(dead, /This fit has no charts/);
     assert.doesNotMatch(dead, /Try it/);
     assert.equal(await editor.page.locator('.tabular-bar-top .tabular-bad').count(), 1);
     await back().click();
@@ -296,7 +299,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.waitForSelector('.tabular-answer li');
     const tried = () => page.locator('[data-part=try]').innerText();
     assert.match(await tried(), /Why\s+.*load/, 'and says why');
-    assert.match(await tried(), /the causes always refer to “(hot|fine)”, the rarer one/);
+    assert.match(await tried(), /Causes are given for “(hot|fine)”, the rarer label/);
     assert.ok((await hot('100')) > (await hot('5')) + 30);
     await page.getByLabel('kind').selectOption('air');
     await page.getByRole('button', { name: 'Another row' }).click();
@@ -331,12 +334,16 @@ describe('the sidebar Models, in Chromium', function () {
     await opened('worst');
     await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = '180px'));
     await page.waitForTimeout(100);
-    assert.match(await body().innerText(), /R²\s+< -999\s/);
+    assert.match(await body().innerText(), /R²\s+<\s-999\s/);
     const { right, end } = await page.locator('.tabular-scores').evaluate((table) => ({
       right: table.getBoundingClientRect().right,
       end: table.closest('.tabular-body')!.getBoundingClientRect().right,
     }));
     assert.ok(right <= end - 5, `${right} of ${end}`);
+    const names = await page
+      .locator('.tabular-scores tbody th')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    assert.ok(Math.max(...names) < 30, `the name of a score is one line: ${names.join()}`);
     await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = ''));
     await back().click();
   });
@@ -407,7 +414,7 @@ describe('the sidebar Models, in Chromium', function () {
     const { page } = editor;
     await press('give-powers');
     await line('fitted power').waitFor();
-    assert.match(await opened('fitted power'), /No watch node scores this model live/);
+    assert.match(await opened('fitted power'), /No watch node is checking this model live/);
     await back().click();
     await press('give-predictions');
     await red.inject('give-truths');
@@ -421,15 +428,15 @@ describe('the sidebar Models, in Chromium', function () {
     );
     const said = await opened('fitted power');
     assert.match(said, /Live\s+MAE\s+2\s+promised [\d.]+/);
-    assert.match(said, /^There are doubts: see the notes under How good it is/);
-    assert.match(said, /Over the newest 60 outcomes/);
-    assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) are in the band/);
+    assert.match(said, /^Treat with caution: see the notes under “How good is it\?”/);
+    assert.match(said, /Over the last 60 outcomes/);
+    assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) lie in the band/);
     // Of less than a block of outcomes nothing is told.
     const standing = (rows: number): Promise<unknown> =>
       page.evaluate(
         `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { promised: 1, rows: ${rows} } }).why`,
       );
-    assert.equal(await standing(99), 'In order: better than without a model');
+    assert.equal(await standing(99), 'Looks good: better than no model');
     assert.match(String(await standing(100)), /not clearly worse live than promised/);
     const machine = page.getByLabel('Machine');
     const step = page.getByLabel('Time ahead');
@@ -454,9 +461,9 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Refresh' }).click();
     assert.match(
       await opened('fitted power'),
-      /Over the newest 60 outcomes\. Version 2 has no outcomes yet\. These figures are from the previous version\./,
+      /Over the last 60 outcomes\. Version 2 has no outcomes yet\. These numbers are for the previous version\./,
     );
-    assert.doesNotMatch(await body().innerText(), /not clearly worse live/);
+    assert.doesNotMatch(await body().innerText(), /not clearly worse live than promised/);
     assert.match(await body().innerText(), /What happened\s+.*has been replaced by its version 2/s);
     const heights = await page
       .locator('.tabular-changes li')
@@ -501,6 +508,7 @@ describe('the sidebar Models, in Chromium', function () {
             ' ',
           ),
       );
+      const active = [...part.root.querySelectorAll('.tabular-active > span')].map((one) => one.textContent);
       const open = [...part.root.querySelectorAll('details')].map((one) => one.open);
       // What has the focus keeps it while more comes, and what somebody unfolds stays so.
       const second = part.root.querySelectorAll<HTMLElement>('details summary')[1]!;
@@ -513,17 +521,18 @@ describe('the sidebar Models, in Chromium', function () {
           const focused = document.activeElement as HTMLElement;
           const details = [...part.root.querySelectorAll('details')].map((one) => one.open);
           part.root.remove();
-          done({ lines, open, isKept: focused.dataset.keep === keep, details });
+          done({ lines, active, open, isKept: focused.dataset.keep === keep, details });
         }, 100),
       );
     });
     assert.deepEqual(said, {
       lines: [
-        '3/2/26, 12:00 PM b up',
+        'since 3/2/26, 12:00 PM b up',
         '3/2/26, 11:00 AM – 1:00 PM b up',
         '3/2/26, 8:00 – 9:00 AM a up',
         '3/2/26, 12:00 AM worse',
       ],
+      active: ['b up'],
       open: [true, false, false, false, false, false, false],
       isKept: true,
       details: [true, false, true, false, false, false, false, false],
@@ -577,7 +586,7 @@ describe('the sidebar Models, in Chromium', function () {
   it('says at the slider what the matrix shows, while no threshold is chosen', async () => {
     const { page } = editor;
     await opened('fitted state');
-    const foundOf = /^At 50%: (\d+) of (\d+) found .*?, false alarms: (\d+);/;
+    const foundOf = /^At 50%: (\d+) of (\d+) found .*?, false alarms: (\d+)\./;
     const [found, rare, wrong] = foundOf
       .exec(await page.locator('.tabular-said').first().innerText())!
       .slice(1)
@@ -609,7 +618,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'F1', exact: true }).focus();
     await page.keyboard.press('Enter');
     const best = await said();
-    await page.getByRole('button', { name: 'Use it' }).focus();
+    await page.getByRole('button', { name: 'Use this threshold' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForFunction(() =>
       /best for F1/.test(document.querySelector<HTMLElement>('.tabular-in-use')?.innerText ?? ''),
@@ -617,20 +626,20 @@ describe('the sidebar Models, in Chromium', function () {
     const from = /At ([\d.]+%)/.exec(await said())![1]!;
     assert.match(
       await inUse.innerText(),
-      new RegExp(`from ${from} on`),
+      new RegExp(`${from} or more`),
       'what is in use is what the slider says',
     );
     assert.equal(from, /At ([\d.]+%)/.exec(best)![1], 'the slider stands at it');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Use it');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Use this threshold');
     // Moved by hand it is a number.
-    await page.getByLabel('From this probability on').focus();
+    await page.getByRole('slider', { name: 'Threshold' }).focus();
     await page.keyboard.press('End');
-    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByRole('button', { name: 'Use this threshold' }).click();
     await page.waitForFunction(
       () => !/best/.test(document.querySelector<HTMLElement>('.tabular-in-use')?.innerText ?? 'best'),
     );
-    assert.match(await inUse.innerText(), /^In use: from [\d.]+% on: (hot|fine)$/);
-    const [, at, label] = /from ([\d.]+)% on: (\w+)/.exec(await inUse.innerText())!;
+    assert.match(await inUse.innerText(), /^In use: [\d.]+% or more: (hot|fine)$/);
+    const [, at, label] = /([\d.]+)% or more: (\w+)/.exec(await inUse.innerText())!;
     // The matrix shows what it answers: as many hits and false alarms as stand at the slider.
     const [hits, positives, alarms] = /: (\d+) of (\d+) found .*?, false alarms: (\d+)/
       .exec(await said())!
@@ -642,17 +651,17 @@ describe('the sidebar Models, in Chromium', function () {
     const [hot, fine] = label === 'hot' ? [1, 0] : [0, 1];
     assert.deepEqual([own[hot], own[fine]], [hits, String(Number(positives) - Number(hits))]);
     assert.equal(others[hot], alarms);
-    assert.match(await body().innerText(), /At the threshold in use, [\d.]+%\./);
+    assert.match(await body().innerText(), /With the threshold in use, [\d.]+%\./);
     await page.locator('[data-part=try]').evaluate((part: HTMLDetailsElement) => (part.open = true));
-    await page.getByText('Answer at the threshold:').waitFor();
+    await page.getByText('With the threshold, the answer is').waitFor();
     const answer = await page.locator('.tabular-answer').innerText();
     const probability = Number(new RegExp(`${label}\\s+([\\d.]+)%`).exec(answer)![1]);
     const other = label === 'hot' ? 'fine' : 'hot';
-    assert.match(answer, new RegExp(`threshold: ${probability >= Number(at) ? label : other}`));
+    assert.match(answer, new RegExp(`the answer is ${probability >= Number(at) ? label : other}`));
     await page.getByRole('button', { name: 'Use none' }).click();
     await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
     assert.equal(await inUse.innerText(), 'In use: the more probable label');
-    assert.doesNotMatch(await body().innerText(), /At the threshold in use/);
+    assert.doesNotMatch(await body().innerText(), /With the threshold in use/);
   });
 
   it('saves a model as a file, and takes it from one under another name', async () => {
@@ -669,7 +678,7 @@ describe('the sidebar Models, in Chromium', function () {
     const upload = page.getByRole('button', { name: 'Import a model' });
     await upload.focus();
     await page.keyboard.press('Enter');
-    assert.match(await notice.innerText(), /import only files from a source you trust/);
+    assert.match(await notice.innerText(), /only import files you trust/);
     await page.keyboard.press('Escape');
     await notice.waitFor({ state: 'detached' });
     await upload.click();
@@ -684,7 +693,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.evaluate("document.querySelectorAll('.red-ui-notification').forEach((one) => one.click())");
     await page.waitForSelector('.tabular-facts');
     assert.equal(await page.locator('.tabular-models h2').textContent(), 'taken <in>');
-    assert.match(await body().innerText(), /\d+ of 240 right/);
+    assert.match(await body().innerText(), /\d+ of 240 correct/);
     await back().click();
     await line('taken <in>').waitFor();
   });
@@ -695,7 +704,7 @@ describe('the sidebar Models, in Chromium', function () {
     await page.route(list, (route) => route.fulfill({ status: 502, body: '' }));
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.locator('.tabular-away').waitFor();
-    assert.match(await page.locator('.tabular-away').innerText(), /does not answer/);
+    assert.match(await page.locator('.tabular-away').innerText(), /is not responding/);
     assert.ok((await page.locator('.tabular-model').count()) > 200, 'the list stays');
     assert.match(editor.complaints.splice(0).join(), /502/);
     await page.unroute(list);
@@ -705,7 +714,7 @@ describe('the sidebar Models, in Chromium', function () {
       await route.fulfill({ response: answer, json: services.map((one) => ({ ...one, away: true })) });
     });
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByText('The service did not answer when it was last asked.').waitFor();
+    await page.getByText('The service did not respond when it was last called.').waitFor();
     assert.equal(await page.locator('.tabular-away').count(), 0);
     await page.unroute(list);
     await page.getByRole('button', { name: 'Refresh' }).click();
@@ -737,8 +746,9 @@ describe('the sidebar Models, in Chromium', function () {
     await opened('fitted state');
     await page.locator('[data-part=versions]').evaluate((part: HTMLDetailsElement) => (part.open = true));
     const compared = (await body().innerText()).match(/On the same .*/g);
-    assert.deepEqual(compared, ['On the same 842 new rows: Log loss 0.0712; version 1: 0.0853']);
+    assert.deepEqual(compared, ['On the same 842 new rows: Log loss 0.0712, version 1 0.0853']);
     await page.unroute(shown);
+    assert.equal(await page.getByText('previously in charge').count(), 1);
     const inCharge = () => page.locator('.tabular-in-charge b').innerText();
     assert.equal(await inCharge(), '@2');
     const notice = page.locator('.red-ui-notification');
@@ -747,7 +757,7 @@ describe('the sidebar Models, in Chromium', function () {
       await notice.waitFor({ state: 'detached' });
     };
     await page.getByRole('button', { name: 'Roll back' }).click();
-    assert.match(await notice.innerText(), /version 1 of “fitted state” in charge, in place of version 2/);
+    assert.match(await notice.innerText(), /version 1 of “fitted state” in charge instead of version 2/);
     await answer('Cancel');
     assert.equal(await inCharge(), '@2');
     // By keyboard: Tab stays inside the question, and the button that asked has the focus again.
@@ -772,6 +782,7 @@ describe('the sidebar Models, in Chromium', function () {
     );
 
     await page.getByRole('button', { name: 'Rename' }).click();
+    await page.waitForFunction(() => document.activeElement?.matches('.red-ui-notification input'));
     await notice.getByLabel('New name').fill(' ');
     await page.keyboard.press('Enter');
     assert.ok(await notice.isVisible(), 'a name is missing');
@@ -783,7 +794,7 @@ describe('the sidebar Models, in Chromium', function () {
     );
     await page.waitForSelector('.tabular-facts');
     await page.getByRole('button', { name: 'Delete' }).click();
-    assert.match(await notice.innerText(), /“<b>renamed<\/b>” and all of its versions/);
+    assert.match(await notice.innerText(), /“<b>renamed<\/b>” and all its versions/);
     await answer('Delete');
     await line('dead').waitFor();
     await page.waitForFunction(() => !document.querySelector('[data-model="<b>renamed</b>"]'));

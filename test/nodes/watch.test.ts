@@ -714,7 +714,7 @@ describe('tabular-watch', () => {
         const bench = await startBench({
           nodes: [
             { id: 'v', type: 'tabular-watch' },
-            { id: 'w', type: 'tabular-watch', model: 'motor/1 °C' },
+            { id: 'w', type: 'tabular-watch', model: 'motor/1 °C', alarmOn: 'value', raise: '40' },
           ],
           userDir,
         });
@@ -743,6 +743,7 @@ describe('tabular-watch', () => {
         const [other, listed] = service.models;
         assert.deepEqual(listed.live, { measure: 'mae', rows: 30, loss: 0.5, promised: 2, decayed: false });
         assert.equal(other.live, undefined);
+        assert.deepEqual([listed.alarms, other.alarms], [1, undefined]);
         const shown = (model: string) => get(`sidebar/c/model?name=${encodeURIComponent(model)}`);
         assert.deepEqual([(await shown(name)).watched, (await shown('other')).watched], [true, false]);
         await bench.stop();

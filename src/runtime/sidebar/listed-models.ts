@@ -1,5 +1,5 @@
 import type { ModelCard, ModelCards } from '../../scoring';
-import type { LiveLoss } from '../../watch';
+import type { LiveLoss, WatchChange } from '../../watch';
 import type { Red } from '../node-red';
 import { shownWatch } from '../watch/shown-watch';
 import { type ServiceOfModels, services, type ShownService, withCards } from './services';
@@ -32,6 +32,8 @@ export type ListedModel = Pick<
   dead?: true;
   /** What a watch node found lately. */
   live?: Pick<LiveLoss, 'measure' | 'rows' | 'loss' | 'promised'> & { decayed: boolean };
+  /** Alarms that have been raised and not cleared; left out where there are none. */
+  alarms?: number;
 };
 
 /** Each service of the flows, once, with its models. */
@@ -53,7 +55,8 @@ export function listModels(red: Red, service: ServiceOfModels): Promise<ListedMo
 export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
   const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
   const { fitted_train_set_id, threshold, version, versions, dead } = card;
-  const { live, decayed = false, isNew } = shownWatch(name, card.service) ?? {};
+  const { live, decayed = false, isNew, changes = [] } = shownWatch(name, card.service) ?? {};
+  const alarms = activeAlarms(changes);
   return {
     ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
     ...{ fitted_train_set_id, threshold, version, versions, dead },
@@ -62,5 +65,17 @@ export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
       isNew !== true && {
         live: { measure: live.measure, rows: live.rows, loss: live.loss, promised: live.promised, decayed },
       }),
+    ...(alarms > 0 && { alarms }),
   };
+}
+
+/** How many machines and steps ahead have an alarm that has not been cleared. */
+function activeAlarms(changes: readonly WatchChange[]): number {
+  const raised = new Map<string, boolean>();
+  for (const { what, key, ahead } of changes) {
+    if (what === 'alarm' || what === 'cleared') {
+      raised.set(JSON.stringify([key, ahead]), what === 'alarm');
+    }
+  }
+  return [...raised.values()].filter(Boolean).length;
 }

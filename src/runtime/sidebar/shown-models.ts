@@ -1,4 +1,4 @@
-import { importanceBySensor, type ReferenceCell, type Usual } from '../../scoring';
+import { importanceBySensor, type ModelCards, type ReferenceCell, type Usual } from '../../scoring';
 import type { ModelCard, ModelCurves } from '../../scoring/types';
 import type { Column } from '../../table';
 import { ServiceError } from '../../wire/service-error';
@@ -24,6 +24,8 @@ export interface ShownModel {
   kind: ShownService['kind'];
   /** A watch node knows it. */
   watched: boolean;
+  /** The version that was in charge before this one, where there is one to go back to. */
+  before?: number;
   curves?: ModelCurves;
   /** Of each sensor, the most important first. */
   importance: [sensor: string, value: number][];
@@ -61,12 +63,22 @@ export async function showModel(red: Red, id: string, name: string): Promise<Sho
       card,
       kind: service.kind,
       watched: shownWatch(name, service.key) !== undefined,
+      before: versionBefore(cards, name),
       curves,
       importance: importanceBySensor(card),
       fields,
       examples: chosen.map((row) => asObject(columns, row)),
     };
   });
+}
+
+function versionBefore(cards: ModelCards, name: string): number | undefined {
+  try {
+    return cards.byFittedId(cards.rollBackTo(name, true))?.version;
+  } catch {
+    // There is none.
+    return undefined;
+  }
 }
 
 /** A kept row as a message would bring it. A date is text of its zone's local time, as it is kept. */
