@@ -45,9 +45,10 @@ export async function runService(
   const limitsUnder = (maxBytes: number): ServiceLimits =>
     machineLimits({ limits: options.limits, maxBytes });
   const fileBytes = (maxBytes: number): number => limitsUnder(maxBytes).dataset_max_size_bytes;
-  const own: { service?: HttpService } = {};
+  const own: { service?: HttpService; lost?: string } = {};
   const store = await openStore(options, fileBytes, log, (reason) => {
     log('warn', `The service lost its folder ${options.dataDir} (${reason}) and closes.`);
+    own.lost = reason;
     void own.service?.close().finally(() => onLost(reason));
   });
   const limits = limitsUnder(store.maxBytes);
@@ -126,6 +127,12 @@ export async function runService(
   };
   try {
     await listen(server, options.port);
+    if (own.lost !== undefined) {
+      throw new ServiceError(
+        'storage.failed',
+        `The folder ${options.dataDir} was lost while starting: ${own.lost}.`,
+      );
+    }
   } catch (error) {
     await closeParts();
     throw error;

@@ -16,6 +16,7 @@ export { type ServiceHandle, startService } from '../../dist/src/service/process
 export { type RestartTimes, type ServiceThread, Supervisor } from '../../dist/src/service/process/supervisor';
 export { RateLimiter } from '../../dist/src/service/rate-limit';
 export { invalid, Refusal, toRefusal } from '../../dist/src/service/refusal';
+export { runService } from '../../dist/src/service/service';
 export {
   type FeatureShape,
   isModelEntry,
