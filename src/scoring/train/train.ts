@@ -121,7 +121,7 @@ export async function keepFitted(
   const answer = put(card, fingerprint);
   if (chosen !== undefined && answer.own.threshold === undefined) {
     hooks.onWarning?.(
-      `The model "${card.name}" is fitted anew, and the threshold of "${chosen.label}" is not kept: the classes are others. The more probable one is answered.`,
+      `The new fit of the model "${card.name}" has other classes, so the threshold for "${chosen.label}" no longer applies: the more probable class is answered.`,
     );
   }
   await context.cards.flush();

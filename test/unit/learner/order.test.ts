@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { binOf, argsort, sorted } from '../../doors/learner';
+import { argsort, binOf, sorted } from '../../doors/learner';
 
 const value = fc.oneof(
   fc.double({ noNaN: true }),

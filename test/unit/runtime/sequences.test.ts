@@ -42,14 +42,14 @@ describe('Sequences', () => {
   it('reports a temporary file that cannot be removed when a sequence is given up', async () => {
     const { all, add, leftBehind } = sequences();
     const failure = new Error('EBUSY');
-    const { dispose } = TableSpool.prototype;
+    const dispose = Object.getOwnPropertyDescriptor(TableSpool.prototype, 'dispose')!;
     TableSpool.prototype.dispose = () => Promise.reject(failure);
     try {
       await add(part('a', 0, { x: 1 }));
       all.close();
       await sleep(0);
     } finally {
-      TableSpool.prototype.dispose = dispose;
+      Object.defineProperty(TableSpool.prototype, 'dispose', dispose);
     }
     assert.deepEqual(leftBehind, [failure]);
   });

@@ -216,7 +216,7 @@ describe('fit, rows in order of time', () => {
         .map(({ id }) => Math.abs(Math.sin(id)));
       const mae = errors.reduce((sum, error) => sum + error / 40, 0);
       assert.ok(Math.abs(card.scores!.baseline_now!.mae! - mae) < 1e-9);
-      assert.match(warnings.join(), /no better than taking the target as it is now/);
+      assert.match(warnings.join(), /no better than assuming that the target stays as it is/);
     });
 
     it('leaves out rows without the column in the train set, and refuses them in predict, alone', async () => {

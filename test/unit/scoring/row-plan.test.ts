@@ -157,7 +157,7 @@ describe('scoreWarnings', () => {
     assert.deepEqual(scoreWarnings(card({ scores })), []);
     const now = { rows: 50, mae: 1.5, rmse: 2.5 };
     assert.deepEqual(scoreWarnings(card({ scores: { ...scores, baseline_now: now } })), [
-      'The model "m" is no better than taking the target as it is now: mean absolute error 2 against 1.5 on 50 rows.',
+      'The model "m" is no better than assuming that the target stays as it is: mean absolute error 2 against 1.5 on 50 rows.',
     ]);
     assert.match(
       scoreWarnings(card({ scores: { ...scores, mae: 5, rmse: 6 } })).join(),

@@ -145,7 +145,7 @@ describe('a threshold on the embedded service', function () {
     const renamed = readings().map((row) => ({ ...row, state: row.state === 'fault' ? 'broken' : 'fine' }));
     const { card } = await fit({}, renamed, warnings);
     assert.equal(card.threshold, undefined);
-    assert.match(warnings.join(' '), /the threshold of "fault" is not kept: the classes are others/);
+    assert.match(warnings.join(' '), /has other classes, so the threshold for "fault" no longer applies/);
   });
 
   it('is refused where there are more classes, and numbers; what a card brings is checked', async () => {

@@ -4,13 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 
 import {
+  EntryStore,
   isUploadEntry,
   ModelCache,
   openStore,
   openUpload,
   Refusal,
   resolveOptions,
-  EntryStore,
   type UploadEntry,
 } from '../../doors/service';
 import { crc32c, crc32cToBase64 } from '../../doors/table';

@@ -6,14 +6,14 @@ import path from 'node:path';
 import {
   type Bounds,
   capFor,
+  EntryStore,
   isModelEntry,
   type ModelEntry,
   openStore,
   resolveOptions,
   Retention,
-  EntryStore,
-  type StoredEntry,
   type Store,
+  type StoredEntry,
   type UploadEntry,
 } from '../../doors/service';
 

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   DiskAccount,
+  EntryStore,
   isUploadEntry,
   type PutBody,
-  EntryStore,
   type UploadEntry,
   Uploads,
 } from '../../doors/service';

@@ -44,7 +44,7 @@ function worseThanTrivial({ scores, name }: FittedModel): string | undefined {
   }
   const { baseline, baseline_now: now } = scores;
   if (now !== undefined && isNoBetter(scores, now)) {
-    return `The model "${name}" is no better than taking the target as it is now: ${against(scores, now)}.`;
+    return `The model "${name}" is no better than assuming that the target stays as it is: ${against(scores, now)}.`;
   }
   return isNoBetter(scores, baseline)
     ? `The model "${name}" is no better than always predicting the usual: ${against(scores, baseline)}.`

@@ -12,7 +12,7 @@ import type { FeatureShape } from '../../store/entries/entries';
  * @param first number of the first row, from 0
  * @throws Refusal 422 naming column and row, for a value of another type than the column's
  */
-export function numbersOf(
+export function cellNumbers(
   data: ColumnData,
   shape: FeatureShape,
   kind: 'number' | 'date',

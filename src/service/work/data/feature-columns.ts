@@ -4,7 +4,7 @@ import type { FeatureColumn } from '../../../learner';
 import { cellsOf, type ColumnData } from '../../../table/columns/column-batch';
 import { Refusal } from '../../refusal';
 import type { FeatureShape } from '../../store/entries/entries';
-import { numbersOf } from './cell-numbers';
+import { cellNumbers } from './cell-numbers';
 import { LastRead, RowStore } from './row-store';
 import { SpillFile } from './spill-file';
 import { TextDictionary, type TextRoom } from './text-dictionary';
@@ -142,7 +142,7 @@ function numberBuilder(
   last: LastRead,
 ): FeatureBuilder {
   return {
-    add: (data, row) => store.put(numbersOf(data, shape, kind, row), row),
+    add: (data, row) => store.put(cellNumbers(data, shape, kind, row), row),
     finish(rows) {
       const { name } = shape;
       if (store.inMemory) {
