@@ -155,7 +155,7 @@ describeInEditor('the dialogs by keyboard, by ear and in each theme', sheet(), (
     await page.fill('#node-config-input-baseUrl', '${ADDRESS}/api');
     assert.equal(await description('node-config-input-baseUrl'), '');
     await page.selectOption('#node-config-input-service', 'onPrem');
-    await page.getByText('The endpoint keeps nothing').waitFor();
+    await page.getByText('The endpoint stores nothing').waitFor();
     await page.fill('#node-config-input-baseUrl', '');
     assert.equal(await description('node-config-input-baseUrl'), 'must be filled in');
     assert.equal(await page.isVisible('#node-config-input-fitRequest'), false);

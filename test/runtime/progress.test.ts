@@ -34,7 +34,7 @@ function flow(service: StrictService): FlowNode[] {
   );
   flow.wire(
     flow.inject('go-fit'),
-    flow.code('long', rows(30_000, 16)),
+    flow.code('long', rows(10_000, 16)),
     flow.tabular('fit', 'fit', { config: 'near', target: 'y', ignore: 'id' }),
     flow.debug('fitted', 'model'),
   );

@@ -164,8 +164,9 @@ describe('Service: predict with the rows in the request', function () {
     await sleep(300);
     gone.abort();
     await assert.rejects(answer, { name: 'AbortError' });
-    for (let i = 0; i < 50 && (await fits()) > 0; i++) {
-      await sleep(20);
+    // Left alone it would take some twenty seconds.
+    for (let i = 0; i < 100 && (await fits()) > 0; i++) {
+      await sleep(50);
     }
     assert.equal(await fits(), 0);
     assert.deepEqual(await stored(), []);
