@@ -374,7 +374,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Alarm on').selectOption('probability');
     assert.deepEqual(await shown(), [true, true, true, true]);
     await reason.waitFor({ state: 'hidden' });
-    assert.equal(await field('Raise at').getAttribute('placeholder'), "the model's threshold");
+    assert.equal(await field('Raise at').getAttribute('placeholder'), 'from the model');
     await field('Raise at').fill('high');
     assert.match(await reason.innerText(), /must be a number/i);
     await field('Raise at').fill('0.8');
