@@ -11,10 +11,16 @@ const FLOOR = 0.005;
  * @param width outputs
  */
 export function scoresOfVotes(votes: Float64Array, width: number): void {
+  // Most classes get no vote of a row.
+  const none = scoreOf(0, width);
   for (let i = 0; i < votes.length; i++) {
-    const share = votes[i] + FLOOR;
-    votes[i] = width === 1 ? log(share / (1 - votes[i] + FLOOR)) : log(share);
+    votes[i] = votes[i] === 0 ? none : scoreOf(votes[i], width);
   }
+}
+
+function scoreOf(votes: number, width: number): number {
+  const share = votes + FLOOR;
+  return width === 1 ? log(share / (1 - votes + FLOOR)) : log(share);
 }
 
 /** Adds `weight` times the scores of votes to `out`, and turns `votes` into scores. */

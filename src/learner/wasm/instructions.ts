@@ -90,6 +90,8 @@ export const select = (first: Code, second: Code, condition: Code): Code => [
   0x1b,
 ];
 
+export const isEqual = binary(0x46);
+
 export const loadU8 = load(0, 0x2d);
 export const loadI32 = load(2, 0x28);
 /** 16 bits, unsigned. */
@@ -105,6 +107,7 @@ export const loadF32x2 = (address: Code, offset = 0): Code => [
   ...[0xfd, 0x5f],
 ];
 export const storeI32 = store(2, 0x36);
+export const storeU8 = store(0, 0x3a);
 export const storeI64 = store(3, 0x37);
 export const storeF64 = store(3, 0x39);
 export const storeF64x2 = store(3, 0xfd, 0x0b);
@@ -168,6 +171,30 @@ export const lane1 = (pair: Code): Code => [...pair, 0xfd, 0x21, 1];
 export const sumLanes = (local: number): Code => addF64(lane0(get(local)), lane1(get(local)));
 export const addToLane0 = (local: number, value: Code): Code =>
   set(local, [...get(local), ...addF64(lane0(get(local)), value), 0xfd, 0x22, 0]);
+
+/** Vectors of sixteen bytes, and one such constant. */
+export const loadV128 = load(4, 0xfd, 0x00);
+export const storeV128 = store(4, 0xfd, 0x0b);
+export const bytes16 = (values: readonly number[]): Code => [0xfd, 0x0c, ...values];
+/** A 32-bit integer in each of four lanes, computed or loaded. */
+export const splatI32 = (value: Code): Code => [...value, 0xfd, 0x11];
+export const loadSplatI32 = load(2, 0xfd, 0x09);
+/** Per byte, the element of the first vector that the second one names; 0 if that is above 15. */
+export const swizzle = binary(0xfd, 0x0e);
+export const orV128 = binary(0xfd, 0x50);
+/** Per byte, all bits set if the comparison holds, else none; `isAboveI8x16` is signed. */
+export const isEqualI8x16 = binary(0xfd, 0x23);
+export const isAboveI8x16 = binary(0xfd, 0x27);
+/** Stops at 255. */
+export const addSaturatedU8x16 = binary(0xfd, 0x70);
+export const subtractI8x16 = binary(0xfd, 0x71);
+export const minU8x16 = binary(0xfd, 0x77);
+export const shiftRightU16x8 = (value: Code, bits: number): Code => [
+  ...value,
+  ...i32(bits),
+  0xfd,
+  ...unsigned(0x8d),
+];
 
 /** Copies bytes from one address to another. */
 export const copy = (to: Code, from: Code, length: Code): Code => [

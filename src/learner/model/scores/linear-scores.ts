@@ -1,9 +1,10 @@
 import type { EncodedTable } from '../../features/encode';
 import { addLinearScores, type LinearTables, valueAlong } from '../../linear/linear';
 import { roomOf } from '../../wasm/scratch';
-import { classRooms } from './class-kernel';
-import { FEW_ROWS } from './class-sums';
+import { classRooms } from '../quick-scorer/class-kernel';
 
+/** Below this many rows JavaScript is faster, because the weights have to be copied first. */
+const FEW_ROWS = 100;
 /** Rows scored together, few enough to stay in the processor's cache. */
 const BLOCK = 256;
 

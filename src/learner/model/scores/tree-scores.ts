@@ -1,14 +1,11 @@
 import { leafOf, type Trees } from '../../trees/trees';
-import { LeafSets } from '../quick-scorer/leaf-sets';
-import { ValueSums } from '../quick-scorer/value-sums';
-import { ClassSums } from './class-sums';
+import { addTreeSums } from '../quick-scorer/tree-sums';
 import { leavesOf, type RowMajor, rowMajor, type Walk, walkOf } from './walk';
 
 /** Below this many rows trees are walked row by row: preparing them would take longer. */
 const MIN_BATCH = 8;
-/** From this many rows on QuickScorer is faster; in JavaScript only for trees this deep, or with categories. */
-const MIN_LOOK_UP = 200;
-const MIN_DEPTH = 8;
+/** From this many rows on QuickScorer is faster. */
+const MIN_LOOK_UP = 100;
 
 /** Adds the trees' scores of `rows` to `scores`: rows × width. */
 export function addTreeScores(
@@ -18,56 +15,20 @@ export function addTreeScores(
   width: number,
   scores: Float64Array,
 ): void {
-  const sums =
-    trees.width === 1 && rows.length >= MIN_LOOK_UP
-      ? ValueSums.open(columns, rows, width, scores)
-      : undefined;
-  if (!sums) {
-    addOneByOne(trees, columns, rows, width, scores);
-    return;
-  }
   const finder = new LeafFinder(trees, columns, rows);
   const leaves = new Int32Array(rows.length);
-  for (let output = 0; output < width; output++) {
-    for (let tree = output; tree < trees.roots.length; tree += width) {
-      if (!sums.take(trees, tree, output)) {
-        sums.addTo(output);
-        finder.leavesOf(tree, leaves);
-        addValues(trees, leaves, width, output, sums.scores);
-      }
-    }
-    sums.addTo(output);
+  const walk = (tree: number, own: Int32Array) => finder.leavesOf(tree, own);
+  if (rows.length >= MIN_LOOK_UP && addTreeSums(trees, columns, rows, width, scores, walk)) {
+    return;
   }
-  scores.set(sums.scores);
-  sums.close();
-  finder.close();
-}
-
-function addOneByOne(
-  trees: Trees,
-  columns: Uint8Array[],
-  rows: Int32Array,
-  width: number,
-  scores: Float64Array,
-): void {
-  const finder = new LeafFinder(trees, columns, rows);
-  const sums = ClassSums.open(trees, rows.length, scores);
-  const own = new Int32Array(rows.length);
   for (let tree = 0; tree < trees.roots.length; tree++) {
-    finder.leavesOf(tree, sums?.next ?? own);
-    if (sums) {
-      sums.added();
-    } else {
-      addValues(trees, own, width, tree % width, scores);
-    }
+    finder.leavesOf(tree, leaves);
+    addValues(trees, leaves, width, tree % width, scores);
   }
-  sums?.close();
-  finder.close();
 }
 
-/** Finds the leaves of rows by the fastest method for their number. Must be closed. */
+/** Finds the leaves of rows by walking, by the fastest method for their number. */
 class LeafFinder {
-  private sets: LeafSets | undefined;
   private walk: Walk | undefined;
   private bins: RowMajor | undefined;
 
@@ -86,26 +47,9 @@ class LeafFinder {
       }
       return;
     }
-    if (rows.length >= MIN_LOOK_UP) {
-      this.sets ??= new LeafSets(columns, rows);
-      if ((this.sets.isQuick || this.isDeep(tree)) && this.sets.leavesOf(trees, tree, leaves)) {
-        return;
-      }
-    }
     this.walk ??= walkOf(trees);
     this.bins ??= rowMajor(columns, rows);
     leavesOf(trees, this.walk, tree, columns, rows, this.bins, leaves);
-  }
-
-  private isDeep(tree: number): boolean {
-    this.walk ??= walkOf(this.trees);
-    const depth = this.walk.depths[tree];
-    // 0 for a tree with categories.
-    return depth >= MIN_DEPTH || depth === 0;
-  }
-
-  close(): void {
-    this.sets?.close();
   }
 }
 

@@ -14,6 +14,7 @@ import {
   loadF64,
   loadF64x2,
   loadI32,
+  loadU8,
   move,
   multiplyF64,
   multiplyF64x2,
@@ -27,6 +28,7 @@ import {
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 import { RoomMaker } from '../../wasm/scratch';
+import { LEAF_BYTES, LEAF_TABLES, MAX_LEAVES, SLOTS, TILE } from './layout';
 
 /** Loops that add to the scores of rows (rows × classes). Parameters are addresses and lengths in bytes. */
 export interface ClassKernel {
@@ -86,7 +88,7 @@ function withSums({ pairs, single }: Sums, scores: number, adding: Code): Code {
   ];
 }
 
-function addLeaves(classes: number): WasmFunction {
+export function addLeaves(classes: number): WasmFunction {
   const all = new Locals();
   const [leaves, leavesEnd, rows, values, scores] = all.parameters(5, I32);
   const [rowsEnd, at, leaf] = all.more(3, I32);
@@ -108,6 +110,40 @@ function addLeaves(classes: number): WasmFunction {
       ...move(leaves, i32(4)),
     ]),
   ]);
+}
+
+/**
+ * A function that adds the values of each row's leaves in some trees, one tree after the other. Parameters: the leaves
+ * that `find` of QuickScorer wrote; bytes of a tile's leaves in all of the trees; the scores, and their end.
+ */
+export function addTrees(classes: number): WasmFunction {
+  const all = new Locals();
+  const [leaves, trees, scores, scoresEnd] = all.parameters(4, I32);
+  const [tileEnd, at, atEnd, table, leaf] = all.more(5, I32);
+  const sums = sumsOf(classes, all);
+  const addSome = ({ pairs, single }: Sums): Code => [
+    ...set(at, get(leaves)),
+    ...set(atEnd, add(get(leaves), get(trees))),
+    ...set(table, i32(LEAF_TABLES)),
+    ...whileLoop(isBelow(get(at), get(atEnd)), [
+      ...set(leaf, loadI32(add(get(table), loadU8(get(at))))),
+      ...pairs.flatMap(({ sum, from }) => set(sum, addF64x2(get(sum), loadF32x2(get(leaf), FLOAT * from)))),
+      ...(single ? set(single.sum, addF64(get(single.sum), loadF32(get(leaf), FLOAT * single.from))) : []),
+      ...move(at, i32(TILE)),
+      ...move(table, i32(MAX_LEAVES * LEAF_BYTES)),
+    ]),
+  ];
+  return all.function(
+    whileLoop(isBelow(get(scores), get(scoresEnd)), [
+      ...set(tileEnd, add(get(leaves), i32(TILE))),
+      ...whileLoop(isBelow(get(leaves), get(tileEnd)), [
+        ...sums.flatMap((some) => withSums(some, scores, addSome(some))),
+        ...move(scores, i32(NUMBER * classes)),
+        ...move(leaves, i32(1)),
+      ]),
+      ...move(leaves, i32((SLOTS - 1) * TILE)),
+    ]),
+  );
 }
 
 function addTerms(classes: number): WasmFunction {

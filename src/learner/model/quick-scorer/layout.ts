@@ -1,0 +1,53 @@
+/*
+ * Where the functions of `kernel.ts` find and leave things. Their memory begins with this scratch area; the arrays of
+ * `TreeSums` follow.
+ */
+
+/** Most leaves of a tree: each is a bit of a set. */
+export const MAX_LEAVES = 32;
+/** Trees whose leaves are found before their values are added. */
+export const SLOTS = 16;
+/** Rows that go through a tree together, four vectors of bytes. */
+export const TILE = 64;
+/** Bytes per leaf in the table of a slot. The number of a leaf times this fits in a byte. */
+export const LEAF_BYTES = 8;
+
+/** A branch on an ordered column: offset of the column in a tile, border in four bytes, leaves on the left. */
+export const ORDERED_BYTES = 12;
+/** A branch on categories: offset of the column, leaves on the left, address of the set, highest bin of the rows. */
+export const CATEGORIES_BYTES = 16;
+/** Of one of a program's steps for sixteen bins of a category column: offset, lowest bin, and a table of 16 bytes. */
+export const CHUNK_BYTES = 24;
+/** Eight leaves of a program: those removed from all rows, the end of its ordered steps, the end of its chunks. */
+export const PLANE_BYTES = 12;
+
+const PLANES = MAX_LEAVES / 8;
+const BRANCHES = MAX_LEAVES - 1;
+const BINS = 256;
+const programBytes = PLANES * (PLANE_BYTES + BRANCHES * Math.max(ORDERED_BYTES, (BINS / 16) * CHUNK_BYTES));
+
+/** The header: addresses of arrays, see `ARRAYS`. */
+export const TREE_ARRAYS_BYTES = 64;
+
+/** Addresses. */
+export const LEAF_TABLES = 0;
+export const TREE_ARRAYS = LEAF_TABLES + SLOTS * MAX_LEAVES * LEAF_BYTES;
+export const COUNTS = TREE_ARRAYS + TREE_ARRAYS_BYTES;
+export const FIRSTS = COUNTS + 2 * MAX_LEAVES;
+export const ORDERED = FIRSTS + 2 * MAX_LEAVES;
+export const CATEGORIES = ORDERED + BRANCHES * ORDERED_BYTES;
+export const PROGRAM = CATEGORIES + BRANCHES * CATEGORIES_BYTES;
+export const SCRATCH_BYTES = PROGRAM + programBytes;
+
+/** Offsets in the header of the addresses of these arrays: those of `Trees`, then two per column. */
+export const ARRAYS = {
+  feature: 0,
+  bin: 4,
+  flags: 8,
+  left: 12,
+  setAt: 16,
+  sets: 20,
+  values: 24,
+  offsets: 28,
+  highest: 32,
+};

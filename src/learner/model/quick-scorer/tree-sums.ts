@@ -1,0 +1,246 @@
+import { LEAF, type Trees } from '../../trees/trees';
+import { type Room, roomOf } from '../../wasm/scratch';
+import { type ClassTreeKernel, quickScorerRooms, type ValueKernel } from './kernel';
+import {
+  ARRAYS,
+  LEAF_BYTES,
+  LEAF_TABLES,
+  MAX_LEAVES,
+  SCRATCH_BYTES,
+  SLOTS,
+  TILE,
+  TREE_ARRAYS,
+  TREE_ARRAYS_BYTES,
+} from './layout';
+
+/*
+ * QuickScorer (C. Lucchese et al., 2015) over bins, for many rows at a time through trees of up to 32 leaves. Leaves are
+ * numbered from left to right and a branch removes its left leaves from the rows that it sends right, so that a row ends
+ * in the first leaf that remains. Sixteen rows are compared with a border, and lose eight leaves, by one SIMD instruction
+ * each (RapidScorer; T. Ye et al., 2018).
+ */
+
+const MAX_NODES = 2 * MAX_LEAVES - 1;
+const NUMBER = 8;
+/** Bins are compared as signed numbers. */
+const SIGN = 0x80;
+
+type Kernel = Partial<ValueKernel & ClassTreeKernel> & Pick<ValueKernel, 'prepare' | 'find'>;
+
+/** Writes to `leaves` where the values of each row's leaf begin, for a tree that is not looked up. */
+export type WalkTree = (tree: number, leaves: Int32Array) => void;
+
+/**
+ * Adds the trees' values to `scores` (rows × width), in the order of the trees and so with the same bits as one by one.
+ *
+ * @param walk for trees of too many leaves
+ * @returns false, with nothing added, without SIMD or memory for it
+ */
+export function addTreeSums(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+  walk: WalkTree,
+): boolean {
+  const sums = TreeSums.open(trees, columns, rows);
+  if (!sums) {
+    return false;
+  }
+  if (trees.width > 1) {
+    sums.scores.set(scores.subarray(0, rows.length * width));
+    sums.add(0, 1, walk);
+    scores.set(sums.scores.subarray(0, rows.length * width));
+  } else {
+    for (let output = 0; output < width; output++) {
+      for (let i = 0, at = output; i < rows.length; i++, at += width) {
+        sums.scores[i] = scores[at];
+      }
+      sums.add(output, width, walk);
+      for (let i = 0, at = output; i < rows.length; i++, at += width) {
+        scores[at] = sums.scores[i];
+      }
+    }
+  }
+  sums.close();
+  return true;
+}
+
+/** Trees and the bins of rows in scratch memory. Must be closed. */
+class TreeSums {
+  /** Rows × values per leaf, of whole tiles. */
+  readonly scores: Float64Array;
+  private readonly kernel: Kernel;
+  private readonly bins: Uint8Array;
+  /** Bytes of the bins of a tile. */
+  private readonly tileBytes: number;
+  /** Tiles × slots × rows of a tile: offsets of leaves in their tables. */
+  private readonly leaves: Uint8Array;
+
+  private readonly values: Float32Array;
+  /** Where the values of each row's leaf begin, for a tree that is walked. */
+  private readonly walked: Int32Array;
+
+  private constructor(
+    private readonly room: Room<object>,
+    private readonly trees: Trees,
+    columns: Uint8Array[],
+    rows: Int32Array,
+    used: number[],
+    tiles: number,
+  ) {
+    this.kernel = room.functions as Kernel;
+    const scratch = room.bytes(SCRATCH_BYTES);
+    const header = new Int32Array(scratch.buffer, scratch.byteOffset + TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
+    const place = <A extends { byteOffset: number }>(name: keyof typeof ARRAYS, array: A): A => {
+      header[ARRAYS[name] / 4] = array.byteOffset;
+      return array;
+    };
+    const { feature, bin, flags, left, setAt, sets, values } = trees;
+    const features = new Uint8Array(feature.buffer, feature.byteOffset, feature.byteLength);
+    place('feature', room.bytes(features.length)).set(features);
+    place('bin', room.bytes(bin.length)).set(bin);
+    place('flags', room.bytes(flags.length)).set(flags);
+    place('left', room.wholes(left.length)).set(left);
+    place('setAt', room.wholes(setAt.length)).set(setAt);
+    place('sets', room.wholes(sets.length)).set(sets);
+    this.values = place('values', room.floats(values.length));
+    this.values.set(values);
+    const offsets = place('offsets', room.wholes(columns.length));
+    const highest = place('highest', room.bytes(columns.length));
+    this.tileBytes = tileBytesOf(used);
+    this.bins = room.bytes(tiles * this.tileBytes);
+    used.forEach((column, i) => {
+      offsets[column] = 2 * i * TILE;
+      highest[column] = gather(columns[column], rows, this.bins, offsets[column], this.tileBytes);
+    });
+    this.leaves = room.bytes(tiles * SLOTS * TILE);
+    this.scores = room.numbers(tiles * TILE * trees.width);
+    this.walked = room.wholes(rows.length);
+  }
+
+  /** Undefined without SIMD or memory for it. */
+  static open(trees: Trees, columns: Uint8Array[], rows: Int32Array): TreeSums | undefined {
+    const used = usedColumns(trees, columns.length);
+    const tiles = Math.ceil(rows.length / TILE);
+    const { feature, bin, flags, left, setAt, sets, values } = trees;
+    const arrays = [feature, bin, flags, left, setAt, sets, values];
+    const room: Room<object> = quickScorerRooms(trees.width).open(
+      SCRATCH_BYTES +
+        arrays.reduce((sum, { byteLength }) => sum + roomOf(byteLength), 0) +
+        roomOf(columns.length * 4) +
+        roomOf(columns.length) +
+        roomOf(rows.length * 4) +
+        tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * NUMBER * trees.width),
+    );
+    return room.functions && new TreeSums(room, trees, columns, rows, used, tiles);
+  }
+
+  /** Adds every `step`-th tree from the first on. */
+  add(first: number, step: number, walk: WalkTree): void {
+    const { kernel, tileBytes, bins, leaves } = this;
+    const { roots, feature } = this.trees;
+    const [tiles, tilesEnd] = [bins.byteOffset, bins.byteOffset + bins.byteLength];
+    const out = leaves.byteOffset;
+    let count = 0;
+    for (let tree = first; tree < roots.length; tree += step) {
+      const root = roots[tree];
+      const nodes = (tree + 1 < roots.length ? roots[tree + 1] : feature.length) - root;
+      if (nodes > MAX_NODES) {
+        this.addFound(count);
+        count = 0;
+        this.addLarge(tree, walk);
+        continue;
+      }
+      const programEnd = kernel.prepare(root, nodes, count);
+      kernel.find(tiles, tilesEnd, tileBytes, programEnd, out + count * TILE);
+      if (++count === SLOTS) {
+        this.addFound(count);
+        count = 0;
+      }
+    }
+    this.addFound(count);
+  }
+
+  private addLarge(tree: number, walk: WalkTree): void {
+    const { kernel, walked, scores, values } = this;
+    walk(tree, walked);
+    if (kernel.addLeaves) {
+      const { byteOffset: start, byteLength } = walked;
+      kernel.addLeaves(start, start + byteLength, byteLength, values.byteOffset, scores.byteOffset);
+      return;
+    }
+    for (let i = 0; i < walked.length; i++) {
+      scores[i] += values[walked[i]];
+    }
+  }
+
+  /** Adds the values of the leaves found in the first slots. */
+  private addFound(count: number): void {
+    const { byteOffset: start, byteLength } = this.scores;
+    const leaves = this.leaves.byteOffset;
+    if (this.kernel.addTrees) {
+      this.kernel.addTrees(leaves, count * TILE, start, start + byteLength);
+    } else {
+      addValues(this.kernel as ValueKernel, count, leaves, start, start + byteLength);
+    }
+  }
+
+  close(): void {
+    this.room.close();
+  }
+}
+
+/** At least one, so that tiles can be counted by their bytes. */
+function tileBytesOf(used: number[]): number {
+  return Math.max(1, 2 * used.length) * TILE;
+}
+
+function addValues(kernel: ValueKernel, count: number, leaves: number, sums: number, end: number): void {
+  for (let slot = 0; slot < count;) {
+    const [add, trees] =
+      count - slot === SLOTS
+        ? [kernel.add16, SLOTS]
+        : count - slot >= 4
+          ? [kernel.add4, 4]
+          : [kernel.add1, 1];
+    add(leaves + slot * TILE, sums, end, LEAF_TABLES + slot * MAX_LEAVES * LEAF_BYTES);
+    slot += trees;
+  }
+}
+
+/** The columns of all branches. */
+function usedColumns({ feature }: Trees, columns: number): number[] {
+  const isUsed = new Uint8Array(columns);
+  for (let node = 0; node < feature.length; node++) {
+    if (feature[node] !== LEAF) {
+      isUsed[feature[node]] = 1;
+    }
+  }
+  return Array.from(isUsed.keys()).filter((column) => isUsed[column] === 1);
+}
+
+/**
+ * Writes the bins of a column to the tiles from `offset` on: as they are, then less one, so that the missing bin comes
+ * first or last. Returns the highest.
+ */
+function gather(
+  column: Uint8Array,
+  rows: Int32Array,
+  bins: Uint8Array,
+  offset: number,
+  tileBytes: number,
+): number {
+  let highest = 0;
+  for (let start = 0, to = offset; start < rows.length; start += TILE, to += tileBytes) {
+    const count = Math.min(TILE, rows.length - start);
+    for (let i = 0; i < count; i++) {
+      const bin = column[rows[start + i]];
+      bins[to + i] = bin ^ SIGN;
+      bins[to + TILE + i] = (bin - 1) ^ SIGN;
+      highest = bin > highest ? bin : highest;
+    }
+  }
+  return highest;
+}
