@@ -4,12 +4,14 @@ import { combine } from './training/ensemble/combine';
 import { prepare } from './training/preparation/prepare';
 import type { TrainInput } from './types';
 
+export type { ResidualFit } from './calibration/residuals';
 export { explain, type ExplainOptions, type Explanation } from './explain/explain';
 export type { Model } from './model/model';
 export { predict, type PredictOptions } from './model/predict/predict';
 export { loadModel, saveModel } from './model/storage/serialize';
 export { type FoldHooks, type FoldResult, trainFold } from './training/candidates/fold';
-export { combine } from './training/ensemble/combine';
+export { combine, stack } from './training/ensemble/combine';
+export { learnResiduals, type ResidualTask } from './training/ensemble/regression';
 export { prepare, type PreparedFit } from './training/preparation/prepare';
 export * from './types';
 export { LEARNER_VERSION } from './version';

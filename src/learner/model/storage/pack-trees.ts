@@ -31,20 +31,19 @@ export function packTrees(trees: Trees): PackedTrees {
   const out = new BitWriter();
   const featureBits = bitsFor(feature.reduce((most, one) => (one === LEAF ? most : Math.max(most, one)), 0));
   const leaves: number[] = [];
-  const placeOf = new Map<number, number>();
+  /** Where the values of a leaf begin in `Trees.values` → its place in `leaves`; -1 before it has one. */
+  const placeOf = new Int32Array(trees.values.length).fill(-1);
   let branches = 0;
   let shares = false;
   const orders = Array.from(roots, (root) => levels(trees, root));
   for (const nodes of orders) {
-    const own = new Set<number>();
     for (const node of nodes) {
       if (feature[node] !== LEAF) {
         branches++;
-      } else if (placeOf.has(left[node]) || own.has(left[node])) {
+      } else if (placeOf[left[node]] >= 0) {
         shares = true;
       } else {
-        own.add(left[node]);
-        placeOf.set(left[node], leaves.length);
+        placeOf[left[node]] = leaves.length;
         leaves.push(left[node]);
       }
     }
@@ -65,7 +64,7 @@ export function packTrees(trees: Trees): PackedTrees {
         packBranch(trees, node, featureBits, out);
         continue;
       }
-      const place = placeOf.get(left[node])!;
+      const place = placeOf[left[node]];
       if (shares) {
         out.write(place < known ? 1 : 0, 1);
         if (place < known) {

@@ -17,7 +17,7 @@ import type { Label } from '../../types';
 import type { FoldResult } from '../candidates/fold';
 import type { LearnerSettings } from '../plan/options';
 import type { PreparedFit } from '../preparation/prepare';
-import { makeReport } from '../report/report';
+import { importanceOf, makeReport } from '../report/report';
 import { scoreProbabilities } from '../stacking/metrics';
 import { commonFields } from './common-fields';
 import { holders, inCopies, MAX_SAMPLED, type OutOfFold, sampleOf } from './out-of-fold';
@@ -76,9 +76,7 @@ export function finishClassification(
     },
     losses: rowLogLosses(probas, actual, count),
     thresholds,
-    lossesOf,
-    sample,
-    weights: outOfFold.weights,
+    importance: importanceOf(prepared, folds, members, { weights: outOfFold.weights, sample, lossesOf }),
     extraWork: outOfFold.work,
   });
   return {

@@ -9,7 +9,7 @@ import { chooseWeights, type StackInput } from '../stacking/stacking';
 import { leastLeft } from '../stacking/wild-errors';
 import { finishClassification } from './classification';
 import { MAX_SAMPLED } from './out-of-fold';
-import { finishRegression } from './regression';
+import { learnResiduals, type StackedFit, stackedRegression } from './regression';
 
 /** With fewer held-out rows it is unclear which candidate is better; fewer members hardly average. */
 const FEWEST_SHARP_ROWS = 2000;
@@ -20,6 +20,12 @@ const FEWEST_SHARP_MEMBERS = 3;
  * (stacking), calibrates the result on the same scores, and reports on it.
  */
 export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
+  const { residuals, finish } = stack(prepared, results);
+  return finish(residuals && learnResiduals(prepared, residuals));
+}
+
+/** The first part of `combine`. */
+export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const candidates = candidatesOf(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
@@ -70,9 +76,14 @@ export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
     }
   });
   const outOfFold = { rows, width, scores: mixed, weights, work: gaussian?.work ?? 0 };
-  return prepared.task === 'classification'
-    ? finishClassification(prepared, folds, members, outOfFold)
-    : finishRegression(prepared, folds, members, outOfFold);
+  if (prepared.task === 'classification') {
+    return {
+      residuals: undefined,
+      reportAhead: () => undefined,
+      finish: () => finishClassification(prepared, folds, members, outOfFold),
+    };
+  }
+  return stackedRegression(prepared, folds, members, outOfFold);
 }
 
 /** Drops the trees of a part that were only grown to score held-out rows. */

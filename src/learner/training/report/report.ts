@@ -5,12 +5,34 @@ import type { Scores } from '../../../metrics/scores';
 import type { Thresholds } from '../../../metrics/thresholds';
 import { argsort } from '../../math/order';
 import type { Member, Part } from '../../model/members';
-import type { FitReport } from '../../types';
+import type { FeatureImportance, FitReport } from '../../types';
 import { completeRuns, type FoldResult } from '../candidates/fold';
 import type { PreparedFit } from '../preparation/prepare';
 import { type CopyLosses, featureImportance, lineGains, otherGains } from './importance';
 
-/** The report of a fit. `lossesOf` scores copies of the sampled rows; `weights` are the candidates'. */
+/**
+ * The importance of the features. `lossesOf` scores copies of the sampled rows; `weights` are the candidates'.
+ */
+export function importanceOf(
+  prepared: PreparedFit,
+  folds: FoldResult[],
+  members: Member[],
+  { weights, sample, lossesOf }: { weights: Float64Array; sample: Int32Array; lossesOf: CopyLosses },
+): FeatureImportance[] {
+  const gains = new Float64Array(prepared.specs.length);
+  completeRuns(folds).forEach((run, c) => {
+    for (const { boosted } of folds) {
+      boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
+    }
+  });
+  otherGains(prepared, folds, members).forEach((gain, column) => (gains[column] += gain));
+  if (prepared.plan.lineFirst !== undefined) {
+    lineGains(prepared, members, sample).forEach((gain, column) => (gains[column] += gain));
+  }
+  return featureImportance(prepared, gains, sample, lossesOf);
+}
+
+/** The report of a fit. */
 export function makeReport(
   prepared: PreparedFit,
   folds: FoldResult[],
@@ -20,30 +42,18 @@ export function makeReport(
     baseline: Scores;
     growth?: FitReport['growth'];
     curves: ModelCurves;
-    lossesOf: CopyLosses;
+    /** Of `importanceOf`. */
+    importance: FeatureImportance[];
     /** The held-out rows, in the order of the folds. */
     heldOut: ScoredRows;
     /** The loss of each of them; undefined if errors grow with their level. */
     losses: Float64Array | undefined;
     thresholds?: Thresholds;
-    sample: Int32Array;
-    weights: Float64Array;
     extraWork: number;
   },
 ): FitReport {
   const { plan, settings } = prepared;
-  const { weights } = parts;
-  const gains = new Float64Array(prepared.specs.length);
   const runs = completeRuns(folds);
-  runs.forEach((run, c) => {
-    for (const { boosted } of folds) {
-      boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
-    }
-  });
-  otherGains(prepared, folds, members).forEach((gain, column) => (gains[column] += gain));
-  if (plan.lineFirst !== undefined) {
-    lineGains(prepared, members, parts.sample).forEach((gain, column) => (gains[column] += gain));
-  }
   const limited = folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).some((run) => run?.limited));
   const reasons = [...plan.reasons];
   if (folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).includes(undefined))) {
@@ -66,7 +76,7 @@ export function makeReport(
     ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),
     thresholds: parts.thresholds,
     losses: lossesInTable(prepared, parts.heldOut.rows, parts.losses),
-    importance: featureImportance(prepared, gains, parts.sample, parts.lossesOf),
+    importance: parts.importance,
     options: { used: settings.used, ignored: settings.ignored },
     work: {
       units: folds.reduce((sum, fold) => sum + workOf(fold, runs), parts.extraWork),

@@ -1,11 +1,14 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import {
-  combine,
   type FoldResult,
+  learnResiduals,
   type Model,
   prepare,
   type PreparedFit,
+  type ResidualFit,
+  type ResidualTask,
+  stack,
   trainFold,
   type TrainInput,
 } from '../../../learner';
@@ -24,7 +27,12 @@ interface Invitation {
   progress: Int32Array;
   /** What the helper signs with. */
   name: number;
+  /** [0] the name of the helper that waits for residuals to learn, 0 for none; undefined: none is to wait. */
+  waits: Int32Array | undefined;
 }
+
+/** Up to this many rows a helper waits for the residuals; with more they are a small part of the fit. */
+const MOST_WAITED_ROWS = 2000;
 
 /** How often progress is reported while the fit waits for its helpers, milliseconds. */
 const TELL_MS = 250;
@@ -32,7 +40,7 @@ const TELL_MS = 250;
 const REPORT_MS = 50;
 
 /**
- * prepare, all folds, combine. Empties `input.features`: the encoded columns are all that the folds need.
+ * prepare, all folds, and what `combine` does. Empties `input.features`: the encoded columns are all that the folds need.
  *
  * @param helpers lines to threads that run `assist`
  * @param onPrepared called once the values of the columns are not needed any more
@@ -62,8 +70,11 @@ export async function trainWithHelpers(
     }
   };
   const results = new Map<number, FoldResult>();
+  const isQuick = prepared.task === 'regression' && prepared.rows <= MOST_WAITED_ROWS;
+  const waits = isQuick ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
   const lines = helpers.map((port, at) => {
-    port.postMessage({ prepared, board, progress: progress.cells, name: at + 1 } satisfies Invitation);
+    const invitation: Invitation = { prepared, board, progress: progress.cells, name: at + 1, waits };
+    port.postMessage(invitation);
     return new Line(port, at + 1, board, results);
   });
   const train = (fold: number): void => {
@@ -84,45 +95,58 @@ export async function trainWithHelpers(
       }
     }
     tell();
+    const inOrder = [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
+    const { residuals, reportAhead, finish } = stack(prepared, inOrder);
+    const helper = waits && lines[Atomics.load(waits, 0) - 1];
+    const asked = residuals && helper?.learn(residuals);
+    reportAhead();
+    return finish((await asked) ?? (residuals && learnResiduals(prepared, residuals)));
   } finally {
     clearInterval(waiting);
     for (const { port } of lines) {
       port.close();
     }
   }
-  return combine(
-    prepared,
-    [...results].sort(([a], [b]) => a - b).map(([, result]) => result),
-  );
 }
 
 /**
- * Helps a fit until there are no more folds.
+ * Helps a fit until there are no more folds, and then with the residuals of a small one.
  *
  * @param wanted true when this thread should rather do something else
  */
 export async function assist(port: MessagePort, wanted: () => boolean): Promise<void> {
   try {
-    const invitation = await new Promise<Invitation | undefined>((resolve) => {
-      port.once('message', resolve);
-      port.once('close', () => resolve(undefined));
-    });
+    const invitation = await nextMessage<Invitation>(port);
     if (invitation === undefined) {
       return;
     }
-    const { prepared, board, name } = invitation;
+    const { prepared, board, name, waits } = invitation;
     const progress = new FoldProgress(invitation.progress);
     while (!wanted()) {
       const fold = take(board);
       if (fold >= prepared.folds) {
-        return;
+        break;
       }
       Atomics.store(board, fold + 1, name);
       port.postMessage(trained(prepared, fold, progress));
     }
+    if (waits !== undefined && !wanted() && Atomics.compareExchange(waits, 0, 0, name) === 0) {
+      const residuals = await nextMessage<ResidualTask>(port);
+      if (residuals !== undefined) {
+        port.postMessage(learnResiduals(prepared, residuals));
+      }
+    }
   } finally {
     port.close();
   }
+}
+
+/** Undefined where the other end closes. */
+function nextMessage<T>(port: MessagePort): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    port.once('message', resolve);
+    port.once('close', () => resolve(undefined));
+  });
 }
 
 function trained(prepared: PreparedFit, fold: number, progress: FoldProgress, tell?: () => void): FoldResult {
@@ -148,6 +172,7 @@ function breathe(): Promise<void> {
 class Line {
   private closed = false;
   private wake: (() => void) | undefined;
+  private learned: ResidualFit | undefined;
 
   constructor(
     readonly port: MessagePort,
@@ -155,8 +180,12 @@ class Line {
     private readonly board: Int32Array,
     private readonly results: Map<number, FoldResult>,
   ) {
-    port.on('message', (result: FoldResult) => {
-      results.set(result.fold, result);
+    port.on('message', (result: FoldResult | ResidualFit) => {
+      if ('fold' in result) {
+        results.set(result.fold, result);
+      } else {
+        this.learned = result;
+      }
       this.wake?.();
     });
     port.on('close', () => {
@@ -170,6 +199,15 @@ class Line {
     while (!this.closed && this.owes()) {
       await new Promise<void>((resolve) => (this.wake = resolve));
     }
+  }
+
+  /** What the helper, which waits for it, makes of residuals; undefined if it dies over them. */
+  async learn(residuals: ResidualTask): Promise<ResidualFit | undefined> {
+    this.port.postMessage(residuals);
+    while (!this.closed && this.learned === undefined) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+    return this.learned;
   }
 
   private owes(): boolean {
