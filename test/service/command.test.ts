@@ -105,7 +105,7 @@ describe('Service: the command', () => {
   });
 
   it('shows a fit under way, ends in the middle of it, and has the upload afterwards but no half model', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const data = await folder();
     const args = ['--port', '0', '--data', data, '--token', 'mine', '--verbose'];
     const first = await cli(args);
@@ -120,7 +120,7 @@ describe('Service: the command', () => {
       () => undefined,
     );
     let fits = [];
-    for (let i = 0; i < 200 && !(fits[0]?.progress > 0); i++) {
+    for (let i = 0; i < 3000 && !(fits[0]?.progress > 0); i++) {
       await sleep(20);
       fits = (await status(first.url)).fits;
     }
