@@ -113,6 +113,14 @@
         );
   }
 
+  /* The same in days alone. */
+  function days(from, to) {
+    return new Intl.DateTimeFormat(text('language'), { dateStyle: 'medium' }).formatRange(
+      new Date(from),
+      new Date(to),
+    );
+  }
+
   const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
 
   /* The largest unit that all of these milliseconds are whole of. */
@@ -172,6 +180,7 @@
     ofOne,
     time,
     period,
+    days,
     UNITS,
     unitOf,
     unitName,

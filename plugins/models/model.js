@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, brief, percent, ofOne, time, section, pictures } = models;
+  const { el, text, bdi, number, brief, percent, ofOne, time, days, section, pictures } = models;
 
   const SHOWN_COLUMNS = 12;
   /* What is less is told as 0 %. */
@@ -130,6 +130,26 @@
     );
   }
 
+  /* How the versions do on real outcomes, where a node watches the model. */
+  models.liveVersions = (part, known = []) => {
+    const places = [...(part?.querySelectorAll('[data-live-version]') ?? [])];
+    const has = places.filter((place) => {
+      const one = known.find(({ version }) => String(version) === place.dataset.liveVersion);
+      place.replaceChildren(...(one ? [liveOf(one)] : []));
+      return one !== undefined;
+    });
+    const hint = part?.querySelector('[data-hint]');
+    hint?.replaceChildren(text(has.length > 0 ? 'versions.hintLive' : 'versions.hint'));
+  };
+
+  function liveOf({ measure, rows, loss, now, since, until }) {
+    const name = text(`score.${measure}`);
+    const values = { loss: name, value: brief(loss), rows: number(rows), period: days(since, until) };
+    return Number.isFinite(now)
+      ? text('versions.liveNow', { ...values, now: brief(now) })
+      : text('versions.live', values);
+  }
+
   function versionsOf({ card, before }, takeBack) {
     const { version, versions = [], task } = card;
     if (versions.length === 0) {
@@ -162,6 +182,7 @@
                   models.reason(one.why),
                   one.version === before ? ` · ${text('versions.previous')}` : '',
                 ),
+                el('small', { 'data-live-version': one.version }),
                 comparedOf(one, versions),
                 isInCharge
                   ? el('em', {}, text('versions.inCharge'))
@@ -179,7 +200,9 @@
               );
             }),
           ),
-          versions.length > 1 ? el('p', { class: 'tabular-hint' }, text('versions.hint')) : '',
+          versions.length > 1
+            ? el('p', { class: 'tabular-hint', 'data-hint': true }, text('versions.hint'))
+            : '',
         ],
         versions.length > 1,
       ),

@@ -115,6 +115,7 @@
       if (next === shownCard) {
         body.querySelector('.tabular-verdict').replaceWith(verdict(stands));
         live.show(watch);
+        models.liveVersions(body, (watch || {}).versions);
         return;
       }
       shownCard = next;
@@ -137,6 +138,7 @@
           })
           .filter(Boolean),
       );
+      models.liveVersions(body, (watch || {}).versions);
       body.scrollTop = top;
       if (keep) {
         [...body.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep)?.focus();

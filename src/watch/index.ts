@@ -14,6 +14,7 @@ export {
   type SettledPrediction,
   type TruthAnswer,
   type TruthSeen,
+  type VersionScore,
   type WatchAnswer,
   type WatchChange,
   type WatchCounts,

@@ -228,6 +228,21 @@ export interface SettledPrediction {
   high?: number;
 }
 
+/** How a version did on the truths of its own predictions, from the first to the last. */
+export interface VersionScore {
+  version: number;
+  measure: LossMeasure;
+  /** Truths that were counted. */
+  rows: number;
+  /** Mean loss of the model's own predictions. */
+  loss: number;
+  /** Loss of "no change" over the same rows, where each of them gives the current value. */
+  now?: number;
+  /** Times of the first and the last of these rows, milliseconds since 1970. */
+  since: number;
+  until: number;
+}
+
 export interface WatchReport {
   model: string;
   version?: number;
@@ -247,6 +262,8 @@ export interface WatchReport {
   keys?: { key: string; live: LiveLoss; coverage?: Coverage; decayed: boolean }[];
   /** Classification: of predictions with a probability between two tenths, how many, the mean and the share right. */
   calibration?: { rows: number; told: number; held: number }[];
+  /** Every version with truths of its own, the newest first; 8 at most. */
+  versions: VersionScore[];
   decayed: boolean;
   /** Another model has taken over and no outcome of its own has come yet: the numbers are those of the one before. */
   isNew?: true;

@@ -10,6 +10,7 @@ import { ExpectedLoss } from './scores/expected-loss';
 import { keysTold, liveNumbers } from './scores/live-numbers';
 import { ScoredModel } from './scores/scored-model';
 import { measureOf, scoreTruth } from './scores/truth-scores';
+import { VersionScores } from './scores/version-scores';
 import type { KeptCounts, WatchState } from './state/watch-state';
 import type {
   PredictionSeen,
@@ -33,6 +34,7 @@ export class Watch {
   private readonly now: () => number;
   private readonly generations: Generations;
   private scored: ScoredModel | undefined;
+  private readonly versions: VersionScores;
   private latest: number | undefined;
   private expected: ExpectedLoss;
   private readonly open: OpenPredictions;
@@ -51,6 +53,7 @@ export class Watch {
     this.open = new OpenPredictions(state?.open);
     this.expected = new ExpectedLoss(state?.expected);
     this.scored = state?.scored && new ScoredModel(this.settings, state.scored);
+    this.versions = new VersionScores(state?.versions);
     this.alarms = new Alarms(this.settings.alarm, state?.alarms);
     this.changes = new Changes(state?.changes);
     this.withoutTruth = new WithoutTruth(this.changes, this.model, state);
@@ -133,6 +136,10 @@ export class Watch {
       this.counts.unreadable++;
       return { counted: 'unreadable', changes: [] };
     }
+    const model = this.generations.model(prediction.generation);
+    if (model !== undefined) {
+      this.versions.add(model, prediction, scores);
+    }
     const scored = this.scoredFor(prediction);
     if (scored === undefined) {
       this.counts.former++;
@@ -149,6 +156,7 @@ export class Watch {
     const { generations } = this;
     const isSame = model.id === this.model.id;
     this.withoutTruth.modelChanged(model);
+    this.versions.modelChanged(model);
     if (isSame) {
       generations.current = model;
       if (this.scored?.generation === generations.number) {
@@ -183,6 +191,7 @@ export class Watch {
       changes: [...changes.newest],
       ...(keys && { keys }),
       ...(calibration !== undefined && { calibration }),
+      versions: this.versions.scores(),
       decayed: isDecayed && scored?.generation === this.generations.number,
       ...(scored !== undefined && scored.generation !== this.generations.number && { isNew: true as const }),
       counts: { ...counts, ...open.counts },
@@ -199,6 +208,7 @@ export class Watch {
       open: open.toJSON(),
       expected: expected.toJSON(),
       ...(scored && { scored: scored.toJSON() }),
+      versions: this.versions.toJSON(),
       alarms: alarms.toJSON(),
       ...withoutTruth.toJSON(),
       changes: changes.toJSON(),

@@ -465,6 +465,10 @@ describe('the sidebar Models, in Chromium', function () {
     );
     assert.doesNotMatch(await body().innerText(), /not clearly worse live than promised/);
     assert.match(await body().innerText(), /What happened\s+.*has been replaced by its version 2/s);
+    const liveOf = (version: number) => page.locator(`[data-live-version="${version}"]`).textContent();
+    assert.match((await liveOf(1))!, /^live: MAE 2 on 60 outcomes, [A-Z][a-z]{2} \d+/);
+    assert.equal(await liveOf(2), '');
+    assert.match(await body().innerText(), /live scores from the days shown/);
     const heights = await page
       .locator('.tabular-changes li')
       .evaluateAll((lines) => lines.map((one) => one.getBoundingClientRect().height));

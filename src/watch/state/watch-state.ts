@@ -5,6 +5,7 @@ import type { GenerationsState } from '../models/generations';
 import type { OpenState } from '../predictions/open-predictions';
 import type { ExpectedLossState } from '../scores/expected-loss';
 import type { ScoredModelState } from '../scores/scored-model';
+import type { VersionScoresState } from '../scores/version-scores';
 import type { SettledPrediction, WatchCounts } from '../types';
 
 export type KeptCounts = Omit<WatchCounts, 'open' | 'early' | 'dropped' | 'unmet'>;
@@ -18,6 +19,8 @@ export interface WatchState extends GenerationsState, WithoutTruthState {
   open: OpenState;
   expected: ExpectedLossState;
   scored?: ScoredModelState;
+  /** Missing in states of package versions that did not keep it. */
+  versions?: VersionScoresState | undefined;
   alarms: AlarmsState;
   changes: ChangesState;
   recent: SettledPrediction[];
