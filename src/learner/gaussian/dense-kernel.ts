@@ -1,14 +1,13 @@
 import { assemble, type WasmFunction } from '../wasm/assemble';
+import { DotProducts, GROUP } from '../wasm/dot-products';
 import {
   add,
   addF64,
   addF64x2,
-  addToLane0,
   and,
   type Code,
   divideF64,
   F64,
-  f64,
   get,
   I32,
   i32,
@@ -19,6 +18,8 @@ import {
   move,
   multiplyF64,
   multiplyF64x2,
+  NUMBER,
+  PAIR,
   set,
   splat,
   storeF64,
@@ -26,20 +27,22 @@ import {
   subtract,
   subtractF64,
   subtractF64x2,
-  sumLanes,
   V128,
   whileLoop,
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
-import { RoomMaker } from '../wasm/scratch';
+import { ScratchMemory } from '../wasm/scratch';
 
-/** Rows that each function takes together: sums of one row alone would wait for each other. */
+/** Rows that each function handles together: the sums of a single row would wait for each other. */
 export const ROWS_AT_ONCE = 4;
 
-/** The inner loops of `dense.ts`, with its sums in its order, so to the same bits. All parameters are addresses or bytes. */
+/**
+ * The inner loops of `dense.ts`, with its sums in the same order, so results agree to the bit. Parameters are addresses or
+ * lengths in bytes, except `sign`.
+ */
 export interface DenseKernel {
   /**
-   * Of four rows of a Cholesky factor what is left of the first one's diagonal.
+   * Computes four rows of a Cholesky factor, up to the diagonal of the first of them.
    *
    * @param matrix its first row
    * @param rows the first of the four
@@ -57,7 +60,7 @@ export interface DenseKernel {
     out: number,
   ): void;
   /**
-   * Takes from a row of a pivoted factor what the rows before it share with it.
+   * Subtracts from a row of a pivoted factor what earlier rows explain of it.
    *
    * @param factor its first row
    * @param own the row, behind those before it
@@ -68,56 +71,23 @@ export interface DenseKernel {
   takeShares(factor: number, own: number, length: number, even: number, pivot: number): void;
 }
 
-const NUMBER = 8;
-const PAIR = 16;
-
 function factoriseFour(): WasmFunction {
   const all = new Locals();
   const [matrix, rows, length] = all.parameters(3, I32);
   const [other, done, k, even, end] = all.more(5, I32);
   const at = all.more(ROWS_AT_ONCE, I32);
-  const [ahead, behind] = [all.more(ROWS_AT_ONCE, V128), all.more(ROWS_AT_ONCE, V128)];
-  const [first, second] = all.more(2, V128);
+  const products = new DotProducts(all, at, k);
   const [diagonal] = all.more(1, F64);
-  const pairs: Code[] = [
-    set(first, loadF64x2(get(k))),
-    set(second, loadF64x2(get(k), PAIR)),
-    ...at.flatMap((row, i) => [
-      set(ahead[i], addF64x2(get(ahead[i]), multiplyF64x2(loadF64x2(get(row)), get(first)))),
-      set(behind[i], addF64x2(get(behind[i]), multiplyF64x2(loadF64x2(get(row), PAIR), get(second)))),
-      move(row, i32(2 * PAIR)),
-    ]),
-    move(k, i32(2 * PAIR)),
-  ];
-  const rest: Code[] = [
-    ...at.flatMap((row, i) => [
-      addToLane0(ahead[i], multiplyF64(loadF64(get(row)), loadF64(get(k)))),
-      move(row, i32(NUMBER)),
-    ]),
-    move(k, i32(NUMBER)),
-  ];
   const step: Code[] = [
-    ...at.flatMap((row, i) => [
-      set(row, i === 0 ? get(rows) : add(get(at[i - 1]), get(length))),
-      set(ahead[i], splat(f64(0))),
-      set(behind[i], splat(f64(0))),
-    ]),
+    ...at.map((row, i) => set(row, i === 0 ? get(rows) : add(get(at[i - 1]), get(length)))),
     set(k, get(other)),
     set(end, add(get(other), get(done))),
-    // Whole groups of four numbers.
-    set(even, add(get(other), subtract(get(done), and(get(done), i32(2 * PAIR - 1))))),
-    whileLoop(isBelow(get(k), get(even)), pairs.flat()),
-    whileLoop(isBelow(get(k), get(end)), rest.flat()),
+    set(even, add(get(other), subtract(get(done), and(get(done), i32(GROUP - 1))))),
+    products.add(get(even), get(end)),
     // Each row is now where its number of this column is, and `k` at the diagonal.
     set(diagonal, loadF64(get(k))),
     ...at.map((row, i) =>
-      storeF64(
-        get(row),
-        divideF64(
-          subtractF64(loadF64(get(row)), addF64(sumLanes(ahead[i]), sumLanes(behind[i]))),
-          get(diagonal),
-        ),
-      ),
+      storeF64(get(row), divideF64(subtractF64(loadF64(get(row)), products.of(i)), get(diagonal))),
     ),
     move(done, i32(NUMBER)),
     move(other, get(length)),
@@ -230,6 +200,6 @@ function takeShares(): WasmFunction {
   ]);
 }
 
-export const denseRooms = new RoomMaker<DenseKernel>(() =>
+export const denseScratch = new ScratchMemory<DenseKernel>(() =>
   assemble({ factoriseFour: factoriseFour(), addGramFour: addGramFour(), takeShares: takeShares() }),
 );

@@ -1,5 +1,5 @@
 import { solve } from '../math/matrix';
-import { type Room, roomOf } from '../wasm/scratch';
+import { alignedBytes, type Scratch } from '../wasm/scratch';
 import { type DenseKernel, ROWS_AT_ONCE } from './dense-kernel';
 
 /*
@@ -31,7 +31,7 @@ export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, co
  * The Cholesky factor of the lower triangle of a positive definite matrix (size × size), in its place. A pivot lost to
  * rounding is set to infinity, which makes its unknown 0.
  *
- * @param kernel of the room that the matrix is in
+ * @param kernel of the scratch memory that the matrix is in
  */
 export function factorise(matrix: Float64Array, size: number, kernel?: DenseKernel): void {
   let i = 0;
@@ -112,7 +112,7 @@ function solveThree(factor: Float64Array, size: number, right: Float64Array, fir
 /**
  * Writes the lower triangle of the inverse of factor · factorᵀ to `out`.
  *
- * @param columns room for as many numbers
+ * @param columns scratch, size × size
  */
 export function invert(factor: Float64Array, size: number, columns: Float64Array, out: Float64Array): void {
   // The inverse of the factor, transposed: row j holds column j, from its diagonal on.
@@ -135,7 +135,7 @@ export function invert(factor: Float64Array, size: number, columns: Float64Array
  * Adds `sign` times the products of the columns of some rows to the lower triangle of `out` (size × size).
  *
  * @param matrix rows × size
- * @param kernel of the room that both are in
+ * @param kernel of the scratch memory that both are in
  */
 export function addGram(
   matrix: Float64Array,
@@ -197,26 +197,26 @@ function addFour(
   }
 }
 
-/** Bytes of a room for the products of `count` sets of rows beside those of all. */
+/** Bytes of scratch memory for the products of `count` sets of rows beside those of all. */
 export function bytesOfGram(rows: number, size: number, count: number): number {
-  return roomOf(rows * size * 8) + (1 + count) * roomOf(size * size * 8);
+  return alignedBytes(rows * size * 8) + (1 + count) * alignedBytes(size * size * 8);
 }
 
 /**
  * The products of the columns of any rows, from those of all rows less those of the rows left out: the lower triangle.
  *
  * @param matrix rows × size
- * @param room that the matrix is in
- * @returns writes the products of some rows to a matrix of the room
+ * @param scratch that the matrix is in
+ * @returns writes the products of some rows to a matrix in the scratch memory
  */
 export function gramOfSome(
   matrix: Float64Array,
   size: number,
-  room: Room<DenseKernel>,
+  scratch: Scratch<DenseKernel>,
 ): (rows: Int32Array, products: Float64Array) => void {
-  const { functions } = room;
+  const { functions } = scratch;
   const all = Int32Array.from({ length: matrix.length / size }, (_, row) => row);
-  const whole = room.numbers(size * size).fill(0);
+  const whole = scratch.numbers(size * size).fill(0);
   addGram(matrix, all, size, 1, whole, functions);
   return (rows, products) => {
     const isIn = new Uint8Array(all.length);

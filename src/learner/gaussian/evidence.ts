@@ -1,13 +1,13 @@
 import { solve } from '../math/matrix';
 import { exp, log, square } from '../math/numeric';
-import type { Room } from '../wasm/scratch';
+import type { Scratch } from '../wasm/scratch';
 import { factorise, invert } from './dense';
 import type { DenseKernel } from './dense-kernel';
 import { type Dimensions, distance } from './kernel';
 
 /**
- * What the marginal likelihood is asked of: `variance` × kernel + `lines` × linear kernel + `noise`. Parameters are the
- * logarithms of: the rate of each dimension, variance, lines, noise.
+ * Inputs of the marginal likelihood of `variance` × kernel + `lines` × linear kernel + `noise`. The parameters are the
+ * logarithms of each dimension's rate, then of the variance, `lines` and noise.
  */
 export interface EvidenceInput {
   dimensions: Dimensions;
@@ -18,7 +18,7 @@ export interface EvidenceInput {
   /** rows. */
   target: Float64Array;
   /** For as many numbers as `linear` has. */
-  room: Room<DenseKernel>;
+  scratch: Scratch<DenseKernel>;
 }
 
 /** Log-normal priors. The length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
@@ -40,16 +40,16 @@ export function startOf({ columns }: Dimensions): Float64Array {
 }
 
 /**
- * The negative logarithm of the posterior density of parameters, but for a constant, and its gradient (Rasmussen and
- * Williams, 2006, 5.9): a function of the parameters. Without a place for the gradient it takes a third of the time.
+ * The negative log posterior density of the parameters, up to a constant, with its gradient (Rasmussen and Williams, 2006,
+ * 5.9), as a function of the parameters. Without a place for the gradient it takes a third of the time.
  */
-export function evidenceOf({ dimensions, positions, linear, target, room }: EvidenceInput) {
+export function evidenceOf({ dimensions, positions, linear, target, scratch }: EvidenceInput) {
   const size = target.length;
   const count = dimensions.columns.length;
   const gaps = gapsOf(dimensions, positions, size);
   const pairs = (size * (size - 1)) / 2;
   const kernel = new Float64Array(pairs);
-  const matrix = room.numbers(size * size);
+  const matrix = scratch.numbers(size * size);
   const columns = new Float64Array(size * size);
   const inverse = new Float64Array(size * size);
   const weights = new Float64Array(size);
@@ -76,7 +76,7 @@ export function evidenceOf({ dimensions, positions, linear, target, room }: Evid
       }
       matrix[i * size + i] = variance + lines * linear[i * size + i] + noise + JITTER;
     }
-    factorise(matrix, size, room.functions);
+    factorise(matrix, size, scratch.functions);
     if (gradient === undefined) {
       weights.set(target);
       solve(matrix, size, weights);

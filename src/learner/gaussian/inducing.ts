@@ -1,5 +1,5 @@
-import { ORDINARY, type Room, roomOf } from '../wasm/scratch';
-import { type DenseKernel, denseRooms } from './dense-kernel';
+import { alignedBytes, ORDINARY, type Scratch } from '../wasm/scratch';
+import { type DenseKernel, denseScratch } from './dense-kernel';
 import { type Dimensions, type Kernel, kernelRow } from './kernel';
 
 /** What a pivoted Cholesky factorisation makes of the kernel of all rows. */
@@ -11,8 +11,8 @@ export interface Inducing {
 }
 
 /**
- * Rows that tell most of all others: each is the one whose value those before it leave most uncertain, until that is less
- * than `tolerance` (S. Fine and K. Scheinberg, 2001).
+ * Chooses the rows that best represent all others: each is the one that those before it leave most uncertain, until no
+ * row's variance exceeds `tolerance` (S. Fine and K. Scheinberg, 2001).
  *
  * @param positions rows × dimensions
  */
@@ -34,14 +34,14 @@ export function inducingRows(
   });
 }
 
-/** Of a kernel the factor of its points alone: points × points, the same bits as among the rows that they were chosen of. */
+/** The factor of a kernel's points alone (points × points), identical to the bit to their columns in the factor over all rows. */
 export function pointFactor({ rates, points, ...dimensions }: Kernel): Float64Array {
   const count = points.length / rates.length;
   let next = 0;
   return pivoted(dimensions, rates, Float64Array.from(points), count, () => next++).factor;
 }
 
-/** With fewer numbers in a factor the kernel would take longer to reach. */
+/** Below this many numbers in a factor, setting up the kernel takes longer than it saves. */
 const FEW_NUMBERS = 10_000;
 
 function pivoted(
@@ -52,16 +52,16 @@ function pivoted(
   pick: (left: Float64Array, isTaken: Uint8Array) => number,
 ): Inducing {
   const rows = positions.length / rates.length;
-  const room = most * rows < FEW_NUMBERS ? ORDINARY : denseRooms.open(roomOf(most * rows * 8));
+  const scratch = most * rows < FEW_NUMBERS ? ORDINARY : denseScratch.open(alignedBytes(most * rows * 8));
   try {
-    return pivotedIn(room, dimensions, rates, positions, most, pick);
+    return pivotedIn(scratch, dimensions, rates, positions, most, pick);
   } finally {
-    room.close();
+    scratch.close();
   }
 }
 
 function pivotedIn(
-  room: Room<DenseKernel>,
+  scratch: Scratch<DenseKernel>,
   dimensions: Dimensions,
   rates: Float64Array,
   positions: Float64Array,
@@ -72,7 +72,7 @@ function pivotedIn(
   const rows = positions.length / count;
   const left = new Float64Array(rows).fill(1);
   const pivots: number[] = [];
-  const factor = room.numbers(most * rows);
+  const factor = scratch.numbers(most * rows);
   const isTaken = new Uint8Array(rows);
   while (pivots.length < most) {
     const pivot = pick(left, isTaken);
@@ -81,7 +81,7 @@ function pivotedIn(
     }
     const own = factor.subarray(pivots.length * rows, (pivots.length + 1) * rows);
     kernelRow(dimensions, rates, positions.subarray(pivot * count), positions, rows, own);
-    takeShares(room.functions, factor, own, pivots.length, pivot);
+    takeShares(scratch.functions, factor, own, pivots.length, pivot);
     const root = Math.sqrt(left[pivot]);
     for (let row = 0; row < rows; row++) {
       own[row] = isTaken[row] === 1 ? 0 : own[row] / root;
@@ -118,7 +118,7 @@ function takeShares(
 }
 
 /**
- * Weights of the kernel with each pivot, of weights of the factor's rows.
+ * Converts weights of the factor's rows to weights of the kernel with each pivot.
  *
  * @param rows columns of the factor
  */

@@ -3,9 +3,9 @@ import { makeDesign, makeTerms, type Term } from '../linear/design';
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { solve } from '../math/matrix';
 import type { Random } from '../math/random';
-import type { Room } from '../wasm/scratch';
+import type { Scratch } from '../wasm/scratch';
 import { bytesOfGram, factorise, gramOfSome } from './dense';
-import { type DenseKernel, denseRooms } from './dense-kernel';
+import { type DenseKernel, denseScratch } from './dense-kernel';
 import { JITTER } from './evidence';
 import { makeDimensions } from './kernel';
 import { choosePoints } from './points';
@@ -72,8 +72,8 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   const { kernel, factor, pivots } = choosePoints(learned, input, all, { most: points, tolerance });
   const sizes = { points: pivots.length, all: pivots.length + size };
   const columns = Uint16Array.from(terms, ({ column }) => column);
-  const room = denseRooms.open(bytesOfGram(all.length, sizes.all, 1));
-  const features = room.numbers(all.length * sizes.all);
+  const scratch = denseScratch.open(bytesOfGram(all.length, sizes.all, 1));
+  const features = scratch.numbers(all.length * sizes.all);
   joinFeatures(factor, Math.sqrt(variance), design, Math.sqrt(lines), all.length, features);
   const ofFold = (weights: Float64Array) => {
     const ofFactor = Float32Array.from(
@@ -91,10 +91,10 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   };
   let folds: LearnedProcess['folds'];
   try {
-    const weightsOf = foldWeights(room, features, sizes.all, target, noise + JITTER);
+    const weightsOf = foldWeights(scratch, features, sizes.all, target, noise + JITTER);
     folds = input.folds.map((rows) => ofFold(weightsOf(rows)));
   } finally {
-    room.close();
+    scratch.close();
   }
   const work =
     learned.work + all.length * sizes.all * sizes.all + folds.length * sizes.all * sizes.all * sizes.all;
@@ -139,14 +139,14 @@ function joinFeatures(
  * @param features rows × size
  */
 function foldWeights(
-  room: Room<DenseKernel>,
+  scratch: Scratch<DenseKernel>,
   features: Float64Array,
   size: number,
   target: Float64Array,
   penalty: number,
 ) {
-  const writeProducts = gramOfSome(features, size, room);
-  const products = room.numbers(size * size);
+  const writeProducts = gramOfSome(features, size, scratch);
+  const products = scratch.numbers(size * size);
   return (rows: Int32Array): Float64Array => {
     const right = new Float64Array(size);
     for (const row of rows) {
@@ -158,7 +158,7 @@ function foldWeights(
     for (let i = 0; i < size; i++) {
       products[i * size + i] += penalty;
     }
-    factorise(products, size, room.functions);
+    factorise(products, size, scratch.functions);
     solve(products, size, right);
     return right;
   };

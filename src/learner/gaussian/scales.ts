@@ -1,9 +1,9 @@
 import type { EncodedTable } from '../features/encode';
 import { exp } from '../math/numeric';
 import type { Random } from '../math/random';
-import { roomOf } from '../wasm/scratch';
+import { alignedBytes } from '../wasm/scratch';
 import { dotAt } from './dense';
-import { denseRooms } from './dense-kernel';
+import { denseScratch } from './dense-kernel';
 import { descend, type Descent } from './descend';
 import { evidenceOf, startOf } from './evidence';
 import { type Dimensions, positions, someDimensions } from './kernel';
@@ -48,13 +48,13 @@ export function learnScales({ table, dimensions, design, target, stages, random 
   let work = 0;
   for (const [stage, { sample, iterations }] of stages.entries()) {
     const rows = random.sample(length, Math.min(sample, length));
-    const room = denseRooms.open(roomOf(rows.length * rows.length * 8));
+    const scratch = denseScratch.open(alignedBytes(rows.length * rows.length * 8));
     const f = evidenceOf({
       dimensions,
       positions: positions(dimensions, table, rows),
       linear: linearKernel(design.values, design.size, rows),
       target: Float64Array.from(rows, (row) => target[row]),
-      room,
+      scratch,
     });
     const counted = (at: Float64Array, gradient?: Float64Array) => {
       work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
@@ -64,7 +64,7 @@ export function learnScales({ table, dimensions, design, target, stages, random 
       const from = stage > 0 ? shortened(counted, descent, dimensions) : descent;
       descent = descend(counted, from, from === descent ? iterations : AFTER_JUMP * iterations);
     } finally {
-      room.close();
+      scratch.close();
     }
   }
   const found = descent.at.map(exp);

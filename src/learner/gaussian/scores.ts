@@ -8,8 +8,8 @@ export interface GaussianScores {
   /** outputs × points. */
   weights: Float64Array;
   /**
-   * What the weights are made of, by the factor of the points: numbers of even size, which may be rounded, where weights
-   * of neighbours nearly cancel. Missing of a sum of several, and in models that were fitted before they kept it.
+   * The weights in terms of the points' factor. They are of similar size, so they can be rounded even where the weights of
+   * neighbouring points nearly cancel. Missing for a sum of several, and in models fitted before it was stored.
    */
   ofFactor?: Float32Array;
 }
@@ -69,7 +69,7 @@ export function scoresOfFactor(
   return { kernel, weights, ofFactor };
 }
 
-/** Of a stored model: the scores that were fitted, to the bit. */
+/** Restores the scores of a stored model, identical to the fitted ones to the bit. */
 export function storedScores(kernel: Kernel): (ofFactor: Float32Array) => GaussianScores {
   const factor = pointFactor(kernel);
   const pivots = Int32Array.from({ length: pointsOf(kernel) }, (_, i) => i);

@@ -1,12 +1,11 @@
 import { assemble, type WasmFunction } from '../wasm/assemble';
+import { DotProducts } from '../wasm/dot-products';
 import {
   add,
   addF64,
   addF64x2,
-  addToLane0,
   type Code,
   F64,
-  f64,
   get,
   I32,
   i32,
@@ -18,16 +17,17 @@ import {
   multiply,
   multiplyF64,
   multiplyF64x2,
+  NUMBER,
+  PAIR,
   set,
   splat,
   storeF64,
   storeF64x2,
-  sumLanes,
   V128,
   whileLoop,
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
-import { RoomMaker } from '../wasm/scratch';
+import { ScratchMemory } from '../wasm/scratch';
 
 /** Rows that `dotFour` and `addFour` handle together: the sums of a single row would wait for each other. */
 export const ROWS_TOGETHER = 4;
@@ -67,46 +67,17 @@ type Dot = (
  */
 type AddRows = Dot;
 
-const NUMBER = 8;
-const PAIR = 16;
-
 function dot(together: number): WasmFunction {
   const all = new Locals();
   const [rows, end, features, even, length, weights, errors, stride] = all.parameters(8, I32);
   const at = all.more(together, I32);
   const [weight] = all.more(1, I32);
-  const [ahead, behind] = [all.more(together, V128), all.more(together, V128)];
-  const [first, second] = all.more(2, V128);
-  const pairs: Code[] = [
-    set(first, loadF64x2(get(weight))),
-    set(second, loadF64x2(get(weight), PAIR)),
-    ...at.flatMap((row, i) => [
-      set(ahead[i], addF64x2(get(ahead[i]), multiplyF64x2(loadF64x2(get(row)), get(first)))),
-      set(behind[i], addF64x2(get(behind[i]), multiplyF64x2(loadF64x2(get(row), PAIR), get(second)))),
-      move(row, i32(2 * PAIR)),
-    ]),
-    move(weight, i32(2 * PAIR)),
-  ];
-  const rest: Code[] = [
-    ...at.flatMap((row, i) => [
-      addToLane0(ahead[i], multiplyF64(loadF64(get(row)), loadF64(get(weight)))),
-      move(row, i32(NUMBER)),
-    ]),
-    move(weight, i32(NUMBER)),
-  ];
+  const products = new DotProducts(all, at, weight);
   const step: Code[] = [
-    ...at.flatMap((row, i) => [
-      set(row, add(multiply(loadI32(get(rows), i * 4), get(length)), get(features))),
-      set(ahead[i], splat(f64(0))),
-      set(behind[i], splat(f64(0))),
-    ]),
+    ...at.map((row, i) => set(row, add(multiply(loadI32(get(rows), i * 4), get(length)), get(features)))),
     set(weight, get(weights)),
-    whileLoop(isBelow(get(weight), add(get(weights), get(even))), pairs.flat()),
-    whileLoop(isBelow(get(weight), add(get(weights), get(length))), rest.flat()),
-    ...at.flatMap((_, i) => [
-      storeF64(get(errors), addF64(sumLanes(ahead[i]), sumLanes(behind[i]))),
-      move(errors, get(stride)),
-    ]),
+    products.add(add(get(weights), get(even)), add(get(weights), get(length))),
+    ...at.flatMap((_, i) => [storeF64(get(errors), products.of(i)), move(errors, get(stride))]),
     move(rows, i32(together * 4)),
   ];
   return all.function(whileLoop(isBelow(get(rows), get(end)), step.flat()));
@@ -156,7 +127,7 @@ function addRows(together: number): WasmFunction {
   return all.function(whileLoop(isBelow(get(rows), get(end)), step.flat()));
 }
 
-export const slopeRooms = new RoomMaker<SlopeKernel>(() =>
+export const slopeScratch = new ScratchMemory<SlopeKernel>(() =>
   assemble({
     dotFour: dot(ROWS_TOGETHER),
     dotOne: dot(1),

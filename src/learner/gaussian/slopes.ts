@@ -1,6 +1,6 @@
-import { ORDINARY, type Room, roomOf } from '../wasm/scratch';
+import { alignedBytes, ORDINARY, type Scratch } from '../wasm/scratch';
 import { dotAt } from './dense';
-import { ROWS_TOGETHER, type SlopeKernel, slopeRooms } from './slope-kernel';
+import { ROWS_TOGETHER, type SlopeKernel, slopeScratch } from './slope-kernel';
 
 interface Size {
   rows: number;
@@ -28,25 +28,25 @@ export class Slopes {
 
   private constructor(
     { rows, size, outputs }: Size,
-    private readonly room: Room<SlopeKernel>,
+    private readonly scratch: Scratch<SlopeKernel>,
   ) {
     this.size = size;
     this.outputs = outputs;
-    this.features = room.numbers(rows * size);
-    this.weights = room.numbers(outputs * size);
-    this.slope = room.numbers(outputs * size);
-    this.errors = room.numbers(rows * outputs);
-    this.rows = room.wholes(rows);
+    this.features = scratch.numbers(rows * size);
+    this.weights = scratch.numbers(outputs * size);
+    this.slope = scratch.numbers(outputs * size);
+    this.errors = scratch.numbers(rows * outputs);
+    this.rows = scratch.wholes(rows);
   }
 
   /** In scratch memory if it is available. Must be closed. */
   static open(size: Size): Slopes {
     const bytes =
-      roomOf(size.rows * size.size * 8) +
-      2 * roomOf(size.outputs * size.size * 8) +
-      roomOf(size.rows * size.outputs * 8) +
-      roomOf(size.rows * 4);
-    return new Slopes(size, slopeRooms.open(bytes));
+      alignedBytes(size.rows * size.size * 8) +
+      2 * alignedBytes(size.outputs * size.size * 8) +
+      alignedBytes(size.rows * size.outputs * 8) +
+      alignedBytes(size.rows * 4);
+    return new Slopes(size, slopeScratch.open(bytes));
   }
 
   static ordinary(size: Size): Slopes {
@@ -54,14 +54,14 @@ export class Slopes {
   }
 
   close(): void {
-    this.room.close();
+    this.scratch.close();
   }
 
   /** Writes the scores of rows to `errors`. */
   score(rows: Int32Array): void {
     const { features, weights, errors, size, outputs } = this;
-    if (this.room.functions) {
-      const { dotFour, dotOne } = this.room.functions;
+    if (this.scratch.functions) {
+      const { dotFour, dotOne } = this.scratch.functions;
       this.run(rows, dotFour, dotOne, size & ~3, weights);
       return;
     }
@@ -75,8 +75,8 @@ export class Slopes {
   /** Adds the features of rows, times `errors`, to the gradient. */
   addErrors(rows: Int32Array): void {
     const { features, slope, errors, size, outputs } = this;
-    if (this.room.functions) {
-      const { addFour, addOne } = this.room.functions;
+    if (this.scratch.functions) {
+      const { addFour, addOne } = this.scratch.functions;
       this.run(rows, addFour, addOne, size & ~1, slope);
       return;
     }

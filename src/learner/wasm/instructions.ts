@@ -12,6 +12,10 @@ export const I64 = 0x7e;
 export const F64 = 0x7c;
 export const V128 = 0x7b;
 
+/** Bytes of a 64-bit float, and of a vector of two. */
+export const NUMBER = 8;
+export const PAIR = 16;
+
 /** LEB128: seven bits per byte, lowest first. */
 export function unsigned(value: number): Code {
   const bytes: number[] = [];

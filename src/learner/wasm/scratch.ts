@@ -1,7 +1,7 @@
 import { engine, type WasmMemory } from './assemble';
 
 /** Scratch arrays that a module's functions can reach: an array's `byteOffset` is its address. */
-export interface Room<Functions> {
+export interface Scratch<Functions> {
   /** Undefined if the arrays are ordinary ones. */
   readonly functions: Functions | undefined;
   bytes(length: number): Uint8Array;
@@ -14,7 +14,7 @@ export interface Room<Functions> {
 }
 
 /** Ordinary arrays, out of the functions' reach. */
-export const ORDINARY: Room<never> = {
+export const ORDINARY: Scratch<never> = {
   functions: undefined,
   bytes: (length) => new Uint8Array(length),
   wholes: (length) => new Int32Array(length),
@@ -32,7 +32,7 @@ const MOST_BYTES = 1 << 26;
 const MOST_KEPT = 1 << 24;
 
 /** Bytes that an array takes, with alignment. */
-export function roomOf(bytes: number): number {
+export function alignedBytes(bytes: number): number {
   return Math.ceil(bytes / ALIGNED) * ALIGNED;
 }
 
@@ -40,7 +40,7 @@ export function roomOf(bytes: number): number {
  * A module with one memory, lent to one user at a time and compiled once per thread, on first use. Arrays are not
  * cleared between users.
  */
-export class RoomMaker<Functions extends object> {
+export class ScratchMemory<Functions extends object> {
   private memory: WasmMemory | undefined;
   private functions: Functions | undefined;
   private isOpen = false;
@@ -50,10 +50,10 @@ export class RoomMaker<Functions extends object> {
   constructor(private readonly moduleBytes: () => Uint8Array) {}
 
   /**
-   * Lends arrays of this many bytes in all, as counted by `roomOf`. They are ordinary arrays if that is too much, if
+   * Lends arrays of this many bytes in all, as counted by `alignedBytes`. They are ordinary arrays if that is too much, if
    * there is no WebAssembly or no memory for it, or while another user has the memory.
    */
-  open(bytes: number): Room<Functions> {
+  open(bytes: number): Scratch<Functions> {
     if (this.isOpen || bytes > MOST_BYTES || !this.reach(bytes)) {
       return ORDINARY;
     }
@@ -62,7 +62,7 @@ export class RoomMaker<Functions extends object> {
     let next = 0;
     const place = (length: number) => {
       const at = next;
-      next += roomOf(length);
+      next += alignedBytes(length);
       return at;
     };
     return {

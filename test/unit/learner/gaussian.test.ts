@@ -18,7 +18,7 @@ import {
   addGram,
   bytesOfGram,
   denseLogistic,
-  denseRooms,
+  denseScratch,
   descend,
   evidenceOf,
   factorise,
@@ -112,7 +112,7 @@ describe('Gaussian process: its kernel', () => {
       (_, i) => at[Math.floor(i / ROWS) * width]! * at[(i % ROWS) * width]!,
     );
     const target = normals(ROWS, 3);
-    const f = evidenceOf({ dimensions, positions: at, linear, target, room: ORDINARY });
+    const f = evidenceOf({ dimensions, positions: at, linear, target, scratch: ORDINARY });
     const here = startOf(dimensions).map((value, i) => value + Math.sin(i) / 3);
     const slope = new Float64Array(here.length);
     f(here, slope);
@@ -195,9 +195,9 @@ describe('Gaussian process: its arithmetic', () => {
     const some = all.filter((row) => row % 4 !== 1);
     for (const size of [1, 3, 4, 7, 22, 25]) {
       const matrix = normals(ROWS * size, 8);
-      const room = denseRooms.open(bytesOfGram(ROWS, size, 1));
-      assert.ok(room.functions, 'this engine has WebAssembly');
-      const answers = [room, ORDINARY].map((one) => {
+      const scratch = denseScratch.open(bytesOfGram(ROWS, size, 1));
+      assert.ok(scratch.functions, 'this engine has WebAssembly');
+      const answers = [scratch, ORDINARY].map((one) => {
         const features = one.numbers(ROWS * size);
         features.set(matrix);
         const writeProducts = gramOfSome(features, size, one);
@@ -207,7 +207,7 @@ describe('Gaussian process: its arithmetic', () => {
         factorise(products, size, one.functions);
         return [before, products.slice()];
       });
-      room.close();
+      scratch.close();
       assert.deepEqual(answers[0], answers[1]);
     }
   });
@@ -223,7 +223,7 @@ describe('Gaussian process: its arithmetic', () => {
     const places = normals(count * 2, 9);
     const choose = () => inducingRows(numbersAlone, Float64Array.of(1, 2), places, 100, 0);
     const inKernel = choose();
-    const lent = denseRooms.open(16);
+    const lent = denseScratch.open(16);
     assert.ok(lent.functions);
     const inJavaScript = choose();
     lent.close();

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { GrowSpace, Random, treeRooms } from '../../doors/learner';
+import { GrowSpace, Random, treeScratch } from '../../doors/learner';
 
-/** The same table in a room of the kernel and in ordinary arrays. */
+/** The same table in scratch memory of the kernel and in ordinary arrays. */
 function bothSpaces(count: number, bins: number, width: number, seed: number) {
   const random = new Random(seed);
   const columns = Array.from({ length: 7 }, () =>
@@ -154,21 +154,21 @@ describe('learner: the kernel does what JavaScript does', () => {
   });
 
   it('lends its memory to one user at a time, and up to a limit', () => {
-    const room = treeRooms.open(4096);
-    assert.ok(room.functions, 'this engine has WebAssembly');
-    assert.equal(treeRooms.open(16).functions, undefined, 'as long as it is lent');
-    room.close();
+    const scratch = treeScratch.open(4096);
+    assert.ok(scratch.functions, 'this engine has WebAssembly');
+    assert.equal(treeScratch.open(16).functions, undefined, 'as long as it is lent');
+    scratch.close();
     assert.equal(
-      treeRooms.open(2 ** 30).functions,
+      treeScratch.open(2 ** 30).functions,
       undefined,
       'so much would be a second copy of a large table',
     );
-    const larger = treeRooms.open(2 ** 25);
+    const larger = treeScratch.open(2 ** 25);
     const numbers = larger.numbers(2 ** 22);
     numbers[numbers.length - 1] = 7;
     assert.equal(numbers.at(-1), 7);
     larger.close();
-    const next = treeRooms.open(16);
+    const next = treeScratch.open(16);
     assert.ok(next.functions);
     assert.notEqual(next.numbers(1).buffer, numbers.buffer, 'a large memory is not kept');
     next.close();

@@ -14,8 +14,8 @@ import {
   Random,
   removeRows,
   sigmoid,
-  sortedRooms,
   SortedRows,
+  sortedScratch,
   sparse,
   type SplitCandidate,
   tryCategories,
@@ -91,9 +91,9 @@ describe('learner: the short cuts come out where the long way does', () => {
         const halves = [...rows.filter(goesLeft), ...rows.filter((row) => !goesLeft(row))];
         const middle = rows.filter(goesLeft).length;
         const size = { columns, specs, tableRows: count, picked: 3 };
-        // Two lists of the same: the first has the room of the kernel, so the second has ordinary arrays.
+        // Two lists of the same: the first has the memory of the kernel, so the second has ordinary arrays.
         const both = [new SortedRows(size), new SortedRows(size)];
-        assert.equal(sortedRooms.open(16).functions, undefined, 'the kernel is lent');
+        assert.equal(sortedScratch.open(16).functions, undefined, 'the kernel is lent');
         both.forEach((sorted) => sorted.begin(picked, rows, gradHess));
         const compare = (list: Int32Array, depth: number, start: number, end: number) => {
           const own = list.subarray(start, end);
@@ -167,7 +167,7 @@ describe('learner: the short cuts come out where the long way does', () => {
     }
   });
 
-  it('a sparse design holds the numbers of the full one, categories and missing values in a fraction of the room', () => {
+  it('a sparse design holds the numbers of the full one, categories and missing values in a fraction of the memory', () => {
     const random = new Random(8);
     const rows = Int32Array.from({ length: 300 }, (_, row) => row);
     const column = (of: () => number) => Uint8Array.from(rows, of);

@@ -7,7 +7,7 @@ import {
   leafOf,
   leavesOf,
   memberScores,
-  quickScorerRooms,
+  quickScorerScratch,
   Random,
   rowMajor,
   TreeBuilder,
@@ -112,7 +112,7 @@ describe('learner: many rows through a tree', () => {
           ...memberScores(member, table, all.subarray(5 * i, 5 * i + 5)),
         ]);
         // While the memory is lent this is done in JavaScript.
-        const open = quickScorerRooms(1).open(1);
+        const open = quickScorerScratch(1).open(1);
         const walked = memberScores(member, table, all);
         open.close();
         assert.deepEqual([...walked], few.flat());

@@ -15,6 +15,8 @@ import {
   move,
   multiplyF64,
   multiplyF64x2,
+  NUMBER,
+  PAIR,
   set,
   splat,
   storeF64,
@@ -52,9 +54,6 @@ export interface CoalitionsKernel {
     sumsEnd: number,
   ): void;
 }
-
-const NUMBER = 8;
-const PAIR = 16;
 
 export function addCoalitions(): WasmFunction {
   const all = new Locals();

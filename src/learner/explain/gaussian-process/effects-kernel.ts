@@ -18,6 +18,8 @@ import {
   multiply,
   multiplyF64,
   multiplyF64x2,
+  NUMBER,
+  PAIR,
   set,
   splat,
   storeF64,
@@ -63,8 +65,6 @@ export interface EffectsKernel {
   ): void;
 }
 
-const NUMBER = 8;
-const PAIR = 16;
 const FOUR = 32;
 
 export function addPointEffects(): WasmFunction {

@@ -23,6 +23,8 @@ import {
   multiplyF64,
   multiplyF64x2,
   notEqual,
+  NUMBER,
+  PAIR,
   set,
   shiftRight,
   splat,
@@ -74,8 +76,6 @@ export interface PermutationsKernel {
   ): void;
 }
 
-const NUMBER = 8;
-const PAIR = 16;
 const FOUR = 32;
 /** Most outputs whose scores are computed together: more sums would not fit in registers. */
 const MAX_OUTPUTS_AT_ONCE = 6;

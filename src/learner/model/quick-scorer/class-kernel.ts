@@ -27,7 +27,7 @@ import {
   whileLoop,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
-import { RoomMaker } from '../../wasm/scratch';
+import { ScratchMemory } from '../../wasm/scratch';
 import { LEAF_BYTES, LEAF_TABLES, MAX_LEAVES, SLOTS, TILE } from './layout';
 
 /** Loops that add to the scores of rows (rows × classes). Parameters are addresses and lengths in bytes. */
@@ -180,14 +180,16 @@ function addTerms(classes: number): WasmFunction {
   ]);
 }
 
-const rooms = new Map<number, RoomMaker<ClassKernel>>();
+const memories = new Map<number, ScratchMemory<ClassKernel>>();
 
 /** Scratch memory for a number of classes, each with a module of its own. */
-export function classRooms(classes: number): RoomMaker<ClassKernel> {
-  let maker = rooms.get(classes);
-  if (!maker) {
-    maker = new RoomMaker(() => assemble({ addLeaves: addLeaves(classes), addTerms: addTerms(classes) }));
-    rooms.set(classes, maker);
+export function classScratch(classes: number): ScratchMemory<ClassKernel> {
+  let memory = memories.get(classes);
+  if (!memory) {
+    memory = new ScratchMemory(() =>
+      assemble({ addLeaves: addLeaves(classes), addTerms: addTerms(classes) }),
+    );
+    memories.set(classes, memory);
   }
-  return maker;
+  return memory;
 }

@@ -16,7 +16,7 @@ import {
   whileLoop,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
-import { RoomMaker } from '../../wasm/scratch';
+import { ScratchMemory } from '../../wasm/scratch';
 import { addLeaves, addTrees, type ClassKernel } from './class-kernel';
 import { find } from './find-code';
 import { LEAF_BYTES, LEAF_TABLES, MAX_LEAVES, SLOTS, TILE } from './layout';
@@ -85,29 +85,31 @@ function addValues(trees: number): WasmFunction {
   );
 }
 
-const valueRooms = new RoomMaker<ValueKernel>(() =>
+const valueScratch = new ScratchMemory<ValueKernel>(() =>
   assemble({
     ...{ prepare: prepareTree(true), find: find() },
     ...{ add1: addValues(1), add4: addValues(4), add16: addValues(SLOTS) },
   }),
 );
 
-const rooms = new Map<number, RoomMaker<ClassTreeKernel>>();
+const memories = new Map<number, ScratchMemory<ClassTreeKernel>>();
 
 /** Scratch memory for trees of this many values per leaf, each number with a module of its own. */
-export function quickScorerRooms(width: number): RoomMaker<ValueKernel> | RoomMaker<ClassTreeKernel> {
+export function quickScorerScratch(
+  width: number,
+): ScratchMemory<ValueKernel> | ScratchMemory<ClassTreeKernel> {
   if (width === 1) {
-    return valueRooms;
+    return valueScratch;
   }
-  let maker = rooms.get(width);
-  if (!maker) {
-    maker = new RoomMaker(() =>
+  let memory = memories.get(width);
+  if (!memory) {
+    memory = new ScratchMemory(() =>
       assemble({
         ...{ prepare: prepareTree(false), find: find() },
         ...{ addTrees: addTrees(width), addLeaves: addLeaves(width) },
       }),
     );
-    rooms.set(width, maker);
+    memories.set(width, memory);
   }
-  return maker;
+  return memory;
 }

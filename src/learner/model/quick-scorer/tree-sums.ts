@@ -1,6 +1,6 @@
 import { LEAF, type Trees } from '../../trees/trees';
-import { type Room, roomOf } from '../../wasm/scratch';
-import { type ClassTreeKernel, quickScorerRooms, type ValueKernel } from './kernel';
+import { alignedBytes, type Scratch } from '../../wasm/scratch';
+import { type ClassTreeKernel, quickScorerScratch, type ValueKernel } from './kernel';
 import {
   ARRAYS,
   LEAF_BYTES,
@@ -83,41 +83,41 @@ class TreeSums {
   private readonly walked: Int32Array;
 
   private constructor(
-    private readonly room: Room<object>,
+    private readonly scratch: Scratch<object>,
     private readonly trees: Trees,
     columns: Uint8Array[],
     rows: Int32Array,
     used: number[],
     tiles: number,
   ) {
-    this.kernel = room.functions as Kernel;
-    const scratch = room.bytes(SCRATCH_BYTES);
-    const header = new Int32Array(scratch.buffer, scratch.byteOffset + TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
+    this.kernel = scratch.functions as Kernel;
+    const spare = scratch.bytes(SCRATCH_BYTES);
+    const header = new Int32Array(spare.buffer, spare.byteOffset + TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
     const place = <A extends { byteOffset: number }>(name: keyof typeof ARRAYS, array: A): A => {
       header[ARRAYS[name] / 4] = array.byteOffset;
       return array;
     };
     const { feature, bin, flags, left, setAt, sets, values } = trees;
     const features = new Uint8Array(feature.buffer, feature.byteOffset, feature.byteLength);
-    place('feature', room.bytes(features.length)).set(features);
-    place('bin', room.bytes(bin.length)).set(bin);
-    place('flags', room.bytes(flags.length)).set(flags);
-    place('left', room.wholes(left.length)).set(left);
-    place('setAt', room.wholes(setAt.length)).set(setAt);
-    place('sets', room.wholes(sets.length)).set(sets);
-    this.values = place('values', room.floats(values.length));
+    place('feature', scratch.bytes(features.length)).set(features);
+    place('bin', scratch.bytes(bin.length)).set(bin);
+    place('flags', scratch.bytes(flags.length)).set(flags);
+    place('left', scratch.wholes(left.length)).set(left);
+    place('setAt', scratch.wholes(setAt.length)).set(setAt);
+    place('sets', scratch.wholes(sets.length)).set(sets);
+    this.values = place('values', scratch.floats(values.length));
     this.values.set(values);
-    const offsets = place('offsets', room.wholes(columns.length));
-    const highest = place('highest', room.bytes(columns.length));
+    const offsets = place('offsets', scratch.wholes(columns.length));
+    const highest = place('highest', scratch.bytes(columns.length));
     this.tileBytes = tileBytesOf(used);
-    this.bins = room.bytes(tiles * this.tileBytes);
+    this.bins = scratch.bytes(tiles * this.tileBytes);
     used.forEach((column, i) => {
       offsets[column] = 2 * i * TILE;
       highest[column] = gather(columns[column], rows, this.bins, offsets[column], this.tileBytes);
     });
-    this.leaves = room.bytes(tiles * SLOTS * TILE);
-    this.scores = room.numbers(tiles * TILE * trees.width);
-    this.walked = room.wholes(rows.length);
+    this.leaves = scratch.bytes(tiles * SLOTS * TILE);
+    this.scores = scratch.numbers(tiles * TILE * trees.width);
+    this.walked = scratch.wholes(rows.length);
   }
 
   /** Undefined without SIMD or memory for it. */
@@ -126,15 +126,15 @@ class TreeSums {
     const tiles = Math.ceil(rows.length / TILE);
     const { feature, bin, flags, left, setAt, sets, values } = trees;
     const arrays = [feature, bin, flags, left, setAt, sets, values];
-    const room: Room<object> = quickScorerRooms(trees.width).open(
+    const scratch: Scratch<object> = quickScorerScratch(trees.width).open(
       SCRATCH_BYTES +
-        arrays.reduce((sum, { byteLength }) => sum + roomOf(byteLength), 0) +
-        roomOf(columns.length * 4) +
-        roomOf(columns.length) +
-        roomOf(rows.length * 4) +
+        arrays.reduce((sum, { byteLength }) => sum + alignedBytes(byteLength), 0) +
+        alignedBytes(columns.length * 4) +
+        alignedBytes(columns.length) +
+        alignedBytes(rows.length * 4) +
         tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * NUMBER * trees.width),
     );
-    return room.functions && new TreeSums(room, trees, columns, rows, used, tiles);
+    return scratch.functions && new TreeSums(scratch, trees, columns, rows, used, tiles);
   }
 
   /** Adds every `step`-th tree from the first on. */
@@ -188,7 +188,7 @@ class TreeSums {
   }
 
   close(): void {
-    this.room.close();
+    this.scratch.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EncodedTable } from '../../features/encode';
 import { addLinearScores, type LinearTables, valueAlong } from '../../linear/linear';
-import { roomOf } from '../../wasm/scratch';
-import { classRooms } from '../quick-scorer/class-kernel';
+import { alignedBytes } from '../../wasm/scratch';
+import { classScratch } from '../quick-scorer/class-kernel';
 
 /** Below this many rows JavaScript is faster, because the weights have to be copied first. */
 const FEW_ROWS = 100;
@@ -30,24 +30,24 @@ function addTogether(
   const width = base.length;
   const used = Array.from(at.keys()).filter((column) => at[column] >= 0);
   const along = lines ? Array.from(lines.columns) : [];
-  const room = classRooms(width).open(
-    roomOf(scores.byteLength) +
-      roomOf(used.length * BLOCK * 4) +
-      roomOf(along.length * width * 8) +
-      roomOf(along.length * BLOCK * 8) +
-      roomOf(BLOCK * width * 8),
+  const scratch = classScratch(width).open(
+    alignedBytes(scores.byteLength) +
+      alignedBytes(used.length * BLOCK * 4) +
+      alignedBytes(along.length * width * 8) +
+      alignedBytes(along.length * BLOCK * 8) +
+      alignedBytes(BLOCK * width * 8),
   );
-  const { functions } = room;
+  const { functions } = scratch;
   if (!functions) {
     return false;
   }
-  const cells = room.floats(scores.length);
+  const cells = scratch.floats(scores.length);
   cells.set(scores);
-  const places = room.wholes(used.length * BLOCK);
-  const weights = room.numbers(along.length * width);
+  const places = scratch.wholes(used.length * BLOCK);
+  const weights = scratch.numbers(along.length * width);
   weights.set(lines?.weights ?? []);
-  const factors = room.numbers(along.length * BLOCK);
-  const sums = room.numbers(BLOCK * width);
+  const factors = scratch.numbers(along.length * BLOCK);
+  const sums = scratch.numbers(BLOCK * width);
   for (let start = 0; start < rows.length; start += BLOCK) {
     const count = Math.min(BLOCK, rows.length - start);
     for (let i = 0; i < count * width; i++) {
@@ -76,6 +76,6 @@ function addTogether(
     );
     out.set(sums.subarray(0, count * width), start * width);
   }
-  room.close();
+  scratch.close();
   return true;
 }

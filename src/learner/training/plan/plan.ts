@@ -12,7 +12,7 @@ export interface TrainingPlan {
   folds: number;
   /** Rules of each boosted candidate; stacking weighs them by their out-of-fold scores. */
   boosts: BoostRules[];
-  /** The first of them are there without thinking too: this many. */
+  /** How many of them, from the first, are used without thinking. */
   usual: number;
   /** A further boosted candidate for targets with little noise; undefined: none. */
   lowNoise: LowNoise | undefined;
@@ -22,7 +22,7 @@ export interface TrainingPlan {
   linear: boolean;
   /** The boosted candidate that begins with what the linear model leaves; undefined: none. */
   lineFirst: number | undefined;
-  /** Whether the linear model takes values far off whole. */
+  /** Whether the linear model leaves outlying values unclipped. */
   wholeLine: boolean;
   /** What the folds learn from, used cyclically; empty: all rows but those held out. */
   subsample: Subsample[];
@@ -55,7 +55,7 @@ const WANTED_ITERATIONS = 150;
 /** Scores held in memory: rows × classes. */
 const MAX_SCORES = 4e7;
 const SMALL = 2000;
-/** Of more rows only the first candidate is asked for, and no longer than usual: time grows with them, the gain does not. */
+/** Above this many rows only the first candidate is trained, without extra iterations: time grows with rows, the gain does not. */
 export const LARGE = 60_000;
 /** Of the first candidate, where its loss goes on falling. */
 const MOST_ITERATIONS = 1500;

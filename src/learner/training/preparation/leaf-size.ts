@@ -28,8 +28,8 @@ export interface LeafTrial extends EncodedTable, Pick<RandomisedInput, 'specs' |
 }
 
 /**
- * Whether randomised trees of a number had better have single rows in their leaves, as a few of them say of rows held out.
- * They tell the most of targets without noise, and of rows that come in groups of nearly equal ones.
+ * Whether randomised trees for regression should have single-row leaves, judged by a few of them on held-out rows. These
+ * help most with targets without noise, and with rows that come in groups of nearly equal ones.
  */
 export function wantsSingleRows(input: LeafTrial, rules: RandomisedRules, random: Random): boolean {
   const { values, part } = input;
@@ -88,7 +88,7 @@ export function wantsSingleRowsOfMany(
 }
 
 /**
- * The squared error to expect of the mean of all trees: what more trees do not lower, and a part of what they do. A tree
+ * The expected squared error of the mean of all trees: the part that more trees do not lower, and some of the rest. A tree
  * differs from the next one by as much as the mean of a few is better than each of them.
  */
 function expectedError(

@@ -54,7 +54,7 @@ export interface PreparedFit {
   groups: Pick<Clusters, 'of' | 'count'> | undefined;
   settings: LearnerSettings;
   plan: TrainingPlan;
-  /** [0] is 1 once a fold has found too much noise for the candidate that wants little: no fold need grow it then. */
+  /** [0] is 1 once a fold has found too much noise for the candidate for low-noise targets: no fold need grow it then. */
   noisy: Int32Array;
   background: Background;
 }
@@ -182,7 +182,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
     const own = new Random(settings.seed, STREAM.leaves);
     if (single && wantsSingleRowsOfMany(trial, [ofModel(plan.randomised), ofModel(single)], own)) {
       plan.randomised = single;
-      // What is told by rows nearby is told the better, the fewer of them are held out.
+      // Where nearby rows predict each other, predictions are better the fewer of them are held out.
       if (plan.folds < plan.parts && clusters === undefined) {
         plan.parts *= 2;
         part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));

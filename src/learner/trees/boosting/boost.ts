@@ -12,11 +12,11 @@ export interface BoostRules extends GrowRules {
   maxIterations: number;
   /** Iterations without a better held-out loss after which boosting ends. */
   patience: number;
-  /** How much better the held-out loss must get within those, as a part of the loss of no tree. */
+  /** How much the held-out loss must improve within those, as a fraction of the loss without trees. */
   minImprovement: number;
-  /** Iterations after which it must get better by `LONG_GAIN` of what it is. */
+  /** Iterations after which it must improve by the fraction `LONG_GAIN`. */
   longAfter: number;
-  /** Part of the rows, and of the columns, that each tree sees. */
+  /** Fraction of the rows, and of the columns, that each tree sees. */
   rowSample: number;
   columnSample: number;
   /** Random projections of the gradients by which one tree for all outputs is grown; 0: a tree per output. */

@@ -12,7 +12,7 @@ import { chanceGain } from './weak-categories';
 export interface GrowRules extends SplitRules {
   maxLeaves: number;
   maxDepth: number;
-  /** Part of the tree's columns that each node may use, 0 to 1. */
+  /** Fraction of the tree's columns that each node may use, 0 to 1. */
   nodeColumns: number;
 }
 
@@ -39,7 +39,7 @@ interface OpenLeaf extends GrownLeaf {
 /** Mean number of rows per bin above which a histogram pays off. */
 const MIN_ROWS_PER_BIN = 1;
 
-/** So many times the rows of a small node a tree may have for sorted rows to take less time than histograms. */
+/** Sorted rows beat histograms up to this many times the rows of a small node. */
 const MAX_SMALL_NODES = 1.5;
 
 /** What one tree is grown from. */

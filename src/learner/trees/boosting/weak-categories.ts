@@ -7,7 +7,7 @@ const FEW_LEVELS = 10;
 /** With fewer rows per level the ratio is too noisy. */
 const ROWS_PER_LEVEL = 20;
 /** How many times as much as by chance levels have to differ for a column to be informative. */
-const TELLING = 2;
+const INFORMATIVE_RATIO = 2;
 /**
  * What the best partition of uninformative levels gains per level, in units of the mean squared gradient per hessian:
  * half of the levels are above their mean, by √(2/π) standard deviations on average.
@@ -63,7 +63,7 @@ export function weakCategories(
   }
   const weak = new Uint8Array(specs.length);
   asked.forEach((column, i) => {
-    weak[column] = between[i] * hessians < TELLING * levels[i] * squares ? 1 : 0;
+    weak[column] = between[i] * hessians < INFORMATIVE_RATIO * levels[i] * squares ? 1 : 0;
   });
   return weak.includes(1) ? weak : undefined;
 }

@@ -1,12 +1,12 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
-import { ORDINARY, type Room, roomOf } from '../../wasm/scratch';
+import { alignedBytes,ORDINARY, type Scratch } from '../../wasm/scratch';
 import { addRows, type HistogramLayout } from './histogram';
-import { type TreeKernel, treeRooms } from './kernel';
+import { type TreeKernel, treeScratch } from './kernel';
 import { partition } from './partition';
 import { gridFor, quantise } from './quantise';
 
-/** For so many gradients and hessians of a row the kernel can add rows to histograms. */
+/** Gradients and hessians per row for which the kernel can add rows to histograms. */
 const WITH_KERNEL = new Set([2, 3, 6]);
 
 /** What trees are grown from, at most. */
@@ -29,7 +29,7 @@ export interface GrowSize {
 }
 
 /**
- * The arrays that trees are grown in, and the loops over them. In a room of `treeRooms` these are those of the kernel,
+ * The arrays that trees are grown in, and the loops over them. In scratch memory of `treeScratch` these are those of the kernel,
  * else those in JavaScript; the result is the same to the bit.
  */
 export class GrowSpace {
@@ -63,54 +63,54 @@ export class GrowSpace {
     size: GrowSize,
     /** Columns that may split: the others need not be within reach of the kernel. */
     usable: Int32Array,
-    private readonly room: Room<TreeKernel>,
+    private readonly scratch: Scratch<TreeKernel>,
   ) {
     const { width, rows, outOfSample, tableRows } = size;
     this.tableRows = tableRows;
     this.picked = size.picked;
     this.stride = width + 1;
     this.outputs = size.outputs;
-    this.kernel = room.functions;
+    this.kernel = scratch.functions;
     this.columns = size.columns;
     if (this.kernel) {
       this.columns = size.columns.slice();
       for (const column of usable) {
-        this.columns[column] = room.bytes(tableRows);
+        this.columns[column] = scratch.bytes(tableRows);
         this.columns[column].set(size.columns[column]);
       }
     }
-    this.sample = room.wholes(rows);
-    // A row more: each drawn one is written behind the others before it is known whether it belongs there.
-    this.outOfSample = room.wholes(outOfSample + 1).subarray(0, outOfSample);
-    this.all = room.wholes(size.all.length);
+    this.sample = scratch.wholes(rows);
+    // One spare element: each drawn row is written before it is known whether it belongs there.
+    this.outOfSample = scratch.wholes(outOfSample + 1).subarray(0, outOfSample);
+    this.all = scratch.wholes(size.all.length);
     this.all.set(size.all);
-    this.state = room.wholes(4);
-    this.spare = room.wholes(Math.max(rows, outOfSample));
-    this.gradHess = room.numbers(tableRows * this.stride);
-    this.scores = room.numbers(tableRows * size.outputs);
-    this.gathered = room.numbers(rows * this.stride);
-    this.goesLeft = room.bytes(256);
-    this.pair = room.numbers(2);
+    this.state = scratch.wholes(4);
+    this.spare = scratch.wholes(Math.max(rows, outOfSample));
+    this.gradHess = scratch.numbers(tableRows * this.stride);
+    this.scores = scratch.numbers(tableRows * size.outputs);
+    this.gathered = scratch.numbers(rows * this.stride);
+    this.goesLeft = scratch.bytes(256);
+    this.pair = scratch.numbers(2);
     this.histogramSize = histogramLength(size);
   }
 
-  /** Within reach of the kernel where there is room; to be closed. */
+  /** In the kernel's memory if that is available. Must be closed. */
   static open(size: GrowSize, usable: Int32Array): GrowSpace {
     const { width, rows, outOfSample, tableRows } = size;
     const bytes =
-      usable.length * roomOf(tableRows) +
-      roomOf(rows * 4) +
-      roomOf((outOfSample + 1) * 4) +
-      roomOf(size.all.length * 4) +
-      roomOf(16) +
-      roomOf(Math.max(rows, outOfSample) * 4) +
-      roomOf(tableRows * (width + 1) * 8) +
-      roomOf(tableRows * size.outputs * 8) +
-      roomOf(rows * (width + 1) * 8) +
-      roomOf(256) +
-      roomOf(16) +
-      size.leaves * roomOf(histogramLength(size) * 8);
-    return new GrowSpace(size, usable, treeRooms.open(bytes));
+      usable.length * alignedBytes(tableRows) +
+      alignedBytes(rows * 4) +
+      alignedBytes((outOfSample + 1) * 4) +
+      alignedBytes(size.all.length * 4) +
+      alignedBytes(16) +
+      alignedBytes(Math.max(rows, outOfSample) * 4) +
+      alignedBytes(tableRows * (width + 1) * 8) +
+      alignedBytes(tableRows * size.outputs * 8) +
+      alignedBytes(rows * (width + 1) * 8) +
+      alignedBytes(256) +
+      alignedBytes(16) +
+      size.leaves * alignedBytes(histogramLength(size) * 8);
+    return new GrowSpace(size, usable, treeScratch.open(bytes));
   }
 
   static ordinary(size: GrowSize): GrowSpace {
@@ -118,7 +118,7 @@ export class GrowSpace {
   }
 
   close(): void {
-    this.room.close();
+    this.scratch.close();
     this.others.forEach((one) => one.close());
   }
 
@@ -146,9 +146,9 @@ export class GrowSpace {
     );
   }
 
-  /** Room for a histogram, with what is left of another one in it. There are as many as leaves. */
+  /** An array for a histogram, holding whatever an earlier one left in it. There are as many as leaves. */
   takeHistogram(): Float64Array {
-    return this.pool.pop() ?? this.room.numbers(this.histogramSize);
+    return this.pool.pop() ?? this.scratch.numbers(this.histogramSize);
   }
 
   giveBack(histogram: Float64Array): void {

@@ -42,7 +42,7 @@ import {
   when,
   xor,
 } from '../../wasm/instructions';
-import { RoomMaker } from '../../wasm/scratch';
+import { ScratchMemory } from '../../wasm/scratch';
 
 /*
  * The loops in which a large fit spends its time, as WebAssembly: without bounds checks, and with gradient and
@@ -300,7 +300,7 @@ function divide(): WasmFunction {
   };
 }
 
-export const treeRooms = new RoomMaker<TreeKernel>(() =>
+export const treeScratch = new ScratchMemory<TreeKernel>(() =>
   assemble({
     addFour: addTo(4),
     addTwo: addTo(2),

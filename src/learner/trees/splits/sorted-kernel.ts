@@ -46,7 +46,7 @@ import {
   xor,
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
-import { RoomMaker } from '../../wasm/scratch';
+import { ScratchMemory } from '../../wasm/scratch';
 
 /*
  * The loops of `SortedRows` as WebAssembly: without bounds to check, and with the gains of two borders worked out side by
@@ -79,7 +79,7 @@ export interface SortedKernel {
  * @param start of the node in each list, as `end`
  * @param total gradient of the node
  * @param totalHessian its hessian, or its rows
- * @param gain of the best split so far; the list that has a better one is told in `found`
+ * @param gain of the best split so far; `found` names the list with a better one
  */
 type Search = (
   lists: number,
@@ -97,7 +97,7 @@ type Search = (
   gain: number,
 ) => void;
 
-/** What a search leaves, in whole numbers from its address on: `gain` and `hessian` are of 64 bits. */
+/** Layout of a search result, in 32-bit words; `gain`, `hessian` and `missing` take two. */
 export const FOUND = { gain: 0, hessian: 2, missing: 4, list: 6, bin: 7, withMissing: 8, words: 10 } as const;
 
 const KEY = 4;
@@ -314,7 +314,7 @@ function search(isPlain: boolean): WasmFunction {
   ]);
 }
 
-export const sortedRooms = new RoomMaker<SortedKernel>(() =>
+export const sortedScratch = new ScratchMemory<SortedKernel>(() =>
   assemble({
     copyMarked: copyMarked(),
     divideLists: divideLists(),

@@ -1,6 +1,6 @@
 import type { ColumnSpec } from '../../features/encode';
-import { type Room, roomOf } from '../../wasm/scratch';
-import { FOUND, type SortedKernel, sortedRooms } from './sorted-kernel';
+import { alignedBytes,type Scratch } from '../../wasm/scratch';
+import { FOUND, type SortedKernel, sortedScratch } from './sorted-kernel';
 import type { SplitCandidate, SplitRules } from './splits';
 
 /*
@@ -16,7 +16,7 @@ const ROW_BITS = 16;
 const ROW = 0xffff;
 /** The first key of a row that has a value. */
 const KNOWN = 1 << ROW_BITS;
-/** Most rows of a table whose numbers fit. */
+/** Most rows of a table that fit in a key. */
 export const MAX_SORTED_ROWS = ROW + 1;
 
 /** A node of a tree: the stretch `start … end - 1` of every list, and its sums of gradients and hessians. */
@@ -40,14 +40,14 @@ export interface SortedTable {
 /** The kernel reads a key behind the last one. */
 const SPARE_KEYS = 2;
 
-/** For each ordered column of a tree, its rows in the order of their bins. To be closed. */
+/** For each ordered column of a tree, its rows in the order of their bins. Must be closed. */
 export class SortedRows {
   private readonly columns: Uint8Array[];
   private readonly specs: ColumnSpec[];
   private readonly tableRows: number;
-  private readonly room: Room<SortedKernel>;
+  private readonly scratch: Scratch<SortedKernel>;
   private readonly kernel: SortedKernel | undefined;
-  /** By column: all rows of the table. Made when first wanted. */
+  /** By column: all rows of the table. Made on first use. */
   private readonly all: (Int32Array | undefined)[];
   private readonly marks: Uint8Array;
   /** By depth, even or odd, and picked column: those that are not categories, one behind the other. */
@@ -71,30 +71,32 @@ export class SortedRows {
     this.specs = specs;
     this.tableRows = tableRows;
     const keys = tableRows + SPARE_KEYS;
-    this.stride = roomOf(keys * 4);
-    this.room = sortedRooms.open(
-      (2 * picked + columns.length) * this.stride + 3 * roomOf(tableRows * 16) + roomOf(FOUND.words * 4),
+    this.stride = alignedBytes(keys * 4);
+    this.scratch = sortedScratch.open(
+      (2 * picked + columns.length) * this.stride +
+        3 * alignedBytes(tableRows * 16) +
+        alignedBytes(FOUND.words * 4),
     );
-    const { room } = this;
-    this.kernel = room.functions;
+    const { scratch } = this;
+    this.kernel = scratch.functions;
     this.all = columns.map(() => undefined);
-    this.marks = room.bytes(tableRows);
+    this.marks = scratch.bytes(tableRows);
     for (const lists of this.lists) {
       for (let i = 0; i < picked; i++) {
-        lists.push(room.wholes(keys));
+        lists.push(scratch.wholes(keys));
       }
     }
-    // Keys behind those of a tree are rows too, whatever the memory held before.
+    // Keys past a tree's last one must be valid rows too, whatever the memory held before.
     this.lists.flat().forEach((list) => list.fill(0));
-    this.gradients = room.numbers(tableRows * 2);
-    this.foundNumbers = room.numbers(FOUND.words / 2);
+    this.gradients = scratch.numbers(tableRows * 2);
+    this.foundNumbers = scratch.numbers(FOUND.words / 2);
     this.found = new Int32Array(this.foundNumbers.buffer, this.foundNumbers.byteOffset, FOUND.words);
     this.listOf = new Int32Array(picked);
     this.ordered = new Int32Array(picked);
   }
 
   close(): void {
-    this.room.close();
+    this.scratch.close();
   }
 
   /** Begins a tree of these rows, by columns of which categories have no list. */
@@ -259,7 +261,7 @@ export class SortedRows {
     for (let bin = 1; bin < places.length; bin++) {
       places[bin] += places[bin - 1];
     }
-    const keys = this.room.wholes(this.tableRows);
+    const keys = this.scratch.wholes(this.tableRows);
     for (let row = 0; row < keys.length; row++) {
       keys[places[bins[row]]++] = (bins[row] << ROW_BITS) | row;
     }
