@@ -1,6 +1,6 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
-import { alignedBytes,ORDINARY, type Scratch } from '../../wasm/scratch';
+import { alignedBytes, ORDINARY, type Scratch } from '../../wasm/scratch';
 import { addRows, type HistogramLayout } from './histogram';
 import { type TreeKernel, treeScratch } from './kernel';
 import { partition } from './partition';

@@ -1,5 +1,5 @@
 import type { ColumnSpec } from '../../features/encode';
-import { alignedBytes,type Scratch } from '../../wasm/scratch';
+import { alignedBytes, type Scratch } from '../../wasm/scratch';
 import { FOUND, type SortedKernel, sortedScratch } from './sorted-kernel';
 import type { SplitCandidate, SplitRules } from './splits';
 
