@@ -20,7 +20,7 @@ const benches = {
   recipes: { file: 'series/recipes.mjs', peers: false },
   takeover: { file: 'takeover/takeover.mjs', peers: false },
   forecasts: { file: 'series/forecasts.mjs', peers: false },
-  told: { file: 'series/told.mjs', peers: false },
+  unseen: { file: 'series/unseen.mjs', peers: false },
   ahead: { file: 'series/known-ahead.mjs', peers: false },
   load: { file: 'series/load.mjs', peers: false },
   watch: { file: 'watch/watch.mjs', peers: false },

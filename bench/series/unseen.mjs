@@ -1,7 +1,7 @@
 /*
  * The error reported at the fit against the later one, on series that nothing was tuned on: the first 60 % of each are
  * fitted with default settings, the rest is scored.
- * Rscript bench/series/export.R FOLDER && npm run bench -- told FOLDER [name part …]
+ * Rscript bench/series/export.R FOLDER && npm run bench -- unseen FOLDER [name part …]
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -28,7 +28,9 @@ const SERIES = [
 
 const [folder, ...wanted] = process.argv.slice(2);
 if (folder === undefined) {
-  console.error('Usage: npm run bench -- told FOLDER [name part …]; bench/series/export.R writes the folder');
+  console.error(
+    'Usage: npm run bench -- unseen FOLDER [name part …]; bench/series/export.R writes the folder',
+  );
   process.exit(1);
 }
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
