@@ -17,8 +17,8 @@ export class EndpointClient {
 
   /**
    * Predicts rows by rows.
-   * @param kind whose slots it takes, and what its errors call it
-   * @throws ServiceError; `model.unknown` where a `model_id` is not known
+   * @param kind whose slots it uses, and how its errors name it
+   * @throws ServiceError; `model.unknown` for an unknown `model_id`
    */
   async predictRows(
     request: RowsPredictCall,
@@ -29,7 +29,7 @@ export class EndpointClient {
     return callRowsPredict(this.core, request, options, kind);
   }
 
-  /** Bytes that the body of a request has beside its rows. */
+  /** Bytes of a request's body other than those of its rows. */
   overhead(request: Omit<RowsPredictCall, 'rows'>): number {
     return overheadOf(request, this.core.dialect.apiName);
   }

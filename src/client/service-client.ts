@@ -61,19 +61,19 @@ export class ServiceClient {
     return this.core.call('info', 'limits request', options, (call) => getModelLimits(this.core, call));
   }
 
-  /** The limits, and how large train sets are fitted. Not of the specification; a service without it: `not_found`. */
+  /** The limits, and the settings for large train sets. Not in the specification; a service without it: `not_found`. */
   async getSettings(options: CallOptions = {}): Promise<ServiceSettings> {
     await warm();
     return this.core.call('info', 'settings request', options, (call) => getSettings(this.core, call));
   }
 
-  /** What the account has used. Not of the specification; a service without it: `not_found`. */
+  /** What the account has used. Not in the specification; a service without it: `not_found`. */
   async getUsage(options: CallOptions = {}): Promise<Usage> {
     await warm();
     return this.core.call('info', 'usage request', options, (call) => getUsage(this.core, call));
   }
 
-  /** The request rate that the service allowed with its last answer; undefined where it never said. */
+  /** The request rate that the service allowed with its last answer; undefined if it never said. */
   get rateLimit(): RateLimit | undefined {
     return this.core.wiring.notices.rateLimit;
   }
@@ -198,14 +198,14 @@ export class ServiceClient {
 
   /**
    * The multipart route of an older interface (S 4.7), metered like predict.
-   * @deprecated The service says that it is on its way out: use `uploadTestSet` and `predict`.
+   * @deprecated by the service: use `uploadTestSet` and `predict`.
    */
   async predictLegacy(request: LegacyPredictCall, options: CallOptions = {}): Promise<LegacyPredictResult> {
     await warm();
     return callLegacyPredict(this.core, request, options);
   }
 
-  /** Calls in flight of a kind, and for how long the service asked to be left alone by it. */
+  /** Calls of a kind in flight, and for how long the service asked for no more of them. */
   whenBusy(kind: Exclude<CallKind, 'info'>): { inFlight: number; heldForMs: number } {
     const gate = this.core.gates.of(kind);
     return { inFlight: gate.inFlight, heldForMs: gate.heldForMs() };

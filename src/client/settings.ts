@@ -68,7 +68,7 @@ function baseOf(text: string): URL {
   return url;
 }
 
-/** A key pasted with white space around it or with the word Bearer before it is still the key. */
+/** A token pasted with white space around it or the word Bearer before it still works. */
 function tokenOf(text: string | undefined): string {
   const token = (text ?? '').trim().replace(/^bearer\s+/i, '');
   if (!/^[\x21-\x7e]*$/.test(token)) {

@@ -26,21 +26,21 @@ export interface ClientOptions {
   baseUrl: string;
   /** Access token (S 5). Without one every call is `auth.unauthorized`. */
   token?: string;
-  /** Send requests without a token where none is given: the service asks for none. */
+  /** Send requests without a token if none is given: the service needs none. */
   anonymous?: boolean;
   dialect?: Partial<Dialect>;
   /** Uploads may go to addresses of the local network although the service has a public one. Default false. */
   localUploads?: boolean;
   /** Bounds one call with all its retries and waits, in milliseconds. Default 900,000. */
   timeoutMs?: number;
-  /** How often one request of a call may be repeated. Default 4. */
+  /** Most retries of one request of a call. Default 4. */
   retries?: number;
   /** Calls in flight of each kind (fit, predict, upload). Default 4. */
   concurrency?: number;
   tls?: TlsOptions;
   proxy?: ProxyOptions;
   userAgent?: string;
-  /** Told what happens, free of secrets. */
+  /** Called with what happens, without secrets. */
   log?: (level: 'debug' | 'warn', text: string) => void;
 }
 
@@ -88,7 +88,7 @@ export interface TrainSetUpload {
 export interface TestSetUpload {
   fitted_train_set_id: string;
   x: UploadSource;
-  /** Send no hash, so that nothing can be found to be a duplicate. */
+  /** Send no hash, so that nothing is taken for a duplicate. */
   force?: boolean;
   chunks?: boolean;
 }
@@ -96,21 +96,21 @@ export interface TestSetUpload {
 export type FitCall = FitRequest;
 
 export interface FitOptions extends CallOptions {
-  /** Told the id of a fit that goes on by itself in the service: `resumeFit` takes it up again. */
+  /** Called with the id of a fit that goes on by itself in the service: `resumeFit` waits for it. */
   onPending?: (fittedTrainSetId: string) => void;
-  /** Hand the fit over and ask for its end, where the service has a route for that: for large train sets. */
+  /** Submit the fit and poll it, if the service has a route for that: for large train sets. */
   background?: boolean;
   /** How long such a fit may take, in milliseconds. Default two hours. */
   backgroundMs?: number;
 }
 
 export interface PredictCall extends ParsedPredictRequest {
-  /** Repeat a predict even where it may have been metered already. Default false. */
+  /** Repeat a predict even if it may already have been metered. Default false. */
   retryAmbiguous?: boolean;
-  /** Rows of the test set and classes of the model, where they are known: they bound the answer. */
+  /** Rows of the test set and classes of the model, if known: they bound the size of the answer. */
   rows?: number;
   classes?: number;
-  /** Causes that each row is explained by at most: they bound the answer too. */
+  /** Most causes per row: they bound the size of the answer too. */
   causes?: number;
 }
 
@@ -155,7 +155,7 @@ export interface LegacyPredictResult extends PredictResult {
   params?: Record<string, unknown>;
 }
 
-/** What a service allows of requests in a span of time, as its last answer said. */
+/** How many requests a service allows in a span of time, by its last answer. */
 export interface RateLimit {
   limit: number;
   remaining: number;

@@ -1,17 +1,17 @@
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type OutputType, type Task } from '../../wire/types';
 
-/** Room for the metadata around the prediction. */
+/** Bytes for the metadata around the prediction. */
 const FLOOR = 1024 * 1024;
 /** A JavaScript string cannot hold much more. */
 const CEILING = 500 * 1024 * 1024;
-/** For a test set whose rows the caller does not know: room for 1.5 million numbers. */
+/** For a test set with an unknown number of rows: enough for 1.5 million numbers. */
 const UNKNOWN = 64 * 1024 * 1024;
 
 /** A number as JSON has at most 25 characters; indented, some spaces and a line break more. */
 const NUMBER_BYTES = 48;
-/** A label is as long as somebody's text. */
+/** A label may be any text. */
 const LABEL_BYTES = 2048;
-/** More classes and bars than services are known to have. */
+/** More classes and bars than any known service has. */
 const MAX_CLASSES = 1000;
 const MAX_BARS = 10_000;
 
@@ -19,14 +19,14 @@ export interface AskedSize {
   task: Task;
   output_type?: OutputType;
   quantiles?: readonly number[];
-  /** Rows of the test set and classes of the model, where they are known. */
+  /** Rows of the test set and classes of the model, if known. */
   rows?: number;
   classes?: number;
-  /** Causes that each row is explained by, at most. */
+  /** Most causes per row. */
   causes?: number;
 }
 
-/** Upper bound of an answer to a predict, in bytes: more than it can need, and few enough to be parsed safely. */
+/** Upper bound of the size of an answer to a predict, in bytes: more than it can need, and small enough to parse safely. */
 export function maxPredictBytes(asked: AskedSize): number {
   const { rows, quantiles = DEFAULT_QUANTILES } = asked;
   if (rows === undefined) {

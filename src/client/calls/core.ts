@@ -24,14 +24,14 @@ export const warm = lazy(async () => {
   await warmSchemas();
 });
 
-/** What is particular to one request: see RequestPlan. `below` is a part of the path after the route. */
+/** What differs from request to request: see RequestPlan. `below` is the part of the path after the route. */
 export type RequestOptions = Partial<Omit<RequestPlan, 'request'>> & {
   repeatable: boolean;
   body?: Body;
   below?: string;
 };
 
-/** What the methods of a client share: one set of slots, holds and connections. */
+/** What the methods of a client share: slots, holds and connections. */
 export class Core {
   readonly wiring: Wiring;
   readonly gates: RateGates;
@@ -76,7 +76,7 @@ export class Core {
     });
   }
 
-  /** Asks a route and answers with its body, which conforms to the schema. */
+  /** Requests a route and returns its body, which conforms to the schema. */
   async ask<Schema extends TSchema>(
     call: Call,
     plan: RequestPlan,
@@ -150,7 +150,7 @@ export function assertRequest(schema: TSchema, request: unknown, what: string): 
 }
 
 /**
- * The service may know more options than the specification shows, so which there are is left to it.
+ * The service may know more options than the specification lists, so it decides which are valid.
  * @throws ServiceError `validation.failed`
  */
 export function assertConfig(config: unknown): void {

@@ -10,16 +10,16 @@ import type { CallOptions, FitCall, FitOptions } from '../types';
 import { assertConfig, assertRequest, type Core } from './core';
 import { awaitFit } from './fit-status';
 
-/** A thinking fit gets its thinking time and this much more, in milliseconds. */
+/** A thinking fit gets its thinking time plus this, in milliseconds. */
 const THINKING_MARGIN_MS = 60_000;
 
-/** How long a fit in the background may take where the service does not say, in milliseconds. */
+/** How long a fit in the background may take if the service does not say, in milliseconds. */
 const BACKGROUND_MS = 7_200_000;
 
-/** Statuses that a service answers a route with that it does not have. */
+/** Statuses with which a service answers for a route that it does not have. */
 const NO_ROUTE = [404, 405, 501];
 
-/** S 4.3; a fit that is not done with the answer is waited for. */
+/** S 4.3. If the answer says that the fit is still running, waits for it. */
 export async function callFit(core: Core, asked: FitCall, options: FitOptions): Promise<FitResponse> {
   const request = withThinkingSystem(asked);
   const { svc_config: config, ...checkable } = request;
@@ -39,7 +39,7 @@ export async function callFit(core: Core, asked: FitCall, options: FitOptions): 
   });
 }
 
-/** Waits for a fit that was found pending before. */
+/** Waits for a fit that was pending before. */
 export async function resumeFit(core: Core, id: string, options: CallOptions): Promise<FitResponse> {
   const timeoutMs = options.timeoutMs ?? Math.max(core.settings.timeoutMs, BACKGROUND_MS);
   return core.call('fit', 'fit', { ...options, timeoutMs }, async (call) => {
@@ -58,7 +58,7 @@ function fitAtOnce(core: Core, call: Call, request: FitCall): Promise<Body> {
   return ask(core.wiring, call, plan);
 }
 
-/** Hands the fit to the service, which answers at once; undefined where it has no route for that. */
+/** Submits the fit, which the service acknowledges at once; undefined if it has no route for that. */
 async function submit(core: Core, call: Call, request: FitCall): Promise<Body | undefined> {
   const job = { ...request, force_refit: undefined };
   const plan = core.plan('fit', 'fit', 'submit_fit_job', {
@@ -75,7 +75,7 @@ async function submit(core: Core, call: Call, request: FitCall): Promise<Body | 
   }
 }
 
-/** Thinking runs on top of the base systems: a fit with an effort names it beside them. */
+/** Thinking runs on top of the base systems, so a fit with an effort names both. */
 function withThinkingSystem(request: FitCall): FitCall {
   const { thinking_effort: effort, svc_systems: systems = SYSTEMS.filter((one) => one !== 'thinking') } =
     request;

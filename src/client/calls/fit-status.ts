@@ -13,10 +13,10 @@ const DEFAULT_POLL_MS = 2_000;
 const MIN_POLL_MS = 100;
 const MAX_POLL_MS = 60_000;
 
-/** So many polls in a row may be refused (429, 500, an answer that cannot be read) before the fit is given up. */
+/** This many polls in a row may fail (429, 500, an unreadable answer) before the fit is given up. */
 const MAX_REFUSALS = 3;
 
-/** Statuses of something on the way, which say nothing of the fit: it is asked for until the deadline. */
+/** Statuses of a gateway, which say nothing about the fit: polling goes on until the deadline. */
 const PASSING = [408, 502, 503, 504];
 
 /**
@@ -43,13 +43,13 @@ export async function awaitFit(
     if (asked > 0 || typeof body.retry_in_secs === 'number') {
       await pause(call, body.retry_in_secs);
     }
-    // After a question without an answer, the pace is still the one that the service named last.
+    // After a poll without an answer, the interval is still the one that the service named last.
     body = { fitted_train_set_id: id, ...((await poll.ask()) ?? body) };
   }
   return body;
 }
 
-/** The part done, 0 to 1, of the newest fit of a train set in the embedded service's status. */
+/** Progress, 0 to 1, of the newest fit of a train set, from the status of the embedded service. */
 export function progressOf({ fits }: Body, trainSetUploadId: string): number | undefined {
   const list = Array.isArray(fits) ? (fits as Partial<Record<string, unknown>>[]) : [];
   const own = list.filter((fit) => fit?.train_set_upload_id === trainSetUploadId.toLowerCase());
@@ -57,7 +57,7 @@ export function progressOf({ fits }: Body, trainSetUploadId: string): number | u
   return typeof progress === 'number' ? Math.min(1, Math.max(0, progress)) : undefined;
 }
 
-/** Asks how a fit is, by the route that the service has for it. */
+/** Polls a fit by the route that the service has for it. */
 class StatusPoll {
   private refusals = 0;
   private readonly plans: RequestPlan[];
@@ -75,9 +75,9 @@ class StatusPoll {
     ];
   }
 
-  /** One answer; undefined where there was none this time. */
+  /** One answer; undefined if there was none this time. */
   async ask(): Promise<Body | undefined> {
-    // One attempt each: how long to go on is decided here.
+    // One attempt per poll: how long to go on is decided here.
     const wiring = { ...this.core.wiring, settings: { ...this.core.settings, retries: 0 } };
     try {
       const body = await ask(wiring, this.call, this.plans[0]!);

@@ -7,7 +7,7 @@ import type { Call } from '../retry/deadline';
 import { ask } from '../retry/request';
 import { type Core } from './core';
 
-/** S 4.5. The route is on its way out: where it is gone, `get_settings` has the limits. */
+/** S 4.5. The route is deprecated: if it is gone, `get_settings` has the limits. */
 export async function getModelLimits(core: Core, call: Call): Promise<ModelLimits> {
   try {
     const plan = core.plan('info', call.what, 'get_model_limits', { repeatable: true });
@@ -22,7 +22,7 @@ export async function getModelLimits(core: Core, call: Call): Promise<ModelLimit
   }
 }
 
-/** The limits, and how large train sets are fitted. */
+/** The limits, and the settings for large train sets. */
 export async function getSettings(core: Core, call: Call): Promise<ServiceSettings> {
   const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
   return withoutNulls(await core.ask(call, plan, schemas().SettingsResponseSchema));
@@ -36,7 +36,7 @@ export async function getUsage(core: Core, call: Call): Promise<Usage> {
   return withoutNulls(body);
 }
 
-/** Removes an upload with the models of it, or a model, from the service. */
+/** Removes an upload with its models, or a model, from the service. */
 export async function askDeletion(core: Core, call: Call, id: string): Promise<void> {
   const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
   const url = core.url(DELETE_DATASET_PATH);

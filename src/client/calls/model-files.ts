@@ -7,7 +7,7 @@ import type { Core } from './core';
 /** A model and its entry. */
 const MAX_BYTES = 288 * 1024 * 1024;
 
-/** A fitted train set as bytes, which `askModelImport` takes. */
+/** A fitted train set as bytes, as `askModelImport` takes it. */
 export async function askModelExport(core: Core, call: Call, fittedId: string): Promise<Buffer> {
   const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
   const url = core.url(EXPORT_MODEL_PATH);
@@ -23,7 +23,7 @@ export async function askModelExport(core: Core, call: Call, fittedId: string): 
   return bytes as Buffer;
 }
 
-/** Hands a fitted train set to the service; answers its id there. */
+/** Gives the service a fitted train set; returns its id there. */
 export async function askModelImport(core: Core, call: Call, bytes: Buffer): Promise<string> {
   const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
   const headers = { ...core.headers(), 'content-type': 'application/octet-stream' };

@@ -16,7 +16,7 @@ import type {
 import { maxPredictBytes } from './answer-size';
 import { assertConfig, assertRequest, type Core } from './core';
 
-/** Properties of which null means that they are missing. */
+/** Properties for which null means missing. */
 export const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
 const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
 
@@ -78,7 +78,7 @@ function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
   return { ...plan, path: LEGACY_PREDICT_PATH, request: { method: 'POST', url, headers, body: form.body } };
 }
 
-/** What of a classification an answer has. */
+/** Which parts of a classification an answer has. */
 export function labelsIn({
   task,
   output_type: output,
@@ -89,7 +89,7 @@ export function labelsIn({
   return task === 'regression' ? undefined : output === 'preds' ? 'preds' : 'probas';
 }
 
-/** What an answer's prediction and metadata say, checked against what was asked. */
+/** The prediction and metadata of an answer, checked against the request. */
 export function predictResult(
   raw: unknown,
   metadata: PredictMetadata,

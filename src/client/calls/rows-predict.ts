@@ -45,7 +45,7 @@ export async function callRowsPredict(
   });
 }
 
-/** Bytes of a body beside those of its rows. */
+/** Bytes of a body other than those of its rows. */
 export function overheadOf(request: Sendable, apiName: string): number {
   const { train, test } = request;
   return (

@@ -9,7 +9,7 @@ import type { WithoutNulls } from '../../wire/types';
 import type { HttpAnswer } from '../http/exchange';
 import { isErrorBody, MAX_DEPTH } from './envelope';
 
-/** A body at 200: what was asked for, or an error that came too late to have a status of its own. */
+/** The body of a 200: the result, or an error that came too late to have a status of its own. */
 export type Read = { body: Body } | { error: Body };
 
 /**
@@ -29,14 +29,14 @@ export function readAnswer(answer: HttpAnswer, what: string, labels?: 'preds' | 
   if (!isObject(value)) {
     throw malformedAnswer(what, 'it is JSON, but not an object');
   }
-  // The shape of a prediction is checked by whoever reads it, and it has the most numbers.
+  // A prediction has the most numbers; its shape is checked by whoever reads it.
   if (isDeeper({ ...value, prediction: undefined }, MAX_DEPTH)) {
     throw malformedAnswer(what, `it is nested more than ${MAX_DEPTH} deep`);
   }
   return isErrorBody(value) ? { error: value } : { body: value };
 }
 
-/** Probabilities are many, and are no whole numbers: there only what stands behind them is looked at. */
+/** Probabilities are numerous and never whole numbers, so only what follows them is examined. */
 function hasLong(text: string, labels: 'preds' | 'probas'): boolean {
   return mayHoldLong(labels === 'preds' ? text : text.slice(Math.max(0, text.lastIndexOf('"metadata"'))));
 }
@@ -61,7 +61,7 @@ export function assertConforms<Schema extends TSchema>(
   }
 }
 
-/** An object without the properties that are null, at any depth: a limit of null binds no more than a missing one. */
+/** An object without properties that are null, at any depth: a limit of null is no limit. */
 export function withoutNulls<Value extends Body>(body: Value): WithoutNulls<Value> {
   return Object.fromEntries(
     Object.entries(body)
@@ -70,7 +70,7 @@ export function withoutNulls<Value extends Body>(body: Value): WithoutNulls<Valu
   ) as WithoutNulls<Value>;
 }
 
-/** An object without those of the named properties that are null. */
+/** An object without those named properties that are null. */
 export function withoutNull(body: Body, names: readonly string[]): Body {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => value !== null || !names.includes(name)),

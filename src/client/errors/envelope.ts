@@ -1,26 +1,26 @@
 import { isDeeper, isObject, tryParseJson } from '../../util/json';
 
-/** Levels of objects and arrays that a body of the service may have. */
+/** Most levels of objects and arrays in a body of the service. */
 export const MAX_DEPTH = 64;
 
-/** What an error body of the service says, whichever of the envelopes it is (S 7). */
+/** The content of an error body, whichever envelope the service used (S 7). */
 export interface ErrorEnvelope {
   message: string;
   serviceCode?: string;
   traceId?: string;
   retryable?: boolean;
   support?: string;
-  /** A status that the body itself names, where it came with another one (an error at 200). */
+  /** The status that the body names, if it came with another one (an error at 200). */
   status?: number;
   /** Ids of an upload that exists already (status 409). */
   uploadIds?: { train_set_upload_id?: string; test_set_upload_id?: string };
-  /** Whether the body is one of the service's own, and not of something between. */
+  /** Whether the body is the service's own, and not that of a gateway or proxy. */
   own: boolean;
 }
 
 type Body = Record<string, unknown>;
 
-/** Reads an error body; what is no JSON object of the service's gives a short message of what it is instead. */
+/** Reads an error body. Anything but a JSON object of the service becomes a short message that says what it is. */
 export function readEnvelope(body: Buffer): ErrorEnvelope {
   const text = body.toString('utf8').trim();
   if (text === '') {

@@ -15,16 +15,16 @@ export class DuplicateUploadError extends ServiceError {
   }
 }
 
-/** What a request is, for its messages: `fit`, and what a 404 of it means. */
+/** How messages name a request (`fit`), and what a 404 to it means. */
 export interface Asked {
   what: string;
-  /** Code of a 404 that the service itself gives; `model.unknown` where the model is what may be missing. */
+  /** Code for a 404 of the service itself; `model.unknown` if the model may be what is missing. */
   missing: 'not_found' | 'model.unknown';
-  /** Path of the route, for a 404 of something between. */
+  /** Path of the route, for a 404 of a gateway or proxy. */
   path: string;
 }
 
-/** The status that a body's code speaks of, for an error that came with status 200. */
+/** The status that the body's code stands for, if the error came with status 200. */
 export function statusOfCode(code: string | undefined): number | undefined {
   const rules: [RegExp, number][] = [
     [/unauthori[sz]ed|unauthenticated/i, 401],
@@ -38,7 +38,7 @@ export function statusOfCode(code: string | undefined): number | undefined {
   return rules.find(([pattern]) => code !== undefined && pattern.test(code))?.[1];
 }
 
-/** An answer of the service that is an error, as one of ours. */
+/** Converts an error answer of the service to a ServiceError. */
 export function answerError(
   status: number,
   envelope: ErrorEnvelope,
@@ -70,12 +70,12 @@ export function answerError(
     : new ServiceError(code, message, cause);
 }
 
-/** A request that brought no whole answer, as one of ours. `host` is the address without secrets. */
+/** Converts a request without a complete answer to a ServiceError. `host` is the address without secrets. */
 export function transportError(failure: TransportFailure, what: string, host: string): ServiceError {
   return new ServiceError('service.unavailable', `The ${what} failed: ${transportReason(failure, host)}`);
 }
 
-/** Why a request brought no whole answer, and what to do, as a sentence. */
+/** Why a request got no complete answer, and what to do, as a sentence. */
 export function transportReason(failure: TransportFailure, host: string): string {
   const { code } = failure;
   switch (code) {
@@ -103,7 +103,7 @@ export function transportReason(failure: TransportFailure, host: string): string
   return `the connection to ${host} broke before the whole answer had come (${code ?? 'unknown reason'}).`;
 }
 
-/** Certificates, proxy passwords and impossible headers do not mend by themselves: they are not worth a retry. */
+/** Certificates, proxy passwords and invalid headers will not fix themselves: no retry. */
 export function isLasting(failure: TransportFailure): boolean {
   return isCertificateFault(failure) || failure.code === PROXY_REFUSED || isImpossible(failure);
 }
@@ -145,7 +145,7 @@ function codeOf(status: number, envelope: ErrorEnvelope, asked: Asked): ErrorCod
   }
 }
 
-/** Only a 404 that may speak of the model is `model.unknown`: it may mark the model as dead. */
+/** Only a 404 that may be about the model is `model.unknown`, because that can mark the model as dead. */
 function missingCode(envelope: ErrorEnvelope, asked: Asked): ErrorCode {
   const missing = missingIn(envelope);
   return asked.missing === 'not_found' || missing === 'route' || missing === 'upload'

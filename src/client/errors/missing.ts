@@ -1,7 +1,7 @@
 import { type ErrorCode, ServiceError, type ServiceErrorCause } from '../../wire/service-error';
 import type { ErrorEnvelope } from './envelope';
 
-/** What a 404 says is not there: `unclear` where it may be the upload or the model, `route` where it is not the service's. */
+/** What a 404 says is missing: `unclear` if it may be the upload or the model, `route` if it is not from the service. */
 export type Missing = 'upload' | 'model' | 'unclear' | 'route';
 
 /** The service does not have something that a request names, or the route itself (status 404 or 410). */
@@ -21,7 +21,7 @@ export function missingOf(error: unknown): Missing | undefined {
   return error instanceof MissingError ? error.missing : undefined;
 }
 
-/** Reads what is missing out of the body's own words: the specification names one code for all (S 7). */
+/** Finds out what is missing from the wording of the body: the specification has one code for all (S 7). */
 export function missingIn(envelope: ErrorEnvelope): Missing {
   if (!envelope.own) {
     return 'route';

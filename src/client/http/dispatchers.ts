@@ -13,10 +13,10 @@ import { proxyFor } from './proxy';
 const load = createRequire(__filename);
 export const undici = lazy(() => load('undici') as typeof import('undici'));
 
-/** Files of undici that with what they import are a quarter of it each: in one piece it takes 80 ms to load. */
+/** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */
 const PARTS = ['dispatcher/agent', 'web/fetch', 'web/websocket/stream/websocketstream'];
 
-/** Loads undici without holding the event loop for all of it. */
+/** Loads undici without blocking the event loop the whole time. */
 export async function warmUndici(): Promise<void> {
   await loadInParts(
     load,
@@ -52,7 +52,7 @@ export class Dispatchers {
     return pool;
   }
 
-  /** Host and port that a request goes to, for messages: the proxy's where there is one. */
+  /** Host and port that a request goes to, for messages: those of the proxy if there is one. */
   place(url: URL): string {
     const proxy = proxyFor(url, this.proxy);
     return proxy !== undefined && URL.canParse(proxy)
@@ -96,7 +96,7 @@ function connector(tls: TlsOptions): buildConnector.connector {
     });
 }
 
-/** Storage is trusted by the public roots and by the user's CA, and never sees the client certificate. */
+/** Storage is verified by the public roots and the user's CA, and never sees the client certificate. */
 function storageTls(tls: TlsOptions): TlsOptions {
   if (tls.ca === undefined) {
     return {};

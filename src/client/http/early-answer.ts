@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 type Done = (error?: Error | null) => void;
 
-/** How long a failed write waits for what the other side said before it closed. */
+/** How long a failed write waits for what the other side sent before it closed. */
 const GRACE_MS = 200;
 
 /**

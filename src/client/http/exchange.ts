@@ -14,13 +14,13 @@ export interface HttpAnswer {
   body: Buffer;
 }
 
-/** A request that brought no whole answer. */
+/** A request without a complete answer. */
 export class TransportFailure extends Error {
   constructor(
     message: string,
     /** Code of the system or of undici: `ECONNREFUSED`. */
     readonly code: string | undefined,
-    /** Whether any of the request may have left: false means that the service surely has not seen it. */
+    /** Whether any of the request may have been sent: false means that the service certainly has not seen it. */
     readonly sent: boolean,
   ) {
     super(message);
@@ -31,7 +31,7 @@ export class TransportFailure extends Error {
 /** Code of a request that a proxy did not let through. */
 export const PROXY_REFUSED = 'PROXY_REFUSED';
 
-/** An answer longer than what was asked for can need. */
+/** An answer longer than the request can call for. */
 export class AnswerTooLong extends Error {}
 
 /**
@@ -40,7 +40,7 @@ export class AnswerTooLong extends Error {}
  */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** Bytes of an answer that nothing else is said of: ids, limits, the report of a fit. */
+/** Most bytes of an answer without a limit of its own: ids, limits, the report of a fit. */
 export const MAX_ANSWER = 8 * 1024 * 1024;
 const MAX_ERROR = 1024 * 1024;
 
@@ -114,7 +114,7 @@ export function exchange(
           },
           onResponseData(current, chunk) {
             const data = size === 0 ? withoutLeadingSpace(chunk) : chunk;
-            // An empty piece of white space would still hold on to the whole of what it was cut from.
+            // Even an empty slice of white space would keep the buffer that it was cut from.
             if (data.length === 0) {
               return;
             }

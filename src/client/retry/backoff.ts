@@ -16,7 +16,7 @@ export function backOff(attempt: number, random: () => number = Math.random): nu
   return random() * Math.min(20_000, 500 * 2 ** attempt);
 }
 
-/** The longest that a service may ask to be left alone. */
+/** The longest pause that a service may ask for. */
 export const MAX_HOLD_MS = 3_600_000;
 
 /**

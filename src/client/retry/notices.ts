@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '../http/exchange';
 import type { RateLimit } from '../types';
 
-/** Routes that a warning is kept of; a service has a dozen. */
+/** Most routes with a remembered warning; a service has a dozen. */
 const MAX_ROUTES = 100;
 
 /** What answers say beside what was asked: that a route is on its way out, and how many requests are left. */

@@ -37,24 +37,24 @@ export interface Wiring {
   notices: Notices;
 }
 
-/** How one request of a call is made and what may be done when it fails. */
+/** How one request of a call is made, and how its failure is handled. */
 export interface RequestPlan extends Asked, RequestRights {
   gate: RateGate;
   request: HttpRequest;
-  /** Where a duplicate (409) has the id to reuse. */
+  /** Where the body of a duplicate (409) has the id to reuse. */
   uploadId?: 'train_set_upload_id' | 'test_set_upload_id';
   /** Code of an error that comes with status 200 and says nothing more precise. */
   lateError?: 'fit.failed';
-  /** The answer has labels: whole numbers beyond 2^53 in it become text, with all of their digits. */
+  /** The answer has labels: whole numbers beyond 2^53 become text, with all of their digits. */
   labels?: 'preds' | 'probas';
-  /** The answer is no JSON: its bytes as they are, as `bytes` of the result. */
+  /** The answer is not JSON: its bytes are the `bytes` of the result. */
   isBytes?: boolean;
-  /** Bytes that the answer may have, from what was asked. */
+  /** Most bytes of the answer, by what was requested. */
   maxBytes?: number;
 }
 
 /**
- * Makes a request of the service's own routes, again where that is allowed, and answers with its JSON body.
+ * Makes a request to a route of the service, with retries where allowed, and returns its JSON body.
  * @throws ServiceError
  */
 export async function ask(wiring: Wiring, call: Call, plan: RequestPlan): Promise<Body> {
@@ -127,7 +127,7 @@ function lateError(envelope: ErrorEnvelope, plan: RequestPlan, secrets: Secrets)
   return judged({ status, late: true, retryable: envelope.retryable }, plan, error);
 }
 
-/** @throws ServiceError for a call that is over, and for what is no failure of the network. */
+/** @throws ServiceError if the call is over, or if it is not the network that failed. */
 function noAnswer(error: unknown, call: Call, plan: RequestPlan, place: string): FailedAttempt {
   if (error instanceof AnswerTooLong) {
     throw new ServiceError(

@@ -8,7 +8,7 @@ import type { RateGate } from './rate-gate';
 export interface FailedAttempt {
   error: ServiceError;
   retry: boolean;
-  /** Milliseconds that the service asked to be left alone by requests of this kind. */
+  /** Milliseconds for which the service asked for no more requests of this kind. */
   holdMs?: number;
 }
 

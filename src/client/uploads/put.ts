@@ -18,7 +18,7 @@ const PARALLEL_CHUNKS = 8;
 /** Content of at most this many bytes goes to the socket at once, without a stream. */
 const SMALL = 256 * 1024;
 
-/** What a storage says of an upload that went well is not read. */
+/** What storage says about a successful upload is not read. */
 const MAX_PUT_ANSWER = 1024 * 1024;
 
 /** Statuses of a signed URL that is used up, expired or otherwise no longer good: new URLs may help. */
@@ -42,7 +42,7 @@ export interface PutJob {
   what: string;
   source: UploadSource;
   info: FileUploadInfo;
-  /** Told the bytes that left, and negative numbers for those that have to be sent again. */
+  /** Called with the bytes sent, and with negative numbers for those that have to be sent again. */
   onBytes: (bytes: number) => void;
 }
 
@@ -115,7 +115,7 @@ async function settled(work: Promise<HttpAnswer>): Promise<Outcome> {
   }
 }
 
-/** @throws ServiceError for what the next attempt would not mend, such as a file that cannot be read. */
+/** @throws ServiceError for what another attempt would not fix, such as an unreadable file. */
 function failedPut(failure: unknown, wiring: Wiring, job: PutJob, url: URL): FailedAttempt {
   if (failure instanceof ServiceError) {
     throw failure;

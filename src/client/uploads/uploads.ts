@@ -12,7 +12,7 @@ export interface PreparedUpload {
   files: { what: string; source: UploadSource; info: FileUploadInfo }[];
 }
 
-/** Description of a file for a prepare route. Without hash nothing can be found to be a duplicate. */
+/** Description of a file for a prepare route. Without a hash it is never taken for a duplicate. */
 export function fileInfo(
   source: Omit<UploadSource, 'open'>,
   chunks: boolean | undefined,
