@@ -16,7 +16,7 @@ export async function writeFileAtomic(
 ): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   if (!durable) {
-    // A small file without fsync is a matter of microseconds, less than the way to libuv's threads and back.
+    // Writing a small file without fsync takes microseconds, less than the trip to libuv's threads and back.
     try {
       writeFileSync(temporary, data, { flag: 'wx', mode: 0o600 });
       renameSync(temporary, file);

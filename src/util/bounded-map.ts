@@ -2,7 +2,7 @@
 export class BoundedMap<Key, Value> {
   private readonly entries = new Map<Key, Value>();
 
-  /** @param onEvict called with what is forgotten for want of space, not with what is deleted or replaced */
+  /** @param onEvict called with what is evicted for lack of space, not with what is deleted or replaced */
   constructor(
     private readonly maxSize: number,
     private readonly onEvict?: (value: Value, key: Key) => void,

@@ -5,7 +5,7 @@ const SMALL_ADDRESSES = 2 ** 31;
 const SMALL_ARCHITECTURES = new Set(['arm', 'ia32', 'mips', 'mipsel', 'ppc', 's390']);
 
 /**
- * Bytes of memory that this process may count on: those of the machine, or of its container where that is less.
+ * Bytes of memory that this process may count on: those of the machine, or of its container if that has less.
  *
  * @param constrained as `process.constrainedMemory()` says: 0 or a huge number where nothing binds
  */

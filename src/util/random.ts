@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 (exclusive) by a seed: mulberry32, Tommy Ettinger's generator with 32 bits of state. */
+/** Seeded random numbers from 0 to 1 (exclusive): mulberry32, Tommy Ettinger's generator with 32 bits of state. */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,4 +1,4 @@
-/** A number of permits; whoever finds none free waits in line, in the order of arrival. */
+/** A number of permits; if none is free, callers wait in order of arrival. */
 export class Semaphore {
   private readonly line = new Set<() => void>();
 
@@ -28,7 +28,7 @@ export class Semaphore {
     this.line.delete(start);
   }
 
-  /** Gives a permit back: to whoever has waited longest, where somebody waits. */
+  /** Returns a permit: to whoever has waited longest, if anyone waits. */
   release(): void {
     for (const next of this.line) {
       this.line.delete(next);

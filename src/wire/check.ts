@@ -17,7 +17,7 @@ export interface Fault {
   message: string;
 }
 
-/** The first fault of a value against a schema, or undefined where it conforms. Checkers are compiled once. */
+/** The first fault of a value against a schema, or undefined if it conforms. Checkers are compiled once. */
 export function check(schema: TSchema, value: unknown): Fault | undefined {
   let checker = compiled.get(schema);
   if (checker === undefined) {

@@ -72,7 +72,7 @@ export function decayedUncompared(problem: string): Uncompared {
   };
 }
 
-/** @param usual of each row, 1 where its values are such as the champion was fitted on */
+/** @param usual per row, 1 if its values are like those that the champion was fitted on */
 export function compared({ why, scores }: Decision, usual?: Uint8Array): Challenger {
   const unusual = usual?.filter((one) => one === 0).length ?? 0;
   const name = scores.loss === 'log_loss' ? 'log loss' : 'pinball loss';

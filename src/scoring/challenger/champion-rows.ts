@@ -10,8 +10,8 @@ import { digestRows } from './row-digests';
 import { keepDigests, SEEN, UNSEEN, whichSeen } from './seen-rows';
 
 /**
- * Of each row of a table, whether the champion was fitted on it: by the time, where a column tells it, else by the digests
- * kept of its rows. Undefined where neither is known.
+ * Per row of a table, whether the champion was fitted on it: by time if a column has it, else by the digests kept of its
+ * rows. Undefined if neither is known.
  *
  * @throws ServiceError `table.invalid` where its columns cannot be read as the champion's
  */
@@ -29,7 +29,7 @@ export async function championRows(
     const own = await untilOfGroups(context, champion, facts);
     const last = columnTime(timeColumn, until, newest);
     const lastOfGroup = own?.map((time) => columnTime(timeColumn, time, newest));
-    // Rows without a time are taken for seen.
+    // Rows without a time count as seen.
     return Uint8Array.from(times, (time, row) =>
       time > (lastOfGroup?.[facts.groups![row]!] ?? last) ? UNSEEN : SEEN,
     );
@@ -55,7 +55,7 @@ async function untilOfGroups(
   return until && groupLabels.map((label) => until.get(String(label)) ?? -Infinity);
 }
 
-/** What tells the rows that a model of this table is fitted on. @param plan what becomes of each row, where some are held back */
+/** What identifies the rows that a model of this table is fitted on. @param plan how each row is used, if some are held back */
 export async function seenRowsOf(
   table: TrainTable,
   plan: Uint8Array | undefined,

@@ -37,8 +37,8 @@ interface Candidate {
 type OwnAnswers = Answers['champion'];
 
 /**
- * Whether a new model is to take over from the champion: a challenger is fitted without the newest rows, and both are
- * scored on them.
+ * Decides whether a new model takes over from the champion: a challenger is fitted without the newest rows, and both are
+ * scored on those.
  */
 export async function compare(
   context: Context,
@@ -91,7 +91,7 @@ export async function compare(
   return compared(decision, rows?.usual);
 }
 
-/** Which of the rows compared on are unusual; undefined where none is, or rows are in no order. */
+/** Which of the compared rows are unusual; undefined if none are, or if rows have no order. */
 async function unusualRows(
   champion: ModelCard,
   table: TrainTable,
@@ -115,7 +115,7 @@ function promisedBy({ scores }: ModelCard): number | undefined {
   return scores?.log_loss ?? scores?.pinball;
 }
 
-/** What both say of which rows; or what decides without, where the champion cannot answer. */
+/** The predictions of both and their rows; or the decision without them, if the champion cannot answer. */
 async function answersOfBoth(
   context: Context,
   champion: ModelCard,
@@ -128,7 +128,7 @@ async function answersOfBoth(
   try {
     const holdout = set.holdout!;
     await announceCost(context, champion, holdout, hooks);
-    // The champion first: where it is gone there is nothing to compare.
+    // The champion first: if it is gone, there is nothing to compare.
     const own = await championAnswers(context, champion, table, plan, quiet);
     if ('taken' in own) {
       return own;
@@ -141,8 +141,8 @@ async function answersOfBoth(
 }
 
 /**
- * Fits the challenger and asks it. That it may be removed again is on disk before it is there, so that nothing of it
- * stays where this process is killed.
+ * Fits the challenger and asks it to predict. Its id is on disk as removable before it exists, so that a killed process
+ * leaves nothing of it behind.
  */
 async function challengerAnswers(
   context: Context,
@@ -212,12 +212,12 @@ function pairOf({ truth }: Holdout, champion: OwnAnswers, challenger: OwnAnswers
     : ({ task: truth.task, actual: truth.held, champion, challenger } as Answers);
 }
 
-/** The table cannot be read as the champion read its own. */
+/** The table cannot be read the way the champion read its own. */
 function isUnreadable({ code }: ServiceError): boolean {
   return code === 'table.invalid' || code === 'columns.missing';
 }
 
-/** One warning says what a comparison costs where the service charges for it. */
+/** One warning says what a comparison costs if the service charges for it. */
 async function announceCost(
   context: Context,
   champion: ModelCard,

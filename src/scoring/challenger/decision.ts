@@ -2,7 +2,7 @@ import type { ChallengerScores } from '../types';
 import { type PairedDifference, pairedDifference } from './paired-difference';
 import { labelNoise, logLosses, pinballLosses, withNoise } from './row-losses';
 
-/** What both models said of the same rows, in order of time where there is one. */
+/** The predictions of both models for the same rows, in order of time if there is one. */
 export type Answers =
   | {
       task: 'classification';
@@ -40,7 +40,7 @@ const GROSS_IN_DOUBT = 0.05;
 const SURE_BEYOND_NOISE = 1.5;
 const SURE_BEYOND_GROSS = 2;
 
-/** What was said of the champion before. */
+/** What is known of the champion. */
 export interface Suspicion {
   /** It has decayed. */
   decayed?: boolean;
@@ -48,32 +48,35 @@ export interface Suspicion {
   promised?: number;
 }
 
-/** What is known of the rows, where they follow each other in time. */
+/** What is known of the rows, if they follow each other in time. */
 export interface RowsInTime {
-  /** Of each, 1 where its values are such as the champion was fitted on. */
+  /** Per row, 1 if its values are like those that the champion was fitted on. */
   usual: Uint8Array;
-  /** Those that came after a challenger that was put off, 1 each; left out where the one before was not. */
+  /** Per row, 1 if it came after a challenger that was put off; absent if the last one was not. */
   later?: Uint8Array;
 }
 
-/** Rows that came since a challenger was put off, on which the next one must win: on fewer chance decides. */
+/** Rows since a challenger was put off on which the next one must win: on fewer, chance would decide. */
 export const LEAST_LATER = 30;
 
 /**
- * A decay still holds where the loss is above the one promised by this part, at which a watch calls it over, and by these
- * standard errors: after a bad day a few unlucky rows would let in what was learned from it.
+ * A decay still holds if the loss exceeds the promised one by this fraction, at which a watch ends it, and by this many
+ * standard errors: after a bad day, a few unlucky rows would otherwise let in what was learned from it.
  */
 const STILL_WORSE = 0.05;
 const SURELY_WORSE = 2;
 
 /**
- * Whether a challenger takes over. Its loss must be lower by one standard error; where the champion has decayed, and is
- * worse than promised on these rows too, lower at all. Labels that are partly wrong are no reason: a model that has learned
- * from such labels is better only in expecting more of them, and is worse as soon as they are right again. So where the
- * champion's misses look like labels drawn by chance, the challenger must be better beyond that too, and surely so. Of
- * numbers the same holds where both models miss many rows grossly. A challenger that is better where values are far from all
- * that the champion knows, and on no others, has learned what a broken sensor says: it is put off. The next one need only be
- * better on what came since then, as it is where the scale of a sensor has changed for good.
+ * Decides whether a challenger takes over. Its loss must be lower by one standard error; if the champion has decayed, and
+ * is worse than promised on these rows too, any lower loss will do.
+ *
+ * Labels that are partly wrong are no reason: a model that learned from them is better only because it expects more of
+ * them, and is worse as soon as they are right again. So if the champion's misses look like random labels, the challenger
+ * must also be better beyond that, and clearly so. The same holds in regression if both models miss many rows grossly.
+ *
+ * A challenger that is better only where values are far from all that the champion knows has learned from a broken sensor,
+ * and is put off. The next one only needs to be better on what came since, as it will be if a sensor's scale has changed
+ * for good.
  */
 export function decide(answers: Answers, suspicion: Suspicion = {}, rows?: RowsInTime): Decision {
   const [champion, challenger] =
@@ -131,8 +134,8 @@ function isBetterBeyondNoise({
 }
 
 /**
- * Losses count by the width of the champion's band: where it expects much noise, as in a flood, a large miss says nothing
- * against the outcome.
+ * Losses are measured in widths of the champion's band: where it expects much noise, as in a flood, a large miss is no
+ * sign of a wrong outcome.
  *
  * @param champion losses by row, as those of the challenger
  * @param predicted quantiles of the champion: [level][row]

@@ -19,9 +19,9 @@ import { seenRowsOf } from './champion-rows';
 import { compare } from './compare';
 
 /**
- * Fits a model that takes over from the one in charge, the champion, only if it proves better: fitted without the newest
- * rows it is the challenger, and both are scored on those of them that are new to the champion. The one that takes over
- * is fitted on all rows. Fits of one name go one after the other.
+ * Fits a model that takes over from the one in charge, the champion, only if it proves better: the challenger is fitted
+ * without the newest rows, and both are scored on those that are new to the champion. The model that takes over is fitted
+ * on all rows. Fits under one name run one after the other.
  */
 export function fitIfBetter(
   context: Context,
@@ -41,7 +41,7 @@ export function fitIfBetter(
   });
 }
 
-/** Rows that were uploaded before are not here to be compared on. */
+/** Rows that were uploaded earlier are not available for a comparison. */
 async function fitUploaded(
   context: Context,
   request: TrainRequest,
@@ -85,7 +85,7 @@ async function fitTable(
         ? firstOrGone(context, request)
         : await compare(context, champion, { table, fitting }, hooks);
     if (champion !== undefined && !challenger.taken) {
-      // Meanwhile the model may have been rolled back, or deleted.
+      // The model may have been rolled back or deleted in the meantime.
       return kept(inChargeOf(context, request) ?? champion, request, challenger, false);
     }
     const compared = champion && comparison(champion, challenger);
@@ -115,7 +115,7 @@ async function takeOver(
   return keepFitted(context, fitting, fitted, hooks, put);
 }
 
-/** Kept with the version: the scores of its fit are of other rows than those of the version before. */
+/** Kept with the version, because the scores of its fit come from other rows than those of the version before. */
 function comparison({ version }: ModelCard, { scores }: Challenger): VersionComparison | undefined {
   if (scores === undefined) {
     return undefined;

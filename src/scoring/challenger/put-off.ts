@@ -6,7 +6,7 @@ import { type Decision, LEAST_LATER, type RowsInTime } from './decision';
 import { keepDigests, UNSEEN, whichSeen } from './seen-rows';
 
 /**
- * Of the rows that are compared on, 1 where they came after a challenger that was put off.
+ * Per compared row, 1 if it came after a challenger that was put off.
  *
  * @param putOff the rows that there were then
  * @param digests of all rows of the table @param numbers those that are compared on

@@ -1,6 +1,6 @@
 import { LEVELS } from '../../metrics/regression';
 
-/** A lower probability counts as this one: a single row that a model was sure of, and wrong, does not decide. */
+/** A lower probability counts as this one, so that a single row on which a model was confident and wrong does not decide. */
 const MIN_PROBABILITY = 0.001;
 
 /** −ln p(true class) of each row. @param chances the probability of each row's true class */
@@ -23,7 +23,7 @@ export function pinballLosses(
   });
 }
 
-/** Steps that halve what is left of the range: an accuracy of 0.001. */
+/** Bisection steps: an accuracy of 0.001. */
 const STEPS = 24;
 
 /**
@@ -55,7 +55,7 @@ export function labelNoise(chances: ArrayLike<number>, classes: number): number 
   return (low + high) / 2;
 }
 
-/** The probability of a class where a part of the labels is drawn by chance. */
+/** The probability of a class if a part of the labels is random. */
 export function withNoise(chance: number, noise: number, classes: number): number {
   return (1 - noise) * chance + noise / classes;
 }

@@ -2,13 +2,13 @@ import { Yielder } from '../../util/event-loop';
 import { sortedCopy } from '../../util/sort';
 import type { SeenRows } from '../reference/types';
 
-/** What a row of a table is to a model. */
+/** Whether a model has seen a row. */
 export const UNSEEN = 0;
 export const SEEN = 1;
 /** The model may have learned from it: it was fitted on more rows than are remembered. */
 export const UNCERTAIN = 2;
 
-/** Digests that are kept of a train set: of a longer one those that are lowest, which is a sample by chance. */
+/** Most digests kept of a train set: of a longer one, the lowest, which are a random sample. */
 const MAX_KEPT = 20_000;
 const BYTES = 6;
 
@@ -25,7 +25,7 @@ export async function keepDigests(digests: Float64Array): Promise<SeenRows> {
   return { rows: digests.length, digests: bytes.toString('base64', 0, kept * BYTES) };
 }
 
-/** Of each row of another table, by its digest: SEEN, UNSEEN or UNCERTAIN. */
+/** Per row of another table, by its digest: SEEN, UNSEEN or UNCERTAIN. */
 export async function whichSeen({ digests: text }: SeenRows, digests: Float64Array): Promise<Uint8Array> {
   const bytes = Buffer.from(text, 'base64');
   const kept = new Set<number>();

@@ -4,24 +4,24 @@ import { chooseHeld, HELD, isUsable, KEPT, LEFT_OUT, MAX_HELD_ROWS } from '../tr
 import type { RowFacts } from '../train/holdout/row-facts';
 import { SEEN, UNSEEN } from './seen-rows';
 
-/** On fewer rows chance decides which model is better. */
+/** On fewer rows, chance decides which model is better. */
 const MIN_ROWS = 30;
-/** Classification: as many of them at least are not of the most frequent class. */
+/** Classification: at least this many are not of the most frequent class. */
 const MIN_OTHERS = 5;
-/** Part of all rows that is compared on at most, in percent. */
+/** Most rows to compare on, in percent of all. */
 const MAX_PERCENT = 20;
 
 export interface TestRowsChoice {
-  /** Of each row: whether the champion has learned from it. */
+  /** Per row: whether the champion has learned from it. */
   seen: Uint8Array;
   /** Rows to leave out between what a model has learned from and what it is scored on, where rows follow in time. */
   embargo: number;
   seed: number;
-  /** Then a smaller embargo is better than no comparison. */
+  /** A smaller embargo is then better than no comparison. */
   isDecayed: boolean;
 }
 
-/** What becomes of each row; or how many rows are new to the champion, where they are too few to compare on. */
+/** How each row is used; or how many rows are new to the champion, if they are too few to compare on. */
 export type TestRows = { plan: Uint8Array } | { tooFew: string };
 
 /**
@@ -69,7 +69,7 @@ async function newestRows(facts: RowFacts, choice: TestRowsChoice): Promise<Test
   for (let left = held; left > 0; left -= isNewer[sequence[from]!]!) {
     from--;
   }
-  // Rows of one time stay together.
+  // Rows with the same time stay together.
   while (times !== undefined && from < rows && times[sequence[from]!] === times[sequence[from - 1]!]) {
     from++;
   }

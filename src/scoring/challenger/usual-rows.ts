@@ -4,11 +4,11 @@ import type { Reference } from '../reference/types';
 import type { RowFacts } from '../train/holdout/row-facts';
 import { SEEN } from './seen-rows';
 
-/** A value is unusual that is farther beyond the least or the most that is known than this many times the range. */
+/** A value is unusual if it lies outside the known range by more than this many times that range. */
 const BEYOND = 1;
-/** Of fewer outcomes nobody knows the range. */
+/** Fewer outcomes say too little about the range. */
 const LEAST_KNOWN = 30;
-/** An outcome or a sensor stands still where so large a part of the rows has one value, of which half as many were known. */
+/** An outcome or a sensor is stuck if this fraction of the rows has one value, and at most half as many of the known rows had one. */
 const STILL = 0.2;
 /** A sensor moves where no larger a part of the rows that are known has the value of the one before. */
 const MOVES = 0.1;
@@ -23,7 +23,7 @@ interface KnownNumbers {
   range: Range;
   /** Of some rows, in their order. */
   values: Float64Array;
-  /** Whether a row seldom has the value of the one before. */
+  /** Whether a row rarely has the value of the one before. */
   moves: boolean;
 }
 
@@ -98,7 +98,7 @@ function knownNumbers(name: string, reference: KnownRows['reference']): KnownNum
   return { range: { low: usual.min, high: usual.max }, values, moves: doesMove(values) };
 }
 
-/** A set point, a month or what is counted keeps its value for a while: that it stands still says nothing. */
+/** A set point, a month or a count keeps its value for a while: it is not stuck. */
 function doesMove(values: Float64Array): boolean {
   const stays = values.reduce((count, value, row) => count + (value === values[row - 1] ? 1 : 0), 0);
   const known = values.filter((value) => !Number.isNaN(value)).length;
@@ -106,7 +106,7 @@ function doesMove(values: Float64Array): boolean {
 }
 
 function isFar(value: number, { low, high }: Range): boolean {
-  // A column that never changed tells nothing of how much it may.
+  // A column that never changed says nothing about how much it may.
   const reach = high > low ? BEYOND * (high - low) : Infinity;
   return value < low - reach || value > high + reach;
 }

@@ -22,18 +22,18 @@ import { type KeptRows, TrainRows } from './train-rows';
 
 export interface OnPremOptions {
   client: EndpointClient;
-  /** Where train rows are kept; left out: in a temporary folder, until `close`. */
+  /** Where train rows are kept. Default: a temporary folder, until `close`. */
   folder?: string;
-  /** Bytes that one request may have. Default 16 MiB. */
+  /** Most bytes of one request. Default 16 MiB. */
   requestBytes?: number;
 }
 
 export const DEFAULT_REQUEST_BYTES = 16 * 1024 * 1024;
 
-/** Part of a request that train rows may take: the rest is for test rows. */
+/** Fraction of a request for train rows: the rest is for test rows. */
 const TRAIN_PART = 0.75;
 
-/** How an endpoint may say that it does not have a model any more: the rows are sent again. */
+/** Codes with which an endpoint may say that it no longer has a model: the rows are sent again. */
 const MODEL_GONE = ['model.unknown', 'not_found', 'validation.failed'];
 
 /**
@@ -54,7 +54,7 @@ export class OnPremPort implements ClientPort {
     this.requestBytes = requestBytes;
   }
 
-  /** What a request may have; the endpoint itself tells no limits. */
+  /** Limits of a request; the endpoint itself reports none. */
   getModelLimits(): Promise<ModelLimits> {
     const own = { request_max_size_bytes: this.requestBytes, dataset_max_size_bytes: this.trainBytes };
     return Promise.resolve(own);
@@ -97,7 +97,7 @@ export class OnPremPort implements ClientPort {
     return Promise.resolve({ test_set_upload_id: id, reused: false });
   }
 
-  /** Sends the train rows with the test rows, in as many requests as their size asks for. */
+  /** Sends the train rows with the test rows, in as many requests as their size requires. */
   async predict(request: PredictCall, { signal, timeoutMs }: CallOptions = {}): Promise<PredictResult> {
     const { test_set_upload_id: testId, fitted_train_set_id: id, task, quantiles, classes } = request;
     const file = this.tests.get(testId);
@@ -214,7 +214,7 @@ export class OnPremPort implements ClientPort {
   }
 }
 
-/** The same rows have the same id, so that they are kept once. */
+/** Equal rows have the same id, so they are kept once. */
 async function idOf(...files: readonly JsonRows[]): Promise<string> {
   const hash = createHash('sha256');
   for (const file of files) {

@@ -31,9 +31,9 @@ interface Described {
   models: Record<string, string>;
 }
 
-/** Bytes of all train sets of an endpoint; beyond that those unused for longest go. */
+/** Most bytes of all train sets of an endpoint; beyond that, the least recently used are removed. */
 const MAX_BYTES = 1024 * 1024 * 1024;
-/** What an interrupted write left behind is removed after this. */
+/** Leftovers of an interrupted write are removed after this time. */
 const STALE_MS = 3_600_000;
 /** Descriptions held in memory, and models remembered of one train set. */
 const HELD = 200;
@@ -159,7 +159,7 @@ export class TrainRows {
     return folder;
   }
 
-  /** Removes the sets unused for longest, beyond the bound; never the newest. */
+  /** Removes the least recently used sets beyond the bound; never the newest. */
   private async shrink(folder: string, newest: string): Promise<void> {
     const sets: { id: string; bytes: number; used: number }[] = [];
     for (const id of await readdir(folder)) {

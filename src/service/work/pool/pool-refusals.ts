@@ -2,7 +2,7 @@ import { isPassingFailure, Refusal, toRefusal } from '../../refusal';
 
 /* What a pool refuses jobs with. `what` is the kind of job: `fit`, `predict`. */
 
-/** 429: as many wait as may. */
+/** 429: the queue is full. */
 export function tooManyWait(what: string): Refusal {
   return new Refusal({
     status: 429,
@@ -63,7 +63,7 @@ function threadDied(what: string, reason: string): Refusal {
   });
 }
 
-/** Did an allocation fail that could be caught? An array, a string or a map beyond what there is room for. */
+/** Whether it is a failed allocation that could be caught: an array, a string or a map that is too large. */
 export function isOutOfMemory(error: unknown): boolean {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   return (

@@ -57,7 +57,7 @@ export class PoolThread {
     this.worker.postMessage({ id: job.id, task: job.task, wasmBytes }, job.transfer ?? []);
   }
 
-  /** Calls back where it has got no job for so long. It does not keep the process alive for that. */
+  /** Calls back after this long without a job. That does not keep the process alive. */
   rest(patienceMs: number, bored: () => void): void {
     this.stayAwake();
     this.idleTimer = setTimeout(bored, patienceMs);
@@ -68,7 +68,7 @@ export class PoolThread {
     clearTimeout(this.idleTimer);
   }
 
-  /** Takes away its job, which is then nobody's. */
+  /** Takes its job away. */
   takeJob(): PoolJob | undefined {
     const { job } = this;
     delete this.job;

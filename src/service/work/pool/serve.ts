@@ -20,7 +20,7 @@ const MIN_PROGRESS = 1 / 500;
 /**
  * Makes this thread a worker of a pool: each message is a job for `work`.
  *
- * @param progress reports the part done, 0 to 1
+ * @param progress reports the fraction done, 0 to 1
  */
 export function serveJobs<T>(work: JobWork<T>): void {
   const port = parentPort;

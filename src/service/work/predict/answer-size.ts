@@ -13,7 +13,7 @@ interface Asked {
 /** Outputs with quantiles in them. */
 const WITH_QUANTILES = new Set<OutputType>(['quantiles', 'full', 'main']);
 
-/** Bounds what an answer holds before it is worked out. @throws Refusal 422 `LIMIT_EXCEEDED` */
+/** Bounds the size of an answer before it is computed. @throws Refusal 422 `LIMIT_EXCEEDED` */
 export function assertAnswerSize(
   { outputType, quantiles, classes, rows }: Asked,
   { max_quantiles, prediction_max_cells }: ServiceLimits,

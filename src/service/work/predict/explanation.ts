@@ -4,7 +4,7 @@ import type { predict, PredictOptions } from '../../../learner/model/predict/pre
 import type { FeatureColumn } from '../../../learner/types';
 import type { ExplainedRows, ExplainJob } from '../jobs';
 
-/** What one request has explained at most, so that it takes some seconds of a predict thread and an answer can be read. */
+/** Most that is explained for one request, so that it takes a predict thread seconds and the answer can be read. */
 const MOST_ROWS = 2000;
 const MOST_EFFECTS = 400_000;
 /** Rows times nodes of the trees. */
