@@ -154,8 +154,12 @@
       if (opened === undefined) {
         $.getJSON(at('models'))
           .done((found) => {
+            const isSame = JSON.stringify(found) === JSON.stringify(services);
             services = found;
-            if (opened === undefined) {
+            // A line that is replaced between mouse down and mouse up would lose the click.
+            const isShown =
+              isSame && body.querySelector('.tabular-list') && !body.querySelector('.tabular-away');
+            if (opened === undefined && !isShown) {
               drawList();
             }
           })

@@ -208,6 +208,13 @@ describe('the sidebar Models, in Chromium', function () {
       assert.equal(await page.locator('.tabular-models h2').textContent(), name);
       await back().click();
     }
+    // What is being clicked stays where it is while nothing has changed.
+    const first = await lines.first().elementHandle();
+    const fetched = page.waitForResponse(/tabular-prediction\/models$/);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await fetched;
+    await page.waitForTimeout(200);
+    assert.ok(await first.evaluate((one) => one.isConnected));
     await page.getByLabel('Search models').fill('MODEL 19');
     await page.waitForFunction(() => document.querySelectorAll('.tabular-model').length === 11);
     await page.getByLabel('Search models').fill('no such thing');
