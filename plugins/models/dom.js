@@ -103,22 +103,11 @@
   }
 
   /* From one time to another, without saying twice what both have in common. */
-  function period(from, to) {
+  function period(from, to, options = { dateStyle: 'short', timeStyle: 'short' }) {
     const [start, end] = [new Date(from), new Date(to)];
     return Number.isNaN(start - end)
       ? time(from)
-      : new Intl.DateTimeFormat(text('language'), { dateStyle: 'short', timeStyle: 'short' }).formatRange(
-          start,
-          end,
-        );
-  }
-
-  /* The same in days alone. */
-  function days(from, to) {
-    return new Intl.DateTimeFormat(text('language'), { dateStyle: 'medium' }).formatRange(
-      new Date(from),
-      new Date(to),
-    );
+      : new Intl.DateTimeFormat(text('language'), options).formatRange(start, end);
   }
 
   const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
@@ -180,7 +169,6 @@
     ofOne,
     time,
     period,
-    days,
     UNITS,
     unitOf,
     unitName,

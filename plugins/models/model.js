@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, brief, percent, ofOne, time, days, section, pictures } = models;
+  const { el, text, bdi, number, brief, percent, ofOne, time, period, section, pictures } = models;
 
   const SHOWN_COLUMNS = 12;
   /* What is less is told as 0 %. */
@@ -132,19 +132,25 @@
 
   /* How the versions do on real outcomes, where a node watches the model. */
   models.liveVersions = (part, known = []) => {
-    const places = [...(part?.querySelectorAll('[data-live-version]') ?? [])];
-    const has = places.filter((place) => {
-      const one = known.find(({ version }) => String(version) === place.dataset.liveVersion);
-      place.replaceChildren(...(one ? [liveOf(one)] : []));
-      return one !== undefined;
-    });
-    const hint = part?.querySelector('[data-hint]');
-    hint?.replaceChildren(text(has.length > 0 ? 'versions.hintLive' : 'versions.hint'));
+    const places = new Map(
+      [...part.querySelectorAll('[data-live-version]')].map((place) => [place.dataset.liveVersion, place]),
+    );
+    const scored = known.filter(({ version }) => places.has(String(version)));
+    places.forEach((place) => place.replaceChildren());
+    scored.forEach((one) => places.get(String(one.version)).append(liveOf(one)));
+    const compares = scored.some(({ now }) => Number.isFinite(now));
+    const hint = compares ? 'versions.hintNow' : scored.length > 0 ? 'versions.hintLive' : 'versions.hint';
+    part.querySelector('[data-hint]')?.replaceChildren(text(hint));
   };
 
   function liveOf({ measure, rows, loss, now, since, until }) {
     const name = text(`score.${measure}`);
-    const values = { loss: name, value: brief(loss), rows: number(rows), period: days(since, until) };
+    const values = {
+      loss: name,
+      value: brief(loss),
+      rows: number(rows),
+      period: period(since, until, { dateStyle: 'medium' }),
+    };
     return Number.isFinite(now)
       ? text('versions.liveNow', { ...values, now: brief(now) })
       : text('versions.live', values);

@@ -232,13 +232,13 @@ export interface SettledPrediction {
 export interface VersionScore {
   version: number;
   measure: LossMeasure;
-  /** Truths that were counted. */
+  /** Truths that were counted; with `now`, those whose row gives the current value. */
   rows: number;
-  /** Mean loss of the model's own predictions. */
+  /** Mean loss of the model's own predictions over these rows. */
   loss: number;
-  /** Loss of "no change" over the same rows, where each of them gives the current value. */
+  /** Loss of "no change" over the same rows, if at least half of all give the current value. */
   now?: number;
-  /** Times of the first and the last of these rows, milliseconds since 1970. */
+  /** Times of the first and the last row, milliseconds since 1970. */
   since: number;
   until: number;
 }

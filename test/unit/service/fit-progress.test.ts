@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { MessageChannel, Worker } from 'node:worker_threads';
 
 import { FoldProgress, trainWithHelpers } from '../../doors/service';
+import { fitHelper } from '../../helpers/fit-helper';
 import { normals, numbers, regress } from '../learner/tables';
 
 describe('how far the folds of a fit are', () => {
@@ -46,17 +45,7 @@ describe('the progress of a fit, in its own thread', function () {
 
   for (const helpers of [0, 1]) {
     it(`comes close to the end before the end, with ${helpers} helper threads`, async () => {
-      const workers = Array.from({ length: helpers }, () => {
-        const worker = new Worker(
-          path.resolve(__dirname, '../../../dist/src/service/work/fit/fit-worker.js'),
-          {
-            workerData: { pressure: new Int32Array(new SharedArrayBuffer(4)) },
-          },
-        );
-        const { port1, port2 } = new MessageChannel();
-        worker.postMessage({ id: 1, task: { kind: 'assist', port: port2 } }, [port2]);
-        return { worker, port: port1 };
-      });
+      const workers = Array.from({ length: helpers }, fitHelper);
       try {
         const columns = [1, 2, 3, 4].map((seed) => normals(1000, seed));
         const target = columns[0]!.map((value, i) => Math.sin(2 * value) + columns[1]![i]!);
@@ -66,7 +55,7 @@ describe('the progress of a fit, in its own thread', function () {
             columns.map((values, i) => numbers(`c${i}`, values)),
             target,
           ),
-          workers.map(({ port }) => port),
+          workers.map(({ assist }) => assist()),
           (fraction) => told.push(fraction),
         );
         assert.deepEqual(

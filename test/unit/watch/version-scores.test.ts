@@ -46,13 +46,30 @@ describe('the live scores of versions', () => {
     const { versions, live } = watch.report();
     assert.deepEqual(
       versions.map(({ version, rows, loss, now }) => [version, rows, loss, now]),
-      // One row of version 1 lacks the current value, so there is no "no change" over the same rows.
+      // One row of version 1 lacks the current value: loss and "no change" are over the other five.
       [
         [2, 2, 3, 1],
-        [1, 6, 2, undefined],
+        [1, 5, 1, 3],
       ],
     );
     assert.deepEqual([live.rows, live.loss], [2, 3]);
+  });
+
+  it('compare with no change over the same rows, if most of them give the current value', () => {
+    const watch = new Watch(FIRST);
+    const scored = () => {
+      const { rows, loss, now } = watch.report().versions[0]!;
+      return [rows, loss, now];
+    };
+    run(watch, 0, 4, 1);
+    for (let i = 4; i < 8; i++) {
+      watch.predicted({ series: rowAt(i), prediction: 0 });
+      watch.truth({ series: rowAt(i), truth: 9 });
+    }
+    assert.deepEqual(scored(), [4, 1, 3]);
+    watch.predicted({ series: rowAt(8), prediction: 0 });
+    watch.truth({ series: rowAt(8), truth: 9 });
+    assert.deepEqual(scored(), [9, (4 * 1 + 5 * 9) / 9, undefined]);
   });
 
   it('survive a restart, and a state without them is taken', () => {
@@ -70,9 +87,14 @@ describe('the live scores of versions', () => {
   it('are not those of a deleted model whose version had the same number', () => {
     const watch = new Watch(FIRST);
     run(watch, 0, 10, 1);
+    for (const i of [20, 21]) {
+      watch.predicted({ series: rowAt(i), prediction: 0 });
+    }
     watch.modelChanged({ ...FIRST, id: 'another' });
+    watch.truth({ series: rowAt(20), truth: 9 });
     assert.deepEqual(watch.report().versions, []);
     run(watch, 10, 12, 3);
+    watch.truth({ series: rowAt(21), truth: 9 });
     assert.deepEqual(
       watch.report().versions.map(({ rows, loss }) => [rows, loss]),
       [[2, 3]],

@@ -18,6 +18,7 @@ import {
   move,
   multiplyF64,
   multiplyF64x2,
+  NUMBER,
   set,
   shiftLeft,
   splat,
@@ -49,7 +50,6 @@ export interface ClassKernel {
   addTerms(factors: number, factorsEnd: number, rows: number, weights: number, scores: number): void;
 }
 
-const NUMBER = 8;
 const FLOAT = 4;
 /** Pairs of sums that fit in 16 SIMD registers. */
 const MAX_PAIRS = 12;

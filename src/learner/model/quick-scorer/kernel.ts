@@ -11,6 +11,7 @@ import {
   loadF64,
   loadU8,
   move,
+  NUMBER,
   set,
   storeF64,
   whileLoop,
@@ -57,8 +58,6 @@ type AddValues = (leaves: number, sums: number, sumsEnd: number, table: number) 
 export interface ClassTreeKernel extends LeafKernel, Pick<ClassKernel, 'addLeaves'> {
   addTrees(leaves: number, trees: number, scores: number, scoresEnd: number): void;
 }
-
-const NUMBER = 8;
 
 function addValues(trees: number): WasmFunction {
   const all = new Locals();

@@ -1,4 +1,5 @@
 import { LEAF, type Trees } from '../../trees/trees';
+import { NUMBER } from '../../wasm/instructions';
 import { alignedBytes, type Scratch } from '../../wasm/scratch';
 import { type ClassTreeKernel, quickScorerScratch, type ValueKernel } from './kernel';
 import {
@@ -21,7 +22,6 @@ import {
  */
 
 const MAX_NODES = 2 * MAX_LEAVES - 1;
-const NUMBER = 8;
 /** Bins are compared as signed numbers. */
 const SIGN = 0x80;
 
