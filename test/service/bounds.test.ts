@@ -8,6 +8,8 @@ import { flowers, Harness, line } from './harness';
 /** As docs/embedded-service.md says. */
 const CONNECTIONS = 2_000;
 const WAITING_PREDICTS = 1_000;
+/** Predicts that keep the only thread busy while others come: some of them may end meanwhile, on a slow machine. */
+const LONG_PREDICTS = 8;
 
 describe('Service: how much it takes at once', function () {
   this.timeout(60_000);
@@ -92,9 +94,8 @@ describe('Service: how much it takes at once', function () {
         });
       const waiting = async (): Promise<number> =>
         (await h.get('get_service_status')).body.predicts.waiting as number;
-      // These keep the only thread busy while the others come.
-      const first = Array.from({ length: 3 }, () => predict(body(long)));
-      while ((await waiting()) < 2) {
+      const first = Array.from({ length: LONG_PREDICTS }, () => predict(body(long)));
+      while ((await waiting()) < LONG_PREDICTS / 2) {
         await sleep(10);
       }
       const others = Array.from({ length: WAITING_PREDICTS + 100 }, () => predict(body(short)));
@@ -108,11 +109,14 @@ describe('Service: how much it takes at once', function () {
       const { code, retryable, detail } = JSON.parse(refusal.text) as Record<string, unknown>;
       assert.deepEqual([code, retryable], ['rate.limit.exceeded', true]);
       assert.match(String(detail), /Too many predict requests wait/);
-      assert.equal(await waiting(), WAITING_PREDICTS, 'so many wait');
+      const wait = await waiting();
+      assert.ok(wait <= WAITING_PREDICTS && wait > WAITING_PREDICTS - LONG_PREDICTS, `${wait} wait`);
       assert.equal((await h.get('get_model_limits')).status, 200, 'what does not wait is answered');
       const answers = await Promise.all([...first, ...others]);
-      const refused = answers.filter(({ status }) => status === 429);
-      assert.equal(refused.length, 102, 'two of the first waited too');
+      const refused = answers.filter(({ status }) => status === 429).length;
+      // One runs, as many as may wait do, and one more for each long predict that has ended meanwhile.
+      const most = answers.length - 1 - WAITING_PREDICTS;
+      assert.ok(refused <= most && refused > most - LONG_PREDICTS, `${refused} of ${answers.length} refused`);
       for (const answer of answers) {
         if (answer.status !== 429) {
           assert.equal(answer.status, 200, answer.text);
