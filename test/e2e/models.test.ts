@@ -129,7 +129,7 @@ describe('the sidebar Models, in Chromium', function () {
   this.timeout(180_000);
   let red: RealNodeRed;
   let editor: Editor;
-  let userDir: string;
+  let userDir: string | undefined;
 
   before(async function () {
     const executablePath = findChromium();
@@ -153,7 +153,9 @@ describe('the sidebar Models, in Chromium', function () {
   after(async () => {
     await editor?.close();
     await red?.stop();
-    fs.rmSync(userDir, { recursive: true, force: true });
+    if (userDir !== undefined) {
+      fs.rmSync(userDir, { recursive: true, force: true });
+    }
   });
 
   beforeEach(async () => {
@@ -680,7 +682,7 @@ describe('the sidebar Models, in Chromium', function () {
     await opened('fitted state');
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
-    const file = path.join(userDir, 'saved.zip');
+    const file = path.join(userDir!, 'saved.zip');
     const download = await saved;
     assert.match(download.suggestedFilename(), /^fitted-state-\d+\.tabular-model\.zip$/);
     await download.saveAs(file);

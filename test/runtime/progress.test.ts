@@ -43,7 +43,7 @@ function flow(service: StrictService): FlowNode[] {
 }
 
 describe('progress, as a Status node of Node-RED gets it', function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
 
   let service: StrictService;
   let red: RealNodeRed;
@@ -91,7 +91,7 @@ describe('progress, as a Status node of Node-RED gets it', function () {
 
   it('a long fit on the embedded service: how long, how far, how long still', async () => {
     await red.inject('go-fit');
-    await red.shown('fitted', 1, 90_000);
+    await red.shown('fitted', 1, 240_000);
     const fitting = statusesOf('fit').filter((status) => status.progress?.phase === 'fitting');
     assert.match(fitting[0]!.text, /^fitting 0 s$/);
     const known = fitting.filter((status) => status.progress!.percent !== undefined);
