@@ -105,7 +105,7 @@ const FOLDERS = {
     'trees/splits': ['features', 'trees/trees.ts', 'wasm'],
     'trees/histograms': ['features', 'math', 'wasm'],
     'trees/boosting': ['features', 'math', 'trees/histograms', 'trees/splits', 'trees/trees.ts'],
-    'trees/randomised': ['features', 'math', 'trees/trees.ts'],
+    'trees/randomised': ['features', 'math', 'trees/trees.ts', 'wasm'],
     linear: ['features', 'math', 'trees'],
     gaussian: ['features', 'linear', 'math', 'wasm'],
     calibration: ['features', 'math', 'trees'],

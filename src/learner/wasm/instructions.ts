@@ -77,6 +77,8 @@ export const isBelow = binary(0x49);
 export const notEqual = binary(0x47);
 export const shiftLeft = (value: Code, bits: number): Code => [...value, ...i32(bits), 0x74];
 export const shiftRight = (value: Code, bits: number): Code => [...value, ...i32(bits), 0x76];
+/** Keeps the sign. */
+export const shiftRightSigned = (value: Code, bits: number): Code => [...value, ...i32(bits), 0x75];
 
 /** Shifts by a computed number of bits, modulo 32. */
 export const shiftLeftBy = binary(0x74);
@@ -147,7 +149,15 @@ export const makeF64x2 = (first: Code, second: Code): Code => [...splat(first), 
 /** Per lane, all bits set if the comparison holds, else none. */
 export const isAboveF64x2 = binary(0xfd, 0x4a);
 export const isAtLeastF64x2 = binary(0xfd, 0x4c);
+export const differsF64x2 = binary(0xfd, 0x48);
 export const andV128 = binary(0xfd, 0x4e);
+/** The first and not the second. */
+export const andNotV128 = binary(0xfd, 0x4f);
+/** A float of a pair as a 32-bit integer; 0 for NaN. */
+export const truncatedLane = (pair: Code, lane: 0 | 1): Code => [
+  ...[...pair, 0xfd, ...unsigned(0xfc)],
+  ...[0xfd, 0x1b, lane],
+];
 /** Bits 0 and 1: the signs of both lanes. */
 export const signBitsF64x2 = (pair: Code): Code => [...pair, 0xfd, ...unsigned(0xc4)];
 /** Two 32-bit integers from memory, for `upperHalvesDiffer`. */
@@ -165,6 +175,7 @@ export const multiplyF64x2 = binary(0xfd, ...unsigned(0xf2));
 export const divideF64x2 = binary(0xfd, ...unsigned(0xf3));
 /** Per lane, the second if the first is below it, else the first (also if either is NaN). */
 export const pmaxF64x2 = binary(0xfd, ...unsigned(0xf7));
+export const negateF64x2 = (pair: Code): Code => [...pair, 0xfd, ...unsigned(0xed)];
 export const absF64x2 = (pair: Code): Code => [...pair, 0xfd, ...unsigned(0xec)];
 /** The same value in both lanes, computed or loaded. */
 export const splat = (value: Code): Code => [...value, 0xfd, 0x14];
@@ -193,6 +204,12 @@ export const isAboveI8x16 = binary(0xfd, 0x27);
 export const addSaturatedU8x16 = binary(0xfd, 0x70);
 export const subtractI8x16 = binary(0xfd, 0x71);
 export const minU8x16 = binary(0xfd, 0x77);
+export const maxU8x16 = binary(0xfd, 0x79);
+/** The bytes of a local's vector at these places. */
+export const shuffle = (local: number, places: readonly number[]): Code => [
+  ...[...get(local), ...get(local)],
+  ...[0xfd, 0x0d, ...places],
+];
 export const shiftRightU16x8 = (value: Code, bits: number): Code => [
   ...value,
   ...i32(bits),

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 
+import fc from 'fast-check';
+
 import { explain, predict, trainModel } from '../../../dist/src/learner';
 import {
   growRandomised,
   keptTrees,
   leafOf,
+  nodeRowsScratch,
   Random,
   stackWeights,
   wantsSingleRows,
@@ -137,6 +140,56 @@ describe('extremely randomised trees', () => {
     );
     const share = target.reduce((sum, value) => sum + value / rows.length, 0);
     assert.deepEqual([...alike.trees.values], [Math.fround(share)]);
+  });
+
+  it('are the same to the bit in WebAssembly: of any columns, classes and rows', function () {
+    this.timeout(120_000);
+    const tables = fc.record({
+      count: fc.integer({ min: 2, max: 700 }),
+      width: fc.integer({ min: 1, max: 40 }),
+      classes: fc.constantFrom(0, 2, 3, 7, 64, 65),
+      bins: fc.constantFrom(2, 6, 250),
+      gaps: fc.constantFrom(0, 0.1, 0.9),
+      categories: fc.constantFrom(0, 0.3),
+      minLeaf: fc.constantFrom(1, 5),
+      seed: fc.nat(1000),
+    });
+    let inKernel = 0;
+    fc.assert(
+      fc.property(tables, ({ count, width, classes, bins, gaps, categories, minLeaf, seed }) => {
+        const draw = new Random(seed);
+        const own = Array.from({ length: width }, (_, source) => ({
+          source,
+          bins: bins + 2,
+          category: draw.uniform() < categories,
+        }));
+        const input = {
+          columns: own.map(() =>
+            Uint8Array.from({ length: count }, () => (draw.uniform() < gaps ? 0 : 1 + draw.below(bins))),
+          ),
+          specs: own,
+          centers: own.map(({ category }) =>
+            category ? undefined : Float64Array.from({ length: bins + 2 }, (_, bin) => bin * bin),
+          ),
+          rows: draw.sample(count, Math.max(1, Math.floor(count * 0.9))),
+          target: Float64Array.from({ length: count }, () =>
+            classes > 0 ? draw.below(classes) : draw.uniform() - 0.5,
+          ),
+          classes,
+          base: new Float64Array(classes > 2 ? classes : 1),
+        };
+        const growOnce = () =>
+          growRandomised(input, { trees: 3, minLeaf, nodeColumns: Math.min(width, 10) }, new Random(seed));
+        const quick = growOnce();
+        const lent = nodeRowsScratch.open(16);
+        inKernel += lent.functions ? 1 : 0;
+        const plain = growOnce();
+        lent.close();
+        assert.deepEqual(quick, plain);
+      }),
+      { numRuns: 150 },
+    );
+    assert.ok(inKernel > 0, 'this engine has WebAssembly');
   });
 
   it('are left out of the stack where they gain nothing', () => {

@@ -1,103 +1,101 @@
-import type { ColumnSpec } from '../../features/encode';
 import type { Split } from '../trees';
 
-/** What the sums of a node are computed from. */
+/** What is summed, and what receives the sums: see `NodeRows`. */
 interface SumInput {
-  readonly input: { columns: Uint8Array[]; specs: ColumnSpec[] };
-  readonly rows: Int32Array;
-  /** Per row of the table, its value or its class; one of the two is empty. */
+  readonly list: Int32Array;
   readonly values: Float64Array;
-  readonly codes: Int32Array;
-  /** Receives the sum of values, or the number of rows of each class. */
-  readonly left: Float64Array;
+  readonly codes: Uint8Array | Int32Array;
+  readonly counts: Int32Array;
+  readonly sums: Float64Array;
+  readonly width: number;
 }
 
-/** Sums the rows that go left of a border into `left`. Returns their number. */
-export function sumBelow(
-  { rows, left, codes, values, input }: SumInput,
-  { column, bin: border, missingLeft }: Split,
+/** Finds the bins of rows in a column. */
+export function binRange(
+  list: Int32Array,
+  bins: Uint8Array,
   start: number,
   end: number,
-): number {
-  const bins = input.columns[column];
+  out: { low: number; high: number; hasMissing: boolean },
+): void {
+  let low = 256;
+  let high = 0;
+  let missing = 0;
+  for (let i = start; i < end; i++) {
+    const bin = bins[list[i]];
+    // Branch-free: missing values (bin 0) count as 256 for the minimum.
+    const known = ((bin - 1) & 255) + 1;
+    low = known < low ? known : low;
+    high = bin > high ? bin : high;
+    missing += bin === 0 ? 1 : 0;
+  }
+  out.low = low;
+  out.high = high;
+  out.hasMissing = missing > 0 && missing < end - start;
+}
+
+/** Sums the rows that go left by split `i` of an ordered column. */
+export function sumBelow(
+  { list, values, codes, counts, sums, width }: SumInput,
+  bins: Uint8Array,
+  { bin: border, missingLeft }: Split,
+  i: number,
+  start: number,
+  end: number,
+): void {
   // If missing values go right, their bin 0 becomes 255. Nodes are small: neither a table of bins nor a branch.
   const first = missingLeft ? 0 : 1;
   const last = border - first;
+  const to = i * width;
   let count = 0;
-  if (left.length === 2) {
-    let ones = 0;
-    for (let i = start; i < end; i++) {
-      const row = rows[i];
-      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-      count += isIn;
-      ones += isIn & codes[row];
-    }
-    left[0] = count - ones;
-    left[1] = ones;
-    return count;
-  }
-  if (left.length === 3) {
-    let ones = 0;
-    let twos = 0;
-    for (let i = start; i < end; i++) {
-      const row = rows[i];
-      const code = codes[row];
-      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-      count += isIn;
-      ones += isIn & code;
-      twos += isIn & (code >> 1);
-    }
-    left[0] = count - ones - twos;
-    left[1] = ones;
-    left[2] = twos;
-    return count;
-  }
   if (codes.length > 0) {
-    left.fill(0);
-    for (let i = start; i < end; i++) {
-      const row = rows[i];
+    sums.fill(0, to, to + width);
+    for (let at = start; at < end; at++) {
+      const row = list[at];
       const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
       count += isIn;
-      left[codes[row]] += isIn;
+      sums[to + codes[row]] += isIn;
     }
-    return count;
+  } else {
+    let sum = 0;
+    for (let at = start; at < end; at++) {
+      const row = list[at];
+      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
+      count += isIn;
+      sum += isIn * values[row];
+    }
+    sums[to] = sum;
   }
-  let sum = 0;
-  for (let i = start; i < end; i++) {
-    const row = rows[i];
-    const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-    count += isIn;
-    sum += isIn * values[row];
-  }
-  left[0] = sum;
-  return count;
+  counts[i] = count;
 }
 
 const goesLeft = new Uint8Array(256);
 
-/** Sums the rows whose category is in `set` into `left`. Returns their number. */
+/** Sums the rows whose category is in the set of split `i`. */
 export function sumOfSet(
-  { rows, left, codes, values, input }: SumInput,
-  column: number,
+  { list, values, codes, counts, sums, width }: SumInput,
+  bins: Uint8Array,
+  categories: number,
   set: Int32Array,
+  i: number,
   start: number,
   end: number,
-): number {
-  const bins = input.columns[column];
-  for (let bin = 0; bin < input.specs[column].bins; bin++) {
+): void {
+  for (let bin = 0; bin < categories; bin++) {
     goesLeft[bin] = (set[bin >> 5] >>> (bin & 31)) & 1;
   }
+  const to = i * width;
   let count = 0;
-  left.fill(0);
-  for (let i = start; i < end; i++) {
-    const row = rows[i];
+  sums.fill(0, to, to + width);
+  for (let at = start; at < end; at++) {
+    const row = list[at];
     const isIn = goesLeft[bins[row]];
     count += isIn;
     if (codes.length > 0) {
-      left[codes[row]] += isIn;
+      sums[to + codes[row]] += isIn;
     } else {
-      left[0] += isIn * values[row];
+      sums[to] += isIn * values[row];
     }
   }
-  return count;
+  counts[i] = count;
 }

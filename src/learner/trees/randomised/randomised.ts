@@ -1,7 +1,7 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
-import { isLeft, type Split, TreeBuilder, type Trees } from '../trees';
-import { sumBelow, sumOfSet } from './left-sums';
+import { type Split, TreeBuilder, type Trees } from '../trees';
+import { NodeRows } from './node-rows';
 import { RandomSplits } from './random-splits';
 
 /** How to grow extremely randomised trees. */
@@ -41,11 +41,17 @@ export interface Randomised {
  * steps.
  */
 export function growRandomised(input: RandomisedInput, rules: RandomisedRules, random: Random): Randomised {
-  const grower = new RandomisedGrower(input, rules, random);
-  for (let tree = 0; tree < rules.trees; tree++) {
-    grower.grow();
+  const tried = Math.min(rules.nodeColumns, input.columns.length);
+  const rows = new NodeRows({ ...input, base: input.base[0], tried });
+  try {
+    const grower = new RandomisedGrower(input, rules, random, rows, tried);
+    for (let tree = 0; tree < rules.trees; tree++) {
+      grower.grow();
+    }
+    return { base: input.base, trees: grower.builder.finish(), work: grower.work };
+  } finally {
+    rows.close();
   }
-  return { base: input.base, trees: grower.builder.finish(), work: grower.work };
 }
 
 interface OpenNode {
@@ -57,42 +63,42 @@ interface OpenNode {
 class RandomisedGrower {
   readonly builder: TreeBuilder;
   work = 0;
-  readonly rows: Int32Array;
-  private readonly scratch: Int32Array;
   /** Columns, in an order that is shuffled as they are tried. */
   private readonly order: Int32Array;
-  /** Per row of the table, its value less the base, or its class. */
-  readonly values: Float64Array;
-  readonly codes: Int32Array;
-  /** The sum of values or the rows of each class, for a node and for its left side. */
+  /** The sum of a node's values, or its rows of each class. */
   private readonly totals: Float64Array;
-  readonly left: Float64Array;
   private readonly leafValues: Float64Array;
   private readonly splits: RandomSplits;
+  /** What a node chooses from. */
+  private readonly drawn: Split[];
   /** Per class, where the values of a leaf with only that class begin; -1 if there is none yet. */
   private readonly pure: Int32Array;
 
   constructor(
-    readonly input: RandomisedInput,
+    private readonly input: RandomisedInput,
     private readonly rules: RandomisedRules,
     private readonly random: Random,
+    private readonly rows: NodeRows,
+    tried: number,
   ) {
-    const { rows, classes, base, target, specs } = input;
+    const { classes, base, specs } = input;
     this.builder = new TreeBuilder(base.length);
-    this.rows = rows.slice();
-    this.scratch = new Int32Array(rows.length);
     this.order = Int32Array.from(specs, (_, column) => column);
-    this.values = classes > 0 ? new Float64Array(0) : Float64Array.from(target, (value) => value - base[0]);
-    this.codes = classes > 0 ? Int32Array.from(target) : new Int32Array(0);
     this.pure = new Int32Array(classes).fill(-1);
-    this.totals = new Float64Array(Math.max(1, classes));
-    this.left = new Float64Array(Math.max(1, classes));
+    this.totals = new Float64Array(rows.width);
     this.leafValues = new Float64Array(base.length);
-    this.splits = new RandomSplits(input, this.rows, random);
+    this.splits = new RandomSplits(input, rows, random);
+    this.drawn = Array.from({ length: tried }, () => ({
+      column: 0,
+      bin: 0,
+      missingLeft: false,
+      set: undefined,
+    }));
   }
 
   grow(): void {
-    const open: OpenNode[] = [{ node: this.builder.addRoot(), start: 0, end: this.rows.length }];
+    const { builder, rows } = this;
+    const open: OpenNode[] = [{ node: builder.addRoot(), start: 0, end: rows.list.length }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { node, start, end } = next;
       const split = this.sum(start, end) ? this.bestOf(start, end) : undefined;
@@ -100,27 +106,28 @@ class RandomisedGrower {
         this.setLeaf(node, end - start);
         continue;
       }
-      const child = this.builder.split(node, split);
-      const middle = this.divide(node, split.column, start, end);
+      const child = builder.split(node, split);
+      const middle = rows.divide(builder.trees, node, split, start, end);
       open.push({ node: child + 1, start: middle, end }, { node: child, start, end: middle });
     }
   }
 
   /** Sums a node. Returns false if it has to be a leaf. */
   private sum(start: number, end: number): boolean {
-    const { rows, totals, codes, values } = this;
+    const { totals } = this;
+    const { list, codes, values } = this.rows;
     totals.fill(0);
     if (codes.length > 0) {
       for (let i = start; i < end; i++) {
-        totals[codes[rows[i]]]++;
+        totals[codes[list[i]]]++;
       }
       return end - start >= 2 * this.rules.minLeaf && totals.indexOf(end - start) < 0;
     }
     let isVaried = false;
-    const first = values[rows[start]];
+    const first = values[list[start]];
     for (let i = start; i < end; i++) {
-      totals[0] += values[rows[i]];
-      isVaried ||= values[rows[i]] !== first;
+      totals[0] += values[list[i]];
+      isVaried ||= values[list[i]] !== first;
     }
     return end - start >= 2 * this.rules.minLeaf && isVaried;
   }
@@ -145,65 +152,48 @@ class RandomisedGrower {
 
   /** The best of one random split for each of some random columns; undefined if all columns are constant. */
   private bestOf(start: number, end: number): Split | undefined {
-    const { order, random, rules, splits } = this;
-    let best: Split | undefined;
-    let highest = -Infinity;
+    const { order, random, splits, drawn, rows } = this;
+    rows.enter();
     let tried = 0;
-    for (let i = 0; i < order.length && tried < rules.nodeColumns; i++) {
+    for (let i = 0; i < order.length && tried < drawn.length; i++) {
       const other = i + random.below(order.length - i);
       const column = order[other];
       order[other] = order[i];
       order[i] = column;
-      const split = splits.draw(column, start, end);
       this.work += end - start;
-      if (split === undefined) {
-        continue;
-      }
-      tried++;
-      const gain = this.gainOf(split, start, end);
+      tried += splits.draw(drawn[tried], column, start, end) ? 1 : 0;
+    }
+    rows.sumLeft(drawn, tried, start, end);
+    let best: Split | undefined;
+    let highest = -Infinity;
+    for (let i = 0; i < tried; i++) {
+      const gain = this.gainOf(i, end - start);
       if (gain > highest) {
         highest = gain;
-        best = split;
+        best = drawn[i];
       }
     }
     return best;
   }
 
-  /** How much a split lowers the squared error (for classes, the Gini impurity), up to a constant; -∞ if a leaf is too small. */
-  private gainOf(split: Split, start: number, end: number): number {
-    const { left, totals } = this;
-    const count = split.set
-      ? sumOfSet(this, split.column, split.set, start, end)
-      : sumBelow(this, split, start, end);
-    const rest = end - start - count;
-    if (count < this.rules.minLeaf || rest < this.rules.minLeaf) {
+  /**
+   * How much the i-th drawn split lowers the squared error (for classes, the Gini impurity), up to a constant; -∞ if a leaf
+   * is too small.
+   */
+  private gainOf(i: number, count: number): number {
+    const { totals } = this;
+    const { counts, sums, width } = this.rows;
+    const own = counts[i];
+    const rest = count - own;
+    if (own < this.rules.minLeaf || rest < this.rules.minLeaf) {
       return -Infinity;
     }
     let gain = 0;
-    for (let k = 0; k < left.length; k++) {
-      const right = totals[k] - left[k];
-      gain += (left[k] * left[k]) / count + (right * right) / rest;
+    for (let k = 0; k < width; k++) {
+      const left = sums[i * width + k];
+      const right = totals[k] - left;
+      gain += (left * left) / own + (right * right) / rest;
     }
     return gain;
-  }
-
-  private divide(node: number, column: number, start: number, end: number): number {
-    const { rows, scratch } = this;
-    const bins = this.input.columns[column];
-    const { trees } = this.builder;
-    let to = start;
-    let right = 0;
-    for (let i = start; i < end; i++) {
-      const row = rows[i];
-      const isIn = isLeft(trees, node, bins[row]) ? 1 : 0;
-      rows[to] = row;
-      scratch[right] = row;
-      to += isIn;
-      right += 1 - isIn;
-    }
-    for (let i = 0; i < right; i++) {
-      rows[to + i] = scratch[i];
-    }
-    return to;
   }
 }

@@ -1,0 +1,300 @@
+import type { ColumnSpec } from '../../features/encode';
+import { alignedBytes, type Scratch } from '../../wasm/scratch';
+import { isLeft, type Split, type Trees } from '../trees';
+import { binRange, sumBelow, sumOfSet } from './left-sums';
+import { BLOCK, MOST_COUNTED, type NodeRowsKernel, nodeRowsScratch, SUMMED } from './node-rows-kernel';
+
+export interface NodeRowsInput {
+  columns: Uint8Array[];
+  specs: ColumnSpec[];
+  /** The rows of a tree. */
+  rows: Int32Array;
+  /** Per row of the table, a value or the index of its class. */
+  target: ArrayLike<number>;
+  /** Number of classes; 0 for values. */
+  classes: number;
+  /** What is taken from each value. */
+  base: number;
+  /** Most splits that a node chooses from. */
+  tried: number;
+}
+
+/** The bins of a node's rows in a column. */
+export interface BinRange {
+  /** Of the rows that have a value; `low` is above `high` if there are none. */
+  low: number;
+  high: number;
+  /** Whether some rows have a value and others lack it. */
+  hasMissing: boolean;
+}
+
+/** With more columns a node tries a few of many, and one column at a time is as quick. */
+const MOST_BLOCKS = 4;
+/** A class takes sixteen counts at each node. */
+const MOST_CLASSES = 64;
+
+/**
+ * The rows of a tree, ordered so that each node's are one stretch, and sums over those that a split sends left. Integer
+ * sums are exact and those of values are added row by row, so the kernel gives the same bits as the plain loops. Must be
+ * closed.
+ */
+export class NodeRows {
+  /** The rows; those of a node are at `start … end - 1`. */
+  readonly list: Int32Array;
+  /** Per row of the table, its value less the base, or its class; one of the two is empty. */
+  readonly values: Float64Array;
+  readonly codes: Uint8Array | Int32Array;
+  /** What `sumLeft` found, by split: the rows that go left, and the sum of their values or their number by class. */
+  readonly counts: Int32Array;
+  readonly sums: Float64Array;
+  readonly width: number;
+
+  private readonly spare: Int32Array;
+  private readonly scratch: Scratch<NodeRowsKernel>;
+  private readonly kernel: NodeRowsKernel | undefined;
+  /** Blocks of sixteen columns; a row of the table has `stride` bytes. */
+  private readonly blocks: number;
+  private readonly stride: number;
+  private readonly bins: Uint8Array;
+  private readonly range: BinRange = { low: 0, high: 0, hasMissing: false };
+  /** By block, what the kernel's `rangeOf` found, and the node that it is of. */
+  private readonly ranges: Uint8Array;
+  private readonly rangedNode: Int32Array;
+  private node = 0;
+  /** Of a call of the kernel: places, first bins and last bins of its splits; which these are; and its results. */
+  private readonly sides: Uint8Array;
+  private readonly together: Int32Array;
+  private readonly leftSums: Float64Array;
+  private readonly leftCounts: Uint8Array;
+
+  constructor(private readonly input: NodeRowsInput) {
+    const { columns, rows, classes, target, base, tried } = input;
+    const tableRows = target.length;
+    this.width = Math.max(1, classes);
+    this.blocks = Math.ceil(columns.length / BLOCK);
+    this.stride = this.blocks * BLOCK;
+    const isSmall = this.blocks <= MOST_BLOCKS && classes <= MOST_CLASSES;
+    const [values, codes] = classes > 0 ? [0, tableRows] : [tableRows, 0];
+    const ofLeft = Math.max(SUMMED * 8 + BLOCK, classes * BLOCK);
+    this.scratch = nodeRowsScratch.open(
+      isSmall
+        ? tableRows * this.stride +
+            2 * alignedBytes(rows.length * 4) +
+            alignedBytes(values * 8) +
+            alignedBytes(codes) +
+            this.blocks * 3 * BLOCK +
+            3 * BLOCK +
+            ofLeft
+        : Infinity,
+    );
+    const { scratch } = this;
+    this.kernel = scratch.functions;
+    this.list = scratch.wholes(rows.length);
+    this.list.set(rows);
+    this.spare = scratch.wholes(rows.length);
+    this.values = scratch.numbers(values);
+    this.codes = classes > MOST_CLASSES ? Int32Array.from(target) : scratch.bytes(codes);
+    for (let row = 0; row < tableRows; row++) {
+      if (classes > 0) {
+        this.codes[row] = target[row];
+      } else {
+        this.values[row] = target[row] - base;
+      }
+    }
+    this.bins = scratch.bytes(this.kernel ? tableRows * this.stride : 0);
+    this.ranges = scratch.bytes(this.blocks * 3 * BLOCK);
+    this.rangedNode = new Int32Array(this.blocks);
+    this.sides = scratch.bytes(3 * BLOCK);
+    this.leftSums = scratch.numbers(ofLeft / 8);
+    this.leftCounts = new Uint8Array(
+      this.leftSums.buffer,
+      this.leftSums.byteOffset + (classes > 0 ? 0 : SUMMED * 8),
+      Math.max(1, classes) * BLOCK,
+    );
+    this.counts = new Int32Array(tried);
+    this.sums = new Float64Array(tried * this.width);
+    this.together = new Int32Array(BLOCK);
+    if (this.kernel) {
+      columns.forEach((own, column) => {
+        for (let row = 0, at = column; row < tableRows; row++, at += this.stride) {
+          this.bins[at] = own[row];
+        }
+      });
+    }
+  }
+
+  close(): void {
+    this.scratch.close();
+  }
+
+  /** Turns to another node: what was found of the one before is not asked for again. */
+  enter(): void {
+    this.node++;
+  }
+
+  /** The bins of the node's rows in an ordered column; valid until the next call. */
+  rangeOf(column: number, start: number, end: number): BinRange {
+    const { kernel, list, range, ranges, bins, stride, node } = this;
+    if (kernel === undefined) {
+      binRange(list, this.input.columns[column], start, end, range);
+      return range;
+    }
+    const block = column >> 4;
+    const out = block * 3 * BLOCK;
+    if (this.rangedNode[block] !== node) {
+      this.rangedNode[block] = node;
+      kernel.rangeOf(
+        list.byteOffset + start * 4,
+        list.byteOffset + end * 4,
+        bins.byteOffset + block * BLOCK,
+        stride,
+        ranges.byteOffset + out,
+      );
+    }
+    const place = out + (column & (BLOCK - 1));
+    range.low = ranges[place] + 1;
+    range.high = ranges[place + BLOCK];
+    range.hasMissing = ranges[place + 2 * BLOCK] === 0 && range.high > 0;
+    return range;
+  }
+
+  /** Finds `counts` and `sums` of the first `tried` splits. */
+  sumLeft(splits: Split[], tried: number, start: number, end: number): void {
+    if (this.kernel) {
+      this.sumInKernel(this.kernel, splits, tried, start, end);
+    }
+    const { columns, specs } = this.input;
+    for (let i = 0; i < tried; i++) {
+      const { column, set } = splits[i];
+      if (set) {
+        sumOfSet(this, columns[column], specs[column].bins, set, i, start, end);
+      } else if (!this.kernel) {
+        sumBelow(this, columns[column], splits[i], i, start, end);
+      }
+    }
+  }
+
+  /** Splits of ordered columns, those of a block together. */
+  private sumInKernel(
+    kernel: NodeRowsKernel,
+    splits: Split[],
+    tried: number,
+    start: number,
+    end: number,
+  ): void {
+    const { together, sides } = this;
+    const most = this.codes.length > 0 ? BLOCK : SUMMED;
+    for (let block = 0; block < this.blocks; block++) {
+      let count = 0;
+      for (let i = 0; i < tried; i++) {
+        const { column, bin, missingLeft, set } = splits[i];
+        if (set !== undefined || column >> 4 !== block) {
+          continue;
+        }
+        if (count === most) {
+          this.sumTogether(kernel, block, count, start, end);
+          count = 0;
+        }
+        const first = missingLeft ? 0 : 1;
+        sides[count] = column & (BLOCK - 1);
+        sides[BLOCK + count] = first;
+        sides[2 * BLOCK + count] = bin - first;
+        together[count++] = i;
+      }
+      if (count > 0) {
+        this.sumTogether(kernel, block, count, start, end);
+      }
+    }
+  }
+
+  /** The splits of `together`, in the kernel. */
+  private sumTogether(
+    kernel: NodeRowsKernel,
+    block: number,
+    splits: number,
+    start: number,
+    end: number,
+  ): void {
+    const { list, bins, stride, sides, together, values, codes, counts, sums, width } = this;
+    const { leftSums, leftCounts } = this;
+    const from = bins.byteOffset + block * BLOCK;
+    for (let i = 0; i < splits; i++) {
+      counts[together[i]] = 0;
+      sums.fill(0, together[i] * width, (together[i] + 1) * width);
+    }
+    leftSums.fill(0, 0, SUMMED);
+    for (let at = start; at < end; at += MOST_COUNTED) {
+      const first = list.byteOffset + at * 4;
+      const last = list.byteOffset + Math.min(end, at + MOST_COUNTED) * 4;
+      if (codes.length === 0) {
+        kernel.sumValues(first, last, from, stride, sides.byteOffset, values.byteOffset, leftSums.byteOffset);
+        for (let i = 0; i < splits; i++) {
+          counts[together[i]] += leftCounts[i];
+        }
+        continue;
+      }
+      const { byteOffset } = leftCounts;
+      kernel.countClasses(
+        first,
+        last,
+        from,
+        stride,
+        sides.byteOffset,
+        codes.byteOffset,
+        byteOffset,
+        byteOffset + width * BLOCK,
+      );
+      for (let i = 0; i < splits; i++) {
+        const to = together[i];
+        for (let k = 0; k < width; k++) {
+          const count = leftCounts[k * BLOCK + i];
+          sums[to * width + k] += count;
+          counts[to] += count;
+        }
+      }
+    }
+    if (codes.length === 0) {
+      for (let i = 0; i < splits; i++) {
+        sums[together[i]] = leftSums[i];
+      }
+    }
+  }
+
+  /**
+   * Moves a node's rows that go left before the others; both keep their order.
+   *
+   * @param node of `trees`, already split
+   * @returns the first of the others
+   */
+  divide(trees: Trees, node: number, { column, bin, missingLeft, set }: Split, start: number, end: number) {
+    const { kernel, list, spare } = this;
+    if (kernel && set === undefined) {
+      const first = missingLeft ? 0 : 1;
+      const middle = kernel.divide(
+        list.byteOffset + start * 4,
+        list.byteOffset + end * 4,
+        spare.byteOffset,
+        this.bins.byteOffset + column,
+        this.stride,
+        first,
+        bin - first + 1,
+      );
+      return (middle - list.byteOffset) / 4;
+    }
+    const bins = this.input.columns[column];
+    let to = start;
+    let right = 0;
+    for (let i = start; i < end; i++) {
+      const row = list[i];
+      const isIn = isLeft(trees, node, bins[row]) ? 1 : 0;
+      list[to] = row;
+      spare[right] = row;
+      to += isIn;
+      right += 1 - isIn;
+    }
+    for (let i = 0; i < right; i++) {
+      list[to + i] = spare[i];
+    }
+    return to;
+  }
+}
