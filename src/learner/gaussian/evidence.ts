@@ -3,7 +3,8 @@ import { exp, log, square } from '../math/numeric';
 import type { Scratch } from '../wasm/scratch';
 import { factorise, invert } from './dense';
 import type { DenseKernel } from './dense-kernel';
-import { type Dimensions, distance } from './kernel';
+import { type Dimensions, distance, KIND } from './kernel';
+import { MaternRows } from './matern-rows';
 
 /**
  * Inputs of the marginal likelihood of `variance` × kernel + `lines` × linear kernel + `noise`. The parameters are the
@@ -11,8 +12,8 @@ import { type Dimensions, distance } from './kernel';
  */
 export interface EvidenceInput {
   dimensions: Dimensions;
-  /** rows × dimensions. */
-  positions: Float64Array;
+  /** From `pairsOf`. */
+  pairs: MaternRows;
   /** rows × rows: the linear kernel. */
   linear: Float64Array;
   /** rows. */
@@ -43,12 +44,11 @@ export function startOf({ columns }: Dimensions): Float64Array {
  * The negative log posterior density of the parameters, up to a constant, with its gradient (Rasmussen and Williams, 2006,
  * 5.9), as a function of the parameters. Without a place for the gradient it takes a third of the time.
  */
-export function evidenceOf({ dimensions, positions, linear, target, scratch }: EvidenceInput) {
+export function evidenceOf({ dimensions, pairs, linear, target, scratch }: EvidenceInput) {
   const size = target.length;
   const count = dimensions.columns.length;
-  const gaps = gapsOf(dimensions, positions, size);
-  const pairs = (size * (size - 1)) / 2;
-  const kernel = new Float64Array(pairs);
+  const origin = new Float64Array(count);
+  const shares = new Float64Array((size * (size - 1)) / 2);
   const matrix = scratch.numbers(size * size);
   const columns = new Float64Array(size * size);
   const inverse = new Float64Array(size * size);
@@ -62,16 +62,9 @@ export function evidenceOf({ dimensions, positions, linear, target, scratch }: E
     const variance = exp(parameters[count]);
     const lines = exp(parameters[count + 1]);
     const noise = exp(parameters[count + 2]);
+    const kernel = pairs.row(rate, origin);
     for (let i = 0, pair = 0; i < size; i++) {
       for (let j = 0; j < i; j++, pair++) {
-        let factor = 1;
-        let sum = 0;
-        for (let d = 0, at = pair * count; d < count; d++, at++) {
-          const s = rate[d] * gaps[at];
-          factor *= 1 + s + (s * s) / 3;
-          sum += s;
-        }
-        kernel[pair] = factor * exp(-sum);
         matrix[i * size + j] = variance * kernel[pair] + lines * linear[i * size + j];
       }
       matrix[i * size + i] = variance + lines * linear[i * size + i] + noise + JITTER;
@@ -100,18 +93,16 @@ export function evidenceOf({ dimensions, positions, linear, target, scratch }: E
       for (let j = 0; j < i; j++, pair++) {
         const share = inverse[i * size + j] - weights[i] * weights[j];
         const own = share * kernel[pair];
+        shares[pair] = own;
         gradient[count] += own;
         gradient[count + 1] += share * linear[i * size + j];
-        for (let d = 0, at = pair * count; d < count; d++, at++) {
-          const s = rate[d] * gaps[at];
-          gradient[d] -= (own * s * s * (1 + s)) / (3 + 3 * s + s * s);
-        }
       }
       const share = (inverse[i * size + i] - weights[i] * weights[i]) / 2;
       gradient[count] += share;
       gradient[count + 1] += share * linear[i * size + i];
       gradient[count + 2] += share;
     }
+    gradient.set(pairs.slopes(rate, shares));
     for (let d = 0; d <= count; d++) {
       gradient[d] *= variance;
     }
@@ -144,17 +135,18 @@ function addPrior(
   return square(away) / 2;
 }
 
-/** Distances of all pairs i > j: pairs × dimensions. */
-function gapsOf({ kinds }: Dimensions, positions: Float64Array, size: number): Float64Array {
+/** The kernel of all pairs of rows i > j, as of their distances and no distance. Must be closed. */
+export function pairsOf({ kinds }: Dimensions, positions: Float64Array): MaternRows {
   const count = kinds.length;
-  const out = new Float64Array(((size * (size - 1)) / 2) * count);
+  const size = positions.length / count;
+  const gaps = new Float64Array(((size * (size - 1)) / 2) * count);
   let at = 0;
   for (let i = 0; i < size; i++) {
     for (let j = 0; j < i; j++) {
       for (let d = 0; d < count; d++) {
-        out[at++] = distance(kinds[d], positions[i * count + d], positions[j * count + d]);
+        gaps[at++] = distance(kinds[d], positions[i * count + d], positions[j * count + d]);
       }
     }
   }
-  return out;
+  return new MaternRows({ kinds: kinds.map(() => KIND.number) }, gaps);
 }

@@ -1,6 +1,7 @@
 import { alignedBytes, ORDINARY, type Scratch } from '../wasm/scratch';
 import { type DenseKernel, denseScratch } from './dense-kernel';
-import { type Dimensions, type Kernel, kernelRow } from './kernel';
+import type { Dimensions, Kernel } from './kernel';
+import { MaternRows } from './matern-rows';
 
 /** What a pivoted Cholesky factorisation makes of the kernel of all rows. */
 export interface Inducing {
@@ -53,23 +54,24 @@ function pivoted(
 ): Inducing {
   const rows = positions.length / rates.length;
   const scratch = most * rows < FEW_NUMBERS ? ORDINARY : denseScratch.open(alignedBytes(most * rows * 8));
+  const matern = new MaternRows(dimensions, positions);
   try {
-    return pivotedIn(scratch, dimensions, rates, positions, most, pick);
+    const kernelOf = (row: number) =>
+      matern.row(rates, positions.subarray(row * rates.length, (row + 1) * rates.length));
+    return pivotedIn(scratch, rows, kernelOf, most, pick);
   } finally {
+    matern.close();
     scratch.close();
   }
 }
 
 function pivotedIn(
   scratch: Scratch<DenseKernel>,
-  dimensions: Dimensions,
-  rates: Float64Array,
-  positions: Float64Array,
+  rows: number,
+  kernelOf: (row: number) => Float64Array,
   most: number,
   pick: (left: Float64Array, isTaken: Uint8Array) => number,
 ): Inducing {
-  const count = rates.length;
-  const rows = positions.length / count;
   const left = new Float64Array(rows).fill(1);
   const pivots: number[] = [];
   const factor = scratch.numbers(most * rows);
@@ -80,7 +82,7 @@ function pivotedIn(
       break;
     }
     const own = factor.subarray(pivots.length * rows, (pivots.length + 1) * rows);
-    kernelRow(dimensions, rates, positions.subarray(pivot * count), positions, rows, own);
+    own.set(kernelOf(pivot));
     takeShares(scratch.functions, factor, own, pivots.length, pivot);
     const root = Math.sqrt(left[pivot]);
     for (let row = 0; row < rows; row++) {

@@ -3,7 +3,7 @@ import { standardised } from '../linear/design';
 import { exp, square } from '../math/numeric';
 
 /** What a dimension is made of: a standardised column of numbers, whether its value is missing, or a category. */
-const KIND = { number: 0, missing: 1, category: 2 } as const;
+export const KIND = { number: 0, missing: 1, category: 2 } as const;
 
 /**
  * A product over dimensions of Matérn kernels with ν = 5/2 (C. Rasmussen and C. Williams, 2006, 4.2), each with its own

@@ -5,7 +5,7 @@ import { alignedBytes } from '../wasm/scratch';
 import { dotAt } from './dense';
 import { denseScratch } from './dense-kernel';
 import { descend, type Descent } from './descend';
-import { evidenceOf, startOf } from './evidence';
+import { evidenceOf, pairsOf, startOf } from './evidence';
 import { type Dimensions, positions, someDimensions } from './kernel';
 
 /** Length scales are learned in stages: from this many rows, in at most this many quasi-Newton steps. */
@@ -49,9 +49,10 @@ export function learnScales({ table, dimensions, design, target, stages, random 
   for (const [stage, { sample, iterations }] of stages.entries()) {
     const rows = random.sample(length, Math.min(sample, length));
     const scratch = denseScratch.open(alignedBytes(rows.length * rows.length * 8));
+    const pairs = pairsOf(dimensions, positions(dimensions, table, rows));
     const f = evidenceOf({
       dimensions,
-      positions: positions(dimensions, table, rows),
+      pairs,
       linear: linearKernel(design.values, design.size, rows),
       target: Float64Array.from(rows, (row) => target[row]),
       scratch,
@@ -64,6 +65,7 @@ export function learnScales({ table, dimensions, design, target, stages, random 
       const from = stage > 0 ? shortened(counted, descent, dimensions) : descent;
       descent = descend(counted, from, from === descent ? iterations : AFTER_JUMP * iterations);
     } finally {
+      pairs.close();
       scratch.close();
     }
   }

@@ -1,6 +1,7 @@
 import type { EncodedTable } from '../features/encode';
 import { kernelWeights, pointFactor } from './inducing';
-import { type Kernel, kernelRow, positions } from './kernel';
+import { type Kernel, positions } from './kernel';
+import { MaternRows } from './matern-rows';
 
 /** Scores of a Gaussian process: the kernel with each of its points, times its weight. The kernel may be shared. */
 export interface GaussianScores {
@@ -29,20 +30,21 @@ export function gaussianScores(
   const dimensions = kernel.rates.length;
   const points = pointsOf(kernel);
   const outputs = base.length;
-  // Of one type wherever a kernel is worked out: the engine then compiles that once.
-  const others = Float64Array.from(kernel.points);
-  const own = new Float64Array(points);
   const out = new Float64Array(rows.length * outputs);
-  for (let i = 0, to = 0; i < rows.length; i++) {
-    const position = at.subarray(i * dimensions, (i + 1) * dimensions);
-    kernelRow(kernel, kernel.rates, position, others, points, own);
-    for (let k = 0; k < outputs; k++) {
-      let sum = base[k];
-      for (let point = 0, from = k * points; point < points; point++) {
-        sum += weights[from + point] * own[point];
+  const matern = new MaternRows(kernel, kernel.points);
+  try {
+    for (let i = 0, to = 0; i < rows.length; i++) {
+      const own = matern.row(kernel.rates, at.subarray(i * dimensions, (i + 1) * dimensions));
+      for (let k = 0; k < outputs; k++) {
+        let sum = base[k];
+        for (let point = 0, from = k * points; point < points; point++) {
+          sum += weights[from + point] * own[point];
+        }
+        out[to++] = sum;
       }
-      out[to++] = sum;
     }
+  } finally {
+    matern.close();
   }
   return out;
 }

@@ -39,6 +39,19 @@ function seriesExp(x: number): number {
 /** 2^(i/32). */
 const ROOTS = Float64Array.from({ length: 32 }, (_, i) => seriesExp((i * 0.6931471805599453) / 32));
 
+/** 2^(i/32), for i from 0 to 31. */
+export function rootOfTwo(i: number): number {
+  return ROOTS[i];
+}
+
+/** What `exp` computes with: below `lowest` the result is 0; `perStep` is 32 / ln 2, and a step is 1 / `perStep` in two parts. */
+export const EXPONENTIAL = {
+  lowest: -745.1332191019411,
+  perStep: 46.16624130844683,
+  round: ROUND,
+  step: { high: LN2_HIGH / 32, low: LN2_LOW / 32 },
+} as const;
+
 /** e^x: 2^(n/32) from a table, times e^r for a remainder r below ln 2 / 64 (P. Tang, 1989). */
 export function exp(x: number): number {
   if (Number.isNaN(x)) {
@@ -47,11 +60,12 @@ export function exp(x: number): number {
   if (x > 709.782712893384) {
     return Infinity;
   }
-  if (x < -745.1332191019411) {
+  const { lowest, perStep, step } = EXPONENTIAL;
+  if (x < lowest) {
     return 0;
   }
-  const n = x * 46.16624130844683 + ROUND - ROUND;
-  const r = x - n * (LN2_HIGH / 32) - n * (LN2_LOW / 32);
+  const n = x * perStep + ROUND - ROUND;
+  const r = x - n * step.high - n * step.low;
   const z = r * r;
   const rest = r + z * (1 / 2 + r * (1 / 6) + z * (1 / 24 + r * (1 / 120) + z * (1 / 720)));
   const root = ROOTS[n & 31];

@@ -27,7 +27,10 @@ import {
   invert,
   kernelRow,
   makeDimensions,
+  MaternRows,
+  maternScratch,
   ORDINARY,
+  pairsOf,
   positions,
   quadratureOf,
   Random,
@@ -112,7 +115,8 @@ describe('Gaussian process: its kernel', () => {
       (_, i) => at[Math.floor(i / ROWS) * width]! * at[(i % ROWS) * width]!,
     );
     const target = normals(ROWS, 3);
-    const f = evidenceOf({ dimensions, positions: at, linear, target, scratch: ORDINARY });
+    const pairs = pairsOf(dimensions, at);
+    const f = evidenceOf({ dimensions, pairs, linear, target, scratch: ORDINARY });
     const here = startOf(dimensions).map((value, i) => value + Math.sin(i) / 3);
     const slope = new Float64Array(here.length);
     f(here, slope);
@@ -128,6 +132,7 @@ describe('Gaussian process: its kernel', () => {
         `${i}: ${slope[i]} is not ${expected}`,
       );
     });
+    pairs.close();
   });
 });
 
@@ -229,6 +234,48 @@ describe('Gaussian process: its arithmetic', () => {
     lent.close();
     assert.deepEqual(inKernel, inJavaScript);
     assert.equal(inKernel.pivots.length, 100);
+  });
+
+  it('compares positions to the same bits in WebAssembly, however far apart they are', () => {
+    const cases = fc.record({
+      kinds: fc.array(fc.constantFrom(0, 1, 2), { minLength: 1, maxLength: 13 }),
+      count: fc.integer({ min: 1, max: 40 }),
+      spread: fc.constantFrom(0, 1, 30, 400, 1e200, Infinity),
+      seed: fc.nat(1000),
+    });
+    fc.assert(
+      fc.property(cases, ({ kinds, count, spread, seed }) => {
+        const dimensionsOf = kinds.length;
+        const own = { kinds: Uint8Array.from(kinds) };
+        const places = normals((count + 1) * dimensionsOf, seed).map((one, i) =>
+          kinds[i % dimensionsOf] === 2 ? Math.round(one) : one * spread,
+        );
+        const each = normals(dimensionsOf, seed + 1).map(Math.exp);
+        const others = places.subarray(dimensionsOf);
+        const shares = normals(count, seed + 2);
+        const near = { kinds: new Uint8Array(dimensionsOf) };
+        const gaps = others.map(Math.abs);
+        const tell = () => {
+          const rows = new MaternRows(own, others);
+          const kernel = rows.row(each, places.subarray(0, dimensionsOf)).slice();
+          rows.close();
+          const distances = new MaternRows(near, gaps);
+          const slopes = distances.slopes(each, shares).slice();
+          distances.close();
+          return { kernel, slopes };
+        };
+        const quick = tell();
+        const lent = maternScratch.open(16);
+        assert.ok(lent.functions);
+        const plain = tell();
+        lent.close();
+        assert.deepEqual(quick, plain);
+        const reference = new Float64Array(count);
+        kernelRow(own, each, places.subarray(0, dimensionsOf), others, count, reference);
+        assert.deepEqual(plain.kernel, reference);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('descends to the minimum of a narrow valley', () => {
