@@ -7,8 +7,8 @@ import { type Dimensions, distance, KIND } from './kernel';
 import { MaternRows } from './matern-rows';
 
 /**
- * Inputs of the marginal likelihood of `variance` × kernel + `lines` × linear kernel + `noise`. The parameters are the
- * logarithms of each dimension's rate, then of the variance, `lines` and noise.
+ * Inputs of the marginal likelihood of `variance` × kernel + `linearVariance` × linear kernel + `noise`. The parameters
+ * are the logarithms of each dimension's rate, then of the three variances.
  */
 export interface EvidenceInput {
   dimensions: Dimensions;
@@ -23,8 +23,8 @@ export interface EvidenceInput {
 }
 
 /** Log-normal priors. The length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
-const PRIOR_SPREAD = { rate: 1.5, lines: 2, noise: 2 };
-const PRIOR_LINES = 0.05;
+const PRIOR_SPREAD = { rate: 1.5, linearVariance: 2, noise: 2 };
+const PRIOR_LINEAR_VARIANCE = 0.05;
 const PRIOR_NOISE = 0.1;
 const START_NOISE = 0.2;
 /** Added to the noise, so that the matrix stays positive definite. */
@@ -37,7 +37,7 @@ function priorRate(dimensions: number): number {
 
 export function startOf({ columns }: Dimensions): Float64Array {
   const rates = new Float64Array(columns.length).fill(priorRate(columns.length));
-  return Float64Array.of(...rates, 0, log(PRIOR_LINES), log(START_NOISE));
+  return Float64Array.of(...rates, 0, log(PRIOR_LINEAR_VARIANCE), log(START_NOISE));
 }
 
 /**
@@ -60,14 +60,14 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
       rate[d] = exp(parameters[d]);
     }
     const variance = exp(parameters[count]);
-    const lines = exp(parameters[count + 1]);
+    const linearVariance = exp(parameters[count + 1]);
     const noise = exp(parameters[count + 2]);
     const kernel = pairs.row(rate, origin);
     for (let i = 0, pair = 0; i < size; i++) {
       for (let j = 0; j < i; j++, pair++) {
-        matrix[i * size + j] = variance * kernel[pair] + lines * linear[i * size + j];
+        matrix[i * size + j] = variance * kernel[pair] + linearVariance * linear[i * size + j];
       }
-      matrix[i * size + i] = variance + lines * linear[i * size + i] + noise + JITTER;
+      matrix[i * size + i] = variance + linearVariance * linear[i * size + i] + noise + JITTER;
     }
     factorise(matrix, size, scratch.functions);
     if (gradient === undefined) {
@@ -106,7 +106,7 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
     for (let d = 0; d <= count; d++) {
       gradient[d] *= variance;
     }
-    gradient[count + 1] *= lines;
+    gradient[count + 1] *= linearVariance;
     gradient[count + 2] *= noise;
     return value + addPriors(parameters, gradient, count);
   };
@@ -119,7 +119,7 @@ function addPriors(parameters: Float64Array, gradient: Float64Array, count: numb
   for (let d = 0; d < count; d++) {
     value += addPrior(parameters, gradient, d, prior, PRIOR_SPREAD.rate);
   }
-  value += addPrior(parameters, gradient, count + 1, log(PRIOR_LINES), PRIOR_SPREAD.lines);
+  value += addPrior(parameters, gradient, count + 1, log(PRIOR_LINEAR_VARIANCE), PRIOR_SPREAD.linearVariance);
   return value + addPrior(parameters, gradient, count + 2, log(PRIOR_NOISE), PRIOR_SPREAD.noise);
 }
 

@@ -67,20 +67,20 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
     stages,
     random: input.random,
   });
-  const { variance, lines, noise } = learned;
+  const { variance, linearVariance, noise } = learned;
   const tolerance = Math.max(LEAST_LEFT, (LEFT_OF_NOISE * noise) / variance);
   const { kernel, factor, pivots } = choosePoints(learned, input, all, { most: points, tolerance });
   const sizes = { points: pivots.length, all: pivots.length + size };
   const columns = Uint16Array.from(terms, ({ column }) => column);
   const scratch = denseScratch.open(bytesOfGram(all.length, sizes.all, 1));
   const features = scratch.numbers(all.length * sizes.all);
-  joinFeatures(factor, Math.sqrt(variance), design, Math.sqrt(lines), all.length, features);
+  joinFeatures(factor, Math.sqrt(variance), design, Math.sqrt(linearVariance), all.length, features);
   const ofFold = (weights: Float64Array) => {
     const ofFactor = Float32Array.from(
       weights.subarray(0, sizes.points),
       (weight) => weight * Math.sqrt(variance),
     );
-    const slopes = weights.subarray(sizes.points).map((weight) => weight * Math.sqrt(lines));
+    const slopes = weights.subarray(sizes.points).map((weight) => weight * Math.sqrt(linearVariance));
     const linear = {
       columns,
       rules: terms.map(({ rule }) => rule),

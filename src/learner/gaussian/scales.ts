@@ -29,7 +29,7 @@ export interface Scales {
   dimensions: Dimensions;
   rates: Float64Array;
   variance: number;
-  lines: number;
+  linearVariance: number;
   noise: number;
   work: number;
 }
@@ -80,7 +80,7 @@ export function learnScales({ table, dimensions, design, target, stages, random 
     dimensions: someDimensions(dimensions, kept),
     rates: Float64Array.from(kept, (d) => found[d]),
     variance: found[count],
-    lines: found[count + 1],
+    linearVariance: found[count + 1],
     noise: found[count + 2],
     work,
   };

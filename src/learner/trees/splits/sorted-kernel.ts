@@ -47,11 +47,11 @@ import {
 } from '../../wasm/instructions';
 import { Locals } from '../../wasm/locals';
 import { ScratchMemory } from '../../wasm/scratch';
+import { KNOWN, ROW_BITS } from './sorted-lists';
 
 /*
  * The loops of `SortedRows` as WebAssembly: without bounds to check, and with the gains of two borders worked out side by
- * side. They compare the same numbers in the same order, so the result is the same to the bit. A key is a row and its bin
- * in one number; all parameters without a type are addresses or lengths in bytes.
+ * side. They compare the same numbers in the same order, so the result is the same to the bit. All parameters without a type are addresses or lengths in bytes.
  */
 
 /** What `search` found, at its address: see `FOUND`. */
@@ -101,8 +101,6 @@ type Search = (
 export const FOUND = { gain: 0, hessian: 2, missing: 4, list: 6, bin: 7, withMissing: 8, words: 10 } as const;
 
 const KEY = 4;
-const ROW_BITS = 16;
-const KNOWN = 1 << ROW_BITS;
 
 function copyMarked(): WasmFunction {
   const all = new Locals();
