@@ -41,6 +41,8 @@ export { Slopes } from '../../dist/src/learner/gaussian/slopes';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
 export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic } from '../../dist/src/learner/linear/logistic';
+export { sparseSlopeScratch } from '../../dist/src/learner/linear/sparse-slope-kernel';
+export { SparseSlopes } from '../../dist/src/learner/linear/sparse-slopes';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
 export { argsort, sorted } from '../../dist/src/learner/math/order';

@@ -1,4 +1,5 @@
 import { assemble, type WasmFunction } from '../wasm/assemble';
+import { Exponential } from '../wasm/exponential';
 import {
   absF64x2,
   add,
@@ -36,7 +37,6 @@ import {
 } from '../wasm/instructions';
 import { Locals } from '../wasm/locals';
 import { ScratchMemory } from '../wasm/scratch';
-import { Exponential } from './exponential';
 
 /** Pairs whose products need not wait for each other. */
 const PAIRS_TOGETHER = 4;

@@ -1,5 +1,5 @@
+import { EXPONENTIAL_NUMBERS, writeExponentialTable } from '../wasm/exponential';
 import { alignedBytes, type Scratch } from '../wasm/scratch';
-import { EXPONENTIAL_NUMBERS, writeExponentialTable } from './exponential';
 import { type Kernel, kernelRow, KIND } from './kernel';
 import { type MaternKernel, maternScratch, RECORD, TOGETHER } from './matern-kernel';
 

@@ -17,6 +17,8 @@ import {
   SortedRows,
   sortedScratch,
   sparse,
+  SparseSlopes,
+  sparseSlopeScratch,
   type SplitCandidate,
   tryCategories,
   tryOrdered,
@@ -240,6 +242,40 @@ describe('learner: the short cuts come out where the long way does', () => {
     assert.ok(
       Math.abs(both[3]! - both[2]! - weights[1]!) < 0.05,
       `${String(both)} against ${String(weights)}`,
+    );
+  });
+
+  it('logistic regression of several classes has the same bits in WebAssembly', () => {
+    const cases = fc.record({
+      rows: fc.integer({ min: 1, max: 60 }),
+      size: fc.integer({ min: 1, max: 9 }),
+      width: fc.integer({ min: 2, max: 8 }),
+      empty: fc.constantFrom(0, 0.7),
+      spread: fc.constantFrom(1, 300),
+      seed: fc.nat(1000),
+    });
+    fc.assert(
+      fc.property(cases, ({ rows, size, width, empty, spread, seed }) => {
+        const random = new Random(seed);
+        const design = normals(rows * size, seed).map((value) => (random.uniform() < empty ? 2 : value));
+        const codes = Int32Array.from({ length: rows }, () => random.below(width));
+        const everywhere = normals(width, seed + 1);
+        const weights = normals(size * width, seed + 2).map((value) => spread * value);
+        const add = () => {
+          const slopes = new SparseSlopes({ design: sparse(design, size), size, width, codes });
+          const out = normals(size * width, seed + 3);
+          const errors = slopes.addRows(everywhere, weights, out).slice(0, width);
+          slopes.close();
+          return { out, errors };
+        };
+        const quick = add();
+        const lent = sparseSlopeScratch.open(16);
+        assert.ok(lent.functions, 'this engine has WebAssembly');
+        const plain = add();
+        lent.close();
+        assert.deepEqual(quick, plain);
+      }),
+      { numRuns: 300 },
     );
   });
 

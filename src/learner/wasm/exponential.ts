@@ -21,8 +21,8 @@ import {
   subtractF64x2,
   truncatedLane,
   V128,
-} from '../wasm/instructions';
-import type { Locals } from '../wasm/locals';
+} from './instructions';
+import type { Locals } from './locals';
 
 const ROOTS = 32;
 /** The exponent of the smallest power in the table, which is 0. */
