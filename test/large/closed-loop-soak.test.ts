@@ -195,6 +195,15 @@ describe('the closed loop in a real Node-RED, killed, deployed anew and without 
       () => (red.debug.some(({ id }) => id === 'fits') ? true : undefined),
       120_000,
     );
+    // Rows that left before the model was there must not still be on their way at the first fault.
+    await waitFor(
+      'the first prediction',
+      () => {
+        collect();
+        return predicted.size > 0 ? true : undefined;
+      },
+      120_000,
+    );
     await feed(4);
     const lost: number[] = [];
     for (const fault of Array.from({ length: ROUNDS }, () => FAULTS).flat()) {
