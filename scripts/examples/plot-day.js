@@ -11,7 +11,7 @@ if (rows.length > 24) {
 }
 const at = (i) => msg.series[i].time + msg.series[i].ahead;
 const { time } = msg.series[0];
-const points = [{ topic: 'what came', payload: rows[0].energy_kwh, x: time }];
+const points = [{ topic: 'measured', payload: rows[0].energy_kwh, x: time }];
 // A day is forecast at its first hour that was metered, and stays as it was told.
 const day = new Date(time).toDateString();
 if (context.get('day') !== day) {
@@ -36,11 +36,11 @@ if (!context.get('drawn')) {
       xAxis: { ...axis },
       yAxis: { ...axis },
       legend: {
-        data: ['what came', 'forecast', '80 % band'],
+        data: ['measured', 'forecast', '80 % band'],
         ...(color && { textStyle: { color } }),
       },
       series: [
-        line('what came', { lineStyle: { width: 2.5 } }),
+        line('measured', { lineStyle: { width: 2.5 } }),
         line('band from', hidden),
         line('80 % band', { ...hidden, areaStyle: { opacity: 0.35 } }),
         line('forecast', { lineStyle: { width: 2, type: 'dashed' } }),
