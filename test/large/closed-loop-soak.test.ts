@@ -30,6 +30,7 @@ interface Shown {
 interface WatchKnown {
   live: { rows: number };
   counts: { truths: number; former: number; again: number; unreadable: number; dropped: number };
+  versions: { version: number; rows: number }[];
 }
 
 function flowOf(service: { url: string; token: string }, revision: number): TestFlow {
@@ -245,7 +246,11 @@ describe('the closed loop in a real Node-RED, killed, deployed anew and without 
           await sleep(50);
           same = await watched();
         }
-        assert.deepEqual([same!.live, same!.counts], [known.live, known.counts], fault);
+        assert.deepEqual(
+          [same!.live, same!.counts, same!.versions],
+          [known.live, known.counts, known.versions],
+          fault,
+        );
       }
       const after = await version();
       assert.ok(after === before || after === before + 1, `version ${before}, then ${after} by ${fault}`);
