@@ -135,7 +135,10 @@ function addPrior(
   return square(away) / 2;
 }
 
-/** The kernel of all pairs of rows i > j, as of their distances and no distance. Must be closed. */
+/**
+ * All pairs of rows i > j, each as a position: its distance in each dimension. The kernel with the origin is that of the
+ * pair. Must be closed.
+ */
 export function pairsOf({ kinds }: Dimensions, positions: Float64Array): MaternRows {
   const count = kinds.length;
   const size = positions.length / count;

@@ -1,4 +1,4 @@
-import { alignedBytes, ORDINARY, type Scratch } from '../wasm/scratch';
+import { alignedBytes, closing, ORDINARY, type Scratch } from '../wasm/scratch';
 import { type DenseKernel, denseScratch } from './dense-kernel';
 import type { Dimensions, Kernel } from './kernel';
 import { MaternRows } from './matern-rows';
@@ -54,15 +54,13 @@ function pivoted(
 ): Inducing {
   const rows = positions.length / rates.length;
   const scratch = most * rows < FEW_NUMBERS ? ORDINARY : denseScratch.open(alignedBytes(most * rows * 8));
-  const matern = new MaternRows(dimensions, positions);
-  try {
-    const kernelOf = (row: number) =>
-      matern.row(rates, positions.subarray(row * rates.length, (row + 1) * rates.length));
-    return pivotedIn(scratch, rows, kernelOf, most, pick);
-  } finally {
-    matern.close();
-    scratch.close();
-  }
+  return closing(scratch, () =>
+    closing(new MaternRows(dimensions, positions), (matern) => {
+      const kernelOf = (row: number) =>
+        matern.row(rates, positions.subarray(row * rates.length, (row + 1) * rates.length));
+      return pivotedIn(scratch, rows, kernelOf, most, pick);
+    }),
+  );
 }
 
 function pivotedIn(

@@ -38,7 +38,7 @@ import {
 import { Locals } from '../wasm/locals';
 import { ScratchMemory } from '../wasm/scratch';
 
-/** Pairs whose products need not wait for each other. */
+/** Pairs whose products are independent of each other. */
 const PAIRS_TOGETHER = 4;
 /** Positions that are handled together: a list of them is padded to a multiple. */
 export const TOGETHER = 2 * PAIRS_TOGETHER;
@@ -64,7 +64,7 @@ export interface MaternKernel {
     out: number,
   ): void;
   /**
-   * Takes from the slope of each dimension's rate what each pair adds to it.
+   * Writes the derivative of the sum by the logarithm of each dimension's rate.
    *
    * @param gaps of the first dimension; `length` leads to the next one
    * @param shares of all pairs, a multiple of two, up to `sharesEnd`
@@ -81,7 +81,7 @@ export interface MaternKernel {
   ): void;
 }
 
-/** What the kernel reads of a dimension: three numbers, the last of them not 0 for categories. */
+/** What the kernel reads of a dimension: three numbers, the last of them 1 for a category, else 0. */
 export const RECORD = { position: 0, rate: 8, isCategory: 16, bytes: 24 } as const;
 
 /** s, the distance times the rate, of a pair at `at`. */

@@ -3,7 +3,7 @@ import { alignedBytes, type Scratch } from '../wasm/scratch';
 import { type Kernel, kernelRow, KIND } from './kernel';
 import { type MaternKernel, maternScratch, RECORD, TOGETHER } from './matern-kernel';
 
-/** The kernel between the positions of a list and any other one, with or without WebAssembly. Must be closed. */
+/** The kernel between one position and each of a list, with or without WebAssembly. Must be closed. */
 export class MaternRows {
   private readonly scratch: Scratch<MaternKernel>;
   private readonly kernel: MaternKernel | undefined;
@@ -26,7 +26,7 @@ export class MaternRows {
   ) {
     const { kinds } = space;
     const dimensions = kinds.length;
-    const count = others.length / dimensions;
+    const count = dimensions > 0 ? others.length / dimensions : 0;
     const padded = Math.ceil(count / TOGETHER) * TOGETHER;
     this.padded = padded;
     this.scratch = maternScratch.open(
@@ -95,8 +95,8 @@ export class MaternRows {
   }
 
   /**
-   * How the sum of `shares` times the kernel with position 0 changes with the logarithm of each rate; negative, and
-   * valid until the next call. All dimensions must be of numbers at least 0.
+   * The derivative of the sum of factor × kernel with the origin, by the logarithm of each rate; valid until the next
+   * call. All dimensions must be of kind `number`, and all positions at least 0.
    *
    * @param shares per position, its factor times its kernel
    */

@@ -1,7 +1,7 @@
 import type { EncodedTable } from '../features/encode';
 import { exp } from '../math/numeric';
 import type { Random } from '../math/random';
-import { alignedBytes } from '../wasm/scratch';
+import { alignedBytes, closing } from '../wasm/scratch';
 import { dotAt } from './dense';
 import { denseScratch } from './dense-kernel';
 import { descend, type Descent } from './descend';
@@ -48,26 +48,24 @@ export function learnScales({ table, dimensions, design, target, stages, random 
   let work = 0;
   for (const [stage, { sample, iterations }] of stages.entries()) {
     const rows = random.sample(length, Math.min(sample, length));
-    const scratch = denseScratch.open(alignedBytes(rows.length * rows.length * 8));
-    const pairs = pairsOf(dimensions, positions(dimensions, table, rows));
-    const f = evidenceOf({
-      dimensions,
-      pairs,
-      linear: linearKernel(design.values, design.size, rows),
-      target: Float64Array.from(rows, (row) => target[row]),
-      scratch,
-    });
-    const counted = (at: Float64Array, gradient?: Float64Array) => {
-      work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
-      return f(at, gradient);
-    };
-    try {
-      const from = stage > 0 ? shortened(counted, descent, dimensions) : descent;
-      descent = descend(counted, from, from === descent ? iterations : AFTER_JUMP * iterations);
-    } finally {
-      pairs.close();
-      scratch.close();
-    }
+    const before = descent;
+    descent = closing(denseScratch.open(alignedBytes(rows.length * rows.length * 8)), (scratch) =>
+      closing(pairsOf(dimensions, positions(dimensions, table, rows)), (pairs) => {
+        const f = evidenceOf({
+          dimensions,
+          pairs,
+          linear: linearKernel(design.values, design.size, rows),
+          target: Float64Array.from(rows, (row) => target[row]),
+          scratch,
+        });
+        const counted = (at: Float64Array, gradient?: Float64Array) => {
+          work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
+          return f(at, gradient);
+        };
+        const from = stage > 0 ? shortened(counted, before, dimensions) : before;
+        return descend(counted, from, from === before ? iterations : AFTER_JUMP * iterations);
+      }),
+    );
   }
   const found = descent.at.map(exp);
   const count = dimensions.columns.length;

@@ -1,4 +1,5 @@
 import type { EncodedTable } from '../features/encode';
+import { closing } from '../wasm/scratch';
 import { kernelWeights, pointFactor } from './inducing';
 import { type Kernel, positions } from './kernel';
 import { MaternRows } from './matern-rows';
@@ -31,8 +32,7 @@ export function gaussianScores(
   const points = pointsOf(kernel);
   const outputs = base.length;
   const out = new Float64Array(rows.length * outputs);
-  const matern = new MaternRows(kernel, kernel.points);
-  try {
+  closing(new MaternRows(kernel, kernel.points), (matern) => {
     for (let i = 0, to = 0; i < rows.length; i++) {
       const own = matern.row(kernel.rates, at.subarray(i * dimensions, (i + 1) * dimensions));
       for (let k = 0; k < outputs; k++) {
@@ -43,9 +43,7 @@ export function gaussianScores(
         out[to++] = sum;
       }
     }
-  } finally {
-    matern.close();
-  }
+  });
   return out;
 }
 

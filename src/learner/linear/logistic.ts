@@ -1,4 +1,5 @@
 import { cholesky, solve } from '../math/matrix';
+import { closing } from '../wasm/scratch';
 import { SparseSlopes, type SparseSlopesInput } from './sparse-slopes';
 
 /** What a logistic regression is fitted to. */
@@ -17,12 +18,7 @@ const TOLERANCE = 1e-3;
  * serves all steps, and the loss never rises. Updates `weights` (size × width) in place, as a warm start.
  */
 export function logistic(input: LogisticInput, penalty: number, steps: number, weights: Float64Array): void {
-  const slopes = new SparseSlopes(input);
-  try {
-    descend(slopes, input, penalty, steps, weights);
-  } finally {
-    slopes.close();
-  }
+  closing(new SparseSlopes(input), (slopes) => descend(slopes, input, penalty, steps, weights));
 }
 
 function descend(

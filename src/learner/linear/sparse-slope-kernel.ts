@@ -43,11 +43,11 @@ import { ScratchMemory } from '../wasm/scratch';
  */
 export interface SparseSlopeKernel {
   /**
-   * @param ends per row, where its entries end, in entries; up to `endsEnd`
+   * @param ends per row, where its entries end, in entries; up to `endsEnd`. The number before them is 0
    * @param terms per entry, the distance of its term's classes from the first term's
-   * @param by per entry
+   * @param by the value of each entry
    * @param codes the class of each row
-   * @param everywhere per class, what all rows score; -∞ for the padding
+   * @param everywhere per class, what the common values score; -∞ for the padding
    * @param weights terms × classes
    * @param out terms × classes, which is added to
    * @param errors per class, which is added to
@@ -120,7 +120,7 @@ function addRows(): WasmFunction {
     ]),
   ];
   const row: Code[] = [
-    // The entries of the row before end where its own begin.
+    // A row's entries begin where those of the row before end.
     set(
       byEnd,
       add(get(by), shiftLeft(subtract(loadI32(get(ends)), loadI32(subtract(get(ends), i32(WHOLE)))), 3)),

@@ -15,13 +15,13 @@ export interface SparseSlopesInput {
 }
 
 /**
- * The loops over rows of a logistic regression on a sparse design. For more than two classes WebAssembly if there is memory,
- * with the same bits. Must be closed.
+ * The loops over rows of a logistic regression on a sparse design. With more than two classes it uses WebAssembly where
+ * there is memory for it, to the same bits. Must be closed.
  */
 export class SparseSlopes {
   private readonly scratch: Scratch<SparseSlopeKernel>;
   private readonly kernel: SparseSlopeKernel | undefined;
-  /** Numbers that a list per class takes in the kernel. */
+  /** Classes, rounded up to an even number. */
   private readonly padded: number;
   private readonly starts: Int32Array;
   private readonly terms: Int32Array;

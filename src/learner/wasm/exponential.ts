@@ -25,7 +25,7 @@ import {
 import type { Locals } from './locals';
 
 const ROOTS = 32;
-/** The exponent of the smallest power in the table, which is 0. */
+/** Exponent of the first power in the table. 2^-1075 is too small for a number, so 0 stands for it. */
 const LEAST_POWER = -1075;
 
 /** What the code looks up: 2^(i/32), then the powers of two from `LEAST_POWER` to 0. */
@@ -70,7 +70,7 @@ export class Exponential {
     const rootAt = (lane: 0 | 1) => loadF64(add(get(table), shiftLeft(and(whole(lane), i32(ROOTS - 1)), 3)));
     const powerAt = (lane: 0 | 1) =>
       loadF64(
-        // Never below the table: an address must not wrap around.
+        // Added before it is multiplied, so that the index is never negative.
         add(get(table), shiftLeft(add(shiftRightSigned(whole(lane), 5), i32(-LEAST_POWER)), 3)),
         ROOTS * NUMBER,
       );

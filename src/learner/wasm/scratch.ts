@@ -23,6 +23,18 @@ export const ORDINARY: Scratch<never> = {
   close: () => undefined,
 };
 
+/** Closes what was opened when its use ends, with an exception too. */
+export function closing<Opened extends { close(): void }, Result>(
+  opened: Opened,
+  use: (opened: Opened) => Result,
+): Result {
+  try {
+    return use(opened);
+  } finally {
+    opened.close();
+  }
+}
+
 const PAGE = 65_536;
 /** Alignment of arrays in bytes. */
 const ALIGNED = 16;

@@ -146,7 +146,7 @@ describe('extremely randomised trees', () => {
     this.timeout(120_000);
     const tables = fc.record({
       count: fc.integer({ min: 2, max: 700 }),
-      width: fc.integer({ min: 1, max: 40 }),
+      width: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constantFrom(64, 65, 100)),
       classes: fc.constantFrom(0, 2, 3, 7, 64, 65),
       bins: fc.constantFrom(2, 6, 250),
       gaps: fc.constantFrom(0, 0.1, 0.9),
@@ -154,7 +154,6 @@ describe('extremely randomised trees', () => {
       minLeaf: fc.constantFrom(1, 5),
       seed: fc.nat(1000),
     });
-    let inKernel = 0;
     fc.assert(
       fc.property(tables, ({ count, width, classes, bins, gaps, categories, minLeaf, seed }) => {
         const draw = new Random(seed);
@@ -178,18 +177,67 @@ describe('extremely randomised trees', () => {
           classes,
           base: new Float64Array(classes > 2 ? classes : 1),
         };
-        const growOnce = () =>
-          growRandomised(input, { trees: 3, minLeaf, nodeColumns: Math.min(width, 10) }, new Random(seed));
-        const quick = growOnce();
+        // Asked for with each draw, since the trees have the memory only while they grow.
+        let inKernel = false;
+        class Watched extends Random {
+          override below(below: number): number {
+            const lent = nodeRowsScratch.open(16);
+            inKernel ||= lent.functions === undefined;
+            lent.close();
+            return super.below(below);
+          }
+        }
+        const rules = { trees: 3, minLeaf, nodeColumns: Math.min(width, 10) };
+        const quick = growRandomised(input, rules, new Watched(seed));
+        const isDrawn = quick.work > 0;
+        assert.equal(inKernel, isDrawn && (classes > 0 ? classes <= 64 : width <= 64));
         const lent = nodeRowsScratch.open(16);
-        inKernel += lent.functions ? 1 : 0;
-        const plain = growOnce();
+        assert.ok(lent.functions, 'this engine has WebAssembly');
+        const plain = growRandomised(input, rules, new Random(seed));
         lent.close();
         assert.deepEqual(quick, plain);
       }),
       { numRuns: 150 },
     );
-    assert.ok(inKernel > 0, 'this engine has WebAssembly');
+  });
+
+  it('of more classes than a byte tells have a leaf for each', () => {
+    const count = 300;
+    const order = Int32Array.from({ length: count }, (_, row) => row);
+    const input = {
+      columns: [
+        Uint8Array.from(order, (row) => 1 + (row % 200)),
+        Uint8Array.from(order, (row) => 1 + Math.floor(row / 200)),
+      ],
+      specs: [0, 1].map((source) => ({ source, bins: 202, category: false })),
+      centers: [0, 1].map(() => Float64Array.from({ length: 202 }, (_, bin) => bin)),
+      rows: order,
+      target: Float64Array.from(order),
+      classes: count,
+      base: new Float64Array(count),
+    };
+    const { trees } = growRandomised(input, { trees: 1, minLeaf: 1, nodeColumns: 2 }, new Random(5));
+    for (const row of order) {
+      const at = leafOf(trees, 0, input.columns, row);
+      order.forEach((of) => assert.equal(trees.values[at + of], of === row ? 1 : 0));
+    }
+  });
+
+  it('give their memory back where something fails', () => {
+    class Failing extends Random {
+      override below(): number {
+        throw new RangeError('no memory');
+      }
+    }
+    const target = Float64Array.from(rows, (row) => row % 2);
+    const input = { columns, specs, centers, rows, target, classes: 2, base: new Float64Array(1) };
+    assert.throws(
+      () => growRandomised(input, { trees: 1, minLeaf: 1, nodeColumns: 2 }, new Failing(1)),
+      RangeError,
+    );
+    const lent = nodeRowsScratch.open(16);
+    assert.ok(lent.functions);
+    lent.close();
   });
 
   it('are left out of the stack where they gain nothing', () => {

@@ -263,12 +263,14 @@ describe('learner: the short cuts come out where the long way does', () => {
         const weights = normals(size * width, seed + 2).map((value) => spread * value);
         const add = () => {
           const slopes = new SparseSlopes({ design: sparse(design, size), size, width, codes });
+          const isLent = sparseSlopeScratch.open(16).functions === undefined;
           const out = normals(size * width, seed + 3);
           const errors = slopes.addRows(everywhere, weights, out).slice(0, width);
           slopes.close();
-          return { out, errors };
+          return { isLent, out, errors };
         };
         const quick = add();
+        assert.ok(quick.isLent, 'the kernel is used');
         const lent = sparseSlopeScratch.open(16);
         assert.ok(lent.functions, 'this engine has WebAssembly');
         const plain = add();

@@ -10,7 +10,7 @@ interface SumInput {
   readonly width: number;
 }
 
-/** Finds the bins of rows in a column. */
+/** Finds the lowest and the highest bin of rows in a column, and whether some lack a value. */
 export function binRange(
   list: Int32Array,
   bins: Uint8Array,

@@ -42,12 +42,12 @@ import { ScratchMemory } from '../../wasm/scratch';
 export const BLOCK = 16;
 /** Columns whose numbers are summed together. */
 export const SUMMED = 8;
-/** Most rows of a call that counts, in bytes. */
+/** Most rows per call: counts are bytes. */
 export const MOST_COUNTED = 255;
 
 /*
  * The loops of `NodeRows` with SIMD: sixteen columns of a row are one vector of bins. Parameters are addresses and
- * lengths in bytes, except for `first`, `bins` and codes.
+ * lengths in bytes, except for `first` and `bins`.
  */
 export interface NodeRowsKernel {
   /**
@@ -63,7 +63,7 @@ export interface NodeRowsKernel {
    * Counts the rows of each class that go left, by up to sixteen splits at once.
    *
    * @param end at most `MOST_COUNTED` rows behind `list`
-   * @param splits sixteen places in the block, sixteen first bins, and sixteen numbers of bins less one, from the first on
+   * @param splits sixteen columns within the block, sixteen first bins that go left, sixteen last ones less the first
    * @param codes a byte per row of the table
    * @param out up to `outEnd`: per class, sixteen counts
    */
@@ -83,7 +83,7 @@ export interface NodeRowsKernel {
    * @param end at most `MOST_COUNTED` rows behind `list`
    * @param splits as of `countClasses`
    * @param values a number per row of the table
-   * @param out eight sums, which are added to; then sixteen counts
+   * @param out eight sums, which are added to; then sixteen counts, which are overwritten
    */
   sumValues(
     list: number,
@@ -140,7 +140,7 @@ function rangeOf(): WasmFunction {
   ]);
 }
 
-/** Whether rows go left: the bins of the splits' columns, less the first of them, are at most the last. */
+/** A row goes left if its bin, less the split's first bin, is at most the last bin less the first. */
 class Sides {
   private readonly places: number;
   private readonly firsts: number;

@@ -9,11 +9,11 @@ export interface NodeRowsInput {
   specs: ColumnSpec[];
   /** The rows of a tree. */
   rows: Int32Array;
-  /** Per row of the table, a value or the index of its class. */
+  /** Per row of the table, a finite value or the index of its class. */
   target: ArrayLike<number>;
   /** Number of classes; 0 for values. */
   classes: number;
-  /** What is taken from each value. */
+  /** What is subtracted from each value. */
   base: number;
   /** Most splits that a node chooses from. */
   tried: number;
@@ -28,9 +28,9 @@ export interface BinRange {
   hasMissing: boolean;
 }
 
-/** With more columns a node tries a few of many, and one column at a time is as quick. */
+/** Values are summed eight columns of a block at a time: of more blocks a node tries too few columns each. */
 const MOST_BLOCKS = 4;
-/** A class takes sixteen counts at each node. */
+/** With more, adding up sixteen counts per class at each node takes longer than it saves; codes must fit in a byte. */
 const MOST_CLASSES = 64;
 
 /**
@@ -47,6 +47,7 @@ export class NodeRows {
   /** What `sumLeft` found, by split: the rows that go left, and the sum of their values or their number by class. */
   readonly counts: Int32Array;
   readonly sums: Float64Array;
+  /** Sums per split. */
   readonly width: number;
 
   private readonly spare: Int32Array;
@@ -60,8 +61,10 @@ export class NodeRows {
   /** By block, what the kernel's `rangeOf` found, and the node that it is of. */
   private readonly ranges: Uint8Array;
   private readonly rangedNode: Int32Array;
+  /** By block, the last node whose splits were summed. */
+  private readonly summedNode: Int32Array;
   private node = 0;
-  /** Of a call of the kernel: places, first bins and last bins of its splits; which these are; and its results. */
+  /** Of a call of the kernel: places, first bins, and last bins less the first; which splits these are; and its results. */
   private readonly sides: Uint8Array;
   private readonly together: Int32Array;
   private readonly leftSums: Float64Array;
@@ -73,11 +76,18 @@ export class NodeRows {
     this.width = Math.max(1, classes);
     this.blocks = Math.ceil(columns.length / BLOCK);
     this.stride = this.blocks * BLOCK;
-    const isSmall = this.blocks <= MOST_BLOCKS && classes <= MOST_CLASSES;
+    const isQuick = classes > 0 ? classes <= MOST_CLASSES : this.blocks <= MOST_BLOCKS;
+    // Before the scratch memory is lent: if there is no memory for these, nothing has to be given back.
+    this.counts = new Int32Array(tried);
+    this.sums = new Float64Array(tried * this.width);
+    this.together = new Int32Array(BLOCK);
+    this.rangedNode = new Int32Array(this.blocks);
+    this.summedNode = new Int32Array(this.blocks);
+    const ownCodes = new Int32Array(classes > MOST_CLASSES ? tableRows : 0);
     const [values, codes] = classes > 0 ? [0, tableRows] : [tableRows, 0];
     const ofLeft = Math.max(SUMMED * 8 + BLOCK, classes * BLOCK);
     this.scratch = nodeRowsScratch.open(
-      isSmall
+      isQuick
         ? tableRows * this.stride +
             2 * alignedBytes(rows.length * 4) +
             alignedBytes(values * 8) +
@@ -93,7 +103,7 @@ export class NodeRows {
     this.list.set(rows);
     this.spare = scratch.wholes(rows.length);
     this.values = scratch.numbers(values);
-    this.codes = classes > MOST_CLASSES ? Int32Array.from(target) : scratch.bytes(codes);
+    this.codes = classes > MOST_CLASSES ? ownCodes : scratch.bytes(codes);
     for (let row = 0; row < tableRows; row++) {
       if (classes > 0) {
         this.codes[row] = target[row];
@@ -103,7 +113,6 @@ export class NodeRows {
     }
     this.bins = scratch.bytes(this.kernel ? tableRows * this.stride : 0);
     this.ranges = scratch.bytes(this.blocks * 3 * BLOCK);
-    this.rangedNode = new Int32Array(this.blocks);
     this.sides = scratch.bytes(3 * BLOCK);
     this.leftSums = scratch.numbers(ofLeft / 8);
     this.leftCounts = new Uint8Array(
@@ -111,9 +120,6 @@ export class NodeRows {
       this.leftSums.byteOffset + (classes > 0 ? 0 : SUMMED * 8),
       Math.max(1, classes) * BLOCK,
     );
-    this.counts = new Int32Array(tried);
-    this.sums = new Float64Array(tried * this.width);
-    this.together = new Int32Array(BLOCK);
     if (this.kernel) {
       columns.forEach((own, column) => {
         for (let row = 0, at = column; row < tableRows; row++, at += this.stride) {
@@ -182,29 +188,39 @@ export class NodeRows {
     start: number,
     end: number,
   ): void {
-    const { together, sides } = this;
     const most = this.codes.length > 0 ? BLOCK : SUMMED;
-    for (let block = 0; block < this.blocks; block++) {
+    for (let i = 0; i < tried; i++) {
+      const block = splits[i].column >> 4;
+      if (this.summedNode[block] === this.node) {
+        continue;
+      }
+      this.summedNode[block] = this.node;
       let count = 0;
-      for (let i = 0; i < tried; i++) {
-        const { column, bin, missingLeft, set } = splits[i];
-        if (set !== undefined || column >> 4 !== block) {
+      for (let other = i; other < tried; other++) {
+        const split = splits[other];
+        if (split.set !== undefined || split.column >> 4 !== block) {
           continue;
         }
         if (count === most) {
           this.sumTogether(kernel, block, count, start, end);
           count = 0;
         }
-        const first = missingLeft ? 0 : 1;
-        sides[count] = column & (BLOCK - 1);
-        sides[BLOCK + count] = first;
-        sides[2 * BLOCK + count] = bin - first;
-        together[count++] = i;
+        this.take(split, other, count++);
       }
       if (count > 0) {
         this.sumTogether(kernel, block, count, start, end);
       }
     }
+  }
+
+  /** Makes split `i` the one at `place` of the kernel's next call. */
+  private take({ column, bin, missingLeft }: Split, i: number, place: number): void {
+    const { sides } = this;
+    const first = missingLeft ? 0 : 1;
+    sides[place] = column & (BLOCK - 1);
+    sides[BLOCK + place] = first;
+    sides[2 * BLOCK + place] = bin - first;
+    this.together[place] = i;
   }
 
   /** The splits of `together`, in the kernel. */

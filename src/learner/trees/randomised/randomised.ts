@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
+import { closing } from '../../wasm/scratch';
 import { type Split, TreeBuilder, type Trees } from '../trees';
 import { NodeRows } from './node-rows';
 import { RandomSplits } from './random-splits';
@@ -42,16 +43,13 @@ export interface Randomised {
  */
 export function growRandomised(input: RandomisedInput, rules: RandomisedRules, random: Random): Randomised {
   const tried = Math.min(rules.nodeColumns, input.columns.length);
-  const rows = new NodeRows({ ...input, base: input.base[0], tried });
-  try {
+  return closing(new NodeRows({ ...input, base: input.base[0], tried }), (rows) => {
     const grower = new RandomisedGrower(input, rules, random, rows, tried);
     for (let tree = 0; tree < rules.trees; tree++) {
       grower.grow();
     }
     return { base: input.base, trees: grower.builder.finish(), work: grower.work };
-  } finally {
-    rows.close();
-  }
+  });
 }
 
 interface OpenNode {

@@ -51,7 +51,8 @@ import { KNOWN, ROW_BITS } from './sorted-lists';
 
 /*
  * The loops of `SortedRows` as WebAssembly: without bounds to check, and with the gains of two borders worked out side by
- * side. They compare the same numbers in the same order, so the result is the same to the bit. All parameters without a type are addresses or lengths in bytes.
+ * side. They compare the same numbers in the same order, so the result is the same to the bit. A key is a bin and a row in
+ * one number (`ROW_BITS`); parameters without a type are addresses or lengths in bytes.
  */
 
 /** What `search` found, at its address: see `FOUND`. */

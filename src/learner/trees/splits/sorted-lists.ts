@@ -1,8 +1,8 @@
 import type { SplitCandidate, SplitRules } from './splits';
 
-/* The loops of `SortedRows` where there is no WebAssembly. */
+/* Keys of `SortedRows`, and its loops without WebAssembly. */
 
-/** A key is a row and its bin in one number: the bits of the row. */
+/** A key is a bin and a row in one number. The row takes this many bits. */
 export const ROW_BITS = 16;
 const ROW = 0xffff;
 /** The first key of a row that has a value. */
