@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
 
-import { saveModel } from '../../../dist/src/learner';
+import { prepare, saveModel } from '../../../dist/src/learner';
 import { trainWithHelpers } from '../../doors/service';
 import { fitHelper } from '../../helpers/fit-helper';
+import { waitFor } from '../../helpers/node-red';
 import { normals, numbers, regress } from '../learner/tables';
 
 /** A table whose residuals a helper may learn. */
@@ -34,6 +36,39 @@ describe('the helpers of a fit', function () {
       } finally {
         await Promise.all(helpers.map(({ worker }) => worker.terminate()));
       }
+    }
+  });
+
+  it('leave where they are wanted elsewhere, but not once residuals are coming', async () => {
+    const { worker, assist, pressure } = fitHelper();
+    try {
+      for (const isSettled of [false, true]) {
+        const prepared = prepare(table());
+        const port = assist();
+        const waits = new Int32Array(new SharedArrayBuffer(4));
+        // There are no folds left.
+        const board = new Int32Array(new SharedArrayBuffer(4 * (prepared.folds + 1)));
+        board[0] = prepared.folds;
+        const progress = new Int32Array(new SharedArrayBuffer(64 * (prepared.folds + 1)));
+        port.postMessage({ prepared, board, progress, name: 1, waits });
+        await waitFor('the helper', () => (Atomics.load(waits, 0) === 1 ? true : undefined), 30_000);
+        Atomics.store(waits, 0, isSettled ? -1 : 1);
+        const over = once(worker, 'message');
+        const learned = once(port, 'message');
+        Atomics.store(pressure, 0, 1);
+        if (isSettled) {
+          const rows = Int32Array.from({ length: 100 }, (_, row) => row);
+          const residuals = normals(100, 7);
+          port.postMessage({ rows, predicted: normals(100, 8), residuals });
+          assert.ok('forest' in ((await learned) as object[])[0]!);
+        }
+        await over;
+        assert.equal(Atomics.load(waits, 0), isSettled ? -1 : 0);
+        Atomics.store(pressure, 0, 0);
+        port.close();
+      }
+    } finally {
+      await worker.terminate();
     }
   });
 

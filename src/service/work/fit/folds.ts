@@ -27,9 +27,15 @@ interface Invitation {
   progress: Int32Array;
   /** What the helper signs with. */
   name: number;
-  /** [0] the name of the helper that waits for residuals to learn, 0 for none; undefined: none is to wait. */
+  /** [0] the name of the helper that waits for residuals to learn, or one of `WAITS`; undefined: none is to wait. */
   waits: Int32Array | undefined;
 }
+
+/** Nobody waits for the residuals; they are coming, or the fit learns them itself. */
+const WAITS = { nobody: 0, settled: -1 } as const;
+
+/** How often a helper that waits looks if it is wanted elsewhere, milliseconds. */
+const LOOK_MS = 5;
 
 /** Up to this many rows a helper waits for the residuals; with more they are a small part of the fit. */
 const MOST_WAITED_ROWS = 2000;
@@ -97,7 +103,7 @@ export async function trainWithHelpers(
     tell();
     const inOrder = [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
     const { residuals, reportAhead, finish } = stack(prepared, inOrder);
-    const helper = waits && lines[Atomics.load(waits, 0) - 1];
+    const helper = waits && lines[Atomics.exchange(waits, 0, WAITS.settled) - 1];
     const asked = residuals && helper?.learn(residuals);
     reportAhead();
     return finish((await asked) ?? (residuals && learnResiduals(prepared, residuals)));
@@ -110,7 +116,7 @@ export async function trainWithHelpers(
 }
 
 /**
- * Helps a fit until there are no more folds, and then with the residuals of a small one.
+ * Helps a fit until there are no more folds, and then with the residuals of a small one, unless it is wanted elsewhere.
  *
  * @param wanted true when this thread should rather do something else
  */
@@ -130,8 +136,10 @@ export async function assist(port: MessagePort, wanted: () => boolean): Promise<
       Atomics.store(board, fold + 1, name);
       port.postMessage(trained(prepared, fold, progress));
     }
-    if (waits !== undefined && !wanted() && Atomics.compareExchange(waits, 0, 0, name) === 0) {
-      const residuals = await nextMessage<ResidualTask>(port);
+    const { nobody } = WAITS;
+    if (waits && !wanted() && Atomics.compareExchange(waits, 0, nobody, name) === nobody) {
+      const leaves = () => wanted() && Atomics.compareExchange(waits, 0, name, nobody) === name;
+      const residuals = await nextMessage<ResidualTask>(port, leaves);
       if (residuals !== undefined) {
         port.postMessage(learnResiduals(prepared, residuals));
       }
@@ -141,11 +149,20 @@ export async function assist(port: MessagePort, wanted: () => boolean): Promise<
   }
 }
 
-/** Undefined where the other end closes. */
-function nextMessage<T>(port: MessagePort): Promise<T | undefined> {
+/**
+ * Undefined where the other end closes.
+ *
+ * @param leaves asked now and then: true where the message is not waited for any longer
+ */
+function nextMessage<T>(port: MessagePort, leaves?: () => boolean): Promise<T | undefined> {
   return new Promise((resolve) => {
-    port.once('message', resolve);
-    port.once('close', () => resolve(undefined));
+    const end = (message?: T): void => {
+      clearInterval(looks);
+      resolve(message);
+    };
+    const looks = leaves && setInterval(() => leaves() && end(), LOOK_MS);
+    port.once('message', end);
+    port.once('close', () => end());
   });
 }
 
