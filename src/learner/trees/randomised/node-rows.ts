@@ -28,8 +28,6 @@ export interface BinRange {
   hasMissing: boolean;
 }
 
-/** Values are summed eight columns of a block at a time: of more blocks a node tries too few columns each. */
-const MOST_BLOCKS = 4;
 /** With more, adding up sixteen counts per class at each node takes longer than it saves; codes must fit in a byte. */
 const MOST_CLASSES = 64;
 
@@ -61,8 +59,9 @@ export class NodeRows {
   /** By block, what the kernel's `rangeOf` found, and the node that it is of. */
   private readonly ranges: Uint8Array;
   private readonly rangedNode: Int32Array;
-  /** By block, the last node whose splits were summed. */
-  private readonly summedNode: Int32Array;
+  /** By block, its first split of those that are summed, and by split, the next one of the same block; -1: none. */
+  private readonly firstOf: Int32Array;
+  private readonly nextOf: Int32Array;
   private node = 0;
   /** Of a call of the kernel: places, first bins, and last bins less the first; which splits these are; and its results. */
   private readonly sides: Uint8Array;
@@ -76,18 +75,18 @@ export class NodeRows {
     this.width = Math.max(1, classes);
     this.blocks = Math.ceil(columns.length / BLOCK);
     this.stride = this.blocks * BLOCK;
-    const isQuick = classes > 0 ? classes <= MOST_CLASSES : this.blocks <= MOST_BLOCKS;
     // Before the scratch memory is lent: if there is no memory for these, nothing has to be given back.
     this.counts = new Int32Array(tried);
     this.sums = new Float64Array(tried * this.width);
     this.together = new Int32Array(BLOCK);
     this.rangedNode = new Int32Array(this.blocks);
-    this.summedNode = new Int32Array(this.blocks);
+    this.firstOf = new Int32Array(this.blocks);
+    this.nextOf = new Int32Array(tried);
     const ownCodes = new Int32Array(classes > MOST_CLASSES ? tableRows : 0);
     const [values, codes] = classes > 0 ? [0, tableRows] : [tableRows, 0];
     const ofLeft = Math.max(SUMMED * 8 + BLOCK, classes * BLOCK);
     this.scratch = nodeRowsScratch.open(
-      isQuick
+      classes <= MOST_CLASSES
         ? tableRows * this.stride +
             2 * alignedBytes(rows.length * 4) +
             alignedBytes(values * 8) +
@@ -188,27 +187,37 @@ export class NodeRows {
     start: number,
     end: number,
   ): void {
+    const { firstOf, nextOf } = this;
     const most = this.codes.length > 0 ? BLOCK : SUMMED;
+    this.listByBlock(splits, tried);
     for (let i = 0; i < tried; i++) {
       const block = splits[i].column >> 4;
-      if (this.summedNode[block] === this.node) {
+      if (firstOf[block] !== i) {
         continue;
       }
-      this.summedNode[block] = this.node;
       let count = 0;
-      for (let other = i; other < tried; other++) {
-        const split = splits[other];
-        if (split.set !== undefined || split.column >> 4 !== block) {
-          continue;
-        }
+      for (let own = i; own >= 0; own = nextOf[own]) {
         if (count === most) {
           this.sumTogether(kernel, block, count, start, end);
           count = 0;
         }
-        this.take(split, other, count++);
+        this.take(splits[own], own, count++);
       }
-      if (count > 0) {
-        this.sumTogether(kernel, block, count, start, end);
+      this.sumTogether(kernel, block, count, start, end);
+    }
+  }
+
+  /** Links the splits of ordered columns of the same block. */
+  private listByBlock(splits: Split[], tried: number): void {
+    const { firstOf, nextOf } = this;
+    for (let i = 0; i < tried; i++) {
+      firstOf[splits[i].column >> 4] = -1;
+    }
+    for (let i = tried - 1; i >= 0; i--) {
+      const { column, set } = splits[i];
+      if (set === undefined) {
+        nextOf[i] = firstOf[column >> 4];
+        firstOf[column >> 4] = i;
       }
     }
   }
