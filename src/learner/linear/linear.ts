@@ -2,6 +2,7 @@ import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { gram, solve } from '../math/matrix';
 import { square } from '../math/numeric';
 import type { Objective } from '../trees/boosting/loss';
+import { closing } from '../wasm/scratch';
 import {
   isLine,
   makeDesign,
@@ -16,6 +17,7 @@ import {
   type TermRule,
 } from './design';
 import { logistic, penalised } from './logistic';
+import { SparseSlopes } from './sparse-slopes';
 
 /**
  * A linear model: slopes for the values of numeric columns, and a lookup table for the other columns. The score that
@@ -103,12 +105,7 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   const tables: LinearTables[] = [];
   const penalties = input.regression ? [...PENALTIES, ...SMALL_PENALTIES] : PENALTIES;
   const curve = new Float64Array(penalties.length);
-  penalties.forEach((penalty, i) => {
-    if (classes) {
-      logistic(classes, penalty, steps, weights);
-    } else {
-      leastSquares(input, design, products, size, penalty, weights);
-    }
+  const take = (i: number) => {
     const table = makeTables(terms, weights, width, input.specs);
     const scores = new Float64Array(input.tableRows * width);
     for (const row of input.heldOut) {
@@ -116,7 +113,20 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
     }
     curve[i] = input.objective.loss(scores, input.heldOut);
     tables.push(table);
-  });
+  };
+  if (classes) {
+    closing(new SparseSlopes(classes), (slopes) =>
+      penalties.forEach((penalty, i) => {
+        logistic(slopes, classes, penalty, steps, weights);
+        take(i);
+      }),
+    );
+  } else {
+    penalties.forEach((penalty, i) => {
+      leastSquares(input, design, products, size, penalty, weights);
+      take(i);
+    });
+  }
   return { tables, curve, work: count * size * size + steps * step * PENALTIES.length };
 }
 

@@ -1,6 +1,5 @@
 import { cholesky, solve } from '../math/matrix';
-import { closing } from '../wasm/scratch';
-import { SparseSlopes, type SparseSlopesInput } from './sparse-slopes';
+import type { SparseSlopes, SparseSlopesInput } from './sparse-slopes';
 
 /** What a logistic regression is fitted to. */
 export interface LogisticInput extends SparseSlopesInput {
@@ -16,12 +15,10 @@ const TOLERANCE = 1e-3;
 /**
  * Logistic regression by Newton steps with a fixed upper bound of the Hessian (D. Böhning, 1992): one factorisation
  * serves all steps, and the loss never rises. Updates `weights` (size × width) in place, as a warm start.
+ *
+ * @param slopes of `input`: opened once for all penalties
  */
-export function logistic(input: LogisticInput, penalty: number, steps: number, weights: Float64Array): void {
-  closing(new SparseSlopes(input), (slopes) => descend(slopes, input, penalty, steps, weights));
-}
-
-function descend(
+export function logistic(
   slopes: SparseSlopes,
   input: LogisticInput,
   penalty: number,

@@ -1,6 +1,6 @@
 import { sigmoid, softmax } from '../math/numeric';
 import { EXPONENTIAL_NUMBERS, writeExponentialTable } from '../wasm/exponential';
-import { alignedBytes, type Scratch } from '../wasm/scratch';
+import { alignedBytes, ORDINARY, type Scratch } from '../wasm/scratch';
 import type { SparseDesign } from './design';
 import { type SparseSlopeKernel, sparseSlopeScratch } from './sparse-slope-kernel';
 
@@ -46,7 +46,7 @@ export class SparseSlopes {
       alignedBytes(codes.length * 4) +
       (2 * size + 3) * padded * 8 +
       alignedBytes(EXPONENTIAL_NUMBERS * 8);
-    this.scratch = sparseSlopeScratch.open(width > 1 ? bytes : Infinity);
+    this.scratch = width > 1 ? sparseSlopeScratch.open(bytes) : ORDINARY;
     const { scratch } = this;
     this.kernel = scratch.functions;
     if (this.kernel === undefined) {

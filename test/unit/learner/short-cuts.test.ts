@@ -228,7 +228,12 @@ describe('learner: the short cuts come out where the long way does', () => {
     const penalty = 3;
     const weights = new Float64Array(2);
     const given = { design: sparse(design, 2), products, size: 2, width: 1, codes };
-    logistic(given, penalty, 200, weights);
+    const fit = (input: typeof given, by: number, steps: number, out: Float64Array) => {
+      const slopes = new SparseSlopes(input);
+      logistic(slopes, input, by, steps, out);
+      slopes.close();
+    };
+    fit(given, penalty, 200, weights);
     const slopes = [0, penalty * weights[1]!];
     rows.forEach((row) => {
       const error = sigmoid(weights[0]! + weights[1]! * design[row * 2 + 1]!) - codes[row]!;
@@ -238,7 +243,7 @@ describe('learner: the short cuts come out where the long way does', () => {
     assert.ok(Math.abs(slopes[0]!) < 0.5 && Math.abs(slopes[1]!) < 0.5, String(slopes));
     // Two classes as two scores: the same model, each weight halved and once with the other sign.
     const both = new Float64Array(4);
-    logistic({ ...given, width: 2 }, penalty * 2, 400, both);
+    fit({ ...given, width: 2 }, penalty * 2, 400, both);
     assert.ok(
       Math.abs(both[3]! - both[2]! - weights[1]!) < 0.05,
       `${String(both)} against ${String(weights)}`,

@@ -1,5 +1,5 @@
 import type { ColumnSpec } from '../../features/encode';
-import { alignedBytes, type Scratch } from '../../wasm/scratch';
+import { alignedBytes, ORDINARY, type Scratch } from '../../wasm/scratch';
 import { isLeft, type Split, type Trees } from '../trees';
 import { binRange, sumBelow, sumOfSet } from './left-sums';
 import { BLOCK, MOST_COUNTED, type NodeRowsKernel, nodeRowsScratch, SUMMED } from './node-rows-kernel';
@@ -85,17 +85,15 @@ export class NodeRows {
     const ownCodes = new Int32Array(classes > MOST_CLASSES ? tableRows : 0);
     const [values, codes] = classes > 0 ? [0, tableRows] : [tableRows, 0];
     const ofLeft = Math.max(SUMMED * 8 + BLOCK, classes * BLOCK);
-    this.scratch = nodeRowsScratch.open(
-      classes <= MOST_CLASSES
-        ? tableRows * this.stride +
-            2 * alignedBytes(rows.length * 4) +
-            alignedBytes(values * 8) +
-            alignedBytes(codes) +
-            this.blocks * 3 * BLOCK +
-            3 * BLOCK +
-            ofLeft
-        : Infinity,
-    );
+    const bytes =
+      tableRows * this.stride +
+      2 * alignedBytes(rows.length * 4) +
+      alignedBytes(values * 8) +
+      alignedBytes(codes) +
+      this.blocks * 3 * BLOCK +
+      3 * BLOCK +
+      ofLeft;
+    this.scratch = classes <= MOST_CLASSES ? nodeRowsScratch.open(bytes) : ORDINARY;
     const { scratch } = this;
     this.kernel = scratch.functions;
     this.list = scratch.wholes(rows.length);
