@@ -44,9 +44,6 @@ export async function answer(
     if (route.rate !== undefined) {
       context.limiter.take(route.rate);
     }
-    if (req.headers.expect !== undefined) {
-      res.writeContinue();
-    }
     const withJson = route.method === 'POST' && route.rawBody !== true;
     const body = withJson ? await readJson(req, boundsOf(route), context.options.times.body) : undefined;
     const result = await route.handle(context, { req, res, url, ...place, body });

@@ -105,11 +105,16 @@ export async function runService(
     port: () => (server.address() as AddressInfo | null)?.port ?? options.port,
     log,
   };
-  const serve = (...[req, res]: Parameters<typeof answer> extends [unknown, ...infer R] ? R : never): void =>
+  server.on('request', (req, res) => void answer(context, req, res));
+  server.on('checkContinue', (req, res) => {
+    // Who begins to read the body asks for it. What is refused by its headers alone is never asked for one.
+    req.once('resume', () => {
+      if (!res.headersSent) {
+        res.writeContinue();
+      }
+    });
     void answer(context, req, res);
-  server.on('request', serve);
-  // The answer to "Expect: 100-continue" waits until the request is known to be welcome.
-  server.on('checkContinue', serve);
+  });
   const sweeper = setInterval(() => {
     store.uploads.sweep();
     void store.reload();

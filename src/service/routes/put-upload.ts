@@ -37,9 +37,6 @@ export async function putUpload(
       retryable: false,
     });
   }
-  if (req.headers.expect !== undefined) {
-    res.writeContinue();
-  }
   const body = { stream: req, length, patience: options.times.upload };
   const complete = await store.uploads.receive(target, body);
   sendJson(res, 200, {});

@@ -54,6 +54,9 @@ export class PartWriter {
     if (chunk === undefined) {
       throw new Refusal({ status: 403, errorCode: 'SIGNATURE_INVALID', message: 'There is no such chunk.' });
     }
+    if (body.length !== undefined) {
+      this.assertLength(index, body.length);
+    }
     const former = chunk.active;
     former?.body.destroy(new Error('A newer PUT of the same chunk took over.'));
     let stop = (): void => undefined;
@@ -85,9 +88,7 @@ export class PartWriter {
     const range = this.rangeOf(index);
     const again = chunk.done;
     const written = await this.write(body, range, again === undefined);
-    if (range.length !== undefined && written.bytes !== range.length) {
-      throw mismatch(`${this.name(index)} has ${written.bytes} bytes; ${range.length} were announced.`);
-    }
+    this.assertLength(index, written.bytes);
     if (again === undefined) {
       chunk.done = written;
     } else if (again.crc !== written.crc || again.bytes !== written.bytes) {
@@ -98,19 +99,21 @@ export class PartWriter {
   }
 
   /** Reads a PUT of a file that has arrived already. @throws Refusal 400 when the bytes are others */
-  static async compare(part: UploadPart, body: PutBody, maxBytes: number): Promise<void> {
+  static async compare(known: NonNullable<UploadPart['arrived']>, body: PutBody): Promise<void> {
+    const assertSame = (same: boolean): void => {
+      if (!same) {
+        throw mismatch('The file has been uploaded already, with other bytes: prepare a new upload.');
+      }
+    };
+    assertSame(body.length === undefined || body.length === known.bytes);
     let bytes = 0;
     let crc = 0;
     for await (const data of arriving(body.stream, body.patience)) {
       bytes += data.length;
-      if (bytes > maxBytes) {
-        throw tooLarge(maxBytes);
-      }
+      assertSame(bytes <= known.bytes);
       crc = crc32c(data, crc);
     }
-    if (part.arrived?.bytes !== bytes || part.arrived.crc !== crc32cToBase64(crc)) {
-      throw mismatch('The file has been uploaded already, with other bytes: prepare a new upload.');
-    }
+    assertSame(bytes === known.bytes && crc32cToBase64(crc) === known.crc);
   }
 
   /** The upload is complete or given up: its bytes are no longer those of an unfinished one. */
@@ -133,6 +136,14 @@ export class PartWriter {
     const even = Math.floor(size / this.chunks.length);
     const start = index * even;
     return { start, length: index === this.chunks.length - 1 ? size - start : even };
+  }
+
+  /** @throws Refusal 400 where a chunk, or the file in one piece, has other bytes than were announced */
+  private assertLength(index: number, bytes: number): void {
+    const { length } = this.rangeOf(index);
+    if (length !== undefined && bytes !== length) {
+      throw mismatch(`${this.name(index)} has ${bytes} bytes; ${length} were announced.`);
+    }
   }
 
   private async write(

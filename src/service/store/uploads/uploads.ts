@@ -169,7 +169,7 @@ export class Uploads {
       body.stream.resume();
       return undefined;
     }
-    await PartWriter.compare(info, body, this.maxFileBytes);
+    await PartWriter.compare(info.arrived, body);
     return undefined;
   }
 
