@@ -1,9 +1,9 @@
-/* Builds dist/: TypeScript by tsc (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues, the sidebar. */
-import { spawnSync } from 'node:child_process';
+/* Builds dist/: TypeScript by its compiler (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues, the sidebar. */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
+import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
 import { sidebarScript } from './lib/sidebar-script.mjs';
 
@@ -12,13 +12,9 @@ const dist = path.join(root, 'dist');
 const require = createRequire(import.meta.url);
 
 rmSync(dist, { recursive: true, force: true });
-const compiler = require.resolve('typescript/bin/tsc');
 const options = process.argv.slice(2);
 // The learner first: it has compiler options of its own, and the rest reads its declarations.
-const failed = ['src/learner', '.'].filter((project) => {
-  const parameters = [compiler, '-p', path.join(root, project), ...options];
-  return spawnSync(process.execPath, parameters, { stdio: 'inherit' }).status !== 0;
-});
+const failed = ['src/learner', '.'].filter((project) => !compile(project, ...options));
 const settings = path.join(dist, 'src', 'settings', 'index.js');
 for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) : []) {
   if (file.endsWith('.html')) {

@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import { root } from './prepare.mjs';
+
+/** TypeScript 7, which is native and several times as fast; ESLint and the tests of the types still need 6. */
+const compiler = createRequire(import.meta.url).resolve('typescript-7/package.json');
+
+/** Compiles a project of TypeScript: a folder with a tsconfig.json. Answers if there was no error. */
+export function compile(project, ...options) {
+  const command = path.join(path.dirname(compiler), 'bin', 'tsc');
+  const done = spawnSync(process.execPath, [command, '-p', path.join(root, project), ...options], {
+    stdio: 'inherit',
+  });
+  return done.status === 0;
+}
