@@ -198,8 +198,8 @@ const FOLDERS = {
     http: [],
     errors: ['http'],
     retry: ['errors', 'http'],
-    uploads: ['errors', 'http', 'retry'],
-    calls: ['errors', 'http', 'retry', 'uploads'],
+    storage: ['errors', 'http', 'retry'],
+    calls: ['errors', 'http', 'retry', 'storage'],
   },
   'src/runtime': {
     fields: [],

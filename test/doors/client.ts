@@ -7,6 +7,6 @@ export { backOff, retryAfter } from '../../dist/src/client/retry/backoff';
 export { type RequestFailure, RULES, type Verdict, verdict } from '../../dist/src/client/retry/verdict';
 export { Secrets } from '../../dist/src/client/secrets';
 export { ServiceClient } from '../../dist/src/client/service-client';
+export { planChunks } from '../../dist/src/client/storage/chunks';
+export { signedUrl, uploadHeaders } from '../../dist/src/client/storage/signed-target';
 export { type ClientOptions, type PredictCall, type TestSetUpload } from '../../dist/src/client/types';
-export { planChunks } from '../../dist/src/client/uploads/chunks';
-export { signedUrl, uploadHeaders } from '../../dist/src/client/uploads/signed-target';

@@ -14,6 +14,7 @@ export type StrictRoute =
   | 'get_api_usage'
   | 'v1/predict'
   | 'put'
+  | 'download'
   | 'connection';
 
 /** What goes wrong with one request. Where nothing says otherwise, the real answer follows. */

@@ -40,6 +40,8 @@ export interface StrictOptions {
    * `submit_fit_job`, `get_settings` in place of `get_model_limits`, `get_api_usage`.
    */
   jobs?: JobOptions;
+  /** A predict answers with the signed URL of its prediction (`prediction_uri`), to be fetched without the bearer. */
+  predictionUri?: boolean;
   /** Serve HTTPS. */
   tls?: ServerOptions;
   /** Address that the signed URLs begin with; default this server's own. */
@@ -81,6 +83,8 @@ export class StrictRoutes {
   readonly models = new Map<string, store.Model>();
   /** Fits under way by id: the model that comes of it, and how often it was asked for. */
   readonly jobs = new Map<string, { model: store.Model; asked: number }>();
+  /** Predictions behind signed URLs, by their signature. */
+  private readonly results = new Map<string, unknown>();
 
   constructor(
     private readonly options: StrictOptions,
@@ -93,6 +97,8 @@ export class StrictRoutes {
     switch (route) {
       case 'put':
         return this.put(req, info.bytes);
+      case 'download':
+        return this.result(req);
       case 'get_model_limits':
         return { status: 200, body: this.options.limits ?? LIMITS };
       case 'get_settings':
@@ -305,10 +311,14 @@ export class StrictRoutes {
     }
     const params = config.predict_params ?? {};
     const output = (params.output_type ?? (model.task === 'classification' ? 'probas' : 'mean')) as string;
+    const levels = params.quantiles as number[] | undefined;
+    const prediction = this.predictRows(x.rows, output, levels, model.classes);
     return {
       status: 200,
       body: {
-        prediction: this.predictRows(x.rows, output, params.quantiles as number[] | undefined, model.classes),
+        ...(this.options.predictionUri === true
+          ? { prediction_uri: this.resultUrl(prediction) }
+          : { prediction }),
         metadata: {
           test_set_num_rows: x.rows.length,
           test_set_num_cols: x.columns.length,
@@ -318,6 +328,21 @@ export class StrictRoutes {
         },
       },
     };
+  }
+
+  private resultUrl(prediction: unknown): string {
+    const signature = randomUUID();
+    this.results.set(signature, prediction);
+    const base = this.options.storageUrl ?? this.address();
+    return `${base}/results/${randomUUID()}.json?signature=${signature}`;
+  }
+
+  private result(req: IncomingMessage): Answer {
+    const signature = new URL(req.url ?? '', this.address()).searchParams.get('signature') ?? '';
+    const prediction = this.results.get(signature);
+    return prediction === undefined
+      ? { status: 403, body: '<Error><Code>SignatureDoesNotMatch</Code></Error>' }
+      : { status: 200, body: prediction };
   }
 
   private predictRows(

@@ -255,6 +255,9 @@ export class StrictService {
     if (path.startsWith('/signed/')) {
       return req.method === 'PUT' ? 'put' : undefined;
     }
+    if (path.startsWith('/results/')) {
+      return req.method === 'GET' ? 'download' : undefined;
+    }
     if (path === '/v1/predict') {
       return req.method === 'POST' ? 'v1/predict' : undefined;
     }
@@ -296,6 +299,12 @@ export class StrictService {
       }
       return;
     }
+    if (route === 'download') {
+      if (headers.authorization !== undefined) {
+        this.breach('download with an Authorization header');
+      }
+      return;
+    }
     if (headers.authorization === undefined) {
       this.breach(`${route} without a bearer`);
     }
@@ -311,7 +320,8 @@ export class StrictService {
 
   /** 401 for a wrong token, 429 beyond a rate limit. */
   private refusal(route: StrictRoute, req: IncomingMessage): Answer | undefined {
-    if (route !== 'put' && req.headers.authorization !== `Bearer ${this.token}`) {
+    const isSigned = route === 'put' || route === 'download';
+    if (!isSigned && req.headers.authorization !== `Bearer ${this.token}`) {
       return { status: 401, body: envelope('auth.unauthorized', 'Missing or invalid authentication token') };
     }
     const limit = this.options.rateLimits?.[route];

@@ -15,6 +15,7 @@ import type {
 } from '../types';
 import { maxPredictBytes } from './answer-size';
 import { assertConfig, assertRequest, type Core } from './core';
+import { predictionOf } from './fetched-prediction';
 
 /** Properties for which null means missing. */
 export const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
@@ -40,7 +41,7 @@ export async function callPredict(
     });
     const body = await core.ask(call, plan, schemas().PredictResponseSchema);
     const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
-    return predictResult(body.prediction, metadata, request);
+    return predictResult(await predictionOf(core, call, plan, body), metadata, request);
   });
 }
 

@@ -5,6 +5,7 @@ import type { HttpRequest } from '../http/exchange';
 import type { BodyPart, CallOptions, RowsPredictCall, RowsPredictResult } from '../types';
 import { maxPredictBytes } from './answer-size';
 import { assertConfig, type Core } from './core';
+import { predictionOf } from './fetched-prediction';
 import { labelsIn, METADATA, predictResult } from './predict-calls';
 
 /**
@@ -39,7 +40,7 @@ export async function callRowsPredict(
     const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
     const { model_id: modelId } = body as { model_id?: unknown };
     return {
-      ...predictResult(body.prediction, metadata, request),
+      ...predictResult(await predictionOf(core, call, plan, body), metadata, request),
       ...(typeof modelId === 'string' && { model_id: modelId }),
     };
   });

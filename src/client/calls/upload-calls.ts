@@ -8,8 +8,8 @@ import type {
   PrepareTrainSetUploadResponse,
 } from '../../wire/types';
 import type { Call } from '../retry/deadline';
+import { fileInfo, sendUpload } from '../storage/uploads';
 import type { CallOptions, TestSetUpload, TrainSetOptions, TrainSetUpload, UploadSource } from '../types';
-import { fileInfo, sendUpload } from '../uploads/uploads';
 import { assertRequest, type Core } from './core';
 
 /** S 4.1 */

@@ -22,7 +22,7 @@ export function readAnswer(answer: HttpAnswer, what: string, labels?: 'preds' | 
   if (text === '') {
     throw malformedAnswer(what, 'it is empty');
   }
-  const value = labels !== undefined && hasLong(text, labels) ? exactly(text) : tryParseJson(text);
+  const value = parseAnswer(text, labels);
   if (value === undefined) {
     throw malformedAnswer(what, notJson(text, answer.headers['content-type']));
   }
@@ -34,6 +34,11 @@ export function readAnswer(answer: HttpAnswer, what: string, labels?: 'preds' | 
     throw malformedAnswer(what, `it is nested more than ${MAX_DEPTH} deep`);
   }
   return isErrorBody(value) ? { error: value } : { body: value };
+}
+
+/** The JSON value of a text, or undefined where it is none. `labels` as for `readAnswer`. */
+export function parseAnswer(text: string, labels: 'preds' | 'probas' | undefined): unknown {
+  return labels !== undefined && hasLong(text, labels) ? exactly(text) : tryParseJson(text);
 }
 
 /** Probabilities are numerous and never whole numbers, so only what follows them is examined. */

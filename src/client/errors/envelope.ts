@@ -30,7 +30,39 @@ export function readEnvelope(body: Buffer): ErrorEnvelope {
   if (isObject(value) && !isDeeper(value, MAX_DEPTH)) {
     return envelopeOf(value);
   }
-  return { message: /^\s*</.test(text) ? 'an HTML page' : text.slice(0, 200), own: false };
+  return (
+    storageError(text) ?? { message: text.startsWith('<') ? 'an HTML page' : text.slice(0, 200), own: false }
+  );
+}
+
+/** The error of a storage behind a signed URL: `<Error><Code>…</Code><Message>…</Message></Error>`. */
+function storageError(text: string): ErrorEnvelope | undefined {
+  if (!/^(?:\uFEFF)?(?:<\?xml[^>]*>\s*)?<Error\b/.test(text)) {
+    return undefined;
+  }
+  const serviceCode = elementOf(text, 'Code');
+  const message = elementOf(text, 'Message');
+  const said = [serviceCode, message].filter((part) => part !== undefined).join(': ');
+  return {
+    message: said === '' ? 'an error without a code' : said,
+    own: false,
+    ...given('serviceCode', serviceCode),
+  };
+}
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** The text of the first element of a name, without the white space around it. */
+function elementOf(xml: string, name: 'Code' | 'Message'): string | undefined {
+  const start = xml.indexOf(`<${name}>`);
+  const end = xml.indexOf(`</${name}>`, start);
+  return start < 0 || end < 0
+    ? undefined
+    : textOf(
+        xml
+          .slice(start + name.length + 2, end)
+          .replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => ENTITIES[entity]!),
+      );
 }
 
 export function envelopeOf(body: Body): ErrorEnvelope {

@@ -34,11 +34,16 @@ export const RowsPredictRequestSchema = Type.Object({
   context: Type.Optional(Type.Object({ model_id: Uuid })),
 });
 
-/** S 2.7. The shape of `prediction` depends on the request: see `readPrediction`. */
+/**
+ * S 2.7. The shape of `prediction` depends on the request: see `readPrediction`. Not of the specification: in its place
+ * there may be `prediction_uri`, a signed URL whose JSON body is the prediction.
+ */
 export const PredictResponseSchema = Type.Object({
-  prediction: Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {
-    description: 'an array, or an object for output type full',
-  }),
+  prediction: Maybe(
+    Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())]),
+    'an array, or an object for output type full',
+  ),
+  prediction_uri: Maybe(Type.String({ minLength: 1 })),
   metadata: Maybe(
     Type.Object({
       test_set_num_rows: Maybe(Type.Integer({ minimum: 0 }), 'a whole number from 0'),

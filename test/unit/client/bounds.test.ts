@@ -176,6 +176,22 @@ describe('client: where a signed URL may point', () => {
     );
   });
 
+  it('neither is it one to fetch a prediction from', () => {
+    const settings = { base: hosted, localUploads: false };
+    for (const host of ['169.254.169.254', 'localhost:9000', 'nas.local']) {
+      assert.throws(() => signedUrl(`http://${host}/result?sig=1`, settings, 'a download'), {
+        code: 'response.invalid',
+        message: /gave a download URL that points into the local network .*: no request is sent there/,
+      });
+    }
+    const local = signedUrl(
+      'http://10.0.0.8/result?sig=1',
+      { base: hosted, localUploads: true },
+      'a download',
+    );
+    assert.equal(local.host, '10.0.0.8');
+  });
+
   it('a storage on the internet is one', () => {
     for (const host of ['bucket.s3.example.com', '172.32.0.1', '100.128.0.1', '[2001:db8::1]']) {
       assert.equal(refused(`https://${host}/put`, hosted), undefined);

@@ -143,6 +143,37 @@ describe('client: uploads', () => {
       assert.equal(service.seen('prepare_train_set_upload').length, 2);
     }));
 
+  const errorOf = (code: string, message: string) =>
+    `<?xml version='1.0' encoding='UTF-8'?><Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+  for (const [status, body, code, pattern] of [
+    [400, errorOf('ExpiredToken', 'The provided token has expired.'), 'upload.expired', /Check the clocks/],
+    [403, errorOf('AccessDenied', 'Request has expired'), 'upload.expired', /AccessDenied: Request has/],
+    [400, errorOf('BadDigest', 'The CRC32C you specified did not match.'), 'upload.failed', /BadDigest: The/],
+    [403, errorOf('SignatureDoesNotMatch', 'Check &quot;key&quot;'), 'upload.failed', /Check "key"\.$/],
+    [400, 'not so', 'upload.failed', /features .* \(400\), at a new signed URL too: not so\.$/],
+    [400, '<html>Bad request</html>', 'upload.failed', /an HTML page/],
+    [400, '<Error/>', 'upload.failed', /an error without a code/],
+  ] as const) {
+    it(`is ${code} where the storage says ${body.slice(0, 200)} (${status})`, () =>
+      withService({}, {}, async (service, client) => {
+        service.fault('put', ({ url }) => (url.includes('/0/0') ? { status, body } : undefined));
+        const error = await rejection(client.uploadTrainSet(train()), code);
+        assert.match(error.message, pattern);
+        assert.equal(/clocks/.test(error.message), code === 'upload.expired');
+        assert.equal(error.cause?.status, status);
+        assert.equal(service.seen('prepare_train_set_upload').length, 2);
+      }));
+  }
+
+  it('sends a file again to the same URL where the storage waited too long for it (400 RequestTimeout)', () =>
+    withService({}, {}, async (service, client) => {
+      service.fault('put', inTurn({ status: 400, body: errorOf('RequestTimeout', 'Idle connection.') }));
+      await client.uploadTrainSet(train());
+      assert.equal(service.seen('prepare_train_set_upload').length, 1);
+      assert.equal(service.seen('put').length, 3);
+      assert.deepEqual(service.breaches, []);
+    }));
+
   it('reuses the id of a duplicate that appears between prepare and PUT', () =>
     withService({}, {}, async (service, client) => {
       const id = '11111111-1111-4111-8111-111111111111';

@@ -21,17 +21,21 @@ const SMALL = 256 * 1024;
 /** What storage says about a successful upload is not read. */
 const MAX_PUT_ANSWER = 1024 * 1024;
 
-/** Statuses of a signed URL that is used up, expired or otherwise no longer good: new URLs may help. */
+/** Statuses of a signed URL that is used up, expired or otherwise not good: new URLs may help. */
 const REFUSALS = new Set([400, 401, 403, 404, 409, 410, 412]);
 
 /** The same bytes at the same place: sending them again changes nothing. */
 const PUT = { repeatable: true };
 
+/** How storages say that the time of a signed URL is over, or not yet come. */
+const EXPIRED = /expire|skew|time frame/i;
+
 /** A signed URL was refused. Preparing the upload again may help, once. */
 export class UrlRefused extends Error {
   constructor(
     readonly status: number,
-    readonly reason: string,
+    /** The error of the upload where new URLs are refused too. */
+    readonly error: ServiceError,
   ) {
     super(`refused with ${status}`);
   }
@@ -139,22 +143,50 @@ function refusedPut(answer: HttpAnswer, wiring: Wiring, job: PutJob, url: URL): 
   if (status >= 300 && status < 400) {
     throw redirected(status, headers.location, job, url);
   }
-  const { message, retryable } = readEnvelope(body);
+  const { message, retryable, serviceCode } = readEnvelope(body);
   const said = wiring.secrets.clean(message, 200).replace(/[.\s]+$/, '');
-  if (REFUSALS.has(status) && retryable !== true) {
-    throw new UrlRefused(status, said);
+  const isSlow = serviceCode === 'RequestTimeout';
+  const cause = {
+    status,
+    ...(serviceCode !== undefined && { serviceCode: wiring.secrets.clean(serviceCode, 100) }),
+  };
+  if (REFUSALS.has(status) && retryable !== true && !isSlow) {
+    throw new UrlRefused(status, refusal(said, cause, job, url));
   }
   const error = new ServiceError(
     status === 413 ? 'limit.exceeded' : 'upload.failed',
     `The upload of the ${job.what} was refused by the storage at ${url.host} (${status}): ${said}.`,
-    { status },
+    cause,
   );
-  const failure = { status, retryable };
+  const failure = { status: isSlow ? 408 : status, retryable };
   return {
     error,
     retry: verdict(failure, PUT) === 'retry',
     holdMs: wasNotTaken(failure) ? retryAfter(headers['retry-after']) : undefined,
   };
+}
+
+/** The error of an upload whose signed URLs are refused, the renewed ones too. */
+function refusal(
+  said: string,
+  cause: { status: number; serviceCode?: string },
+  job: PutJob,
+  url: URL,
+): ServiceError {
+  const { status, serviceCode } = cause;
+  // Without a code of its own, a storage that refuses a URL means its time, unless it calls the request wrong.
+  const isExpired = EXPIRED.test(said) || (serviceCode === undefined && status !== 400);
+  return isExpired
+    ? new ServiceError(
+        'upload.expired',
+        `The signed URL was refused (${status}) and a new one too: ${said}. Check the clocks of both machines and the time that the upload takes.`,
+        cause,
+      )
+    : new ServiceError(
+        'upload.failed',
+        `The upload of the ${job.what} was refused by the storage at ${url.host} (${status}), at a new signed URL too: ${said}.`,
+        cause,
+      );
 }
 
 /** A redirect is not followed: the table goes where the service said, or nowhere. */

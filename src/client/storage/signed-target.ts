@@ -11,23 +11,24 @@ const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|
 const REFUSED_HEADERS = /^(?:authorization|cookie|proxy-.*)$/i;
 
 /**
- * A signed URL as an address that a table may be sent to. A service on the internet may not point into the local
- * network, unless the user says so (a service of an intranet with a public name): what listens there trusts whoever
- * reaches it.
+ * A signed URL as an address that a table may be sent to, or a prediction fetched from. A service on the internet may
+ * not point into the local network, unless the user says so (a service of an intranet with a public name): what listens
+ * there trusts whoever reaches it.
  * @throws ServiceError `response.invalid`
  */
 export function signedUrl(
   text: string,
   { base, localUploads }: Pick<ClientSettings, 'base' | 'localUploads'>,
+  use: 'an upload' | 'a download' = 'an upload',
 ): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new ServiceError('response.invalid', 'The service gave an upload URL that is not an http(s) URL.');
+    throw new ServiceError('response.invalid', `The service gave ${use} URL that is not an http(s) URL.`);
   }
   if (isLocal(url.hostname) && !isLocal(base.hostname) && !localUploads) {
     throw new ServiceError(
       'response.invalid',
-      `The service gave an upload URL that points into the local network (${url.host}): nothing is sent there. ` +
+      `The service gave ${use} URL that points into the local network (${url.host}): no request is sent there. ` +
         'Where the service is on your own network, allow it in the configuration (Allow uploads to the local network).',
     );
   }

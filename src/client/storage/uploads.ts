@@ -1,4 +1,3 @@
-import { ServiceError } from '../../wire/service-error';
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
 import { DuplicateUploadError } from '../errors/errors';
 import { Call } from '../retry/deadline';
@@ -30,7 +29,7 @@ export function fileInfo(
  * Prepares an upload and sends its files side by side. Where a signed URL is refused, everything is prepared again
  * and sent again, once, by force: else the service may take the first attempt, whose bytes never arrived, for a
  * duplicate. `prepare` answers, or throws DuplicateUploadError, whose id is reused.
- * @throws ServiceError `upload.expired` where the new URLs are refused too
+ * @throws ServiceError `upload.expired`, or `upload.failed` with the storage's reason, where the new URLs are refused too
  */
 export async function sendUpload(
   wiring: Wiring,
@@ -56,7 +55,7 @@ export async function sendUpload(
     }
     wiring.settings.log('warn', `A signed URL was refused (${refused.status}). Preparing the upload again.`);
   }
-  throw expired(refused!);
+  throw refused!.error;
 }
 
 /** Sends the files; a failure of one stops the others. Answers with the refusal where a URL was refused. */
@@ -103,12 +102,4 @@ async function sendAll(
     return first;
   }
   throw first as Error;
-}
-
-function expired(refused: UrlRefused): ServiceError {
-  return new ServiceError(
-    'upload.expired',
-    `The signed URL was refused (${refused.status}) and a new one too: ${refused.reason}. Check the clocks of both machines and the time that the upload takes.`,
-    { status: refused.status },
-  );
 }
