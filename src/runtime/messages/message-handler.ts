@@ -9,6 +9,7 @@ import { withoutSecrets } from '../secrets';
 import { reportDone, reportError } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { InFlight } from './in-flight';
+import { watchToldEnds } from './told-ends';
 import { dropUnwieldy } from './unwieldy';
 import { unreadablePart, usableMessage } from './usable-message';
 
@@ -55,8 +56,8 @@ export interface Handler<T> {
 
 /**
  * Registers a node's input and close handlers. Every message ends in exactly one `done`: with an output, or with a
- * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, remaining messages
- * end with the code `closed`, and one warning says how many.
+ * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, and remaining messages
+ * end with the code `closed`; one warning counts those whose end no Catch or Complete node was told.
  */
 export function handleMessages<T>(
   node: FlowNode,
@@ -71,7 +72,8 @@ export function handleMessages<T>(
   const work: MessageWork = { signal: controller.signal, status };
   const inFlight = new InFlight();
   const serial = new Serial();
-  let cut = 0;
+  let toldEnds: ReturnType<typeof watchToldEnds> | undefined;
+  let untold = 0;
 
   node.on('input', (received, send, done) => {
     let msg: Message | undefined;
@@ -79,18 +81,27 @@ export function handleMessages<T>(
       if (msg !== undefined) {
         handler.settled?.(msg);
       }
-      if (error === undefined) {
-        status.succeed();
-        reportDone(node, red, done);
+      const report = (): void => {
+        if (error === undefined) {
+          status.succeed();
+          reportDone(node, red, done);
+          return;
+        }
+        if (error.code !== 'closed') {
+          status.fail(error.code);
+        }
+        dropUnwieldy(received, error.code);
+        reportError(node, red, received, error, () => done(error));
+      };
+      if (toldEnds === undefined) {
+        report();
         return;
       }
-      if (error.code === 'closed') {
-        cut++;
-      } else {
-        status.fail(error.code);
+      const told = toldEnds.during(report);
+      // A flow without a Complete node does not want to hear of what went well.
+      if (told === 'stopped' || (told === 'none' && error !== undefined)) {
+        untold++;
       }
-      dropUnwieldy(received, error.code);
-      reportError(node, red, received, error, () => done(error));
     });
     const fail = (error: unknown): void =>
       ticket.settle(finalError(readable(error, received), controller.signal, handler.secrets?.()));
@@ -127,6 +138,7 @@ export function handleMessages<T>(
   });
 
   node.on('close', (removed: boolean, closed: () => void) => {
+    toldEnds = watchToldEnds(red);
     controller.abort();
     void close(removed).finally(closed);
   });
@@ -138,8 +150,9 @@ export function handleMessages<T>(
     await freed;
     // Messages sent to this node before the close are delivered in a later turn of the event loop.
     await immediate();
-    if (cut > 0) {
-      node.warn(text(red, 'warning.closed', { count: cut }));
+    toldEnds?.end();
+    if (untold > 0) {
+      node.warn(text(red, 'warning.closed', { count: untold }));
     }
     status.end();
   }

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-import { util } from '@node-red/util';
+import { hooks, util } from '@node-red/util';
 import type { NodeStatus } from 'node-red';
 
 import type { FlowNode, Message, Red } from '../../doors/runtime';
@@ -63,6 +63,7 @@ export function fakeNode(id = 'n1'): FakeNode {
 export function fakeRed(nodes: Record<string, unknown> = {}, settings: Record<string, unknown> = {}): Red {
   return {
     util,
+    hooks,
     settings,
     nodes: { getNode: (id: string) => nodes[id] },
     _: (key: string, values?: Record<string, unknown>) =>
