@@ -15,7 +15,7 @@ import { root } from './prepare.mjs';
 const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 
 /** The folders of test/ whose files wait: for a browser or for a Node-RED in a process of its own. */
-const WAITING = ['e2e', 'runtime'];
+const WAITING = ['contracts', 'e2e', 'runtime'];
 /** Those whose files compute. */
 const COMPUTING = ['service', 'nodes', 'unit'];
 const LARGE = 'large';

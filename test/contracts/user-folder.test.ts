@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+
+import { type Additions, differences } from './compare';
+import { ANSWERS, type Answers, askUserFolder } from './user-folder';
+
+/** Properties that later releases added on purpose to messages, statuses and answers of routes. */
+const ADDED: Additions = [];
+
+/**
+ * A user folder of an earlier release, with cards, versions, references, series, watches, and models of every kind in
+ * the embedded service, is taken over: what it answers is what that release answered. Made by make-user-folder.ts.
+ */
+describe('a user folder of an earlier release', function () {
+  this.timeout(120_000);
+  const expected = JSON.parse(fs.readFileSync(ANSWERS, 'utf8')) as Answers;
+  let found: Answers;
+
+  before(async () => {
+    found = await askUserFolder(expected.service, { expected });
+  });
+
+  it('shows the series and watches that it keeps', () => {
+    assert.deepEqual(differences(expected.started, found.started, ADDED), []);
+  });
+
+  expected.steps.forEach((step, i) => {
+    const what = 'call' in step ? step.call : `${step.to} ${JSON.stringify(step.given)}`;
+    it(`answers ${what}`, () => {
+      assert.deepEqual(differences(step, found.steps[i], ADDED), []);
+    });
+  });
+});
