@@ -109,7 +109,9 @@ export interface FeatureImportance {
 
 export interface FitReport {
   task: 'classification' | 'regression';
+  /** Without `repeated_rows`, which stand in the table more than once, more often than chance explains. */
   rows: number;
+  repeated_rows?: number;
   features: number;
   estimators: number;
   trees: number;

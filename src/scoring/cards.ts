@@ -218,6 +218,8 @@ export interface FittedModel {
   trained_until?: string;
   /** What was done to the train set as it was read. */
   cleaned?: Cleaned;
+  /** Rows that repeat others, more often than chance explains: they were neither learned from nor scored. */
+  repeated_rows?: number;
   /** Where it took over after a comparison. */
   compared?: VersionComparison;
   /** Why the model may not be worth much, a sentence each; left out where nothing was seen. */

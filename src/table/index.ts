@@ -41,6 +41,7 @@ export {
   cellsOf,
   type ColumnBatch,
   type ColumnData,
+  isMissing,
   labelAt,
   MISSING_BOOLEAN,
   numberAt,

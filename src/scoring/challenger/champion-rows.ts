@@ -4,9 +4,9 @@ import { columnTime } from '../evaluation/time-column';
 import type { SeenRows } from '../reference/types';
 import { KEPT } from '../train/holdout/holdout-plan';
 import type { RowFacts } from '../train/holdout/row-facts';
+import { digestRows } from '../train/train-set/row-digests';
 import type { TrainTable } from '../train/train-set/train-table';
 import type { FittedModel, ModelCard } from '../types';
-import { digestRows } from './row-digests';
 import { keepDigests, SEEN, UNSEEN, whichSeen } from './seen-rows';
 
 /**

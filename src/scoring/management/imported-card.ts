@@ -53,6 +53,7 @@ const SOUND: Partial<Record<keyof ModelCard, (part: unknown) => boolean>> = {
   thresholds: isThresholds,
   costs: isObject,
   cleaned: isObject,
+  repeated_rows: isNumber,
   order: (part) => part === 'time' || part === 'none',
   group: isText,
   folds: (part) => part === 'groups' || part === 'blocks',

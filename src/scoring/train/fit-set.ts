@@ -89,6 +89,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   let card: FittedModel = {
     ...cardOf(context, fitting, fitted.fittedId, fitted.uploadId),
     ...readReport(fitted.report),
+    ...(set?.repeatedRows !== undefined && { repeated_rows: set.repeatedRows }),
   };
   if (card.scores !== undefined && set?.now !== undefined) {
     card.scores = scoresOfLevel(card.scores, set.now, readGrowth(fitted.report));

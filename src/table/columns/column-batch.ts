@@ -61,6 +61,19 @@ export function cellAt(column: ColumnData, row: number): Cell {
   }
 }
 
+/** Whether cell `row` (from 0) is missing. */
+export function isMissing(column: ColumnData, row: number): boolean {
+  switch (column.type) {
+    case 'text':
+    case 'bigint':
+      return column.missing?.[row] === 1;
+    case 'boolean':
+      return column.values[row] === MISSING_BOOLEAN;
+    default:
+      return Number.isNaN(column.values[row]);
+  }
+}
+
 /** All cells of a column; quicker than cell by cell. */
 export function cellsOf(column: ColumnData): Cell[] {
   const rows = rowsOf(column);

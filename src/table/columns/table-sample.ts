@@ -1,5 +1,5 @@
 import type { Column, Label } from '../cells/types';
-import { cellAt, type ColumnBatch, type ColumnData, labelAt, MISSING_BOOLEAN, rowsOf } from './column-batch';
+import { cellAt, type ColumnBatch, type ColumnData, isMissing, labelAt, rowsOf } from './column-batch';
 
 /** What to take of a table while it is read or written. */
 export interface SampleChoice {
@@ -227,11 +227,4 @@ function numbersOf(column: ColumnData): Float64Array {
         Number(cellAt(column, row) ?? Number.NaN),
       );
   }
-}
-
-function isMissing(column: ColumnData, row: number): boolean {
-  if (column.type === 'text') {
-    return column.missing?.[row] === 1;
-  }
-  return column.type === 'boolean' && column.values[row] === MISSING_BOOLEAN;
 }

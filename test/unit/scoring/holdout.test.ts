@@ -81,6 +81,26 @@ describe('holdout on a metered service', () => {
     assert.equal(whole.card.scores, undefined);
   });
 
+  it('neither sends nor scores copies of rows, and says how many there were', async () => {
+    at = await bench();
+    const warnings: string[] = [];
+    const rows = history(40);
+    const train = (holdout?: number) =>
+      at.connection.train(
+        { table: { value: [...rows, ...rows] }, target: 'species', model: 'pets', holdout },
+        { onWarning: (text) => warnings.push(text) },
+      );
+    const { card } = await train(20);
+    assert.deepEqual([card.rows + card.scores!.rows <= 40, card.repeated_rows], [true, 40]);
+    const fitted = await at.service.rowsOf(card.train_set_upload_id, 'x');
+    const { body } = at.service.seen('predict')[0]!;
+    const scored = await at.service.rowsOf((body as { test_set_upload_id: string }).test_set_upload_id, 'x');
+    const ids = [...fitted, ...scored].map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length, 'each row once');
+    assert.match(warnings.join('\n'), /40 rows of the train set of "pets" are copies of other rows/);
+    assert.equal((await train()).card.rows, 40);
+  });
+
   it('keeps the model where scoring fails, and says why', async () => {
     at = await bench();
     at.service.fault('predict', () => ({ status: 422, body: { detail: 'no such thing' } }));

@@ -14,6 +14,7 @@ import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from '../fol
 import { type LearnerSettings, readOptions } from '../plan/options';
 import { binsFor, makePlan, type TrainingPlan } from '../plan/plan';
 import { type PlannedTrees, randomisedRules } from '../plan/randomised-rules';
+import { withoutCopies } from './copies';
 import { encodeAll } from './encoded';
 import { withFinerBins } from './finer-bins';
 import { growthOf, lineError } from './growing';
@@ -24,7 +25,9 @@ import { planLine } from './line-shape';
 export interface PreparedFit {
   /** Folds to train: numbers 0 … folds - 1, in any order, in any thread. */
   readonly folds: number;
+  /** Without `copies` rows that stand in the table more than once. */
   rows: number;
+  copies: number;
   features: { name: string; kind: FeatureColumn['kind'] }[];
   encoders: Encoder[];
   specs: ColumnSpec[];
@@ -79,7 +82,18 @@ const FEWEST_ROUNDS = 3;
 const MOST_MORE = 1.1;
 
 /** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
-export function prepare(input: TrainInput): PreparedFit {
+export function prepare(given: TrainInput): PreparedFit {
+  assertEqualRows(given.features, given.target);
+  assertTarget(given.target);
+  const { input, copies } = withoutCopies(
+    given,
+    readOptions(given.options, given.features, given.target.task),
+  );
+  return { ...prepareShape(input), copies };
+}
+
+/** The target as it is, or as a growth where that is asked for and fits better. */
+function prepareShape(input: TrainInput): Omit<PreparedFit, 'copies'> {
   const plain = prepareAs(input);
   const { target } = input;
   const { relativeTo, holdOut } = plain.settings;
@@ -99,8 +113,8 @@ export function prepare(input: TrainInput): PreparedFit {
   return error !== undefined && error <= MOST_MORE * asItIs ? grown : plain;
 }
 
-function prepareAs(input: TrainInput, growth?: LevelGrowth): PreparedFit {
-  const rows = assertEqualRows(input.features, input.target);
+function prepareAs(input: TrainInput, growth?: LevelGrowth): Omit<PreparedFit, 'copies'> {
+  const rows = rowsOf(input.target);
   const settings = readOptions(input.options, input.features, input.target.task);
   const groups = readGroups(input.features, settings);
   const given = input.features.filter((_, i) => i !== groups?.leftOut);
@@ -255,8 +269,12 @@ function sharedNumbers(values: Float64Array): Float64Array {
   return out;
 }
 
-function assertEqualRows(features: FeatureColumn[], target: TargetColumn): number {
-  const rows = target.task === 'classification' ? target.codes.length : target.values.length;
+function rowsOf(target: TargetColumn): number {
+  return target.task === 'classification' ? target.codes.length : target.values.length;
+}
+
+function assertEqualRows(features: FeatureColumn[], target: TargetColumn): void {
+  const rows = rowsOf(target);
   if (rows === 0) {
     throw new LearnerError('The train set has no rows.');
   }
@@ -266,23 +284,28 @@ function assertEqualRows(features: FeatureColumn[], target: TargetColumn): numbe
       throw new LearnerError(`Column "${feature.name}" has ${length} rows, the target ${rows}.`);
     }
   }
-  return rows;
 }
 
-function readTarget(target: TargetColumn): Pick<PreparedFit, 'codes' | 'values' | 'center' | 'scale'> {
+function assertTarget(target: TargetColumn): void {
   if (target.task === 'classification') {
     const missing = target.codes.findIndex((code) => code < 0 || code >= target.classes.length);
     if (missing >= 0) {
       throw new LearnerError(`The target has no value in row ${missing + 1}.`);
     }
-    const codes = new Int32Array(new SharedArrayBuffer(target.codes.length * 4));
-    codes.set(target.codes);
-    return { codes, values: new Float64Array(0), center: 0, scale: 1 };
+    return;
   }
   const odd = target.values.findIndex((value) => !Number.isFinite(value));
   if (odd >= 0) {
     const what = Number.isNaN(target.values[odd]) ? 'no value' : 'an infinite value';
     throw new LearnerError(`The target has ${what} in row ${odd + 1}.`);
+  }
+}
+
+function readTarget(target: TargetColumn): Pick<PreparedFit, 'codes' | 'values' | 'center' | 'scale'> {
+  if (target.task === 'classification') {
+    const codes = new Int32Array(new SharedArrayBuffer(target.codes.length * 4));
+    codes.set(target.codes);
+    return { codes, values: new Float64Array(0), center: 0, scale: 1 };
   }
   const { center, scale } = centerAndScale(target.values);
   const values = new Float64Array(new SharedArrayBuffer(target.values.length * 8));

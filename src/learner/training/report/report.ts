@@ -65,6 +65,7 @@ export function makeReport(
   return {
     task: prepared.task,
     rows: prepared.rows,
+    ...(prepared.copies > 0 && { repeated_rows: prepared.copies }),
     features: prepared.features.length,
     estimators: folds.length,
     trees: members.reduce((sum, { parts }) => sum + treesIn(parts), 0),

@@ -16,8 +16,9 @@ export function readReport(report: unknown): {
   thresholds?: ModelThresholds;
   limited?: string[];
   folds?: 'blocks' | 'groups';
+  repeated_rows?: number;
 } {
-  const { scores, baseline, importance, thresholds, work, folds } = asObject(report);
+  const { scores, baseline, importance, thresholds, work, folds, repeated_rows } = asObject(report);
   const read = readScores(scores);
   const columns = readImportance(importance);
   const best = readThresholds(thresholds);
@@ -30,6 +31,7 @@ export function readReport(report: unknown): {
     ...(best !== undefined && { thresholds: best }),
     ...(limited.length > 0 && { limited }),
     ...readFolds(folds),
+    ...(typeof repeated_rows === 'number' && { repeated_rows }),
   };
 }
 

@@ -34,8 +34,14 @@ export function scoresOfLevel(scores: ModelScores, now: NowScores, factor = 1): 
 
 /** What a card's scores should make its reader doubt, a sentence each. */
 export function scoreWarnings(card: FittedModel): string[] {
-  const warnings = [worseThanTrivial(card), toldByOneColumn(card)];
+  const warnings = [worseThanTrivial(card), toldByOneColumn(card), toldRepeated(card)];
   return warnings.filter((warning) => warning !== undefined);
+}
+
+function toldRepeated({ repeated_rows: repeated, name }: FittedModel): string | undefined {
+  return repeated === undefined
+    ? undefined
+    : `${repeated} rows of the train set of "${name}" are copies of other rows, and were left out: a row that is scored beside its copy is known by heart. Where they are not copies, a column that tells them apart, such as a time, keeps them.`;
 }
 
 function worseThanTrivial({ scores, name }: FittedModel): string | undefined {

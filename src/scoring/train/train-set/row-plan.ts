@@ -6,6 +6,7 @@ import { holdoutOf, type RowPlan } from '../holdout/holdout';
 import { KEPT, LEFT_OUT, planRows } from '../holdout/holdout-plan';
 import { hasRowQuestions, readRowFacts, type RowFacts, type RowQuestions } from '../holdout/row-facts';
 import { autoTask } from './auto-task';
+import type { Copies } from './copies';
 
 /** How the rows of a train set belong together. */
 export interface RowChoices {
@@ -45,6 +46,7 @@ export async function factsOf(
   source: TableSource,
   profile: TableProfile,
   request: CheckedRequest,
+  hasCopies: boolean,
   signal: AbortSignal | undefined,
 ): Promise<RowFacts | undefined> {
   const { holdout = 0, order = 'none', replace } = request;
@@ -54,7 +56,9 @@ export async function factsOf(
     holdout: holdout > 0 || replace === 'better',
     signal,
   };
-  return hasRowQuestions(questions, profile) ? readRowFacts(source, profile, questions) : undefined;
+  return hasCopies || hasRowQuestions(questions, profile)
+    ? readRowFacts(source, profile, questions)
+    : undefined;
 }
 
 /** Which rows are kept back, as the request says; undefined where none are. */
@@ -82,16 +86,23 @@ export function seedOf({ random_state: seed }: Record<string, unknown>): number 
 
 /** Which rows the files leave out, and how the target is changed; undefined where the table goes as it is. */
 export async function planTrainSet(
-  table: { source: TableSource; profile: TableProfile; features: readonly Column[]; request: CheckedRequest },
+  table: {
+    source: TableSource;
+    profile: TableProfile;
+    features: readonly Column[];
+    request: CheckedRequest;
+    copies: Copies | undefined;
+  },
   facts: RowFacts,
   chosen: Uint8Array | undefined,
   { signal, onWarning }: Hooks,
 ): Promise<RowPlan | undefined> {
-  const { source, profile, features, request } = table;
+  const { source, profile, features, request, copies } = table;
   const { target, relativeTo } = request;
   const plan = chosen ?? new Uint8Array(facts.rows);
   leaveOutMissing(plan, facts, relativeTo, onWarning);
-  if (chosen === undefined && facts.relative === undefined) {
+  copies?.is.forEach((isCopy, row) => (plan[row] = isCopy === 1 ? LEFT_OUT : plan[row]!));
+  if (chosen === undefined && facts.relative === undefined && copies === undefined) {
     return undefined;
   }
   const columns = { columns: profile.columns, target, features };

@@ -34,6 +34,8 @@ export interface TrainSet {
   sample?: TableSample;
   /** How many different rows there are, where they are few. */
   distinctRows?: number;
+  /** Rows left out because they repeat others. */
+  repeatedRows?: number;
   /** A doubt about the target that was already a warning when the table was read. */
   warned?: string;
   /** What the order of the rows says, for the model card. */
@@ -140,6 +142,7 @@ export async function encodeTrainTable(
     sample,
     holdout: rowPlan?.holdout,
     distinctRows: profile.distinctRows,
+    repeatedRows: table.copies?.count,
     warned: profile.target?.hint?.problem,
     lineage: lineageOf(request, facts),
     folds: foldsOf(request, facts?.order ?? 'none', isFeature, facts?.relative && request.relativeTo),

@@ -15,6 +15,7 @@ import { describeExcess, limitSetOf, trainExcess, versionOf } from '../../contex
 import type { Hooks, SetInput, Task } from '../../types';
 import { featureColumns, type RowFacts } from '../holdout/row-facts';
 import { autoTask, checkTarget, targetWarnings } from './auto-task';
+import { type Copies, findCopies } from './copies';
 import { assertColumns, type CheckedRequest, factsOf, relativeTask, type TrainSetRequest } from './row-plan';
 
 /** The table of a train set, read once and checked. */
@@ -28,6 +29,8 @@ export interface TrainTable {
   isFeature: boolean;
   /** What is known of its rows, where anything has to be. */
   facts: RowFacts | undefined;
+  /** Rows to leave out, where they were looked for here. The embedded service looks for them by itself. */
+  copies: Copies | undefined;
   limits: ModelLimits;
   request: CheckedRequest;
   /** What the task `auto` means. */
@@ -91,7 +94,10 @@ export async function readTrainTable(
   for (const warning of targetWarnings(whole, task)) {
     hooks.onWarning?.(warning);
   }
-  const facts = await factsOf(source, whole, checked, signal);
+  const copies = looksForCopies(context, checked, whole)
+    ? await findCopies(source, whole.columns, whole.rows, signal)
+    : undefined;
+  const facts = await factsOf(source, whole, checked, copies !== undefined, signal);
   const others = all.filter(({ name }) => name !== facts?.clock);
   const features = others.length > 0 ? others : all;
   // A group that is no feature travels with the features only where the service leaves it out by itself.
@@ -100,7 +106,24 @@ export async function readTrainTable(
     sent.add(group);
   }
   const profile = { ...whole, columns: whole.columns.filter(({ name }) => sent.has(name)) };
-  return { source, profile, features, isFeature, facts, limits, request: checked, auto };
+  return { source, profile, features, isFeature, facts, copies, limits, request: checked, auto };
+}
+
+/**
+ * Rows that are kept back must not stand among those that are learned from, and a service that is not ours draws its
+ * folds without a look. Rows in order of time, or of groups, are copies only where a date is the same too: a machine that
+ * stands still repeats all else.
+ */
+function looksForCopies(
+  { key }: Context,
+  { holdout = 0, replace, order, group }: CheckedRequest,
+  { columns }: TableProfile,
+): boolean {
+  const isApart = order !== 'time' && group === undefined;
+  return (
+    (holdout > 0 || replace === 'better' || key !== 'embedded') &&
+    (isApart || columns.some(({ type }) => type === 'date'))
+  );
 }
 
 export async function openInput(input: SetInput, signal: AbortSignal | undefined): Promise<TableSource> {

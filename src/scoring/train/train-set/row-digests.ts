@@ -1,6 +1,6 @@
-import { type Column, type ColumnData, readBatches, type TableSource } from '../../table';
-import { Yielder } from '../../util/event-loop';
-import type { RowFacts } from '../train/holdout/row-facts';
+import { type Column, type ColumnData, readBatches, type TableSource } from '../../../table';
+import { Yielder } from '../../../util/event-loop';
+import type { RowFacts } from '../holdout/row-facts';
 
 /** Both halves of a digest begin from this. */
 const BASIS = 0x811c9dc5;
@@ -34,11 +34,30 @@ export async function digestRows(
     }
     mixTarget(facts, first, low, high);
     for (let row = 0; row < batch.rows; row++) {
-      digests[first + row] = (finish(high[row]!) >>> 16) * HIGH + (finish(low[row]!) >>> 0);
+      digests[first + row] = joined(low[row]!, high[row]!);
     }
     first += batch.rows;
   }
   return digests;
+}
+
+/** Digests of some cells of each row of a batch: 48 bits, a whole number; equal for equal cells. */
+export async function digestCells(
+  rows: number,
+  columns: readonly ColumnData[],
+  yielder: Yielder,
+): Promise<Float64Array> {
+  const low = new Int32Array(rows).fill(BASIS);
+  const high = new Int32Array(rows).fill(BASIS ^ MISSING);
+  for (const column of columns) {
+    await mixColumn(column, low, high, yielder);
+    await yielder.due();
+  }
+  return Float64Array.from(low, (word, row) => joined(word, high[row]!));
+}
+
+function joined(low: number, high: number): number {
+  return (finish(high) >>> 16) * HIGH + (finish(low) >>> 0);
 }
 
 async function mixColumn(

@@ -1,0 +1,88 @@
+/*
+ * npm run bench -- copies <folder of CSV files>: how often the rule of src/metrics/repeated-rows.ts finds copies in tables
+ * as they are, and with copies made on purpose. The figures beside the rule are of the CSV files of
+ * https://github.com/vincentarelbundock/Rdatasets below 1.5 MB, with 60 rows and 3 columns at least.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import Papa from 'papaparse';
+
+import { PrivateValues, RowKinds } from '../../dist/src/metrics/repeated-rows.js';
+
+const FEWEST_ROWS = 60;
+const FEWEST_COLUMNS = 3;
+const MOST_COLUMNS = 200;
+const MOST_ROWS = 5000;
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  console.error('Name a folder of CSV files.');
+  process.exit(1);
+}
+
+let state = 1;
+function random() {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return state / 2 ** 32;
+}
+
+/** Numbers values from 0 in the order in which they come. */
+function numbering() {
+  const known = new Map();
+  return (value) => known.get(value) ?? known.set(value, known.size).get(value);
+}
+
+function findsCopies(rows) {
+  const kinds = new RowKinds(rows.length);
+  const kind = numbering();
+  rows.forEach((row) => kinds.add(kind(row.join('\u0001'))));
+  if (kinds.areAllDifferent || kinds.times > 1) {
+    return kinds.times > 1;
+  }
+  return rows[0].some((_, column) => {
+    const values = new PrivateValues(kinds);
+    const number = numbering();
+    rows.forEach((row, at) => {
+      if (row[column] !== '' && row[column] !== 'NA') {
+        values.add(number(row[column]), at);
+      }
+    });
+    return values.tellOfCopies();
+  });
+}
+
+const ways = {
+  'as it is': (rows) => rows,
+  'every row twice': (rows) => [...rows, ...rows],
+  'a third twice': (rows) => [...rows, ...rows.filter(() => random() < 1 / 3)],
+  'one row for an eighth': (rows) => [
+    ...rows,
+    ...new Array(Math.floor(rows.length / 8)).fill(rows[Math.floor(random() * rows.length)]),
+  ],
+};
+const found = Object.fromEntries(Object.keys(ways).map((way) => [way, []]));
+let tables = 0;
+for (const file of readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.csv'))) {
+  const { data } = Papa.parse(readFileSync(path.join(folder, file), 'utf8'), { skipEmptyLines: true });
+  const [names = [], ...lines] = data;
+  const first = names[0] === 'rownames' ? 1 : 0;
+  const rows = lines
+    .filter((row) => row.length === names.length)
+    .slice(0, MOST_ROWS)
+    .map((row) => row.slice(first));
+  const columns = names.length - first;
+  if (rows.length < FEWEST_ROWS || columns < FEWEST_COLUMNS || columns > MOST_COLUMNS) {
+    continue;
+  }
+  tables++;
+  for (const [way, change] of Object.entries(ways)) {
+    if (findsCopies(change(rows))) {
+      found[way].push(`${file} (${rows.length} × ${columns})`);
+    }
+  }
+}
+for (const [way, files] of Object.entries(found)) {
+  console.log(`${way}: ${files.length} of ${tables}`);
+}
+console.log(`\nAs they are:\n${found['as it is'].join('\n')}`);

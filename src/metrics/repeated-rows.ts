@@ -1,0 +1,115 @@
+/**
+ * Rows that stand in a table more than once: a broker that delivers at least once, an export joined with itself, a
+ * machine that sent its last reading for a day. Held out beside their copies they are scored on what was learned by
+ * heart. A table of few different values repeats rows too, by chance, and later rows will repeat them as well; those
+ * stay.
+ *
+ * What tells the two apart are private values: those that a column has in one kind of row alone. Where chance repeats
+ * rows, a rare value comes back beside other values of the other columns, so that few private values have more than one
+ * row. Of 1,861 public tables as they are the rule below finds copies in 10: six hold copies, and four have three or four
+ * columns. With every row twice it finds them in 1,851, with a third of the rows twice in 1,529, with one row repeated for
+ * an eighth of the table in 1,043; the rest are tables of few values (bench/learner/copies.mjs).
+ */
+
+/** A column tells by at least so many private values that have copies, … */
+const FEWEST_COPIED = 10;
+/** … if they are at least this part of its private values. */
+const COPIED = 0.2;
+/** Where at least this part of the rows has a private value, copies of a single row tell too, … */
+const MOSTLY_PRIVATE = 0.5;
+/** … if at least this part of the rows with a private value are copies. */
+const COPIES = 0.1;
+/** Fewer kinds of rows may all have an even number of rows by chance. */
+const FEWEST_KINDS = 20;
+/** Of a long column about so many values are looked at, each in all of its rows. */
+const VALUES = 20_000;
+
+/** The kinds of rows of a table: equal rows are of one kind. */
+export class RowKinds {
+  /** Per row its kind, numbered from 0 in the order in which they come. */
+  readonly of: Int32Array;
+  /** Per kind its rows. */
+  readonly counts: number[] = [];
+  private readonly known = new Map<number, number>();
+  private added = 0;
+
+  /** @param rows at most so many are added */
+  constructor(readonly rows: number) {
+    this.of = new Int32Array(rows);
+  }
+
+  /** Adds the next row, by a digest of all of its cells. */
+  add(digest: number): void {
+    let kind = this.known.get(digest);
+    if (kind === undefined) {
+      kind = this.counts.push(0) - 1;
+      this.known.set(digest, kind);
+    }
+    this.counts[kind]++;
+    this.of[this.added++] = kind;
+  }
+
+  get areAllDifferent(): boolean {
+    return this.counts.length === this.added;
+  }
+
+  /** How many times the whole table stands there: the greatest number that divides the rows of each kind. */
+  get times(): number {
+    return this.counts.length < FEWEST_KINDS ? 1 : this.counts.reduce(greatestDivisor, 0);
+  }
+
+  /**
+   * Per row, 1 if it is a copy. A table that stands there several times is kept once, with the rows that chance repeats
+   * in it; otherwise one row of each kind is kept.
+   */
+  copies(): Uint8Array {
+    const { times } = this;
+    const kept = this.counts.map((count) => (times > 1 ? count / times : 1));
+    return Uint8Array.from(this.of.subarray(0, this.added), (kind) => (kept[kind]-- > 0 ? 0 : 1));
+  }
+}
+
+/** The values of one column that only one kind of row has. */
+export class PrivateValues {
+  /** By value its kind, or SHARED. */
+  private readonly kindOf = new Map<number, number>();
+  private readonly every: number;
+
+  constructor(private readonly kinds: RowKinds) {
+    this.every = Math.ceil(kinds.rows / VALUES);
+  }
+
+  /** @param value a digest of the cell, 32 bits; cells without a value are not added */
+  add(value: number, row: number): void {
+    if ((value >>> 0) % this.every === 0) {
+      const kind = this.kinds.of[row];
+      this.kindOf.set(value, (this.kindOf.get(value) ?? kind) === kind ? kind : SHARED);
+    }
+  }
+
+  /** Whether more of these values come again, with all other values of their row, than chance explains. */
+  tellOfCopies(): boolean {
+    let values = 0;
+    let copied = 0;
+    let rows = 0;
+    for (const kind of this.kindOf.values()) {
+      if (kind !== SHARED) {
+        const count = this.kinds.counts[kind];
+        values++;
+        copied += count > 1 ? 1 : 0;
+        rows += count;
+      }
+    }
+    const isMostlyPrivate = values * this.every >= MOSTLY_PRIVATE * this.kinds.counts.length;
+    return (
+      (copied >= FEWEST_COPIED && copied >= COPIED * values) ||
+      (isMostlyPrivate && rows - values >= COPIES * rows)
+    );
+  }
+}
+
+const SHARED = -1;
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
+}
