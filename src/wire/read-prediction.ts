@@ -153,20 +153,45 @@ function readFull(raw: unknown, withoutBars: boolean): FullDistribution {
   if (logits.length !== rows) {
     throw invalidPrediction('prediction.logits', `has ${logits.length} rows where mean has ${rows}`);
   }
-  return { ...statistics, borders, logits };
+  return { ...statistics, ...withoutMissingBorders(borders, logits) };
 }
 
-/** The outermost borders may be null: the support has no end there. */
+/** Where a border is missing, the two bars beside it are one, which has the probability of both. */
+function withoutMissingBorders(
+  borders: number[],
+  logits: number[][],
+): Pick<FullDistribution, 'borders' | 'logits'> {
+  if (!borders.some(Number.isNaN)) {
+    return { borders, logits };
+  }
+  const merged = logits.map((row) => {
+    const bars: number[] = [];
+    row.forEach((logit, b) => {
+      if (Number.isNaN(borders[b])) {
+        bars.push(logOfSum(bars.pop()!, logit));
+      } else {
+        bars.push(logit);
+      }
+    });
+    return bars;
+  });
+  return { borders: borders.filter((border) => !Number.isNaN(border)), logits: merged };
+}
+
+/** log(exp(a) + exp(b)), without leaving the range of numbers in between. */
+function logOfSum(a: number, b: number): number {
+  const high = Math.max(a, b);
+  return high === -Infinity ? high : high + Math.log1p(Math.exp(Math.min(a, b) - high));
+}
+
+/** The outermost borders may be null: the support has no end there. Others that are null are NaN. */
 function readBorders(raw: unknown): number[] {
   const borders = numbers(raw, 'prediction.borders');
   return borders.map((border, i) => {
     if (!Number.isNaN(border)) {
       return border;
     }
-    if (i > 0 && i < borders.length - 1) {
-      throw invalidPrediction(`prediction.borders[${i}]`, 'must be a number');
-    }
-    return i === 0 ? -Infinity : Infinity;
+    return i === 0 ? -Infinity : i === borders.length - 1 ? Infinity : border;
   });
 }
 

@@ -13,7 +13,7 @@ const DEFAULT_POLL_MS = 2_000;
 const MIN_POLL_MS = 100;
 const MAX_POLL_MS = 60_000;
 
-/** This many polls in a row may fail (429, 500, an unreadable answer) before the fit is given up. */
+/** This many polls in a row may fail (429, 500, an unreadable answer): with one more the fit is given up. */
 const MAX_REFUSALS = 3;
 
 /** Statuses of a gateway, which say nothing about the fit: polling goes on until the deadline. */
@@ -110,8 +110,9 @@ class StatusPoll {
     const passing = error.code === 'service.unavailable' && status === undefined;
     if (!passing && !PASSING.includes(status ?? 0)) {
       this.refusals += 1;
-      const counted = status === 429 || status === 500 || error.code === 'response.invalid';
-      if (!counted || this.refusals >= MAX_REFUSALS) {
+      const counted =
+        status === 429 || error.code === 'service.unavailable' || error.code === 'response.invalid';
+      if (!counted || this.refusals > MAX_REFUSALS) {
         throw error;
       }
     }

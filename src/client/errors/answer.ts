@@ -15,13 +15,10 @@ export type Read = { body: Body } | { error: Body };
 /**
  * Reads the JSON object of an answer with status 2xx.
  * @param labels what of a classification it holds: whole numbers beyond 2^53 become text then
- * @throws ServiceError `response.invalid` for anything else: nothing, white space, HTML, a body cut short.
+ * @throws ServiceError `response.invalid` for anything else: HTML, a body cut short.
  */
 export function readAnswer(answer: HttpAnswer, what: string, labels?: 'preds' | 'probas'): Read {
   const text = answer.body.toString('utf8').trim();
-  if (text === '') {
-    throw malformedAnswer(what, 'it is empty');
-  }
   const value = parseAnswer(text, labels);
   if (value === undefined) {
     throw malformedAnswer(what, notJson(text, answer.headers['content-type']));

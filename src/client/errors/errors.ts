@@ -153,17 +153,15 @@ function missingCode(envelope: ErrorEnvelope, asked: Asked): ErrorCode {
     : 'model.unknown';
 }
 
-function isBudget(envelope: ErrorEnvelope): boolean {
-  const code = envelope.serviceCode ?? '';
-  if (/budget|quota|credit/i.test(code)) {
+/** Whether a 429 is about tokens, which come back with a day or month, and not about requests in a span of time. */
+function isBudget({ serviceCode = '', message }: ErrorEnvelope): boolean {
+  if (/budget|quota|credit/i.test(serviceCode)) {
     return true;
   }
-  if (/budget|quota|credit/i.test(envelope.message)) {
-    return true;
+  if (/rate/i.test(serviceCode) || /\brate\b|\brequests\b|per (?:second|minute|hour)/i.test(message)) {
+    return false;
   }
-  return (
-    !/rate/i.test(code) && /\btokens?\b/i.test(envelope.message) && !/rate|requests/i.test(envelope.message)
-  );
+  return /budget|quota|credit|\btokens?\b/i.test(message);
 }
 
 function messageOf(

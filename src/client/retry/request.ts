@@ -94,6 +94,9 @@ async function attemptOnce(
   if (plan.isBytes === true) {
     return { result: { bytes: answer.body } };
   }
+  if (answer.body.length === 0) {
+    return emptyAnswer(answer.status, plan);
+  }
   const read = readAnswer(answer, plan.what, plan.labels);
   return 'body' in read ? { result: read.body } : lateError(envelopeOf(read.error), plan, secrets);
 }
@@ -110,9 +113,17 @@ function errorAnswer(
   if (status === 409 && plan.uploadId !== undefined && isDuplicate(envelope)) {
     return { error: duplicate(error, envelope, plan.uploadId, plan.what), retry: false };
   }
-  const failure = { status, retryable: envelope.retryable };
+  const spent = error.code === 'budget.exceeded' && holdMs === undefined;
+  const failure = { status, retryable: envelope.retryable, spent };
   const holds = wasNotTaken(failure) || envelope.retryable === true;
   return { ...judged(failure, plan, error), holdMs: holds ? holdMs : undefined };
+}
+
+/** White space, which kept the connection alive, and then nothing: the service was lost at work. */
+function emptyAnswer(status: number, plan: RequestPlan): FailedAttempt {
+  const message = `The ${plan.what} failed in the service (${status}): its answer is empty.`;
+  const error = new ServiceError('service.unavailable', message, { status });
+  return judged({ status, empty: true }, plan, error);
 }
 
 /** An error that came with status 200: the service had begun, so that even a 503 does not say that nothing was done. */

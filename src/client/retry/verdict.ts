@@ -4,6 +4,10 @@ export interface RequestFailure {
   status?: number;
   /** The error came with status 200: the service had begun. */
   late?: boolean;
+  /** The answer came with status 200 and is white space, or nothing at all. */
+  empty?: boolean;
+  /** The token budget is used up, and no `Retry-After` says until when. */
+  spent?: boolean;
   /** What the body says of itself; it counts more than the status. */
   retryable?: boolean;
   /** Where no answer came: some of the request may have left. */
@@ -57,6 +61,13 @@ export const RULES: readonly Rule[] = [
     free: ['retry', 'fail'],
   },
   {
+    // A budget comes back with the next day or month, not in the seconds of a back-off.
+    when: 'the token budget is used up, and nothing says until when',
+    applies: ({ spent }) => spent === true,
+    metered: ['fail', 'fail'],
+    free: ['fail', 'fail'],
+  },
+  {
     when: 'the body says that it may be repeated',
     applies: ({ retryable }) => retryable === true,
     metered: ['retry', 'retry'],
@@ -69,10 +80,24 @@ export const RULES: readonly Rule[] = [
     free: ['fail', 'fail'],
   },
   {
-    when: 'it was not taken (429, or 503 at once)',
-    applies: wasNotTaken,
+    when: 'it was not taken (429)',
+    applies: ({ status }) => status === 429,
     metered: ['retry', 'retry'],
     free: ['retry', 'retry'],
+  },
+  {
+    // A gateway may have lost the service only after it had taken the request: a fit goes on then, and is paid for.
+    // A predict ends with its connection.
+    when: 'it was not taken (503 at once), or a gateway says so',
+    applies: wasNotTaken,
+    metered: ['retry', 'retry'],
+    free: ['retry', 'fail'],
+  },
+  {
+    when: 'the answer is empty (200)',
+    applies: ({ empty }) => empty === true,
+    metered: ['retry', 'unknown'],
+    free: ['retry', 'fail'],
   },
   {
     when: 'the service failed, and the body says not to repeat it',

@@ -66,6 +66,8 @@ const AMBIGUOUS: [string, Fault][] = [
   ['500', { status: 500 }],
   ['502 with an HTML page', { status: 502, body: '<html>Bad gateway</html>' }],
   ['504', { status: 504 }],
+  ['200 with white space alone', { status: 200, body: ' \n\n  ' }],
+  ['200 with nothing', { status: 200, body: '' }],
 ];
 
 const REFUSED: [string, Fault][] = [
@@ -75,10 +77,12 @@ const REFUSED: [string, Fault][] = [
     '429 with Retry-After as a date',
     { status: 429, headers: { 'retry-after': new Date(Date.now() - 1_000).toUTCString() } },
   ],
-  ['503', { status: 503 }],
+  ['503 that is retryable', { status: 503, body: { code: 'busy', detail: 'busy', retryable: true } }],
   ['400 that is retryable', { status: 400, body: { code: 'busy', detail: 'busy', retryable: true } }],
   ['500 that is retryable', { status: 500, body: { code: 'busy', detail: 'busy', retryable: true } }],
 ];
+
+const GATEWAY: Fault = { status: 503, body: '<html>Service unavailable</html>' };
 
 describe('client: faults, each injected by a real server', () => {
   const random = Math.random;
@@ -86,8 +90,12 @@ describe('client: faults, each injected by a real server', () => {
   after(() => (Math.random = random));
 
   for (const [name, route, work] of REPEATABLE) {
-    for (const [what, fault] of [...AMBIGUOUS, ...REFUSED]) {
-      if (fault.reset === 'during' && route === 'get_model_limits') {
+    for (const [what, fault] of [...AMBIGUOUS, ...REFUSED, ['503 of a gateway', GATEWAY] as const]) {
+      // A limits request has no body that is read, and nothing is what a storage says to a PUT.
+      if (
+        (fault.reset === 'during' && route === 'get_model_limits') ||
+        (fault.status === 200 && route === 'put')
+      ) {
         continue;
       }
       it(`${name}: ${what} is repeated, and succeeds`, () =>
@@ -149,6 +157,59 @@ describe('client: faults, each injected by a real server', () => {
         }
       }));
   }
+
+  it('503 of a gateway: a predict, which ends with its connection, is repeated', () =>
+    withService({}, {}, async (service, client) => {
+      const { run } = await predictOnce(client);
+      service.fault('predict', inTurn(GATEWAY));
+      await run();
+      assert.equal(service.seen('predict').length, 2);
+    }));
+
+  it('503 of a gateway: a fit that costs may go on behind it, so it is not repeated', () =>
+    withService({}, {}, async (service, client) => {
+      for (const how of [{ force_refit: true }, { thinking_effort: 'medium' }] as const) {
+        const { train_set_upload_id } = await client.uploadTrainSet(train());
+        const before = service.seen('fit').length;
+        service.fault('fit', inTurn(GATEWAY));
+        const work = client.fit({ train_set_upload_id, task: 'classification', ...how });
+        await rejection(work, 'service.unavailable');
+        assert.equal(service.seen('fit').length - before, 1);
+      }
+    }));
+
+  for (const [status, body] of [
+    [429, { message: 'No tokens left', error_code: 'INSUFFICIENT_QUOTA', trace_id: 't' }],
+    [429, { message: 'No tokens left', error_code: 'TOKEN_BUDGET_EXCEEDED', trace_id: 't' }],
+    [429, { code: 'budget.exceeded', detail: 'Daily limit reached', retryable: true }],
+    [429, { detail: 'The monthly token budget is used up' }],
+    [402, { detail: 'pay first', retryable: true }],
+    [200, { _streamed_error: true, error_code: 'INSUFFICIENT_QUOTA', message: 'none left' }],
+  ] as const) {
+    it(`a budget that is used up (${status} ${JSON.stringify(body)}) is told at once`, () =>
+      withService({}, {}, async (service, client) => {
+        for (const [route, work] of [
+          ['predict', predictOnce],
+          ['fit', forcedFit],
+        ] as const) {
+          const { run } = await work(client);
+          const before = service.seen(route).length;
+          service.fault(route, () => ({ status, body }));
+          await rejection(run(), 'budget.exceeded');
+          assert.equal(service.seen(route).length - before, 1);
+          service.fault(route, undefined);
+        }
+      }));
+  }
+
+  it('a budget that comes back with Retry-After is waited for', () =>
+    withService({}, {}, async (service, client) => {
+      const { run } = await predictOnce(client);
+      const body = { message: 'No tokens left', error_code: 'TOKEN_BUDGET_EXCEEDED' };
+      service.fault('predict', inTurn({ status: 429, body, headers: { 'retry-after': '1' } }));
+      await run();
+      assert.equal(service.seen('predict').length, 2);
+    }));
 
   it('retryable: false vetoes what the status would allow', () =>
     withService({}, {}, async (service, client) => {
@@ -216,8 +277,6 @@ describe('client: faults, each injected by a real server', () => {
 
   for (const [what, fault, pattern] of [
     ['HTML', { status: 200, body: '<html>Sign in</html>' }, /HTML page/],
-    ['nothing', { status: 200, body: '' }, /it is empty/],
-    ['white space', { status: 200, body: ' \n\n  ' }, /it is empty/],
     ['JSON cut short, complete as a message', { status: 200, body: '{"prediction":[1,2' }, /ends too early/],
     ['a JSON list', { status: 200, body: '[1]' }, /not an object/],
   ] as [string, Fault, RegExp][]) {

@@ -88,20 +88,21 @@ describe('client: a fit that is not done with its answer', () => {
       }));
   }
 
-  for (const status of [429, 500]) {
-    it(`is given up after three ${status} in a row`, () =>
+  for (const status of [429, 500, 200]) {
+    it(`goes on after three ${status === 200 ? 'empty answers' : status} in a row, and is given up with the fourth`, () =>
       withService({ jobs: { fitIsPending: true } }, { retries: 4 }, async (service, client) => {
         const asked = await trainSet(client);
+        const fault = { status, body: '' };
         service.fault(
           'get_fit_status',
-          inTurn({ status }, { status }, undefined, ...Array<object>(9).fill({ status })),
+          inTurn(fault, fault, fault, undefined, ...Array<object>(9).fill(fault)),
         );
         const error = await rejection(
           client.fit(asked),
           status === 429 ? 'rate.limit.exceeded' : 'service.unavailable',
         );
         assert.equal(error.cause?.status, status);
-        assert.equal(service.seen('get_fit_status').length, 6);
+        assert.equal(service.seen('get_fit_status').length, 8);
       }));
   }
 
@@ -152,6 +153,25 @@ describe('client: a fit in the background', () => {
       await rejection(client.fit(asked, { background: true }), 'service.unavailable');
       assert.equal(service.seen('submit_fit_job').length, 1);
     }));
+
+  for (const [what, fault, times] of [
+    ['503 by a gateway', { status: 503, body: '<html>Service unavailable</html>' }, 1],
+    ['503 without a word', { status: 503 }, 1],
+    ['503 by the service', { status: 503, body: { message: 'Down', error_code: 'UNAVAILABLE' } }, 1],
+    ['white space', { status: 200, body: ' \n' }, 1],
+    ['503 that says it is retryable', { status: 503, body: { detail: 'busy', retryable: true } }, 2],
+    ['429', { status: 429 }, 2],
+  ] as const) {
+    it(`is submitted ${times === 1 ? 'once' : 'again'} where it is answered with ${what}`, () =>
+      withService({ jobs: {} }, {}, async (service, client) => {
+        const asked = { ...(await trainSet(client)), thinking_effort: 'high' as const };
+        service.fault('submit_fit_job', inTurn(fault));
+        const fit = client.fit(asked, { background: true });
+        await (times === 1 ? rejection(fit, 'service.unavailable') : fit);
+        assert.equal(service.seen('submit_fit_job').length, times);
+        assert.equal(service.seen('fit').length, 0);
+      }));
+  }
 
   it('is a plain fit where the service has no route for it', () =>
     withService({}, {}, async (service, client) => {

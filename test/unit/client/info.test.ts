@@ -43,6 +43,48 @@ describe('client: what the service says of itself', () => {
       assert.deepEqual(client.rateLimit, { limit: 60, remaining: 12, reset: 30 });
     }));
 
+  for (const [limit, reset, expected] of [
+    ['60, 60;w=60', '30', { limit: 60, remaining: 12, reset: 30 }],
+    ['60', 'Thu, 01 Oct 2026 12:00:00 GMT', { limit: 60, remaining: 12, reset: 1_790_856_000 }],
+    ['60;w=60, 1500;w=3600', '2026-10-01T12:00:00Z', { limit: 60, remaining: 12, reset: 1_790_856_000 }],
+    ['60', '29.5', { limit: 60, remaining: 12, reset: 29 }],
+    ['60', 'soon', { limit: 60, remaining: 12 }],
+    ['sixty', '30', undefined],
+  ] as const) {
+    it(`reads the rate limit "${limit}" that is reset at "${reset}"`, () =>
+      withService({}, {}, async (service, client) => {
+        const headers = {
+          'x-ratelimit-limit': limit,
+          'x-ratelimit-remaining': '12',
+          'x-ratelimit-reset': reset,
+        };
+        service.fault('get_model_limits', inTurn({ headers }));
+        await client.getModelLimits();
+        assert.deepEqual(client.rateLimit, expected);
+      }));
+  }
+
+  it('takes no other word than true, or a date, for a deprecation', async () => {
+    const warnings: string[] = [];
+    const log = (level: string, text: string) => level === 'warn' && warnings.push(text);
+    await withService({}, { log }, async (service, client) => {
+      for (const deprecation of ['False', 'false', ' FALSE ', '0', '?0', 'no', '']) {
+        service.fault('get_model_limits', () => ({ headers: { deprecation } }));
+        await client.getModelLimits();
+      }
+      assert.deepEqual(warnings, []);
+      for (const [route, deprecation] of [
+        ['get_model_limits', 'True'],
+        ['estimate_cost', 'Fri, 01 Jan 2027 00:00:00 GMT'],
+      ] as const) {
+        service.fault(route, () => ({ headers: { deprecation } }));
+      }
+      await client.getModelLimits();
+      await client.estimateCost({ operation: 'predict' });
+    });
+    assert.equal(warnings.length, 2);
+  });
+
   it('warns once of each route that is deprecated, with the day on which it will be gone', async () => {
     const warnings: string[] = [];
     const log = (level: string, text: string) => level === 'warn' && warnings.push(text);

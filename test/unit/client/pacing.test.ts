@@ -62,6 +62,7 @@ describe('client: pacing', () => {
     ['rate.limit.exceeded', { code: 'rate.limit.exceeded', detail: 'Too many requests for this token' }],
     ['rate.limit.exceeded', { detail: 'Request rate limit exceeded' }],
     ['rate.limit.exceeded', undefined],
+    ['rate.limit.exceeded', { message: 'Quota of 60 requests per minute used up' }],
     ['budget.exceeded', { code: 'budget.exceeded', detail: 'Daily limit reached' }],
     ['budget.exceeded', { message: 'Monthly token budget exceeded', error_code: 'RESOURCE_EXHAUSTED' }],
     ['budget.exceeded', { message: 'You have used all your tokens for today' }],

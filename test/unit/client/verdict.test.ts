@@ -17,6 +17,11 @@ const EXAMPLES: [when: string, failure: RequestFailure, verdicts: [Verdict, Verd
   ],
   ['it left, and no answer came', { sent: true }, ['retry', 'unknown', 'retry', 'fail']],
   [
+    'the token budget is used up, and nothing says until when',
+    { status: 429, spent: true, retryable: true },
+    ['fail', 'fail', 'fail', 'fail'],
+  ],
+  [
     'the body says that it may be repeated',
     { status: 422, retryable: true },
     ['retry', 'retry', 'retry', 'retry'],
@@ -26,7 +31,13 @@ const EXAMPLES: [when: string, failure: RequestFailure, verdicts: [Verdict, Verd
     { status: 429, retryable: false },
     ['fail', 'fail', 'fail', 'fail'],
   ],
-  ['it was not taken (429, or 503 at once)', { status: 503 }, ['retry', 'retry', 'retry', 'retry']],
+  ['it was not taken (429)', { status: 429 }, ['retry', 'retry', 'retry', 'retry']],
+  [
+    'it was not taken (503 at once), or a gateway says so',
+    { status: 503 },
+    ['retry', 'retry', 'retry', 'fail'],
+  ],
+  ['the answer is empty (200)', { status: 200, empty: true }, ['retry', 'unknown', 'retry', 'fail']],
   [
     'the service failed, and the body says not to repeat it',
     { status: 500, retryable: false },
@@ -74,6 +85,7 @@ describe('client: whether a request that failed is made again', () => {
       'unknown',
     ],
     ['429 without a word of its own was not taken', { status: 429 }, 'retry'],
+    ['402 and 429 of a budget that is used up are final', { status: 402, spent: true }, 'fail'],
     ['404 is final', { status: 404 }, 'fail'],
     ['500 that may be repeated is', { status: 500, retryable: true, late: true }, 'retry'],
   ] as [string, RequestFailure, Verdict][]) {

@@ -75,15 +75,46 @@ describe('wire: shapes of a prediction', () => {
     assert.match(refused([[0.5, null]], { task: 'classification' }), /prediction\[0\] has a probability/);
   });
 
-  it('reads null as the last border of either side as a support without an end, and nowhere else', () => {
+  it('reads null as the last border of either side as a support without an end', () => {
     const raw = { ...full, borders: [null, 1, 2, null] };
     const prediction = readPrediction(raw, regression({ output_type: 'full' }));
     assert.ok(prediction.kind === 'full');
     assert.deepEqual(prediction.value.borders, [-Infinity, 1, 2, Infinity]);
     assert.deepEqual(toService(prediction), raw);
-    assert.match(
-      refused({ ...full, borders: [0, null, 2, 3] }, regression({ output_type: 'full' })),
-      /prediction\.borders\[1\] must be a number/,
+  });
+
+  it('reads null as a border in between as a missing one: the bars beside it are one, with the probability of both', () => {
+    const read = (borders: (number | null)[], logits = full.logits) => {
+      const prediction = readPrediction({ ...full, borders, logits }, regression({ output_type: 'full' }));
+      assert.ok(prediction.kind === 'full');
+      return prediction.value;
+    };
+    const one = read([0, null, 2, 3]);
+    assert.deepEqual(one.borders, [0, 2, 3]);
+    assert.deepEqual(one.logits, [
+      [0, -1],
+      [0.5, -Infinity],
+    ]);
+    const same = read(
+      [0, null, null, 3],
+      [
+        [1, 1, 1],
+        [null, null, null],
+      ],
+    );
+    assert.deepEqual(same.borders, [0, 3]);
+    assert.ok(Math.abs(same.logits[0]![0]! - 1 - Math.log(3)) < 1e-12);
+    assert.deepEqual(same.logits[1], [-Infinity]);
+    const huge = read(
+      [0, null, 2, 3],
+      [
+        [1e6, 1e6, 0],
+        [-1e6, -1e6, 0],
+      ],
+    );
+    assert.deepEqual(
+      huge.logits.map(([bar]) => Math.round((bar! + Math.log(0.5)) * 1e6) / 1e6),
+      [1e6, -1e6],
     );
   });
 
