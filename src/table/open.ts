@@ -1,5 +1,5 @@
 import { asBytes } from '../util/realms';
-import { openArrowBytes } from './arrow/source';
+import { openArrowBytes } from './arrow/bytes';
 import { emptyTable, invalidTable } from './cells/errors';
 import type { SliceSource } from './columns/slices';
 import { CsvSource } from './csv/source';
@@ -55,7 +55,7 @@ async function openBytes(
 ): Promise<SliceSource> {
   switch (content) {
     case 'arrow':
-      return openArrowBytes(bytes);
+      return openArrowBytes(bytes, signal);
     case 'json':
       return openJsonText(
         wideEncoding(bytes) !== undefined ? await decodeAll(bytes) : new Utf8Text(bytes),

@@ -1,5 +1,3 @@
-import { ServiceError } from '../../wire/service-error';
-import { invalidTable } from '../cells/errors';
 import {
   checkNames,
   type Slice,
@@ -7,72 +5,53 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
-import { arrow } from '../packages/heavy-modules';
-import { demandSame, type FileVersion, fileVersion } from '../storage/file-version';
-import { openRegular } from '../storage/open-regular';
-import { type ArrowBatch, assertRows, batchSlices } from './source';
+import type { Bytes } from '../storage/blob';
+import { openIpc, unmarkedWarning } from './ipc';
+import { damagedIpc } from './ipc-messages';
+import { assertRows, batchSlices } from './source';
 
 /** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
 export class ArrowFileSource implements SliceSource {
   readonly form: TableForm = 'file';
+  private unmarked: string[] = [];
 
   private constructor(
-    private readonly path: string,
-    private readonly version: FileVersion,
+    private readonly bytes: Bytes,
     readonly names: readonly string[],
   ) {}
 
-  static async open(path: string, version: FileVersion): Promise<ArrowFileSource> {
-    const { reader, close } = await openReader(path, version);
-    try {
-      const names = reader.schema.fields.map((field) => field.name);
-      checkNames(names);
-      return new ArrowFileSource(path, version, names);
-    } finally {
-      await close();
-    }
+  /** Errors: `table.invalid`, `table.empty`, `file.unreadable`. */
+  static async open(bytes: Bytes): Promise<ArrowFileSource> {
+    const { fields } = await openIpc(bytes);
+    const names = fields.map(({ name }) => name);
+    checkNames(names);
+    return new ArrowFileSource(bytes, names);
+  }
+
+  get warnings(): readonly string[] {
+    return this.unmarked;
   }
 
   async *slices(options: SliceOptions): AsyncIterable<Slice> {
-    const { reader, close } = await openReader(this.path, this.version);
+    const reader = await openIpc(this.bytes);
     let first = 0;
-    try {
-      for await (const batch of reader) {
-        const records = batch as unknown as ArrowBatch;
-        assertRows(first + records.numRows, this.version.size);
-        yield* batchSlices(this.names, records, first, options);
-        first += records.numRows;
+    for await (const { batch, part } of reader.batches()) {
+      assertRows(first + batch.numRows, this.bytes.size);
+      for (const slice of batchSlices(this.names, batch, first, options)) {
+        yield {
+          ...slice,
+          part,
+          column: (index) => {
+            try {
+              return slice.column(index);
+            } catch (error) {
+              throw damagedIpc(error);
+            }
+          },
+        };
       }
-    } finally {
-      await close();
+      first += batch.numRows;
     }
-  }
-}
-
-/** A reader of Arrow's IPC format; the file kind is read by position, the stream kind in order. */
-async function openReader(path: string, version: FileVersion) {
-  const { RecordBatchReader } = arrow();
-  const file = await openRegular(path);
-  try {
-    demandSame(path, version, fileVersion(await file.stat()));
-    const start = Buffer.alloc(6);
-    await file.read(start, 0, 6, 0);
-    const reader =
-      start.toString('latin1') === 'ARROW1'
-        ? await (await RecordBatchReader.from(file)).open()
-        : await (await RecordBatchReader.from(file.createReadStream({ start: 0, autoClose: false }))).open();
-    const close = async (): Promise<void> => {
-      await reader.cancel();
-      await file.close().catch(() => undefined);
-    };
-    return { reader, close };
-  } catch (error) {
-    await file.close().catch(() => undefined);
-    if (error instanceof ServiceError) {
-      throw error;
-    }
-    throw invalidTable(
-      `The file "${path}" begins like Arrow but cannot be read: ${(error as Error).message}.`,
-    );
+    this.unmarked = unmarkedWarning(reader, first);
   }
 }

@@ -2,6 +2,9 @@ import { invalidTable } from '../cells/errors';
 import { type ArrowData, type ArrowType, TYPE } from './arrow-data';
 import { isPairs } from './times';
 
+/** Of a text or bytes of any length: its length and its first bytes, or where it is. */
+const VIEW_BYTES = 16;
+
 /**
  * Refuses buffers that are shorter than the rows that they are said to have: what is read beyond their end would be
  * missing values, or zeros, without a word.
@@ -54,6 +57,9 @@ function rowsHeld(
       return values instanceof Int32Array && isPairs({ typeId, bitWidth, unit })
         ? Math.floor(length / 2)
         : length;
+    case TYPE.utf8View:
+    case TYPE.binaryView:
+      return Math.floor(length / VIEW_BYTES);
     case TYPE.utf8:
     case TYPE.largeUtf8:
     case TYPE.binary:

@@ -8,7 +8,6 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
-import { arrow } from '../packages/heavy-modules';
 import type { ArrowVector } from './arrow-data';
 import { arrowColumn } from './columns';
 
@@ -44,6 +43,7 @@ export class ArrowSource implements SliceSource {
   constructor(
     readonly form: TableForm,
     readonly table: ArrowTable,
+    readonly warnings: readonly string[] = [],
   ) {
     this.names = unlessBroken(() => table.schema.fields.map((field) => field.name));
     this.rowCount = unlessBroken(() => table.batches.reduce((rows, batch) => rows + batch.numRows, 0));
@@ -132,15 +132,4 @@ export function* batchSlices(
     };
     from = to;
   }
-}
-
-/** Arrow's IPC format in memory, the stream or the file kind. */
-export function openArrowBytes(bytes: Uint8Array): ArrowSource {
-  let table: ArrowTable;
-  try {
-    table = arrow().tableFromIPC(bytes) as unknown as ArrowTable;
-  } catch (error) {
-    throw invalidTable(`The bytes begin like Arrow but cannot be read: ${(error as Error).message}.`);
-  }
-  return new ArrowSource('parsed', table);
 }

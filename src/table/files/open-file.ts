@@ -107,7 +107,7 @@ export async function openPath(
       }
       case 'arrow':
         return {
-          source: await ArrowFileSource.open(path, version),
+          source: await ArrowFileSource.open(new FileBlob(file, size, path)),
           version,
           demandUnchanged,
           close: () => file.close(),

@@ -67,7 +67,7 @@ function sizesOf(
       }
       column.free();
     }
-    return { rows: Math.max(1, info.numRows()), sizes: [...sizes.values()] };
+    return { rows: info.numRows(), sizes: [...sizes.values()] };
   } finally {
     info.free();
   }

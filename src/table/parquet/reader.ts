@@ -1,4 +1,4 @@
-import type { ParquetFile, RecordBatch as WasmBatch } from 'parquet-wasm';
+import type { ParquetFile, ParquetMetaData, RecordBatch as WasmBatch } from 'parquet-wasm';
 
 import { invalidTable } from '../cells/errors';
 import { parquet } from '../packages/heavy-modules';
@@ -23,7 +23,7 @@ import { WHOLE_LIMIT, WholeReader } from './whole-reader';
 export async function openParquet(blob: BlobLike): Promise<ParquetReader> {
   const reader = await openGroups(blob);
   const most = ROWS_OF_ANY_FILE + blob.size * ROWS_PER_BYTE;
-  if (reader.rows > most) {
+  if (!(reader.rows >= 0 && reader.rows <= most)) {
     reader.close();
     throw invalidTable(
       `The Parquet file says that it has ${reader.rows} rows, more than its ${blob.size} bytes can hold.`,
@@ -61,6 +61,7 @@ class GroupReader implements ParquetReader {
     const metadata = file.metadata();
     try {
       this.rows = metadata.fileMetadata().numRows();
+      assertGroups(metadata, this.rows);
     } finally {
       metadata.free();
     }
@@ -69,7 +70,6 @@ class GroupReader implements ParquetReader {
   async *batches(columns?: string[], signal?: AbortSignal): AsyncIterable<NamedBatch> {
     // A copy of what the footer says of all row groups: one for each of them would be quadratic.
     const metadata = this.file.metadata();
-    let rows = 0;
     try {
       const groups = metadata.numRowGroups();
       for (let group = 0; group < groups; group++) {
@@ -77,12 +77,18 @@ class GroupReader implements ParquetReader {
         const plan = planGroup(metadata, group, this.names, columns);
         const { bands } = plan;
         const read = (band: string[] | undefined) => this.blocks(group, plan, band, signal);
+        let rows = 0;
         for await (const blocks of bands.length === 1 ? alone(read(bands[0])) : sideBySide(bands, read)) {
           for (const named of joinedBatches(blocks)) {
             rows += named.batch.numRows;
-            this.assertPromised(rows);
+            if (rows > plan.rows) {
+              throw lostRows(group, plan.rows, 'more follow');
+            }
             yield named;
           }
+        }
+        if (rows < plan.rows) {
+          throw lostRows(group, plan.rows, `${rows} are there`);
         }
       }
     } catch (error) {
@@ -104,13 +110,6 @@ class GroupReader implements ParquetReader {
   private failed(error: unknown): Error {
     this.trapped ||= error instanceof WebAssembly.RuntimeError;
     return readError(error);
-  }
-
-  /** What takes a table looks at the footer's number of rows first: more must not follow. */
-  private assertPromised(rows: number): void {
-    if (rows > this.rows) {
-      throw invalidTable(`The Parquet file is damaged: its footer says ${this.rows} rows, but more follow.`);
-    }
   }
 
   /** Record batches of some columns of a row group, in Arrow's IPC format. */
@@ -147,6 +146,29 @@ class GroupReader implements ParquetReader {
       throw this.failed(error);
     }
   }
+}
+
+/** Refuses row groups that together have not the rows of the file. What takes a table looks at those first. */
+function assertGroups(metadata: ParquetMetaData, rows: number): void {
+  let sum = 0;
+  let least = 0;
+  for (const group of metadata.rowGroups()) {
+    const own = group.numRows();
+    group.free();
+    sum += own;
+    least = Math.min(least, own);
+  }
+  if (sum !== rows || least < 0) {
+    throw invalidTable(
+      `The Parquet file is damaged: its footer says ${rows} rows, its row groups have ${sum} together.`,
+    );
+  }
+}
+
+function lostRows(group: number, told: number, found: string): Error {
+  return invalidTable(
+    `The Parquet file is damaged: its footer says ${told} rows in row group ${group + 1}, but ${found}.`,
+  );
 }
 
 async function* alone(blocks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array[]> {

@@ -1,8 +1,13 @@
-/** Types of Thrift's compact protocol, in which Parquet keeps its headers. */
+/** Types of Thrift's compact protocol, in which Parquet keeps its headers. The value of a boolean field is its type. */
+const TRUE = 1;
+const FALSE = 2;
+const BYTE = 3;
 const I32 = 5;
 const I64 = 6;
+const DOUBLE = 7;
 const BINARY = 8;
 const LIST = 9;
+const SET = 10;
 const STRUCT = 12;
 
 /** Bytes in the compact protocol of Thrift. Fields are written in ascending order of their numbers. */
@@ -122,4 +127,95 @@ export class ThriftWriter {
       this.bytes = grown;
     }
   }
+}
+
+/**
+ * A whole number among the fields of a struct in the compact protocol; undefined where it is absent.
+ * @throws RangeError for bytes that end before, Error for a type that Parquet does not use
+ */
+export function thriftNumber(bytes: Buffer, field: number): number | undefined {
+  let at = 0;
+  const byte = (): number => bytes.readUInt8(at++);
+
+  function varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const next = byte();
+      value += (next & 127) * scale;
+      if (next < 128) {
+        return value;
+      }
+    }
+  }
+
+  function zigzag(): number {
+    const value = varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** The fields in order, each with what it skips or reads. */
+  function* fields(): Iterable<{ id: number; type: number }> {
+    for (let id = 0; ;) {
+      const head = byte();
+      if (head === 0) {
+        return;
+      }
+      id = head >> 4 === 0 ? zigzag() : id + (head >> 4);
+      yield { id, type: head & 15 };
+    }
+  }
+
+  function skip(type: number): void {
+    switch (type) {
+      case TRUE:
+      case FALSE:
+        return;
+      case BYTE:
+        at += 1;
+        return;
+      case DOUBLE:
+        at += 8;
+        return;
+      case BINARY: {
+        const length = varint();
+        at += length;
+        return;
+      }
+      case STRUCT:
+        for (const { type: inner } of fields()) {
+          skip(inner);
+        }
+        return;
+      case LIST:
+      case SET:
+        skipList();
+        return;
+      default:
+        if (type < BYTE || type > I64) {
+          throw new Error(`a Thrift field of type ${type}`);
+        }
+        varint();
+    }
+  }
+
+  function skipList(): void {
+    const head = byte();
+    const type = head & 15;
+    const length = head >> 4 === 15 ? varint() : head >> 4;
+    for (let index = 0; index < length; index++) {
+      // In a list a boolean has a byte of its own.
+      skip(type === TRUE || type === FALSE ? BYTE : type);
+      if (at > bytes.length) {
+        throw new RangeError('a Thrift list is longer than its bytes');
+      }
+    }
+  }
+
+  for (const { id, type } of fields()) {
+    if (id === field && (type === I32 || type === I64)) {
+      return zigzag();
+    }
+    skip(type);
+  }
+  return undefined;
 }

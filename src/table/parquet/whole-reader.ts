@@ -1,4 +1,6 @@
+import { invalidTable } from '../cells/errors';
 import { parquet } from '../packages/heavy-modules';
+import { FILE_METADATA } from './format';
 import { readError } from './read-error';
 import {
   arrowBatches,
@@ -7,6 +9,7 @@ import {
   type ParquetField,
   type ParquetReader,
 } from './record-batches';
+import { thriftNumber } from './thrift';
 import { untilTrap } from './traps';
 
 /** A file of this size at most is read as a whole, where its page index is broken. */
@@ -23,6 +26,7 @@ export class WholeReader implements ParquetReader {
     try {
       this.fields = fieldsOf(parquet().readSchema(bytes).intoIPCStream());
       this.rows = this.count();
+      assertTold(bytes, this.rows);
     } catch (error) {
       throw readError(error);
     }
@@ -60,5 +64,20 @@ export class WholeReader implements ParquetReader {
 
   close(): void {
     // The bytes are garbage once this reader is.
+  }
+}
+
+/** At the end of the file: the length of the footer in 4 bytes, and the magic word. */
+const TAIL_BYTES = 8;
+
+/** Refuses a file that has not the rows that its footer tells of. */
+function assertTold(bytes: Uint8Array, rows: number): void {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const end = file.length - TAIL_BYTES;
+  const told = thriftNumber(file.subarray(end - file.readUInt32LE(end), end), FILE_METADATA.numRows);
+  if (told !== rows) {
+    throw invalidTable(
+      `The Parquet file is damaged: its footer says ${told ?? 'no number of'} rows, but ${rows} are there.`,
+    );
   }
 }

@@ -4,7 +4,11 @@ declare module 'parquetjs-lite' {
     readonly fieldList: { name: string }[];
   }
   export class ParquetWriter {
-    static openFile(schema: ParquetSchema, path: string): Promise<ParquetWriter>;
+    static openFile(
+      schema: ParquetSchema,
+      path: string,
+      options?: { rowGroupSize: number },
+    ): Promise<ParquetWriter>;
     appendRow(row: object): Promise<void>;
     close(): Promise<void>;
   }

@@ -1,0 +1,119 @@
+import { arrow } from '../packages/heavy-modules';
+import type { Bytes } from '../storage/blob';
+import { TYPE } from './arrow-data';
+import { type FlatTable, longAt } from './flat-table';
+import { damagedIpc, type IpcEnd, type IpcMessage, ipcMessages, RECORD_BATCH } from './ipc-messages';
+import type { ArrowBatch } from './source';
+
+/** A length of nodes: rows and missing values, 64 bits each. */
+const NODE_BYTES = 16;
+const SCHEMA_ENDIANNESS = 0;
+const LITTLE_ENDIAN = 0;
+const CONTINUATION = [0xff, 0xff, 0xff, 0xff];
+
+/** A column as the library has it. */
+export interface IpcField {
+  name: string;
+  type: { typeId: number; children?: readonly IpcField[] | null };
+}
+
+/** What an open table in Arrow's IPC format gives. */
+export interface IpcReader {
+  readonly fields: readonly IpcField[];
+  /** The record batches, once; `part` of the bytes has been read with each, 0 to 1. */
+  batches(): AsyncGenerator<{ batch: ArrowBatch; part: number }>;
+  /** How it ended, once its batches have been read. */
+  readonly end: Readonly<IpcEnd>;
+}
+
+/**
+ * Opens a table in Arrow's IPC format, the file or the stream kind. The library is given one checked message after the
+ * other, so that it always comes to an end, and every record batch has to have the rows that it tells of.
+ * Errors: `table.invalid`, `file.unreadable`.
+ */
+export async function openIpc(bytes: Bytes): Promise<IpcReader> {
+  try {
+    return await opened(bytes);
+  } catch (error) {
+    throw damagedIpc(error);
+  }
+}
+
+async function opened(bytes: Bytes): Promise<IpcReader> {
+  const end: IpcEnd = {};
+  let last: IpcMessage | undefined;
+  let read = 0;
+  async function* fed(): AsyncGenerator<Uint8Array> {
+    for await (const message of ipcMessages(bytes, end)) {
+      last = message;
+      const { metadata, body } = message;
+      read += metadata.length + body.length;
+      const head = Buffer.from([...CONTINUATION, 0, 0, 0, 0]);
+      head.writeInt32LE(metadata.length, 4);
+      yield head;
+      yield metadata;
+      yield body;
+    }
+  }
+  const reader = await (await arrow().RecordBatchReader.from(fed())).open();
+  if (last === undefined || reader.schema === undefined) {
+    throw new Error('it has no schema');
+  }
+  if (last.header.short(SCHEMA_ENDIANNESS) !== LITTLE_ENDIAN) {
+    throw new Error('its numbers are big-endian; write it on, or for, a little-endian computer');
+  }
+  // The format lets a name be absent.
+  const named = reader.schema.fields as readonly { name: string | null; type: IpcField['type'] }[];
+  const fields = named.map(({ name, type }) => ({ name: name ?? '', type }));
+
+  async function* batches(): AsyncGenerator<{ batch: ArrowBatch; part: number }> {
+    try {
+      for await (const batch of reader) {
+        // Without any record batch the library makes up one, which has no rows.
+        if (last?.kind === 'batch') {
+          assertRowsOf(last, fields);
+          yield { batch: batch as unknown as ArrowBatch, part: Math.min(1, read / bytes.size) };
+        }
+      }
+    } catch (error) {
+      throw damagedIpc(error);
+    }
+  }
+  return { fields, batches, end };
+}
+
+/** A warning where nothing tells that all rows of a stream are there. */
+export function unmarkedWarning({ end }: IpcReader, rows: number): string[] {
+  return end.unmarked === true
+    ? [
+        `The Arrow stream has no end mark. Its ${rows} rows are all of it, unless it was cut off between two record batches; close the writer to have the mark written.`,
+      ]
+    : [];
+}
+
+/** Each column of a record batch tells of its rows too: a shorter one would be filled up with missing values. */
+function assertRowsOf({ header, name }: IpcMessage, fields: readonly IpcField[]): void {
+  const rows = header.long(RECORD_BATCH.length);
+  const nodes = header.list(RECORD_BATCH.nodes, NODE_BYTES);
+  let index = 0;
+  for (const field of fields) {
+    const told = index < nodes.length ? rowsAt(header, nodes.at, index) : 'no';
+    if (told !== rows) {
+      throw new Error(`${name} has ${rows} rows, but ${told} in column "${field.name}"`);
+    }
+    index += nodesOf(field);
+  }
+  if (index !== nodes.length) {
+    throw new Error(`${name} has ${nodes.length} columns, parts of columns counted, instead of ${index}`);
+  }
+}
+
+function rowsAt({ bytes }: FlatTable, at: number, index: number): number {
+  return longAt(bytes, at + index * NODE_BYTES);
+}
+
+/** The parts of what a dictionary holds are in the dictionary. */
+function nodesOf({ type }: IpcField): number {
+  const parts = type.typeId === TYPE.dictionary ? [] : (type.children ?? []);
+  return parts.reduce((sum, child) => sum + nodesOf(child), 1);
+}
