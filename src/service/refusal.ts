@@ -76,6 +76,15 @@ export function isPassing(code: string): boolean {
   return PASSING_FOR_READERS.has(code);
 }
 
+/**
+ * Did a thread not come up, or not find its own modules? Without a free file descriptor, memory or a free thread of the
+ * system neither works, and Node remembers a module that it could not look for as missing: a new thread has to look.
+ */
+export function isStartFailure(error: unknown): boolean {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'ERR_WORKER_INIT_FAILED' || code === 'MODULE_NOT_FOUND' || isPassingFailure(error);
+}
+
 /** 503: a stored file cannot be read just now. It stays as it is. */
 export function unreadableNow(what: string, reason: string): Refusal {
   return new Refusal({

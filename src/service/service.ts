@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
+import { crc32c } from '../table/storage/crc32c';
+import { mostOpenFiles } from '../util/open-files';
 import { Semaphore } from '../util/semaphore';
 import { warmSchemas } from '../wire/load-schemas';
 import { ServiceError } from '../wire/service-error';
@@ -19,6 +21,9 @@ const HOST = '127.0.0.1';
 const SWEEP_MS = 60_000;
 /** Beyond this, new connections are closed at once. */
 const MAX_CONNECTIONS = 2_000;
+/** Open files that connections leave to threads and to what is read and written. */
+const OTHER_FILES = 40;
+const MIN_CONNECTIONS = 8;
 /** How long close waits for fits and predicts; those not done by then get 503. */
 const GRACE_MS = 1_000;
 /** How long answers may then take to be sent. */
@@ -35,13 +40,15 @@ export interface HttpService {
  * Runs the service on this thread: store, worker pools, HTTP server.
  *
  * @param onLost called when the folder was lost to another process; the service has then closed itself
- * @throws ServiceError `storage.failed` (folder), `config.invalid` (port in use or not allowed)
+ * @throws ServiceError `storage.failed` (folder), `config.invalid` (port in use or not allowed), `service.unavailable`
+ *   (modules that cannot be loaded now)
  */
 export async function runService(
   options: ResolvedOptions,
   log: Log,
   onLost: (reason: string) => void,
 ): Promise<HttpService> {
+  await loadModules();
   const limitsUnder = (maxBytes: number): ServiceLimits =>
     machineLimits({ limits: options.limits, maxBytes });
   const fileBytes = (maxBytes: number): number => limitsUnder(maxBytes).dataset_max_size_bytes;
@@ -93,7 +100,7 @@ export async function runService(
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.ceil(headersMs / 3),
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = Math.min(MAX_CONNECTIONS, Math.max(MIN_CONNECTIONS, mostOpenFiles() - OTHER_FILES));
   const context: ServiceContext = {
     options,
     limits,
@@ -127,7 +134,7 @@ export async function runService(
     const pools = Promise.all([fitPool.close(GRACE_MS), predictPool.close(GRACE_MS)]);
     await closeServer(server, pools);
     await pools;
-    await submittedFits.settled();
+    await submittedFits.close();
     await store.close();
   };
   try {
@@ -143,8 +150,6 @@ export async function runService(
     throw error;
   }
   predictPool.warm();
-  // The first body would wait for them; where they cannot be loaded it says so.
-  warmSchemas().catch(() => undefined);
   submittedFits.resume().catch((error: unknown) => {
     log('warn', `Submitted fits were not begun again: ${(error as Error).message}`);
   });
@@ -152,6 +157,20 @@ export async function runService(
   let closing: Promise<void> | undefined;
   own.service = { url: `http://${HOST}:${port}`, port, close: () => (closing ??= closeParts()) };
   return own.service;
+}
+
+/** What the first request would load. With too many open files it could not, and Node would remember it as missing. */
+async function loadModules(): Promise<void> {
+  try {
+    await warmSchemas();
+    crc32c(new Uint8Array(0));
+  } catch (error) {
+    const [reason] = (error as Error).message.split('\n');
+    throw new ServiceError(
+      'service.unavailable',
+      `The service could not load its modules (${reason}): try again in a moment.`,
+    );
+  }
 }
 
 function listen(server: Server, port: number): Promise<void> {

@@ -3,7 +3,7 @@ import promises from 'node:fs/promises';
 
 /** Calls of `node:fs/promises`, and of `node:fs` where their names end in Sync. */
 export type FailingCall =
-  'stat' | 'readFile' | 'open' | 'rename' | 'readdir' | 'readFileSync' | 'readdirSync';
+  'stat' | 'readFile' | 'open' | 'openSync' | 'rename' | 'readdir' | 'readFileSync' | 'readdirSync';
 
 /**
  * From now on calls whose first argument matches fail with a code, as they do with too many open files or a tired disk.

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { failing } from '../helpers/failing-files';
 import { commandsOfTests, end, limitsOf } from './command';
 import { answerOf, Harness, infoOf, nobody, putFile } from './harness';
 
@@ -151,6 +152,22 @@ describe('Service: folder, restart', () => {
       );
     }
     assert.equal(status, 200);
+    await h.stop();
+  });
+
+  it('starts with the next try where the process had no file descriptor left for its thread', async () => {
+    const data = await folder();
+    const mend = failing(['openSync'], 'EMFILE', /service-thread\.js$/);
+    try {
+      await assert.rejects(Harness.start({ dataDir: data }), {
+        code: 'service.unavailable',
+        message: /did not start \(EMFILE.*started again with the next message/,
+      });
+    } finally {
+      mend();
+    }
+    const h = await Harness.start({ dataDir: data });
+    assert.equal((await h.get('get_model_limits')).status, 200);
     await h.stop();
   });
 

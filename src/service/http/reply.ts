@@ -22,6 +22,7 @@ const CATEGORY_CODES: Record<string, string> = {
   LIMIT_EXCEEDED: 'limit.exceeded',
   STORAGE_FAILED: 'storage.failed',
   SHUTTING_DOWN: 'service.unavailable',
+  UNAVAILABLE: 'service.unavailable',
   INTERNAL_ERROR: 'internal',
 };
 

@@ -3,8 +3,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
+import { assertThreadCanOpenFiles } from '../../util/open-files';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
+import { isStartFailure } from '../refusal';
 import type { ServiceReport } from './service-thread';
 
 /** Where the service listens. */
@@ -159,14 +161,20 @@ export interface ServiceThread {
 }
 
 function openThread(options: ResolvedOptions, log: Log): ServiceThread {
-  const worker = new Worker(path.join(__dirname, 'service-thread.js'), {
-    workerData: options,
-    name: 'tabular-service',
-  });
-  let reason = 'its thread ended';
+  const script = path.join(__dirname, 'service-thread.js');
+  let worker: Worker;
+  try {
+    assertThreadCanOpenFiles(script);
+    worker = new Worker(script, { workerData: options, name: 'tabular-service' });
+  } catch (error) {
+    const ready = Promise.reject(notStarted(error));
+    ready.catch(() => undefined);
+    return { ready, ended: Promise.resolve((error as Error).message), stop: () => Promise.resolve() };
+  }
+  let failure: unknown = new Error('its thread ended');
   const ended = new Promise<string>((resolve) => {
-    worker.on('error', (error) => (reason = error.message));
-    worker.on('exit', () => resolve(reason));
+    worker.on('error', (error) => (failure = error));
+    worker.on('exit', () => resolve((failure as Error).message));
   });
   const ready = new Promise<Address>((resolve, reject) => {
     worker.on('message', (message: ServiceReport) => {
@@ -178,9 +186,7 @@ function openThread(options: ResolvedOptions, log: Log): ServiceThread {
         reject(new ServiceError(message.failed.code, message.failed.message));
       }
     });
-    void ended.then(() =>
-      reject(new ServiceError('internal', `The embedded service did not start: ${reason}.`)),
-    );
+    void ended.then(() => reject(notStarted(failure)));
   });
   ready.catch(() => undefined);
   const stop = async (): Promise<void> => {
@@ -190,4 +196,15 @@ function openThread(options: ResolvedOptions, log: Log): ServiceThread {
     clearTimeout(timer);
   };
   return { ready, ended, stop };
+}
+
+/** `service.unavailable` where it may start in a moment, with a free file descriptor or more memory. */
+function notStarted(error: unknown): ServiceError {
+  const [reason] = (error as Error).message.split('\n');
+  return isStartFailure(error)
+    ? new ServiceError(
+        'service.unavailable',
+        `The embedded service did not start (${reason}): it is started again with the next message.`,
+      )
+    : new ServiceError('internal', `The embedded service did not start: ${reason}.`);
 }

@@ -3,9 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MessageChannel } from 'node:worker_threads';
 
 import { decoderBytes, Refusal, WorkerPool } from '../../doors/service';
 import { Semaphore } from '../../doors/util';
+import { failing } from '../../helpers/failing-files';
 
 const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');
 
@@ -23,6 +25,7 @@ serveJobs(async (task, progress) => {
   if (task.sleep) await new Promise((resolve) => setTimeout(resolve, task.sleep));
   if (task.die) process.exit(3);
   if (task.fail) throw new Error('broken');
+  if (task.load) require(task.load);
   if (task.huge) new Float64Array(2 ** 50);
   if (task.long) 'x'.repeat(2 ** 31);
   if (task.killed) {
@@ -157,6 +160,61 @@ describe('WorkerPool', () => {
     assert.ok(failed.status === 'rejected' && /broken/.test(String(failed.reason)));
     assert.ok(refused.status === 'rejected' && (refused.reason as Refusal).status === 422);
     assert.match(log.join('\n'), /thread died/);
+  });
+
+  describe('without a file descriptor for another thread', () => {
+    let mend: () => void = () => undefined;
+    const exhaust = (): void => {
+      mend = failing(['openSync'], 'EMFILE', /worker\.js$/);
+    };
+    afterEach(() => mend());
+    const unavailable = (error: unknown): boolean => {
+      const { status, errorCode, retryable, retryAfter, message } = (error as Refusal).body;
+      assert.deepEqual([status, errorCode, retryable, retryAfter], [503, 'UNAVAILABLE', true, 1], message);
+      return true;
+    };
+
+    it('has the others do the work', async () => {
+      make(2);
+      const first = pool.run<number>({ sleep: 100 });
+      exhaust();
+      const others = Promise.all([pool.run<number>({}), pool.run<number>({})]);
+      assert.equal(pool.queued, 2);
+      const thread = await first;
+      assert.deepEqual(await others, [thread, thread]);
+      const long = assert.rejects(pool.run({ sleep: 3000 }));
+      const waits = pool.run<number>({});
+      mend();
+      assert.notEqual(await waits, thread, 'one is tried again after a pause');
+      assert.equal(pool.running, 1);
+      await pool.close();
+      await long;
+    });
+
+    it('refuses what no thread can do for now, and what cannot wait', async () => {
+      make(2);
+      exhaust();
+      await assert.rejects(pool.run({}), unavailable);
+      await assert.rejects(
+        pool.run({}),
+        /No thread could be started for this test \(EMFILE\): send it again/,
+      );
+      mend();
+      const running = pool.run({ sleep: 50 });
+      exhaust();
+      // What was sent along would be gone with a thread that fails to start.
+      const { port1, port2 } = new MessageChannel();
+      await assert.rejects(pool.run({}, { transfer: [port1] }), unavailable);
+      port2.close();
+      await running;
+    });
+
+    it('takes a module that cannot be found for a passing failure, and a new thread for the next job', async () => {
+      make(1);
+      const first = await pool.run<number>({});
+      await assert.rejects(pool.run({ load: 'no-such-module' }), unavailable);
+      assert.notEqual(await pool.run<number>({}), first);
+    });
   });
 
   it('says that the memory does not suffice, however that shows', async () => {

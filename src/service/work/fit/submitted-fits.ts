@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { FitRequest } from '../../../wire/types';
 import type { Log } from '../../options';
 import { Refusal, toRefusal } from '../../refusal';
@@ -10,6 +12,11 @@ import type { BegunFit, Fits } from './fits';
 const MAX_PENDING = 64;
 /** A fit that was interrupted this many times is taken for what ends the service. */
 const MAX_STARTS = 3;
+/** A fit that fails for a moment (no thread, no file descriptor, a disk in trouble) is begun again so many times. */
+const MAX_RETRIES = 8;
+/** Milliseconds before the first of them; each further pause is twice as long. Together they are four minutes. */
+const FIRST_PAUSE_MS = 1_000;
+
 /** Bounds of `retry_in_secs`: clients poll short fits soon, long ones seldom. */
 const MIN_RETRY_SECS = 1;
 const MAX_RETRY_SECS = 5;
@@ -26,6 +33,7 @@ export type FitState =
  */
 export class SubmittedFits {
   private readonly watched = new Map<string, Promise<void>>();
+  private readonly closing = new AbortController();
 
   constructor(
     private readonly fits: Fits,
@@ -95,8 +103,9 @@ export class SubmittedFits {
     }
   }
 
-  /** When every record says what has become of its fit. */
-  async settled(): Promise<void> {
+  /** Begins no fit again. Resolves when every record says what has become of its fit. */
+  async close(): Promise<void> {
+    this.closing.abort();
     await Promise.all(this.watched.values());
   }
 
@@ -110,22 +119,30 @@ export class SubmittedFits {
   }
 
   /** Updates the record when the fit ends. Both promises may reject; either ends it. */
-  private async follow(fit: BegunFit, record: FitRecord, written: Promise<void>): Promise<void> {
-    const [end, write] = await Promise.allSettled([fit.answer, written]);
-    if (write.status === 'rejected') {
+  private async follow(begun: BegunFit, record: FitRecord, written: Promise<void>): Promise<void> {
+    const { fitRecords } = this.store;
+    let end = await settle(begun.answer);
+    try {
+      await written;
+    } catch {
+      // Its id was not returned.
       return;
     }
-    if (end.status === 'fulfilled') {
-      await this.store.fitRecords.remove(fit.id);
+    for (let retry = 0; retry < MAX_RETRIES && mayPass(end); retry++) {
+      await sleep(FIRST_PAUSE_MS * 2 ** retry, undefined, this.closing).catch(() => undefined);
+      end = await settle(this.fits.resume(record.request, record.id).answer);
+    }
+    if (end === undefined) {
+      await fitRecords.remove(record.id);
       return;
     }
-    const refusal = toRefusal(end.reason);
+    const refusal = toRefusal(end);
     if (refusal.body.errorCode === 'SHUTTING_DOWN') {
-      await this.store.fitRecords.put({ ...record, starts: record.starts - 1 });
+      await fitRecords.put({ ...record, starts: record.starts - 1 });
       return;
     }
-    if (!(end.reason instanceof Refusal)) {
-      this.log('warn', `The fit ${fit.id} failed: ${(end.reason as Error).stack ?? String(end.reason)}`);
+    if (!(end instanceof Refusal)) {
+      this.log('warn', `The fit ${record.id} failed: ${(end as Error).stack ?? String(end)}`);
     }
     await this.fail(record, { message: refusal.message, errorCode: refusal.body.errorCode });
   }
@@ -138,4 +155,21 @@ export class SubmittedFits {
 /** A tenth of the time that it has taken, within bounds. */
 function retryInSecs(elapsedMs: number): number {
   return Math.min(MAX_RETRY_SECS, Math.max(MIN_RETRY_SECS, Math.round(elapsedMs / 10_000)));
+}
+
+/** Why it failed; undefined where it did not. */
+function settle(answer: Promise<unknown>): Promise<unknown> {
+  return answer.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** Whether a fit that failed so may end well when it is begun again. */
+function mayPass(failure: unknown): boolean {
+  if (failure === undefined) {
+    return false;
+  }
+  const { retryable, errorCode } = toRefusal(failure).body;
+  return retryable === true && errorCode !== 'SHUTTING_DOWN';
 }

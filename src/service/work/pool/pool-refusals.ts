@@ -1,4 +1,4 @@
-import { isPassingFailure, Refusal, toRefusal } from '../../refusal';
+import { fileSystemCode, isStartFailure, Refusal } from '../../refusal';
 
 /* What a pool refuses jobs with. `what` is the kind of job: `fit`, `predict`. */
 
@@ -35,23 +35,23 @@ export function outOfMemory(what: string): Refusal {
   });
 }
 
-/** 503: there is no thread for it now. */
-export function notStarted(what: string, reason: string): Refusal {
-  return new Refusal({
-    status: 503,
-    errorCode: 'BUSY',
-    message: `No thread could be started for this ${what} (${reason}): send it again.`,
-    retryable: true,
-    retryAfter: 1,
-  });
-}
-
-/** The refusal of a job whose thread ended over it: 413, 503 where it could not read its own modules, else 500. */
+/** The refusal of a job whose thread ended over it, or did not start: 413, 503 where it may start in a moment, else 500. */
 export function causeOfDeath(what: string, reason: Error): Refusal {
   if (isOutOfMemory(reason)) {
     return outOfMemory(what);
   }
-  return isPassingFailure(reason) ? toRefusal(reason) : threadDied(what, reason.message);
+  return isStartFailure(reason) ? notStarted(what, reason) : threadDied(what, reason.message);
+}
+
+function notStarted(what: string, reason: Error): Refusal {
+  const why = fileSystemCode(reason) ?? reason.message.split('\n')[0]!;
+  return new Refusal({
+    status: 503,
+    errorCode: 'UNAVAILABLE',
+    message: `No thread could be started for this ${what} (${why}): send it again.`,
+    retryable: true,
+    retryAfter: 1,
+  });
 }
 
 function threadDied(what: string, reason: string): Refusal {

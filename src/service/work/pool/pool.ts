@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
 
+import { assertThreadCanOpenFiles } from '../../../util/open-files';
 import type { Semaphore } from '../../../util/semaphore';
 import type { Log } from '../../options';
-import { Refusal } from '../../refusal';
+import { isStartFailure, Refusal } from '../../refusal';
 import type { PoolJob, WorkerAnswer } from './pool-job';
-import { causeOfDeath, notStarted, outOfMemory, shuttingDown, tooManyWait } from './pool-refusals';
+import { causeOfDeath, outOfMemory, shuttingDown, tooManyWait } from './pool-refusals';
 import { PoolThread } from './pool-thread';
 
 interface PoolOptions {
@@ -25,6 +26,9 @@ interface PoolOptions {
   largeReads: Semaphore;
   log: Log;
 }
+
+/** For this long after a thread has failed to start no other one is tried, as long as there are threads at all. */
+const START_PAUSE_MS = 1_000;
 
 /** A job that needs the whole share of memory: its thread is gone, and it may be tried again with that. */
 class NeedsTurn extends Error {}
@@ -53,6 +57,8 @@ export class WorkerPool {
   private readonly underWay = new Set<Promise<void>>();
   private lastId = 0;
   private closed = false;
+  /** Runs while no thread is to be started. */
+  private startPause: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: PoolOptions) {}
 
@@ -73,7 +79,8 @@ export class WorkerPool {
    * Runs a job on a thread. An abort takes it out of the queue; one that runs already is left to end, unless
    * `endsThread` is set.
    *
-   * @throws Refusal what the job itself refuses; 429 when too many wait; 500 when its thread died
+   * @throws Refusal what the job itself refuses; 429 when too many wait; 503 when no thread starts now, 500 when its
+   *   thread died
    */
   async run<R>(task: unknown, options: RunOptions = {}): Promise<R> {
     try {
@@ -142,6 +149,7 @@ export class WorkerPool {
   /** Ends all threads. Waiting jobs are refused with 503, those under way too where they outlast the time given. */
   async close(graceMs = 0): Promise<void> {
     this.closed = true;
+    clearTimeout(this.startPause);
     for (const job of this.waiting.splice(0)) {
       job.reject(shuttingDown());
     }
@@ -193,15 +201,19 @@ export class WorkerPool {
       try {
         this.threadFor(job).give(job, job.large ? undefined : this.options.wasmBytes);
       } catch (error) {
-        // The process has too many open files, or no memory for another thread.
-        job.reject(notStarted(this.options.name, (error as Error).message));
+        this.giveBack(job, error as Error);
       }
     }
     Atomics.store(this.pressure, 0, this.waiting.length);
   }
 
   private hasRoom(): boolean {
-    return this.threads.size < this.options.threads || this.idle().length > 0;
+    return this.mayStart() || this.idle().length > 0;
+  }
+
+  private mayStart(): boolean {
+    const { size } = this.threads;
+    return size < this.options.threads && (size === 0 || this.startPause === undefined);
   }
 
   private idle(): PoolThread[] {
@@ -224,6 +236,7 @@ export class WorkerPool {
 
   private start(): PoolThread {
     const { script, name } = this.options;
+    assertThreadCanOpenFiles(script);
     const workerData = { ...this.options.workerData, pressure: this.pressure };
     const thread: PoolThread = new PoolThread(
       { script, name: `tabular-${name}`, workerData },
@@ -296,9 +309,27 @@ export class WorkerPool {
     }
     const { name, log } = this.options;
     log('warn', `A ${name} thread died: ${reason.message}`);
-    job.reject(causeOfDeath(name, reason));
+    this.giveBack(job, reason);
     if (!this.closed) {
       this.assign();
     }
+  }
+
+  /**
+   * A job whose thread died over it, or did not start. Where the process has no file descriptor or no memory left for a
+   * thread, the others do its work.
+   */
+  private giveBack(job: PoolJob, reason: Error): void {
+    const lacksThread = isStartFailure(reason) && (job.transfer?.length ?? 0) === 0;
+    if (!lacksThread || this.threads.size === 0 || this.closed) {
+      job.reject(causeOfDeath(this.options.name, reason));
+      return;
+    }
+    this.waiting.unshift(job);
+    clearTimeout(this.startPause);
+    this.startPause = setTimeout(() => {
+      this.startPause = undefined;
+      this.assign();
+    }, START_PAUSE_MS).unref();
   }
 }

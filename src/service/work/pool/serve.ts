@@ -40,7 +40,13 @@ export function serveJobs<T>(work: JobWork<T>): void {
     };
     work(task, tell).then(
       ({ result, transfer }) => answer({ id, result }, transfer),
-      (error: unknown) => answer(describe(id, error)),
+      (error: unknown) => {
+        if ((error as NodeJS.ErrnoException | undefined)?.code === 'MODULE_NOT_FOUND') {
+          // It would be missing for every later job of this thread: the thread ends by it.
+          throw error;
+        }
+        answer(describe(id, error));
+      },
     );
   });
 }
