@@ -69,7 +69,6 @@ export class Connection {
   private readonly closing = new AbortController();
   private readonly working = new Set<Promise<unknown>>();
   private shared: Predictor | undefined;
-  private releasing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ConnectionOptions) {
     this.cards = options.cards;
@@ -116,13 +115,14 @@ export class Connection {
   }
 
   /** What a fit node does. The fit is announced at once: messages for its model wait from now on. */
-  train(given: TrainRequest, hooks: Hooks = {}): Promise<TrainResult> {
+  async train(given: TrainRequest, hooks: Hooks = {}): Promise<TrainResult> {
     const { model, thinking } = given;
     const request: TrainRequest = {
       ...withoutEmptyTexts(given),
       model,
       thinking: thinking && withoutEmptyTexts(thinking),
     };
+    this.cards.assertUsable();
     const underWay = this.cards.beginFit(request.model);
     return this.work(hooks, (linked) =>
       request.replace === 'better'
@@ -145,12 +145,12 @@ export class Connection {
 
   /** Puts an earlier version of a model in charge: see `rollBack` of management. */
   rollBack(name: string, to: true | number = true, hooks: Hooks = {}): Promise<ModelCard> {
-    return this.work(hooks, (linked) => rollBack(this.context, name, to, linked));
+    return this.workOnCards(hooks, (linked) => rollBack(this.context, name, to, linked));
   }
 
   /** Gives a model another name, with all of its versions. @throws ServiceError `model.unknown`, `validation.failed` */
   rename(name: string, to: string, hooks: Hooks = {}): Promise<ModelCard> {
-    return this.work(hooks, async () => {
+    return this.workOnCards(hooks, async () => {
       const card = cloneJson(this.cards.rename(name, to));
       await this.cards.flush();
       return card;
@@ -164,7 +164,7 @@ export class Connection {
    * @throws ServiceError `model.unknown`, `validation.failed`
    */
   chooseThreshold(name: string, wish: ThresholdWish, hooks: Hooks = {}): Promise<ModelCard> {
-    return this.work(hooks, async () => {
+    return this.workOnCards(hooks, async () => {
       const card = cloneJson(this.cards.chooseThreshold(name, wish));
       await this.cards.flush();
       return card;
@@ -173,7 +173,7 @@ export class Connection {
 
   /** Deletes a model with all of its versions, here and in the embedded service. @throws ServiceError `model.unknown` */
   async delete(name: string, hooks: Hooks = {}): Promise<void> {
-    await this.work(hooks, () => {
+    await this.workOnCards(hooks, () => {
       this.cards.remove(name);
       return this.cards.flush();
     });
@@ -182,21 +182,27 @@ export class Connection {
 
   /** A model as one file, for `importModel` here or elsewhere: see `exportModel` of management. */
   exportModel(name: string, hooks: Hooks = {}): Promise<ModelFile> {
-    return this.work(hooks, (linked) => exportModel(this.context, name, linked));
+    return this.workOnCards(hooks, (linked) => exportModel(this.context, name, linked));
   }
 
   /** Takes a model from a file, under the name that it had or another: see `importModel` of management. */
   importModel(file: Buffer, name?: string, hooks: Hooks = {}): Promise<ModelCard> {
-    return this.work(hooks, (linked) => importModel(this.context, file, name, linked));
+    return this.cards
+      .move(() => this.workOnCards(hooks, (linked) => importModel(this.context, file, name, linked)))
+      .catch((error: unknown) => {
+        // What the service may have of it already.
+        this.releaseFormer();
+        throw error;
+      });
   }
 
   /** What a fit has replaced may go, after its result: nobody waits for that. */
   private releaseFormer(): void {
-    this.releasing = this.releasing.then(() =>
-      this.work({}, (hooks) => releaseFormer(this.context, hooks)).catch((error: unknown) => {
+    void this.cards
+      .move(() => this.work({}, (hooks) => releaseFormer(this.context, hooks)))
+      .catch((error: unknown) => {
         this.options.log?.('debug', `Former models stay for now: ${toServiceError(error).message}`);
-      }),
-    );
+      });
   }
 
   /** What an upload node does. */
@@ -263,6 +269,12 @@ export class Connection {
       return Promise.reject(closedError());
     }
     return untilAborted(this.held.get(), this.closing.signal);
+  }
+
+  /** As `work`. @throws ServiceError `storage.failed` too, where the cards are not to be used */
+  private async workOnCards<Result>(hooks: Hooks, run: (hooks: Hooks) => Promise<Result>): Promise<Result> {
+    this.cards.assertUsable();
+    return this.work(hooks, run);
   }
 
   /** Runs something that ends with the connection: an abort settles it at once. Answers ServiceErrors only. */

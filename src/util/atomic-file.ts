@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+
+import { readOwnFile } from './own-files';
 
 /**
  * Writes a file so that it holds either its old bytes or its new ones, whatever happens in between: to a
@@ -76,16 +78,19 @@ export async function makeFolder(folder: string, levels: number): Promise<void> 
   }
 }
 
-/** A JSON file's value; undefined where there is no such file. @throws SyntaxError when it is not JSON */
+/**
+ * The value of a JSON file of ours; undefined where there is no such file.
+ * @throws SyntaxError when it is not JSON, Error `ELOOP` for a link
+ */
 export async function readJsonFile(file: string): Promise<unknown> {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = await readFile(file, 'utf8');
+    bytes = await readOwnFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       return undefined;
     }
     throw error;
   }
-  return JSON.parse(text);
+  return JSON.parse(bytes.toString('utf8'));
 }

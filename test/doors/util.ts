@@ -8,6 +8,7 @@ export { readFully, writeAll } from '../../dist/src/util/file-io';
 export { cloneJson, isObject, tryParseJson } from '../../dist/src/util/json';
 export { loadInParts } from '../../dist/src/util/load-in-parts';
 export { availableMemory } from '../../dist/src/util/memory';
+export { assertWithoutLinks, isNewer, isOwnId, ownPath, readOwnFile } from '../../dist/src/util/own-files';
 export { seededRandom } from '../../dist/src/util/random';
 export { Semaphore } from '../../dist/src/util/semaphore';
 export { Serial } from '../../dist/src/util/serial';

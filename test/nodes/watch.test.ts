@@ -440,6 +440,34 @@ describe('tabular-watch', () => {
       assert.equal(first!.watch.live.rows, 1);
     });
 
+    it('leaves a file of a newer version, or a link, as it is, and warns once; predictions go on', async () => {
+      const folder = path.join(userDir, 'tabular-prediction', 'watch');
+      const file = path.join(folder, 'w.json');
+      fs.mkdirSync(folder, { recursive: true });
+      const elsewhere = path.join(userDir, 'elsewhere.json');
+      fs.writeFileSync(elsewhere, '');
+      for (const [how, newer] of [
+        ['a line', '{"model":"motor","lines":1}\n{"v":2,"opened":{}}\n'],
+        ['a heading', '{"version":2,"models":["motor"]}\n'],
+        ['a link', undefined],
+      ] as const) {
+        fs.rmSync(file, { force: true });
+        if (newer === undefined) {
+          fs.symlinkSync(elsewhere, file);
+        } else {
+          fs.writeFileSync(file, newer);
+        }
+        const bench = await start({}, { userDir });
+        predict(bench, 1, 50);
+        predict(bench, 2, 50);
+        await bench.out('w').first(2);
+        await bench.stop();
+        assert.equal(bench.warnings().filter((text) => text.includes('watchUnread')).length, 1, how);
+        assert.equal(fs.readFileSync(file, 'utf8'), newer ?? '', how);
+        assert.equal(fs.lstatSync(file).isSymbolicLink(), newer === undefined);
+      }
+    });
+
     it('tells when a fit replaces the model, whose bands then keep their width and lose their shift', async () => {
       const cards = openCards();
       try {

@@ -117,7 +117,9 @@ function keyOf({ service, baseUrl, apiName }: Record<string, unknown>): string {
       );
 }
 
+/** @throws ServiceError `storage.failed` where a newer version of this package wrote the cards */
 function shownOf(cards: ModelCards): unknown[] {
+  cards.assertUsable();
   return cards
     .list()
     .filter((card) => card.dead !== true)

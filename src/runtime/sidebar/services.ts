@@ -61,7 +61,10 @@ export function serviceState(red: Red, id: string): ConfigState {
   return state;
 }
 
-/** Reads the cards of a service, whether it is in use or not. */
+/**
+ * Reads the cards of a service, whether it is in use or not.
+ * @throws ServiceError `storage.failed` where a newer version of this package wrote them
+ */
 export async function withCards<Answer>(
   red: Red,
   { key, state }: Pick<ServiceOfModels, 'key' | 'state'>,
@@ -69,10 +72,12 @@ export async function withCards<Answer>(
 ): Promise<Answer> {
   const known = state?.savedCards();
   if (known !== undefined || !existsSync(modelsPath(red))) {
+    known?.assertUsable();
     return read(known);
   }
   const cards = new (modelCards())({ path: modelsPath(red), service: key });
   try {
+    cards.assertUsable();
     return await read(cards);
   } finally {
     await cards.close();

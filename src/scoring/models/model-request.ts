@@ -244,8 +244,12 @@ function quantilesOf(outputType: OutputType, request: PredictRequest): number[] 
   return quantiles;
 }
 
-/** Why there is no model of that name. */
+/**
+ * Why there is no model of that name.
+ * @throws ServiceError `storage.failed` where nobody can know
+ */
 export function unknownModel(name: string, cards: ModelCards): ServiceError {
+  cards.assertUsable();
   const model = cards.named(name);
   if (model !== undefined && !cards.has(name)) {
     const kept = model.versions.map(({ version }) => version).reverse();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -11,6 +11,7 @@ import type { JsonRows } from '../../table';
 import { readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
 import { BoundedMap } from '../../util/bounded-map';
 import { isObject } from '../../util/json';
+import { assertWithoutLinks, isNewer, isOwnId, NewerFile, ownPath } from '../../util/own-files';
 import { reasonOf } from '../../util/reason';
 import { ServiceError } from '../../wire/service-error';
 
@@ -25,7 +26,9 @@ export interface KeptRows {
   models: Readonly<Record<string, string>>;
 }
 
+/** `set.json`. Versions of this package before there was a `version` wrote the same. */
 interface Described {
+  version: typeof VERSION;
   names: string[];
   bytes: { x: number; y: number };
   models: Record<string, string>;
@@ -40,6 +43,7 @@ const HELD = 200;
 const MAX_MODELS = 20;
 
 const DESCRIPTION = 'set.json';
+const VERSION = 1;
 
 /**
  * The train rows of an endpoint that keeps none itself: a folder for each set, made elsewhere and renamed, so that a
@@ -54,22 +58,24 @@ export class TrainRows {
     private readonly maxBytes = MAX_BYTES,
   ) {}
 
-  /** Keeps a train set under its id, which says what it holds. @throws ServiceError `storage.failed` */
+  /** Keeps a train set under its id, a UUID that says what it holds. @throws ServiceError `storage.failed` */
   async put(id: string, x: JsonRows, y: JsonRows): Promise<void> {
     if ((await this.get(id)) !== undefined) {
       return;
     }
-    const description: Described = { names: x.names, bytes: { x: x.bytes, y: y.bytes }, models: {} };
+    const bytes = { x: x.bytes, y: y.bytes };
+    const description: Described = { version: VERSION, names: x.names, bytes, models: {} };
     await storing(async () => {
       const folder = await this.open();
-      const temporary = path.join(folder, `${id}.${randomUUID()}.tmp`);
+      const place = ownPath(folder, id);
+      const temporary = ownPath(folder, id, `.${randomUUID()}.tmp`);
       try {
         await mkdir(temporary, { mode: 0o700 });
         await write(path.join(temporary, 'x.json'), x.open());
         await write(path.join(temporary, 'y.json'), y.open());
         await writeFileAtomic(path.join(temporary, DESCRIPTION), JSON.stringify(description), true);
-        await rm(path.join(folder, id), { recursive: true, force: true });
-        await rename(temporary, path.join(folder, id));
+        await rm(place, { recursive: true, force: true });
+        await rename(temporary, place);
         await syncFolder(folder);
       } catch (error) {
         await rm(temporary, { recursive: true, force: true });
@@ -80,25 +86,26 @@ export class TrainRows {
     });
   }
 
-  /** A train set, which counts as used now; undefined where there is none. @throws ServiceError `storage.failed` */
+  /**
+   * A train set, which counts as used now; undefined where there is none.
+   * @param id of any form: it may come from a message or a file
+   * @throws ServiceError `storage.failed`
+   */
   async get(id: string): Promise<KeptRows | undefined> {
+    if (!isOwnId(id)) {
+      return undefined;
+    }
     return storing(async () => {
-      const folder = path.join(await this.open(), id);
-      const now = new Date();
-      const isThere = await utimes(folder, now, now).then(
-        () => true,
-        (error: unknown) => {
-          if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-            return false;
-          }
-          throw error;
-        },
-      );
-      const known = isThere ? (this.described.get(id) ?? (await describedIn(folder))) : undefined;
+      const folder = ownPath(await this.open(), id);
+      const known = (await isWhole(folder))
+        ? (this.described.get(id) ?? (await describedIn(folder)))
+        : undefined;
       if (known === undefined) {
         this.described.delete(id);
         return undefined;
       }
+      const now = new Date();
+      await utimes(folder, now, now);
       this.described.set(id, known);
       return {
         id,
@@ -120,14 +127,16 @@ export class TrainRows {
     const kept = others.slice(1 - MAX_MODELS);
     known.models = Object.fromEntries(modelId === undefined ? kept : [...kept, [key, modelId]]);
     // Without it the rows are sent once more: nothing is lost.
-    const file = path.join(await this.open(), id, DESCRIPTION);
+    const file = path.join(ownPath(await this.open(), id), DESCRIPTION);
     await writeFileAtomic(file, JSON.stringify(known), false).catch(() => undefined);
   }
 
-  /** Removes a train set. */
+  /** Removes a train set. @param id of any form: it may come from a file */
   async remove(id: string): Promise<void> {
-    this.described.delete(id);
-    await rm(path.join(await this.open(), id), { recursive: true, force: true });
+    if (isOwnId(id)) {
+      this.described.delete(id);
+      await rm(ownPath(await this.open(), id), { recursive: true, force: true });
+    }
   }
 
   async close(): Promise<void> {
@@ -152,7 +161,7 @@ export class TrainRows {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(folder)) {
       const left = path.join(folder, name);
-      if (name.endsWith('.tmp') && Date.now() - (await stat(left)).mtimeMs > STALE_MS) {
+      if (name.endsWith('.tmp') && Date.now() - (await lstat(left)).mtimeMs > STALE_MS) {
         await rm(left, { recursive: true, force: true });
       }
     }
@@ -162,10 +171,11 @@ export class TrainRows {
   /** Removes the least recently used sets beyond the bound; never the newest. */
   private async shrink(folder: string, newest: string): Promise<void> {
     const sets: { id: string; bytes: number; used: number }[] = [];
-    for (const id of await readdir(folder)) {
-      const known = id.endsWith('.tmp') ? undefined : await describedIn(path.join(folder, id));
+    for (const id of (await readdir(folder)).filter(isOwnId)) {
+      const place = ownPath(folder, id);
+      const known = (await isWhole(place)) ? await describedIn(place).catch(() => undefined) : undefined;
       if (known !== undefined) {
-        const { mtimeMs } = await stat(path.join(folder, id));
+        const { mtimeMs } = await stat(place);
         sets.push({ id, bytes: known.bytes.x + known.bytes.y, used: id === newest ? Infinity : mtimeMs });
       }
     }
@@ -180,6 +190,20 @@ export class TrainRows {
   }
 }
 
+/** Whether there is such a folder, without links: one that somebody has put there leads nowhere. */
+async function isWhole(folder: string): Promise<boolean> {
+  try {
+    await assertWithoutLinks(folder);
+    return true;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** @throws NewerFile, and as the file system does */
 async function describedIn(folder: string): Promise<Described | undefined> {
   const value = await readJsonFile(path.join(folder, DESCRIPTION)).catch((error: unknown) => {
     if (error instanceof SyntaxError) {
@@ -187,9 +211,12 @@ async function describedIn(folder: string): Promise<Described | undefined> {
     }
     throw error;
   });
+  if (isNewer(value, VERSION)) {
+    throw new NewerFile(value.version, VERSION);
+  }
   const { names, bytes, models } = (isObject(value) ? value : {}) as Partial<Described>;
   return Array.isArray(names) && typeof bytes?.x === 'number' && typeof bytes.y === 'number'
-    ? { names, bytes, models: models ?? {} }
+    ? { version: VERSION, names, bytes, models: isObject(models) ? models : {} }
     : undefined;
 }
 
@@ -213,7 +240,7 @@ async function storing<T>(work: () => Promise<T>): Promise<T> {
       ? error
       : new ServiceError(
           'storage.failed',
-          `The train rows of the endpoint cannot be kept on this computer: ${reasonOf(error)}.`,
+          `The train rows of the endpoint cannot be kept or read on this computer: ${reasonOf(error)}.`,
         );
   }
 }

@@ -25,8 +25,9 @@ export class ModelWait<Item> {
     return [...this.queues.values()].reduce((count, { items }) => count + items.size, 0);
   }
 
-  /** @throws ServiceError `model.unknown` where there is nothing to wait for */
+  /** @throws ServiceError `model.unknown` where there is nothing to wait for, `storage.failed` where nobody can know */
   add(name: string, item: Item): void {
+    this.cards.assertUsable();
     if (this.cards.fitEnd(name) === undefined && !this.always) {
       throw unknownModel(name, this.cards);
     }

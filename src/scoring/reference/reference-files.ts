@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder, writeFileAtomic } from '../../util/atomic-file';
 import { BoundedMap } from '../../util/bounded-map';
 import { isObject, tryParseJson } from '../../util/json';
+import { isNewer, readOwnFile } from '../../util/own-files';
 import { Serial } from '../../util/serial';
 import { readReference } from './read-reference';
 import type { Reference } from './types';
@@ -19,13 +20,17 @@ const STALE_MS = 3_600_000;
 const ORPHAN_MS = 7 * 86_400_000;
 /** The service that a file is of stands in its first bytes. */
 const HEAD_BYTES = 4096;
+const VERSION = 1;
 const HEAD = /^\{"version":1,"service":("(?:[^"\\]|\\.)*"),"model":"/;
+/** What an interrupted write leaves. */
+const LEFT = /^[0-9a-f]{32}\.json\.[\w-]+\.tmp$/;
 /** Folders that are made when they are gone: its own, and that of the cards. */
 const LEVELS = 2;
 
 /**
- * What is kept of train sets, a JSON file for each fitted model of one service. A file that is missing, damaged or of
- * another model is "not known", and one that cannot be written is held in memory: neither is ever an error.
+ * What is kept of train sets, a JSON file for each fitted model of one service. A file that is missing, damaged, of
+ * another model, a link or of a newer version of this package is "not known", and one that cannot be written is held in
+ * memory: neither is ever an error. A file of a newer version is not overwritten.
  */
 export class ReferenceFiles {
   private readonly held = new BoundedMap<string, Reference>(HELD);
@@ -70,7 +75,10 @@ export class ReferenceFiles {
         await makeFolder(this.folder, LEVELS);
         // Another process or node may remove a file before it is read.
         await this.sweep(this.folder).catch(() => undefined);
-        await writeFileAtomic(this.fileOf(this.folder, fittedId), text, true);
+        const file = this.fileOf(this.folder, fittedId);
+        if (!isNewer(await bodyOf(file), VERSION)) {
+          await writeFileAtomic(file, text, true);
+        }
       } catch {
         // The model works without it; the cards have warned of a folder that cannot be written.
       }
@@ -94,15 +102,10 @@ export class ReferenceFiles {
   }
 
   private async read(fittedId: string): Promise<Reference | undefined> {
-    const file = this.fileOf(this.folder!, fittedId);
-    try {
-      const { size } = await stat(file);
-      const body = size > 2 * MAX_SIZE ? undefined : tryParseJson(await readFile(file, 'utf8'));
-      const isOwn = isObject(body) && body.service === this.service && body.model === fittedId;
-      return isOwn ? readReference(body.reference) : undefined;
-    } catch {
-      return undefined;
-    }
+    const body = await bodyOf(this.fileOf(this.folder!, fittedId));
+    const isOwn =
+      isObject(body) && !isNewer(body, VERSION) && body.service === this.service && body.model === fittedId;
+    return isOwn ? readReference(body.reference) : undefined;
   }
 
   /** Ids of hosted services may hold any character, so a file is named by their hash. */
@@ -122,8 +125,8 @@ export class ReferenceFiles {
     const kept = ids && new Set(Array.from(ids, (id) => this.fileOf(folder, id)));
     for (const name of await readdir(folder)) {
       const file = path.join(folder, name);
-      const isOlder = async (ms: number): Promise<boolean> => Date.now() - (await stat(file)).mtimeMs > ms;
-      const isLeft = name.endsWith('.tmp') && (await isOlder(STALE_MS));
+      const isOlder = async (ms: number): Promise<boolean> => Date.now() - (await lstat(file)).mtimeMs > ms;
+      const isLeft = LEFT.test(name) && (await isOlder(STALE_MS));
       const isUnknown = name.endsWith('.json') && kept?.has(file) === false;
       if (isLeft || (isUnknown && (await isOlder(ORPHAN_MS)) && (await this.isOwn(file)))) {
         await rm(file, { force: true });
@@ -141,6 +144,16 @@ export class ReferenceFiles {
     } finally {
       await handle.close();
     }
+  }
+}
+
+/** What a file holds; undefined where it is missing, much too large, or cannot be read. */
+async function bodyOf(file: string): Promise<unknown> {
+  try {
+    const { size } = await stat(file);
+    return size > 2 * MAX_SIZE ? undefined : tryParseJson((await readOwnFile(file)).toString('utf8'));
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { makeFolder, syncFolder } from '../../util/atomic-file';
 import { writeAll } from '../../util/file-io';
+import { assertWithoutLinks } from '../../util/own-files';
 import { reasonOf } from '../../util/reason';
 import { ServiceError } from '../../wire/service-error';
 import type { KeptRow } from '../kept-row';
@@ -46,7 +47,8 @@ export class Journal implements Recorder {
 
   /**
    * Reads what the last series left in this folder. Where the folder cannot be created the series goes on in memory.
-   * @throws ServiceError `storage.failed` where an existing folder cannot be read now: it must not be overwritten
+   * @throws ServiceError `storage.failed` where an existing folder cannot be read now, holds a link, or was written by a
+   *   newer version of this package: it must not be overwritten
    */
   async open(state: SeriesState): Promise<void> {
     const { folder } = this;
@@ -62,6 +64,7 @@ export class Journal implements Recorder {
       return;
     }
     try {
+      await assertWithoutLinks(folder);
       await this.read(folder, state);
     } catch (error) {
       this.state = undefined;

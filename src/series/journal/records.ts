@@ -1,4 +1,5 @@
-import { isObject } from '../../util/json';
+import { isObject, tryParseJson } from '../../util/json';
+import { NewerFile } from '../../util/own-files';
 import type { KeptRow } from '../kept-row';
 import { heldReadings } from '../readings/held-readings';
 import type { Machine } from '../readings/machine';
@@ -94,10 +95,14 @@ export class Replay {
 
   constructor(private readonly state: SeriesState) {}
 
+  /** @throws NewerFile where a newer version of this package wrote the journal */
   line(text: string): void {
     try {
       this.take(JSON.parse(text) as unknown[]);
-    } catch {
+    } catch (error) {
+      if (error instanceof NewerFile) {
+        throw error;
+      }
       this.unreadable++;
     }
   }
@@ -127,6 +132,7 @@ export class Replay {
     const [kind, ...rest] = fields;
     switch (kind) {
       case 'journal':
+        assertKnown(rest[0]);
         this.isForeign = rest[0] !== fingerprint(state.settings);
         return;
       case 'sensor':
@@ -208,6 +214,14 @@ export class Replay {
     state.counts.duplicates = duplicates;
     state.counts.readings++;
     state.tidy(machine);
+  }
+}
+
+/** @throws NewerFile */
+function assertKnown(fingerprint: unknown): void {
+  const [format] = [tryParseJson(String(fingerprint))].flat();
+  if (typeof format === 'number' && format > FORMAT) {
+    throw new NewerFile(format, FORMAT);
   }
 }
 

@@ -1,18 +1,19 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import path from 'node:path';
 
 import { readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
 import { isObject } from '../../util/json';
+import { isNewer, isOwnId, NewerFile, ownPath } from '../../util/own-files';
 import type { FitRequest } from '../../wire/types';
 import type { Log } from '../options';
 
 /** Beyond this number the oldest failures are forgotten. */
 const MAX_FAILED = 200;
-const OWN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/;
+const ENDING = '.json';
+const VERSION = 1;
 
 /** `fits/<id>.json`: a fit that was promised before it had ended. It goes once the model is safe. */
 export interface FitRecord {
-  version: 1;
+  version: typeof VERSION;
   /** The id that the model will have. */
   id: string;
   request: FitRequest;
@@ -33,29 +34,42 @@ export class FitRecords {
   ) {}
 
   /**
-   * Reads what an earlier run of the service has left. A damaged file is reported and removed.
+   * Reads what an earlier run of the service has left. A damaged file is reported and removed; a link, and a file of a
+   * newer version of this package, are reported and left alone.
    *
    * @throws as the file system does
    */
   async load(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.folder)) {
-      const id = OWN.exec(name)?.[1];
-      if (id === undefined) {
-        continue;
+      const id = name.slice(0, -ENDING.length);
+      if (name.endsWith(ENDING) && isOwnId(id)) {
+        await this.loadOne(id);
       }
-      const record = await readJsonFile(this.fileOf(id)).catch((error: unknown) => {
-        if (error instanceof SyntaxError) {
-          return undefined;
-        }
+    }
+  }
+
+  private async loadOne(id: string): Promise<void> {
+    let record: unknown;
+    try {
+      record = await readJsonFile(this.fileOf(id));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ELOOP') {
+        this.log('warn', `The record of the submitted fit ${id} is a link: it is left alone.`);
+        return;
+      }
+      if (!(error instanceof SyntaxError)) {
         throw error;
-      });
-      if (isFitRecord(record, id)) {
-        this.records.set(id, record);
-      } else {
-        this.log('warn', `The record of the submitted fit ${id} is damaged: submit it again.`);
-        await rm(this.fileOf(id), { force: true });
       }
+    }
+    if (isFitRecord(record, id)) {
+      this.records.set(id, record);
+    } else if (isNewer(record, VERSION)) {
+      const { message } = new NewerFile(record.version, VERSION);
+      this.log('warn', `The record of the submitted fit ${id} is left alone: ${message}.`);
+    } else {
+      this.log('warn', `The record of the submitted fit ${id} is damaged: submit it again.`);
+      await rm(this.fileOf(id), { force: true });
     }
   }
 
@@ -101,14 +115,14 @@ export class FitRecords {
   }
 
   private fileOf(id: string): string {
-    return path.join(this.folder, `${id}.json`);
+    return ownPath(this.folder, id, ENDING);
   }
 }
 
 function isFitRecord(value: unknown, id: string): value is FitRecord {
   return (
     isObject(value) &&
-    value.version === 1 &&
+    value.version === VERSION &&
     value.id === id &&
     isObject(value.request) &&
     typeof value.request.train_set_upload_id === 'string' &&

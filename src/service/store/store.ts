@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 
-import { READ_FORMATS } from '../../learner/model/storage/serialize';
+import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/model/storage/serialize';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
+import { isObject } from '../../util/json';
+import { isNewer, NewerFile } from '../../util/own-files';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries/entries';
@@ -17,6 +19,9 @@ import { DiskAccount } from './uploads/disk-account';
 import { Uploads } from './uploads/uploads';
 
 export const MODEL_FILE = 'model.bin';
+const SECRET_BYTES = 32;
+/** The file of the secret names no version yet: this is what it would name. */
+const SECRET_VERSION = 1;
 
 /** All state of a service: a locked folder with uploads, fitted models and the secret that signs URLs. */
 export interface Store {
@@ -72,7 +77,8 @@ export async function openStore(
       isEntry: isModelEntry,
       filesOf: (entry) => [{ name: MODEL_FILE, bytes: entry.bytes }],
       // The same request must fit again instead of finding it.
-      isForeign: (entry) => !READ_FORMATS.includes(entry.format),
+      isOutdated: ({ format }) => format === undefined || OUTDATED_FORMATS.includes(format),
+      newerFormat,
       log,
     });
     await uploadEntries.load();
@@ -117,6 +123,14 @@ export async function openStore(
   }
 }
 
+/** Of an entry whose model this version of the package does not read, and no older one wrote. */
+function newerFormat(value: unknown): NewerFile | undefined {
+  const format = isObject(value) ? value.format : undefined;
+  return typeof format === 'string' && ![...OUTDATED_FORMATS, ...READ_FORMATS].includes(format)
+    ? new NewerFile(format.slice(0, 20), READ_FORMATS.join(', '))
+    : undefined;
+}
+
 function uploadFiles(entry: UploadEntry): { name: string; bytes: number }[] {
   const files = [{ name: fileName('x', entry.x), bytes: entry.x.arrived?.bytes ?? 0 }];
   if (entry.y !== undefined) {
@@ -125,10 +139,13 @@ function uploadFiles(entry: UploadEntry): { name: string; bytes: number }[] {
   return files;
 }
 
-/** The secret outlives a restart, so that URLs signed before it stay good. A file that holds none is set aside. */
+/**
+ * The secret outlives a restart, so that URLs signed before it stay good. A file that holds none is set aside; one of a
+ * newer version of this package is left alone.
+ */
 async function readSecret(file: string, log: Log): Promise<Buffer> {
   const known = await readJsonFile(file).catch((error: unknown) => {
-    if (error instanceof SyntaxError) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ELOOP') {
       return null;
     }
     throw error;
@@ -136,12 +153,17 @@ async function readSecret(file: string, log: Log): Promise<Buffer> {
   if (isSecret(known)) {
     return Buffer.from(known.secret, 'hex');
   }
+  if (isNewer(known, SECRET_VERSION)) {
+    const { message } = new NewerFile(known.version, SECRET_VERSION);
+    log('warn', `${file} is left alone: ${message}. Signed URLs are good until the service ends.`);
+    return randomBytes(SECRET_BYTES);
+  }
   if (known !== undefined) {
     const aside = `${file}.${randomBytes(4).toString('hex')}.corrupt`;
     await rename(file, aside);
     log('warn', `${file} holds no secret and was set aside as ${aside}; URLs signed before are void.`);
   }
-  const secret = randomBytes(32);
+  const secret = randomBytes(SECRET_BYTES);
   await writeFileAtomic(file, JSON.stringify({ secret: secret.toString('hex') }), true);
   return secret;
 }

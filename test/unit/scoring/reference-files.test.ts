@@ -1,5 +1,14 @@
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -66,6 +75,30 @@ describe('what is kept of a train set', () => {
     if (process.platform !== 'win32') {
       assert.equal(statSync(path.join(folder, 'references', files()[0]!)).mode & 0o077, 0);
     }
+  });
+
+  it('is not known, and left alone, where a newer version wrote it; nor is it read through a link', async () => {
+    const first = open();
+    await first.putReference('f0', reference());
+    await first.close();
+    const file = path.join(folder, 'references', files()[0]!);
+    const written = readFileSync(file, 'utf8');
+    const newer = written.replace('"version":1', '"version":2');
+    writeFileSync(file, newer);
+    const second = open();
+    assert.equal(await second.reference('f0'), undefined);
+    await second.putReference('f0', reference(2));
+    assert.deepEqual(await second.reference('f0'), reference(2), 'it is held in memory');
+    await second.close();
+    assert.equal(readFileSync(file, 'utf8'), newer);
+    const elsewhere = path.join(folder, 'elsewhere.json');
+    writeFileSync(elsewhere, written);
+    rmSync(file);
+    symlinkSync(elsewhere, file);
+    const third = open();
+    assert.equal(await third.reference('f0'), undefined);
+    await third.putReference('f0', reference(1));
+    assert.equal(readFileSync(elsewhere, 'utf8'), written);
   });
 
   it('goes where no card has meant it for a week, but not that of another service, nor without any card', async () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 
 import { cutRows, firstRow, TrainRows } from '../../doors/scoring';
+import { STRANGE_IDS } from '../../helpers/strange-ids';
 import { withTemporaryFolder } from '../../helpers/temporary';
 
 /** JSON rows as the encoder writes them, in chunks of a few bytes. */
@@ -29,6 +30,13 @@ function jsonRows(rows: unknown[], names: string[] = ['a']) {
   };
 }
 
+const [ONE, TWO, THREE, FOUR] = [1, 2, 3, 4].map((at) => `0000000${at}-0000-0000-0000-000000000000`) as [
+  string,
+  string,
+  string,
+  string,
+];
+
 describe('train rows that are kept here', () => {
   let folder: string;
   beforeEach(async () => {
@@ -47,10 +55,10 @@ describe('train rows that are kept here', () => {
 
   it('are there after a restart, whole, with what the endpoint has kept of them', async () => {
     const first = new TrainRows(folder);
-    await first.put('one', x, y);
-    await first.get('one');
-    await first.setModel('one', 'key', 'model-7');
-    const kept = (await new TrainRows(folder).get('one'))!;
+    await first.put(ONE, x, y);
+    await first.get(ONE);
+    await first.setModel(ONE, 'key', 'model-7');
+    const kept = (await new TrainRows(folder).get(ONE))!;
     assert.deepEqual(kept.names, ['size', 'colour']);
     assert.deepEqual(JSON.parse(`[${await text(kept.x.open())}]`), [
       [1, 'a\nb'],
@@ -60,48 +68,105 @@ describe('train rows that are kept here', () => {
     assert.equal(await text(kept.x.open(1, 2)), '1');
     assert.deepEqual(kept.models, { key: 'model-7' });
     const again = new TrainRows(folder);
-    await again.get('one');
-    await again.setModel('one', 'key', undefined);
-    assert.deepEqual((await new TrainRows(folder).get('one'))!.models, {});
+    await again.get(ONE);
+    await again.setModel(ONE, 'key', undefined);
+    assert.deepEqual((await new TrainRows(folder).get(ONE))!.models, {});
   });
 
   it('are not there where a write was cut off, and the rest of it goes after an hour', async () => {
-    await new TrainRows(folder).put('one', x, y);
-    for (const name of ['two.x.tmp', 'three.x.tmp']) {
-      await new TrainRows(path.join(folder, name)).put('inside', x, y);
+    await new TrainRows(folder).put(ONE, x, y);
+    for (const name of [`${TWO}.x.tmp`, `${THREE}.x.tmp`]) {
+      await new TrainRows(path.join(folder, name)).put(ONE, x, y);
     }
     const old = new Date(Date.now() - 2 * 3_600_000);
-    await utimes(path.join(folder, 'two.x.tmp'), old, old);
+    await utimes(path.join(folder, `${TWO}.x.tmp`), old, old);
     const rows = new TrainRows(folder);
-    assert.equal(await rows.get('two'), undefined);
-    assert.deepEqual((await readdir(folder)).sort(), ['one', 'three.x.tmp']);
-    await writeFile(path.join(folder, 'one', 'set.json'), '{"names"');
-    assert.equal(await rows.get('one'), undefined);
+    assert.equal(await rows.get(TWO), undefined);
+    assert.deepEqual((await readdir(folder)).sort(), [ONE, `${THREE}.x.tmp`]);
+    await writeFile(path.join(folder, ONE, 'set.json'), '{"names"');
+    assert.equal(await rows.get(ONE), undefined);
   });
 
   it('take no more than their bytes: those unused for longest go, never the newest', async () => {
     const rows = new TrainRows(folder, 2.5 * (x.bytes + y.bytes));
     for (const [id, age] of [
-      ['one', 50],
-      ['two', 40],
+      [ONE, 50],
+      [TWO, 40],
     ] as const) {
       await rows.put(id, x, y);
       const used = new Date(Date.now() - age * 1000);
       await utimes(path.join(folder, id), used, used);
     }
-    await rows.get('one');
-    await rows.put('three', x, y);
-    assert.deepEqual((await readdir(folder)).sort(), ['one', 'three']);
+    await rows.get(ONE);
+    await rows.put(THREE, x, y);
+    assert.deepEqual((await readdir(folder)).sort(), [ONE, THREE]);
     const small = new TrainRows(folder, 1);
-    await small.put('four', x, y);
-    assert.deepEqual(await readdir(folder), ['four']);
+    await small.put(FOUR, x, y);
+    assert.deepEqual(await readdir(folder), [FOUR]);
+  });
+
+  it('are kept under ids of one form: any other is of nothing, and touches nothing', async () => {
+    const inner = path.join(folder, 'a', 'b', 'rows');
+    const victim = path.join(folder, 'victim');
+    await new TrainRows(inner).put(ONE, x, y);
+    await cp(path.join(inner, ONE), victim, { recursive: true });
+    const old = new Date(1_700_000_000_000);
+    await utimes(victim, old, old);
+    const rows = new TrainRows(inner);
+    for (const id of [...STRANGE_IDS, victim, ONE.replace('0', '٠')]) {
+      const called = JSON.stringify(id.slice(0, 60));
+      assert.equal(await rows.get(id), undefined, called);
+      await rows.setModel(id, 'key', 'model');
+      await rows.remove(id);
+      await assert.rejects(rows.put(id, x, y), { code: 'storage.failed' }, called);
+    }
+    assert.deepEqual((await readdir(victim)).sort(), ['set.json', 'x.json', 'y.json']);
+    assert.equal((await stat(victim)).mtimeMs, old.getTime());
+    assert.deepEqual(await readdir(inner), [ONE]);
+    assert.ok(await rows.get(ONE));
+  });
+
+  it('are not behind links: a folder, or a file in one, that is a link leads nowhere', async () => {
+    const [inner, victim] = [path.join(folder, 'rows'), path.join(folder, 'victim')];
+    await new TrainRows(inner).put(ONE, x, y);
+    await cp(path.join(inner, ONE), victim, { recursive: true });
+    const old = new Date(1_700_000_000_000);
+    await utimes(victim, old, old);
+    await symlink(victim, path.join(inner, TWO), 'junction');
+    await rm(path.join(inner, ONE, 'x.json'));
+    await symlink(path.join(victim, 'x.json'), path.join(inner, ONE, 'x.json'));
+    const rows = new TrainRows(inner, 1);
+    assert.equal(await rows.get(ONE), undefined);
+    assert.equal(await rows.get(TWO), undefined);
+    await rows.put(THREE, x, y);
+    await rows.remove(TWO);
+    await rows.put(ONE, x, y);
+    assert.ok(await rows.get(ONE), 'rows of one content are written anew');
+    assert.deepEqual((await readdir(victim)).sort(), ['set.json', 'x.json', 'y.json']);
+    assert.equal((await stat(victim)).mtimeMs, old.getTime());
+  });
+
+  it('of a newer version are told, and left alone', async () => {
+    await new TrainRows(folder).put(ONE, x, y);
+    const file = path.join(folder, ONE, 'set.json');
+    const newer = JSON.stringify({ version: 2, parts: [] });
+    await writeFile(file, newer);
+    const rows = new TrainRows(folder, 1);
+    const told = {
+      code: 'storage.failed',
+      message: /newer version of this package.*format 2; this one reads 1/,
+    };
+    await assert.rejects(rows.get(ONE), told);
+    await assert.rejects(rows.put(ONE, x, y), told);
+    await rows.put(TWO, x, y);
+    assert.equal(await readFile(file, 'utf8'), newer);
   });
 
   it('without a folder are gone with the close', async () => {
     await withTemporaryFolder(folder, async () => {
       const rows = new TrainRows(undefined);
-      await rows.put('one', x, y);
-      assert.ok(await rows.get('one'));
+      await rows.put(ONE, x, y);
+      assert.ok(await rows.get(ONE));
       assert.equal((await readdir(folder)).length, 1);
       await rows.close();
       assert.deepEqual(await readdir(folder), []);
@@ -111,7 +176,7 @@ describe('train rows that are kept here', () => {
   it('say storage.failed where the folder cannot be made', async () => {
     await writeFile(path.join(folder, 'file'), '');
     const rows = new TrainRows(path.join(folder, 'file', 'below'));
-    await assert.rejects(rows.put('one', x, y), { code: 'storage.failed' });
+    await assert.rejects(rows.put(ONE, x, y), { code: 'storage.failed' });
   });
 });
 

@@ -1,9 +1,20 @@
 import { strict as assert } from 'node:assert';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Connection } from '../../../dist/src/scoring';
 import { type FittedModel, ModelCards } from '../../doors/scoring';
 import { failing } from '../../helpers/failing-files';
 
@@ -79,6 +90,60 @@ describe('A file of model cards that cannot be read or written now', () => {
       assert.equal(open().list().length, 3);
     });
   }
+
+  it('is left alone where a newer version wrote it, told once at each start, and used once it can be read', async () => {
+    const before = saved();
+    const newer = JSON.stringify({ version: 2, shelves: [] });
+    writeFileSync(file, newer);
+    for (let start = 1; start <= 2; start++) {
+      const cards = open();
+      const told = {
+        code: 'storage.failed',
+        message:
+          /models\.json are left alone: a newer version .*format 2; this one reads 1\): update the package/,
+      };
+      assert.throws(() => cards.assertUsable(), told);
+      const connection = new Connection({ key: 'embedded', cards, client: () => assert.fail('is asked') });
+      for (const tried of [
+        connection.train({ table: { value: [{ x: 1, wear: 2 }] }, target: 'wear', model: 'pump' }),
+        connection.predict({ table: { value: { x: 1 } }, model: 'pump' }),
+        connection.predictor({ noModel: 'wait' }).predict({ table: { value: { x: 1 } }, model: 'pump' }),
+        connection.rollBack('pump'),
+        connection.rename('pump', 'fan'),
+        connection.chooseThreshold('pump', 0.5),
+        connection.delete('pump'),
+        connection.exportModel('pump'),
+        connection.importModel(Buffer.alloc(0)),
+        connection.estimateCost({ model: 'pump', table: { value: [{ x: 1 }] } }),
+      ]) {
+        await assert.rejects(tried, told);
+      }
+      cards.put(card('fan', `fan-${start}`));
+      await cards.flush();
+      await connection.close();
+      await cards.close();
+      assert.deepEqual([saved(), readdirSync(path.dirname(file))], [newer, ['models.json']]);
+      assert.equal(warnings.length, start, warnings.join('\n'));
+      assert.match(warnings[start - 1]!, /is left alone: a newer version.*no model can be fitted/);
+    }
+    const cards = open();
+    writeFileSync(file, before);
+    await cards.arrival('drive', AbortSignal.timeout(20_000));
+    cards.assertUsable();
+    assert.equal(cards.get('pump')?.fitted_train_set_id, 'pump-1');
+  });
+
+  it('is not written through a link that waits in the place of its temporary file', async () => {
+    const victim = path.join(root, 'victim');
+    writeFileSync(victim, 'as it was');
+    symlinkSync(victim, `${file}.${process.pid}.tmp`);
+    const cards = open();
+    cards.put(card('fan', 'fan-1'));
+    await cards.flush();
+    assert.equal(readFileSync(victim, 'utf8'), 'as it was');
+    assert.match(saved(), /fan-1/);
+    assert.ok(lstatSync(file).isFile());
+  });
 
   it('has its models as earlier versions of those fitted meanwhile', async () => {
     mend = failing(['readFileSync'], 'EMFILE', /models\.json$/);

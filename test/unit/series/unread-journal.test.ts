@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -59,6 +68,37 @@ describe('the journal of a series that cannot be read or written now', () => {
       await series.close();
     });
   }
+
+  it('is left alone where a newer version wrote it', async () => {
+    const file = path.join(folder, journals()[0]!);
+    const newer = content().replace(/^\["journal","\[\d+,/, '["journal","[3,');
+    assert.notEqual(newer, content());
+    writeFileSync(file, `${newer}["a line that is cut`);
+    for (let start = 0; start < 2; start++) {
+      await assert.rejects(open(), {
+        code: 'storage.failed',
+        message:
+          /a newer version of this package wrote it \(format 3; this one reads 2\): update the package/,
+      });
+      assert.deepEqual([journals().length, content()], [1, `${newer}["a line that is cut`]);
+    }
+  });
+
+  it('is not reached through a link: the folder of the series, or a journal in it', async () => {
+    const [elsewhere, before] = [path.join(root, 'elsewhere'), content()];
+    renameSync(folder, elsewhere);
+    writeFileSync(path.join(elsewhere, '00000000.jsonl'), 'a journal of long ago');
+    symlinkSync(elsewhere, folder, 'junction');
+    const refused = { code: 'storage.failed', message: /is a link/ };
+    await assert.rejects(open(), refused);
+    assert.equal(readdirSync(elsewhere).length, 2);
+    rmSync(folder);
+    mkdirSync(folder);
+    const [, newest] = readdirSync(elsewhere).sort();
+    symlinkSync(path.join(elsewhere, newest!), path.join(folder, newest!));
+    await assert.rejects(open(), refused);
+    assert.equal(readFileSync(path.join(elsewhere, newest!), 'utf8'), before);
+  });
 
   it('is read where it may not be written, and written anew once it may', async () => {
     // The first try is to read and write.

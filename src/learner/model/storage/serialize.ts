@@ -28,6 +28,8 @@ const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054];
 export const MODEL_FORMAT = 'TPM8';
 /** The formats that `loadModel` reads. */
 export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', 'TPM7', MODEL_FORMAT];
+/** Formats of earlier versions, which are not read any more. */
+export const OUTDATED_FORMATS: readonly unknown[] = ['TPM1', 'TPM2', 'TPM3'];
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 

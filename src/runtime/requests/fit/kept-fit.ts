@@ -36,6 +36,10 @@ export function showKeptFit(
   };
 
   whenStarted(red, node, () => {
+    if (config.cards()?.isUsable === false) {
+      status.fail('storage.failed');
+      return;
+    }
     const card = inCharge(keptName(red, node, def) ?? '');
     if (card === undefined) {
       return;

@@ -20,7 +20,10 @@ export interface NodePredictor {
    * the event loop to read its message, and a predict waits only for a fit that has begun.
    */
   awaitFit(request: PredictRequest): Promise<void>;
-  /** Whether the message passes on without a prediction: its model does not exist yet, and the dialog allows it. */
+  /**
+   * Whether the message passes on without a prediction: its model does not exist yet, and the dialog allows it.
+   * @throws ServiceError `storage.failed` where nobody can know
+   */
   passes(request: PredictRequest): boolean;
   close(): Promise<void>;
 }
@@ -77,6 +80,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
         return false;
       }
       const { cards } = config.connection();
+      cards.assertUsable();
       return !cards.has(model) && cards.byFittedId(model) === undefined && cards.fitEnd(model) === undefined;
     },
     async close() {

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../../util/bounded-map';
+import { NewerFile } from '../../../util/own-files';
 import { reasonOf } from '../../../util/reason';
 import { Serial } from '../../../util/serial';
 import type { Watch, WatchOptions } from '../../../watch';
@@ -88,7 +89,7 @@ export class KeptWatches {
       }
       this.isFailing = false;
     } catch (error) {
-      if (isOfFileSystem(error)) {
+      if (isOfFileSystem(error) || error instanceof NewerFile) {
         // What is stored is sound: predictions go on, and it is not overwritten.
         this.readAgainAt = now + READ_AGAIN_MS;
         this.failed('warning.watchUnread', error);

@@ -1,15 +1,18 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 
 import { makeFolder, writeFileAtomic } from '../../../util/atomic-file';
 import { Yielder } from '../../../util/event-loop';
 import { isObject, tryParseJson } from '../../../util/json';
+import { NewerFile, readOwnFile } from '../../../util/own-files';
 import type { WatchState } from '../../../watch';
 import { watchLayer } from '../../lazy';
 
 /** Folders that are made when they are gone: that of all watch nodes, and that of the package. */
 const LEVELS = 2;
+/** Of a state, in its first line. */
+const VERSION = 1;
 
 /** What a watch node keeps of the predictions of one model. */
 export interface KeptWatch {
@@ -29,7 +32,7 @@ interface Heading {
 export class StateFile {
   constructor(private readonly file: string) {}
 
-  /** What was written last; nothing where there is no file. @throws Error where it cannot be read */
+  /** What was written last; nothing where there is no file. @throws NewerFile; Error where it cannot be read */
   async read(): Promise<KeptWatch[]> {
     const yielder = new Yielder();
     // An earlier version left an empty line of a node without predictions.
@@ -43,6 +46,8 @@ export class StateFile {
     // After the last line stands an end of line.
     for (let at = 0; at < lines.length - 1;) {
       const heading = lines[at];
+      assertKnown(heading);
+      assertKnown(lines[at + 1]);
       const isWhole =
         isHeading(heading) &&
         (heading.crc === undefined ||
@@ -83,13 +88,21 @@ export class StateFile {
 
   private async text(): Promise<string> {
     try {
-      return await readFile(this.file, 'utf8');
+      return (await readOwnFile(this.file)).toString('utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
         return '';
       }
       throw error;
     }
+  }
+}
+
+/** @throws NewerFile where a newer version of this package wrote the line */
+function assertKnown(line: unknown): void {
+  const version = isObject(line) ? (line.v ?? line.version) : undefined;
+  if (typeof version === 'number' && version > VERSION) {
+    throw new NewerFile(version, VERSION);
   }
 }
 

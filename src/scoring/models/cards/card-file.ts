@@ -3,8 +3,16 @@ import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder, syncFolder } from '../../../util/atomic-file';
+import { isNewer, NewerFile } from '../../../util/own-files';
 import { reasonOf } from '../../../util/reason';
-import { fileText, newSection, putBefore, sectionsOf, type ServiceSection } from './card-sections';
+import {
+  CARDS_VERSION,
+  fileText,
+  newSection,
+  putBefore,
+  sectionsOf,
+  type ServiceSection,
+} from './card-sections';
 import { noteAbandoned } from './former-models';
 
 const DEBOUNCE_MS = 250;
@@ -19,10 +27,13 @@ const openFiles = new Map<string, CardFile>();
 /**
  * The file that model cards are kept in. It is replaced as a whole (temporary file, fsync, rename, fsync of the
  * folder), so a process killed at any moment leaves the old or the new one. Bursts of changes share a write. A file that
- * cannot be read now (too many open files, a disk in trouble) is not replaced before it has been read.
+ * cannot be read now (too many open files, a disk in trouble, a newer version of this package) is not replaced before
+ * it has been read.
  */
 export class CardFile {
   readonly services = new Map<string, ServiceSection>();
+  /** Set while the file is left alone because a newer version of this package wrote it. */
+  newer: NewerFile | undefined;
   private holders = 1;
   private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
@@ -37,7 +48,7 @@ export class CardFile {
   private warn: (text: string) => void;
 
   private constructor(
-    private readonly file: string,
+    readonly file: string,
     warn: (text: string) => void,
   ) {
     this.warn = warn;
@@ -121,7 +132,9 @@ export class CardFile {
         await this.readLate();
       }
       await makeFolder(folder, 1);
-      const handle = await open(temporary, 'w', 0o600);
+      // A link that is in its place leads elsewhere.
+      await rm(temporary, { force: true });
+      const handle = await open(temporary, 'wx', 0o600);
       try {
         await writeFile(handle, fileText(this.services));
         await handle.sync();
@@ -137,7 +150,7 @@ export class CardFile {
       this.retry = undefined;
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      this.fail(`cannot be ${this.unread ? 'used' : 'written'} (${reasonOf(error)})`);
+      this.fail(error);
     }
     this.written = upTo;
   }
@@ -150,7 +163,7 @@ export class CardFile {
     } catch (error) {
       if (!isMissing(error)) {
         this.unread = true;
-        this.fail(`cannot be used (${reasonOf(error)})`);
+        this.fail(error);
       }
     }
   }
@@ -165,14 +178,21 @@ export class CardFile {
       }
     }
     this.unread = false;
+    this.newer = undefined;
     for (const listener of this.listeners) {
       listener();
     }
   }
 
   /** Cards stay in memory, and are tried to be read and written again later. */
-  private fail(why: string): void {
-    this.warnOnce(`Model cards are kept in memory only: ${this.file} ${why}. It is tried again.`);
+  private fail(error: unknown): void {
+    this.newer = error instanceof NewerFile ? error : undefined;
+    const what = this.unread ? 'used' : 'written';
+    this.warnOnce(
+      this.newer === undefined
+        ? `Model cards are kept in memory only: ${this.file} cannot be ${what} (${reasonOf(error)}). It is tried again.`
+        : `${this.file} is left alone: ${this.newer.message}. Until then no model can be fitted, found by its name or changed.`,
+    );
     clearTimeout(this.retry);
     this.retry = setTimeout(() => {
       this.changes++;
@@ -181,12 +201,22 @@ export class CardFile {
     this.retryMs = Math.min(2 * this.retryMs, MAX_RETRY_MS);
   }
 
-  /** Puts the cards of the file before those that are there. @throws Error where a damaged file cannot be set aside */
+  /**
+   * Puts the cards of the file before those that are there.
+   * @throws NewerFile; Error where a damaged file cannot be set aside
+   */
   private take(text: string): void {
     let saved: Map<string, ServiceSection>;
     try {
-      saved = sectionsOf(JSON.parse(text) as unknown);
+      const body = JSON.parse(text) as unknown;
+      if (isNewer(body, CARDS_VERSION)) {
+        throw new NewerFile(body.version, CARDS_VERSION);
+      }
+      saved = sectionsOf(body);
     } catch (error) {
+      if (error instanceof NewerFile) {
+        throw error;
+      }
       this.setAside(reasonOf(error));
       return;
     }

@@ -23,12 +23,14 @@ export interface ServiceSection {
   former: FormerModel[];
 }
 
+/** Of the format of the file. */
+export const CARDS_VERSION = 1;
 /** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
 const PIECE = 64 * 1024;
 
 /** @throws Error for what is no file of cards */
 export function sectionsOf(body: unknown): Map<string, ServiceSection> {
-  if (!isObject(body) || body.version !== 1 || !isObject(body.services)) {
+  if (!isObject(body) || body.version !== CARDS_VERSION || !isObject(body.services)) {
     throw new Error('it does not hold model cards');
   }
   const sections = new Map<string, ServiceSection>();
@@ -99,7 +101,7 @@ export function fileText(services: ReadonlyMap<string, ServiceSection>): Generat
 }
 
 function* records(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
-  yield '{"version":1,"services":{';
+  yield `{"version":${CARDS_VERSION},"services":{`;
   let comma = '';
   for (const [service, { models, uploads, pending, former }] of services) {
     yield `${comma}${JSON.stringify(service)}:{"models":[`;

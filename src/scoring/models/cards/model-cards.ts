@@ -1,4 +1,5 @@
 import { cloneJson } from '../../../util/json';
+import { ServiceError } from '../../../wire/service-error';
 import type { Reference } from '../../reference/types';
 import type { FittedModel, ModelCard, ThresholdWish, UploadCard } from '../../types';
 import type { PendingFit } from './card-sections';
@@ -28,6 +29,24 @@ export class ModelCards {
   constructor({ path, service, onWarning = () => undefined }: ModelCardsOptions) {
     this.service = service;
     this.shared = path === undefined ? cardsInMemory(service) : cardsOfFile(path, service, onWarning);
+  }
+
+  /** Models can be found by their names, and cards be kept: see `assertUsable`. */
+  get isUsable(): boolean {
+    return this.shared.file?.newer === undefined;
+  }
+
+  /**
+   * @throws ServiceError `storage.failed` where a newer version of this package wrote the file of the cards
+   */
+  assertUsable(): void {
+    const { file } = this.shared;
+    if (file?.newer !== undefined) {
+      throw new ServiceError(
+        'storage.failed',
+        `The model cards in ${file.file} are left alone: ${file.newer.message}, or move the file away to begin anew.`,
+      );
+    }
   }
 
   /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
@@ -166,6 +185,14 @@ export class ModelCards {
         held.delete(id);
       }
     };
+  }
+
+  /**
+   * Runs what removes models from the service, or brings some to it, one after the other: a model that is being removed
+   * may be in the file that is imported.
+   */
+  move<Result>(step: () => Promise<Result>): Promise<Result> {
+    return this.shared.moves.run(step);
   }
 
   isHeld(id: string): boolean {

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
 import { readJsonFile, writeFileAtomic } from '../../../util/atomic-file';
+import { assertWithoutLinks, isNewer, isOwnId, NewerFile, ownPath } from '../../../util/own-files';
 import type { Log } from '../../options';
-import { fileSystemCode, unreadableNow } from '../../refusal';
+import { fileSystemCode, invalid, unreadableNow } from '../../refusal';
 
+/** Of every entry. */
+const VERSION = 1;
 /** How many damaged items that were set aside stay, for a person to look at. */
 const CORRUPT_KEPT = 20;
 /** Uses are noted on disk (as the index file's mtime) at most this often. */
 const TOUCH_EVERY_MS = 60_000;
-/** Names that this service gives. Anything else in the folder is left alone. */
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const UUID_LENGTH = 36;
-const OWN = new RegExp(`^${UUID}$`);
-const OWN_CORRUPT = new RegExp(`^${UUID}\\.[0-9a-f]{8}\\.corrupt$`);
+/** What comes after the id in the name of an item that was set aside. Other names in the folder are left alone. */
+const CORRUPT = /\.[0-9a-f]{8}\.corrupt$/;
 
 export interface StoredEntry<E> {
   entry: E;
@@ -42,8 +42,10 @@ interface EntryStoreOptions<E> {
   isEntry: (value: unknown, id: string) => value is E;
   /** The files that an entry needs, with their sizes in bytes. */
   filesOf: (entry: E) => { name: string; bytes: number }[];
-  /** Whether this version of the package cannot use an entry; it is dropped then. */
-  isForeign?: (entry: E) => boolean;
+  /** Whether an older version of the package wrote an entry, in a format that is not read any more; it is dropped then. */
+  isOutdated?: (entry: E) => boolean;
+  /** What to say of an entry that a newer version of the package wrote in a format that is not read; it is left alone. */
+  newerFormat?: (value: unknown) => NewerFile | undefined;
   log: Log;
 }
 
@@ -60,21 +62,24 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
   private readonly touched = new Map<string, number>();
   /** What could not be read, with the reason. It stays as it is and is tried again. */
   private readonly unread = new Map<string, string>();
+  /** What a newer version of the package wrote, with the reason. It stays as it is. */
+  private readonly newer = new Map<string, string>();
   private reloading: Promise<void> | undefined;
 
   constructor(private readonly options: EntryStoreOptions<E>) {}
 
   /**
    * Reads all of its folders. Unfinished ones are removed. Those whose bytes were read and are wrong are set aside and
-   * reported; those that cannot be read are left as they are, for `reload`.
+   * reported; those that cannot be read, or are links, are left as they are, for `reload`; those of a newer version of
+   * this package are left as they are.
    */
   async load(): Promise<void> {
     const { root, what, log } = this.options;
     await mkdir(root, { recursive: true, mode: 0o700 });
-    let foreign = 0;
+    let outdated = 0;
     for (const name of await readdir(root)) {
-      if (OWN.test(name) && (await this.loadOne(name)) === 'foreign') {
-        foreign += 1;
+      if (isOwnId(name) && (await this.loadOne(name)) === 'outdated') {
+        outdated += 1;
       }
     }
     const [reason] = this.unread.values();
@@ -84,8 +89,12 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
         `Of ${what}s in ${root}, ${this.unread.size} cannot be read now (${reason}). They are kept and tried again.`,
       );
     }
-    if (foreign > 0) {
-      log('warn', `Dropped ${foreign} ${what}s that another version had written: fit them again.`);
+    const [newer] = this.newer.values();
+    if (newer !== undefined) {
+      log('warn', `Of ${what}s in ${root}, ${this.newer.size} cannot be used and are left alone: ${newer}.`);
+    }
+    if (outdated > 0) {
+      log('warn', `Dropped ${outdated} ${what}s that another version had written: fit them again.`);
     }
     await this.pruneCorrupt().catch(() => undefined);
   }
@@ -102,9 +111,9 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     }
   }
 
-  private async loadOne(id: string): Promise<'foreign' | undefined> {
+  private async loadOne(id: string): Promise<'outdated' | undefined> {
     try {
-      const result = await this.tryLoad(id, path.join(this.options.root, id));
+      const result = await this.tryLoad(id, ownPath(this.options.root, id));
       this.unread.delete(id);
       return result;
     } catch (error) {
@@ -114,8 +123,9 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
   }
 
   /** @throws as the file system does */
-  private async tryLoad(id: string, folder: string): Promise<'foreign' | undefined> {
-    const { index, isEntry, filesOf, isForeign } = this.options;
+  private async tryLoad(id: string, folder: string): Promise<'outdated' | undefined> {
+    const { index, isEntry, filesOf, isOutdated, newerFormat } = this.options;
+    await assertWithoutLinks(folder);
     let value: unknown;
     try {
       value = await readJsonFile(path.join(folder, index));
@@ -130,13 +140,18 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
       await rm(folder, { recursive: true, force: true });
       return undefined;
     }
+    const newer = isNewer(value, VERSION) ? new NewerFile(value.version, VERSION) : newerFormat?.(value);
+    if (newer !== undefined) {
+      this.newer.set(id, newer.message);
+      return undefined;
+    }
     if (!isEntry(value, id)) {
       await this.setAside(id, folder, `${index} does not hold what it should`);
       return undefined;
     }
-    if (isForeign?.(value) === true) {
+    if (isOutdated?.(value) === true) {
       await rm(folder, { recursive: true, force: true });
-      return 'foreign';
+      return 'outdated';
     }
     const files = filesOf(value);
     for (const file of files) {
@@ -161,7 +176,7 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
 
   /** A new empty folder for an id. */
   makeFolder(id: string): string {
-    const folder = path.join(this.options.root, id);
+    const folder = ownPath(this.options.root, id);
     mkdirSync(folder, { mode: 0o700 });
     return folder;
   }
@@ -199,7 +214,10 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     return item;
   }
 
-  /** The item, marked as used now. @throws Refusal 503 for one that could not be read; it is tried again */
+  /**
+   * The item, marked as used now.
+   * @throws Refusal 503 for one that could not be read, which is tried again; 422 for one of a newer version
+   */
   use(id: string): StoredEntry<E> | undefined {
     const item = this.items.get(id);
     if (item === undefined) {
@@ -207,6 +225,10 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
       if (reason !== undefined) {
         void this.reload();
         throw unreadableNow(`${this.options.what} ${id}`, reason);
+      }
+      const newer = this.newer.get(id);
+      if (newer !== undefined) {
+        throw invalid(`The ${this.options.what} ${id} cannot be used: ${newer}.`);
       }
       return undefined;
     }
@@ -232,9 +254,10 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
   async erase(id: string): Promise<void> {
     await this.drop(id);
     this.unread.delete(id);
+    this.newer.delete(id);
     const { root } = this.options;
     for (const name of await readdir(root)) {
-      if (name === id || (OWN_CORRUPT.test(name) && name.startsWith(id))) {
+      if (idIn(name) === id) {
         await rm(path.join(root, name), { recursive: true, force: true });
       }
     }
@@ -242,10 +265,8 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
 
   /** The ids of all that there is, damaged or not. */
   async ids(): Promise<string[]> {
-    const names = (await readdir(this.options.root)).filter(
-      (name) => OWN.test(name) || OWN_CORRUPT.test(name),
-    );
-    return [...new Set([...this.items.keys(), ...names.map((name) => name.slice(0, UUID_LENGTH))])];
+    const stored = (await readdir(this.options.root)).flatMap((name) => idIn(name) ?? []);
+    return [...new Set([...this.items.keys(), ...stored])];
   }
 
   /** Moves a damaged folder out of the way, to `<name>.corrupt`, and says so. It is never removed here. */
@@ -254,7 +275,7 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
       this.options.log('warn', `Dropped as damaged: ${id}: ${reason}.`);
       return;
     }
-    const target = `${path.join(path.dirname(folder), id)}.${randomUUID().slice(0, 8)}.corrupt`;
+    const target = ownPath(path.dirname(folder), id, `.${randomUUID().slice(0, 8)}.corrupt`);
     try {
       await rename(folder, target);
       this.options.log('warn', `Set aside as damaged: ${target}: ${reason}.`);
@@ -266,18 +287,24 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
 
   private async pruneCorrupt(): Promise<void> {
     const { root } = this.options;
-    const names = (await readdir(root)).filter((name) => OWN_CORRUPT.test(name));
+    const names = (await readdir(root)).filter((name) => idIn(name) !== undefined && CORRUPT.test(name));
     if (names.length <= CORRUPT_KEPT) {
       return;
     }
     const aged = await Promise.all(
-      names.map(async (name) => ({ name, age: (await stat(path.join(root, name))).mtimeMs })),
+      names.map(async (name) => ({ name, age: (await lstat(path.join(root, name))).mtimeMs })),
     );
     aged.sort((a, b) => b.age - a.age);
     for (const { name } of aged.slice(CORRUPT_KEPT)) {
       await rm(path.join(root, name), { recursive: true, force: true });
     }
   }
+}
+
+/** The id of the item that a name in the folder stands for, whether it is in use or was set aside. */
+function idIn(name: string): string | undefined {
+  const id = name.replace(CORRUPT, '');
+  return isOwnId(id) ? id : undefined;
 }
 
 function newItem<E>(entry: E): StoredEntry<E> {

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
-
 import type { Model } from '../../../learner/model/model';
 import { loadModel } from '../../../learner/model/storage/serialize';
 import { LearnerError } from '../../../learner/types';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
+import { readOwnFile } from '../../../util/own-files';
 import { Refusal } from '../../refusal';
 import { readFailure } from '../../store/entries/read-failure';
 import type { ModelRef } from '../jobs';
@@ -68,7 +67,7 @@ function bytesOf(value: unknown): number {
 
 async function readModel(file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await readOwnFile(file);
   } catch (error) {
     throw await readFailure('fitted train set', { file }, error, damaged);
   }
