@@ -10,11 +10,12 @@ const IMPORT_MS = 120_000;
 
 /**
  * Takes a model from the bytes of a file that `exportModel` made, here or elsewhere: the first version of its name. Nothing is
- * kept of a file that cannot be used.
+ * kept of a file that cannot be used; what the service has of it by then is noted for removal, as a former model. No
+ * model is removed meanwhile: see `ModelCards.move`.
  *
  * @param name to keep it under; left out: the name that it had
  * @throws ServiceError `file.unreadable`, `limit.exceeded`; `validation.failed` for a name that is taken;
- *   `config.invalid` for a model of another service
+ *   `config.invalid` for a model of another service, or of an endpoint that keeps none
  */
 export async function importModel(
   context: Context,
@@ -41,22 +42,17 @@ export async function importModel(
     }
     id = await sendModel(context, model, signal);
   }
-  const letGo = cards.hold(id);
-  try {
-    // Where this process is killed before there is a card, the model goes again.
-    await cards.discard({ fitted: id, upload: card.train_set_upload_id });
-    const reference = readReference(givenReference);
-    if (reference !== undefined) {
-      await cards.putReference(id, reference);
-    }
-    // Another model may have taken the name by now.
-    cards.assertFree(card.name);
-    const kept = cards.put({ ...card, fitted_train_set_id: id }, undefined, { why: 'imported' });
-    await cards.flush();
-    return cloneJson(kept);
-  } finally {
-    letGo();
+  // Where there is no card in the end, or this process is killed before, the model goes again.
+  await cards.discard({ fitted: id, upload: card.train_set_upload_id });
+  const reference = readReference(givenReference);
+  if (reference !== undefined) {
+    await cards.putReference(id, reference);
   }
+  // Another model may have taken the name by now.
+  cards.assertFree(card.name);
+  const kept = cards.put({ ...card, fitted_train_set_id: id }, undefined, { why: 'imported' });
+  await cards.flush();
+  return cloneJson(kept);
 }
 
 /** Hands the model to the embedded service, which says what is wrong with one that it cannot use. */
@@ -72,12 +68,18 @@ async function sendModel(context: Context, model: Buffer, signal: AbortSignal | 
 }
 
 /** Where a model is cannot be changed by a file: only the embedded service takes it with it. */
-function assertSameService({ key }: Context, { service }: ModelCard): void {
+function assertSameService({ key, onPrem }: Context, { service }: ModelCard): void {
   if (service !== key) {
     const place = service === 'embedded' ? 'the embedded service' : service;
     throw new ServiceError(
       'config.invalid',
       `This is a model of ${place}: import it into a configuration of that service.`,
+    );
+  }
+  if (onPrem) {
+    throw new ServiceError(
+      'config.invalid',
+      'The model of an endpoint that keeps none is its train rows, which no file holds: fit it here.',
     );
   }
 }

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { writeFileAtomic } from '../../util/atomic-file';
 import { tryParseJson } from '../../util/json';
+import { isOwnId, readOwnFile } from '../../util/own-files';
 import { readBody } from '../http/body';
 import { invalid, notFound, Refusal } from '../refusal';
 import { isModelEntry, type ModelEntry } from '../store/entries/entries';
 import { readFailure } from '../store/entries/read-failure';
-import { MODEL_FILE } from '../store/store';
+import { MODEL_FILE, type Store } from '../store/store';
 import type { Route, ServiceContext } from './context';
 
 /** A model is held in memory on its way in and out. */
@@ -38,7 +39,7 @@ export const exportModelRoute: Route = {
     item.pins += 1;
     try {
       const file = path.join(item.folder, MODEL_FILE);
-      const model = await readFile(file).catch(async (error: unknown) => {
+      const model = await readOwnFile(file).catch(async (error: unknown) => {
         throw await readFailure('fitted train set', { file }, error, damaged);
       });
       if (!isWhole(item.entry, model)) {
@@ -81,7 +82,7 @@ function modelIn(body: Buffer): { entry: ModelEntry; model: Buffer } {
   const end = body.subarray(0, MAX_ENTRY_BYTES).indexOf(LINE_END);
   const entry = end < 0 ? undefined : tryParseJson(body.toString('utf8', 0, end));
   const { id, format } = (entry ?? {}) as Partial<ModelEntry>;
-  if (typeof id !== 'string' || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) {
+  if (!isOwnId(id)) {
     throw invalid('These bytes are not a fitted train set.');
   }
   if (!READ_FORMATS.includes(format)) {
@@ -102,9 +103,8 @@ function isWhole({ bytes, crc }: ModelEntry, model: Buffer): boolean {
 
 async function keep({ store }: ServiceContext, entry: ModelEntry, model: Buffer): Promise<string> {
   const { models } = store;
-  const taken = (await models.ids()).includes(entry.id);
-  const id = taken ? randomUUID() : entry.id;
-  const folder = models.makeFolder(id);
+  const taken = await takenIds(store);
+  const { id, folder } = makeFolder(models, taken.has(entry.id) ? randomUUID() : entry.id);
   try {
     await writeFileAtomic(path.join(folder, MODEL_FILE), model, true);
     await models.put({ ...entry, id }, folder, true);
@@ -114,6 +114,29 @@ async function keep({ store }: ServiceContext, entry: ModelEntry, model: Buffer)
   }
   await store.trim();
   return id;
+}
+
+/** What has an id of its own: whoever deletes an id deletes all that has it, and what was made of it. */
+async function takenIds({ models, uploadEntries, uploads, fitRecords }: Store): Promise<Set<string>> {
+  return new Set([
+    ...(await models.ids()),
+    ...(await uploadEntries.ids()),
+    ...uploads.waiting().map(({ id }) => id),
+    ...fitRecords.all().map(({ id }) => id),
+  ]);
+}
+
+/** Another import of the same model may have taken the id by now. */
+function makeFolder(models: Store['models'], id: string): { id: string; folder: string } {
+  try {
+    return { id, folder: models.makeFolder(id) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw error;
+    }
+    const another = randomUUID();
+    return { id: another, folder: models.makeFolder(another) };
+  }
 }
 
 function damaged(reason: string): Refusal {

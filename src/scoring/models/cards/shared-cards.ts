@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { Serial } from '../../../util/serial';
 import { ReferenceFiles } from '../../reference/reference-files';
 import { CardFile } from './card-file';
 import { newSection, type ServiceSection } from './card-sections';
@@ -17,6 +18,8 @@ export interface SharedCards {
   section: ServiceSection;
   models: NamedModels;
   fits: FitsUnderWay;
+  /** Removals from the service, and imports. */
+  moves: Serial;
   /** How many use a model or a train set now, by its id. */
   held: Map<string, number>;
   references: ReferenceFiles;
@@ -66,7 +69,7 @@ function newShared(
       fits.arrived(name);
     }
   });
-  return { file, section, models, fits, held: new Map(), references };
+  return { file, section, models, fits, moves: new Serial(), held: new Map(), references };
 }
 
 type Kept = Pick<SharedCards, 'file' | 'section' | 'references'>;
