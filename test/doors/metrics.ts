@@ -1,6 +1,7 @@
 /** What tests reach of src/metrics: a file that moves there is renamed here, and nowhere else. */
 export * from '../../dist/src/metrics/curves';
 export { heldOutLosses } from '../../dist/src/metrics/held-out-losses';
+export { logLossRange, rmseRange } from '../../dist/src/metrics/loss-range';
 export { areNeighboursAlike } from '../../dist/src/metrics/neighbours';
 export { PrivateValues, RowKinds } from '../../dist/src/metrics/repeated-rows';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';

@@ -64,7 +64,7 @@ export {
 } from '../../dist/src/scoring/train/holdout/holdout-plan';
 export { type RowFacts } from '../../dist/src/scoring/train/holdout/row-facts';
 export { readReport } from '../../dist/src/scoring/train/report/report';
-export { scoreWarnings } from '../../dist/src/scoring/train/report/score-warnings';
+export { littleEvidence, scoreWarnings } from '../../dist/src/scoring/train/report/score-warnings';
 export { type FittedModel } from '../../dist/src/scoring/types';
 export { type Evaluation } from '../../dist/src/scoring/types';
 export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/unlike/unlike';

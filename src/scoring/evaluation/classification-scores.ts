@@ -2,7 +2,8 @@ import { rocAuc } from '../../metrics/roc-auc';
 import type { Scores } from '../../metrics/scores';
 import { Yielder } from '../../util/event-loop';
 
-const MIN_PROBABILITY = 1e-15;
+/** A probability counts as so much at least, so that its loss is finite. */
+export const MIN_PROBABILITY = 1e-15;
 
 /**
  * @param probas [row][class]

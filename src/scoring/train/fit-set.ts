@@ -9,7 +9,7 @@ import { announceCost, scoreHoldout } from './holdout/score-holdout';
 import { checkThresholdChoices, inDays, withThresholds } from './report/fit-threshold';
 import { keepReference, referenceOfSet, UNREAD } from './report/keep-reference';
 import { readGrowth, readReport, tellsNeighboursAlike } from './report/report';
-import { NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './report/score-warnings';
+import { littleEvidence, NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './report/score-warnings';
 import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
 import { thinkingWarnings } from './thinking';
 import { scoreDoubts } from './train-set/doubts';
@@ -119,6 +119,10 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   const doubts = [...(upload.doubts ?? []), ...scoreDoubts(card.scores, set?.distinctRows)];
   if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
     doubts.push(NEIGHBOURS_ALIKE);
+  }
+  const evidence = card.scores && littleEvidence(card.scores);
+  if (evidence !== undefined) {
+    doubts.push(evidence);
   }
   for (const doubt of doubts.filter((one) => one !== set?.warned)) {
     hooks.onWarning?.(doubt);

@@ -7,6 +7,7 @@ import {
   HELD,
   KEPT,
   LEFT_OUT,
+  littleEvidence,
   MAX_HELD_ROWS,
   planRows,
   type RowFacts,
@@ -179,5 +180,26 @@ describe('scoreWarnings', () => {
     assert.match(scoreWarnings(card({ scores: perfect, importance })).join(), /^The column "outcome" alone/);
     assert.deepEqual(scoreWarnings(card({ scores: perfect, importance, relative_to: 'outcome' })), []);
     assert.deepEqual(scoreWarnings(card({ scores, importance })), []);
+  });
+});
+
+describe('littleEvidence', () => {
+  it('tells a loss that rests on few rows of the rarer labels with its range', () => {
+    const scores = { rows: 300, log_loss: 0.0055, loss_low: 0.001, loss_high: 0.048 };
+    assert.equal(
+      littleEvidence({ ...scores, events: 3 }),
+      'The scores rest on few rows of the rarer labels: 3 of 300. The log loss is 0.0055, and that of rows to come may be anywhere from 0.001 to 0.048.',
+    );
+    assert.equal(littleEvidence({ ...scores, events: 30 }), undefined);
+    assert.equal(littleEvidence({ ...scores, rows: 20, events: 12 }), undefined, 'no label is rare');
+    assert.equal(littleEvidence({ ...scores, events: 0 }), undefined, 'one label alone');
+  });
+
+  it('and an error that few rows make', () => {
+    assert.equal(littleEvidence({ rows: 60, rmse: 2, loss_low: 1.6, loss_high: 2.5 }), undefined);
+    assert.match(
+      littleEvidence({ rows: 60, rmse: 2, loss_low: 0.4, loss_high: 3 })!,
+      /^A few rows make most/,
+    );
   });
 });

@@ -1,4 +1,5 @@
 import { classCurves } from '../../../metrics/curves';
+import { logLossRange } from '../../../metrics/loss-range';
 import { findThresholds, type Thresholds } from '../../../metrics/thresholds';
 import {
   applyTemperature,
@@ -11,6 +12,7 @@ import {
   rowLogLosses,
 } from '../../calibration/calibrate';
 import type { EncodedTable } from '../../features/encode';
+import { log } from '../../math/numeric';
 import { heldOutScores, type Member } from '../../model/members';
 import type { Model } from '../../model/model';
 import type { Label } from '../../types';
@@ -60,8 +62,12 @@ export function finishClassification(
     mixWithPriors(p, calibration);
     return inCopies(p, copies).map((one) => logLoss(one, sampleCodes, count));
   };
+  const losses = rowLogLosses(probas, actual, count);
   const report = makeReport(prepared, folds, members, {
-    scores: scoreProbabilities(probas, actual, count),
+    scores: {
+      ...scoreProbabilities(probas, actual, count),
+      ...logLossRange(losses, actual, count, (share) => -log(share)),
+    },
     baseline: scoreProbabilities(trivial, actual, count),
     curves: classCurves({
       labels: classes,
@@ -74,7 +80,7 @@ export function finishClassification(
       width: count,
       error: (i, k) => (actual[i] === k ? 1 : 0) - probas[i * count + k],
     },
-    losses: rowLogLosses(probas, actual, count),
+    losses,
     thresholds,
     importance: importanceOf(prepared, folds, members, { weights: outOfFold.weights, sample, lossesOf }),
     extraWork: outOfFold.work,

@@ -1,4 +1,5 @@
 import { numberCurves } from '../../../metrics/curves';
+import { rmseRange } from '../../../metrics/loss-range';
 import { errorsOf } from '../../../metrics/regression';
 import { timesFactor } from '../../../metrics/scores';
 import { fitResiduals, type ResidualFit, type ResidualInput } from '../../calibration/residuals';
@@ -91,7 +92,11 @@ function finishRegression(
   const own = (scaled: Float64Array, at: Int32Array, factor?: number) =>
     scaled.map((value, i) => inUnits(prepared, value, at[i], factor));
   const truths = own(actual, rows);
-  const measured = errorsOf(own(scores, rows, growth?.smearing), truths);
+  const predicted = own(scores, rows, growth?.smearing);
+  const measured = {
+    ...errorsOf(predicted, truths),
+    ...rmseRange(truths.map((truth, i) => truth - predicted[i])),
+  };
   // Converts errors of logarithms to units as it does absolute errors.
   const unit = growth === undefined ? scale : measured.mae! / meanOf(residuals.map(Math.abs));
   measured.pinball = fit.pinball * unit;

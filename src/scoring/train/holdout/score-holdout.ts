@@ -1,4 +1,5 @@
 import type { ModelCurves } from '../../../metrics/curves';
+import { logLossRange, type LossRange, rmseRange } from '../../../metrics/loss-range';
 import { areNeighboursAlike, type ScoredRows } from '../../../metrics/neighbours';
 import { LEVELS } from '../../../metrics/regression';
 import { findThresholds } from '../../../metrics/thresholds';
@@ -6,6 +7,7 @@ import { ServiceError, toServiceError } from '../../../wire/service-error';
 import type { Label, OutputType } from '../../../wire/types';
 import type { Context } from '../../context/context';
 import { predictToEstimate } from '../../context/estimate';
+import { MIN_PROBABILITY } from '../../evaluation/classification-scores';
 import { codesOfLabels } from '../../evaluation/labels';
 import { type RowAnswers, scoreRows } from '../../evaluation/score-rows';
 import { usualNumbers } from '../../evaluation/usual-target';
@@ -124,11 +126,21 @@ async function scoresOf(
   const { scores, baseline, curves } = await scoreRows(own, await usualTarget(truth));
   const thresholds = thresholdsOf(own);
   return {
-    scores: { from: 'holdout', ...scores, baseline },
+    scores: { from: 'holdout', ...scores, ...rangeOf(own), baseline },
     curves,
     ...(thresholds !== undefined && { thresholds }),
     neighboursAlike: areNeighboursAlike({ rows, ...errorsIn(own) }),
   };
+}
+
+function rangeOf(answers: RowAnswers): LossRange {
+  if (answers.task === 'regression') {
+    const { actual, mean } = answers;
+    return rmseRange(Float64Array.from(actual, (truth, row) => truth - mean[row]!));
+  }
+  const { codes, probas, classes } = answers;
+  const losses = probas.map((row, i) => -Math.log(Math.max(row[codes[i]!] ?? 0, MIN_PROBABILITY)));
+  return logLossRange(losses, codes, classes.length, (share) => -Math.log(share));
 }
 
 function rowAnswers(

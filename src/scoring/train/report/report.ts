@@ -1,4 +1,4 @@
-import { SCORE_NAMES } from '../../../metrics/scores';
+import { RANGE_NAMES, SCORE_NAMES } from '../../../metrics/scores';
 import type { ColumnImportance, ModelScores, ModelThresholds, Scores } from '../../types';
 
 /** All cards share a file, so the importance of a wide table is cut. */
@@ -58,7 +58,7 @@ function readScores(value: unknown): Scores | undefined {
     return undefined;
   }
   const scores: Scores = { rows: given.rows };
-  for (const name of SCORE_NAMES) {
+  for (const name of [...SCORE_NAMES, ...RANGE_NAMES]) {
     const score = given[name];
     if (typeof score === 'number') {
       scores[name] = score;

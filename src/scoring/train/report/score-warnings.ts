@@ -38,6 +38,37 @@ export function scoreWarnings(card: FittedModel): string[] {
   return warnings.filter((warning) => warning !== undefined);
 }
 
+/** Fewer rows of the rarer classes than these say little about how well they are found. */
+const FEW_EVENTS = 30;
+/** A loss that may be higher than told by more than this is told with its range. */
+const UNSURE = 1.4;
+
+/** What the told loss rests on, where that is little; undefined where it is enough. */
+export function littleEvidence({
+  rows,
+  events,
+  loss_low: low,
+  loss_high: high,
+  ...scores
+}: Scores): string | undefined {
+  const [what, told] = scores.log_loss !== undefined ? ['log loss', scores.log_loss] : ['RMSE', scores.rmse];
+  if (told === undefined) {
+    return undefined;
+  }
+  if (events === undefined && high !== undefined && high > UNSURE * told) {
+    return `A few rows make most of the error: the ${what} of ${rows} rows is ${digits(told)}, and that of as many rows to come may be anywhere from ${digits(low)} to ${digits(high)}.`;
+  }
+  // A target of one label has a doubt of its own.
+  if (events === undefined || events === 0 || events >= FEW_EVENTS || events * 3 > rows) {
+    return undefined;
+  }
+  const range =
+    high === undefined
+      ? ''
+      : `, and that of rows to come may be anywhere from ${digits(low)} to ${digits(high)}`;
+  return `The scores rest on few rows of the rarer labels: ${events} of ${rows}. The ${what} is ${digits(told)}${range}.`;
+}
+
 function toldRepeated({ repeated_rows: repeated, name }: FittedModel): string | undefined {
   return repeated === undefined
     ? undefined

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+
+import { logLossRange, rmseRange } from '../../doors/metrics';
+
+const unknown = (share: number): number => -Math.log(share);
+
+/** Uniform numbers between 0 and 1, always the same. */
+function uniform(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state + 0.5) / 2 ** 32;
+  };
+}
+
+/** Rows of two classes; the model gives a rare event a probability that differs from event to event. */
+function sample(rows: number, share: number, random: () => number): { losses: number[]; codes: number[] } {
+  const codes = Array.from({ length: rows }, () => (random() < share ? 1 : 0));
+  const losses = codes.map((code) =>
+    code === 1 ? -Math.log(random() ** 2) : -Math.log(1 - 0.05 * random()),
+  );
+  return { losses, codes };
+}
+
+const meanOf = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+describe('the range of a told loss', () => {
+  it('holds the loss of as many later rows in about 19 of 20 cases, however rare the events are', () => {
+    for (const share of [0.02, 0.05, 0.3]) {
+      const random = uniform(3);
+      let inside = 0;
+      for (let round = 0; round < 400; round++) {
+        const { losses, codes } = sample(300, share, random);
+        const { loss_low: low = 0, loss_high: high = 0 } = logLossRange(losses, codes, 2, unknown);
+        const later = meanOf(sample(20_000, share, random).losses);
+        inside += later >= low && later <= high ? 1 : 0;
+      }
+      assert.ok(inside >= 370, `${inside} of 400 for ${share}`);
+    }
+  });
+
+  it('does not trust three events that were all expected', () => {
+    const codes = Array.from({ length: 300 }, (_, row) => (row < 3 ? 1 : 0));
+    const losses = codes.map((code) => (code === 1 ? 0.2 : 0.003));
+    const range = logLossRange(losses, codes, 2, unknown);
+    assert.equal(range.events, 3);
+    assert.ok(range.loss_high! > 0.04, String(range.loss_high));
+    assert.ok(range.loss_low! < 0.005, String(range.loss_low));
+  });
+
+  it('counts as events the rows of all but the most frequent class, and those of a class that is unknown', () => {
+    const codes = [0, 0, 0, 1, 2, -1];
+    assert.equal(logLossRange([1, 1, 1, 1, 1, 1], codes, 3, unknown).events, 3);
+    assert.deepEqual(logLossRange([1, 1], [0, 0], 2, unknown), { events: 0 });
+  });
+
+  it('of an RMSE is wide where one row makes most of the error', () => {
+    const even = rmseRange(Array.from({ length: 100 }, (_, row) => (row % 2 === 0 ? 1 : -1)));
+    assert.ok(even.loss_low! > 0.99 && even.loss_high! < 1.01);
+    const one = rmseRange(Array.from({ length: 100 }, (_, row) => (row === 0 ? 50 : 1)));
+    assert.ok(one.loss_low! < 1 && one.loss_high! > 1.4 * Math.sqrt(26));
+    assert.deepEqual(rmseRange([1]), {});
+  });
+});
