@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 
 import type { FileFormat } from '../cells/types';
-import type { ColumnBatch } from '../columns/column-batch';
+import { batchBytes, type ColumnBatch } from '../columns/column-batch';
 import type { TableSample } from '../columns/table-sample';
 import { type Spill, storageError, type Written } from '../storage/sink';
 import { newTempPath } from '../storage/temp-folder';
@@ -44,6 +44,7 @@ export class BatchWriter {
     }
     this.rows += batch.rows;
     this.open++;
+    this.job.bytes += batchBytes(batch);
     this.job.send({ kind: 'batch', batch }, transfer);
   }
 

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { type ErrorCode, ServiceError } from '../../wire/service-error';
 import type { FileFormat } from '../cells/types';
 import { removeTempFolder } from '../storage/temp-folder';
+import { bytesOfTask, LOOK_SECONDS, secondsOfSilence, silenceError } from './patience';
 import type { Answer, EncoderStart, EncoderTask, Request } from './protocol';
 
 /** The encoder thread ended while it was at work for somebody. */
@@ -20,19 +21,34 @@ export class WorkerEnded extends ServiceError {
 
 type Transfer = readonly ArrayBuffer[];
 
+/** Milliseconds that aborted work has to end by itself. Node-RED gives a node 15 s to close. */
+const ABORT_MS = 5_000;
+
 /** One piece of work in the encoder thread. */
 export class Job {
+  /** Of what is read or written. */
+  bytes: number;
+  /** Seconds since somebody waits for an answer, or since the last one. */
+  silence = 0;
   private readonly answers: Answer[] = [];
   private waiting: { resolve(answer: Answer): void; reject(error: unknown): void } | undefined;
   private failure: Error | undefined;
-  private readonly onAbort = (): void => this.send({ kind: 'abort' });
+  private overdue: NodeJS.Timeout | undefined;
+  private readonly onAbort = (): void => this.abort();
 
   constructor(
     private readonly id: number,
+    readonly task: EncoderTask,
     private readonly host: EncoderHost,
     private readonly signal: AbortSignal | undefined,
   ) {
+    this.bytes = bytesOfTask(task, (bytes) => (this.bytes += bytes));
     signal?.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  /** Whether the thread owes an answer. Work that was given up goes on in it until it has noticed. */
+  get isOwed(): boolean {
+    return this.waiting !== undefined || this.overdue !== undefined || this.failure !== undefined;
   }
 
   send(message: WithoutJob<Request>, transfer: Transfer = []): void {
@@ -68,12 +84,16 @@ export class Job {
     }
   }
 
-  /** Ends the work if it is not at its end. */
+  /** Ends the work if it is not at its end. Who waits for it does so for a few seconds at most. */
   abort(): void {
     this.send({ kind: 'abort' });
+    if (this.failure === undefined) {
+      this.overdue ??= setTimeout(() => this.giveUp(abortReason(this.signal)), ABORT_MS);
+    }
   }
 
   receive(answer: Answer): void {
+    this.silence = 0;
     const { waiting } = this;
     this.waiting = undefined;
     if (waiting === undefined) {
@@ -83,15 +103,22 @@ export class Job {
     }
   }
 
+  /** The thread will not answer any more. */
   fail(error: Error): void {
-    this.failure = error;
     this.close();
-    this.waiting?.reject(error);
-    this.waiting = undefined;
+    this.giveUp(error);
   }
 
   close(): void {
+    clearTimeout(this.overdue);
+    this.overdue = undefined;
     this.signal?.removeEventListener('abort', this.onAbort);
+  }
+
+  private giveUp(error: Error): void {
+    this.failure ??= error;
+    this.waiting?.reject(this.failure);
+    this.waiting = undefined;
   }
 
   private checked(answer: Answer): Answer {
@@ -102,12 +129,13 @@ export class Job {
     if (answer.kind !== 'failed') {
       return answer;
     }
-    this.failure = this.signal?.aborted === true ? asError(this.signal.reason) : serviceError(answer.error);
+    this.failure = this.signal?.aborted === true ? abortReason(this.signal) : serviceError(answer.error);
     throw this.failure;
   }
 }
 
-function asError(reason: unknown): Error {
+function abortReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason ?? new DOMException('The work was given up.', 'AbortError');
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
@@ -122,13 +150,15 @@ class EncoderHost {
   private worker: Worker | undefined;
   private readonly jobs = new Map<number, Job>();
   private lastId = 0;
+  private looking: NodeJS.Timeout | undefined;
 
   start(task: EncoderTask, signal?: AbortSignal, transfer: Transfer = []): Job {
     signal?.throwIfAborted();
     const worker = this.running();
     const id = ++this.lastId;
-    const job = new Job(id, this, signal);
+    const job = new Job(id, task, this, signal);
     this.jobs.set(id, job);
+    this.looking ??= setInterval(() => this.look(), LOOK_SECONDS * 1000).unref();
     // Work under way keeps the process alive; an idle worker does not.
     worker.ref();
     job.send({ kind: 'start', task }, transfer);
@@ -180,8 +210,29 @@ class EncoderHost {
     job.receive(answer);
   }
 
+  /** Ends the thread where a piece of work has waited too long for it; all others are done again. */
+  private look(): void {
+    const jobs = [...this.jobs.values()];
+    const allowed = secondsOfSilence(jobs.reduce((sum, { bytes }) => sum + bytes, 0));
+    for (const job of jobs) {
+      job.silence = job.isOwed ? job.silence + LOOK_SECONDS : 0;
+    }
+    const silent = jobs.filter(({ silence }) => silence > allowed);
+    const { worker } = this;
+    if (silent.length === 0 || worker === undefined) {
+      return;
+    }
+    for (const job of silent) {
+      job.fail(silenceError(job.task, job.silence));
+    }
+    this.ended(worker, new WorkerEnded('another table held it'));
+    void worker.terminate();
+  }
+
   /** Nothing is under way: lets the process end, and frees a thread that has grown large. */
   private rest(retire: boolean): void {
+    clearInterval(this.looking);
+    this.looking = undefined;
     const { worker } = this;
     worker?.unref();
     if (retire) {
@@ -195,6 +246,8 @@ class EncoderHost {
       return;
     }
     this.worker = undefined;
+    clearInterval(this.looking);
+    this.looking = undefined;
     const jobs = [...this.jobs.values()];
     this.jobs.clear();
     for (const job of jobs) {

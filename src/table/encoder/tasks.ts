@@ -204,14 +204,16 @@ async function trainSet(
 async function jsonRows(
   source: SliceSource,
   task: EncoderTask & { name: 'jsonRows' },
-  { signal }: JobPort,
+  port: JobPort,
 ): Promise<Outcome> {
-  const { columns, rows } = await profileSource(source, { signal });
+  const { signal } = port;
+  const tell = (): ((part: number) => void) => everyPercent((part) => port.send({ kind: 'read', part }));
+  const { columns, rows } = await profileSource(source, { signal, onRead: tell() });
   const { names = [...source.names] } = task;
   const ordered = names.map((name) => columns.find((column) => column.name === name)!);
   const sink = new Sink(task.spill);
   try {
-    await writeJsonRows(batchesOf(source, ordered, { signal }), sink);
+    await writeJsonRows(batchesOf(source, ordered, { signal, onRead: tell() }), sink);
     const file = await sink.finish();
     return written({ file, rows, names }, [file]);
   } catch (error) {
