@@ -47,6 +47,19 @@ export default ts.config(
     },
   },
   {
+    files: ['src/**/*.ts', 'nodes/**/*.ts'],
+    ignores: ['src/runtime/config/http.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          property: 'httpAdmin',
+          message: 'EditorRoutes registers routes: behind permissions, deaf to forms.',
+        },
+      ],
+    },
+  },
+  {
     files: ['test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -27,9 +27,11 @@ export { inWordsOfUser } from '../../dist/src/runtime/requests/predict/model-mis
 export { type PredictDef, predictRequests } from '../../dist/src/runtime/requests/predict/predict-request';
 export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
 export { modelRoutes } from '../../dist/src/runtime/sidebar/model-routes';
+export { sidebarRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
 export { Pace, speedText, timeParts } from '../../dist/src/runtime/status/speed';
 export { StatusLine } from '../../dist/src/runtime/status/status-line';
 export { whenStarted } from '../../dist/src/runtime/status/when-started';
 export { changeText } from '../../dist/src/runtime/watch/changes/change-text';
+export { watchRoute } from '../../dist/src/runtime/watch/route';
 export { watchStatus } from '../../dist/src/runtime/watch/status';

@@ -19,61 +19,31 @@ import {
 } from './client-options';
 import { type StartEmbedded } from './config-state';
 import type { TestResult } from './connection-test';
-import { type EditorRequest, type EditorResponse, respond } from './http';
+import { type EditorRequest, EditorRoutes } from './http';
 import { type ConfigNode, configNode } from './use-config';
 
 /** What an unchanged password field holds. */
 const UNCHANGED = '__PWRD__';
 
-/** The routes of the dialogs, each behind a Node-RED permission. Registered once, with the config node's type. */
+/** The routes of the dialogs. Registered once, with the config node's type. */
 export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
-  const read = red.auth.needsPermission('tabular-prediction.read');
-  const write = red.auth.needsPermission('tabular-prediction.write');
-  // A variable could be sent to any address: those are for users who may read all of them in a flow anyway.
-  const edit = red.auth.needsPermission('flows.write');
-  const variables = (request: EditorRequest, response: EditorResponse, next: () => void): void => {
-    if (namesVariable(request.body)) {
-      edit(request as never, response as never, next);
-    } else {
-      next();
-    }
-  };
-  const config = (request: EditorRequest): ConfigNode | undefined => configNode(red, request.params.id ?? '');
+  const routes = new EditorRoutes(red);
+  const idOf = ({ params }: EditorRequest): string => params.id ?? '';
+  const config = (request: EditorRequest): ConfigNode | undefined => configNode(red, idOf(request));
 
-  red.httpAdmin.get(
-    '/tabular-prediction/:id/models',
-    read,
-    (request: EditorRequest, response: EditorResponse) => {
-      respond(response, () => models(red, config(request), request.query ?? {}));
-    },
+  routes.tell('/tabular-prediction/:id/models', (request) =>
+    models(red, config(request), request.query ?? {}),
   );
-  red.httpAdmin.get(
-    '/tabular-prediction/:id/versions',
-    read,
-    (request: EditorRequest, response: EditorResponse) => {
-      respond(response, () => versions(config(request)));
-    },
-  );
-  red.httpAdmin.get(
-    '/tabular-prediction/:id/columns',
-    read,
-    (request: EditorRequest, response: EditorResponse) => {
-      respond(response, () => columnsSeen(request.params.id ?? ''));
-    },
-  );
-  red.httpAdmin.get(
-    '/tabular-prediction/:id/types',
-    read,
-    (request: EditorRequest, response: EditorResponse) => {
-      respond(response, () => typesSeen(request.params.id ?? ''));
-    },
-  );
-  red.httpAdmin.post(
+  routes.tell('/tabular-prediction/:id/versions', (request) => versions(config(request)));
+  routes.tell('/tabular-prediction/:id/columns', (request) => columnsSeen(idOf(request)));
+  routes.tell('/tabular-prediction/:id/types', (request) => typesSeen(idOf(request)));
+  routes.act(
     '/tabular-prediction/:id/test',
-    write,
-    variables,
-    (request: EditorRequest, response: EditorResponse) => {
-      respond(response, () => test(red, startEmbedded, config(request), request.body ?? {}));
+    (request, body) => test(red, startEmbedded, config(request), body),
+    {
+      // A variable could be sent to any address: those are for users who may read all of them in a flow anyway.
+      needs: ({ body }) =>
+        namesVariable(body) ? ['tabular-prediction.write', 'flows.write'] : ['tabular-prediction.write'],
     },
   );
 }

@@ -6,10 +6,9 @@ import { Serial } from '../../util/serial';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { withoutSecrets } from '../secrets';
-import { reportDone, reportError } from '../status/report';
+import { reportDone, reportError, watchToldEnds } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { InFlight } from './in-flight';
-import { watchToldEnds } from './told-ends';
 import { dropUnwieldy } from './unwieldy';
 import { unreadablePart, usableMessage } from './usable-message';
 

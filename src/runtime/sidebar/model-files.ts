@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -7,11 +6,8 @@ import { MAX_MODEL_FILE_BYTES } from '../../scoring/management/model-file';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { type EditorRequest, type EditorResponse, respond } from '../config/http';
 
-export type FileRequest = EditorRequest & IncomingMessage;
-export type FileResponse = EditorResponse & ServerResponse;
-
 /** Answers with a file to save, or with {code, message} of an error. */
-export function sendFile(response: FileResponse, make: () => Promise<ModelFile>): void {
+export function sendFile(response: EditorResponse, make: () => Promise<ModelFile>): void {
   const send = async (): Promise<void> => {
     const { name, bytes, pieces } = await make();
     response.writeHead(200, {
@@ -33,14 +29,8 @@ export function sendFile(response: FileResponse, make: () => Promise<ModelFile>)
   });
 }
 
-/** The bytes of a file that is sent. Pages of other origins cannot send this type without being asked. @throws ServiceError */
-export async function receiveFile(request: FileRequest): Promise<Buffer> {
-  if (!/^application\/(octet-stream|zip)\b/.test(String(request.headers['content-type']))) {
-    throw new ServiceError(
-      'validation.failed',
-      'Send the file as the body of the request, as application/octet-stream.',
-    );
-  }
+/** The bytes of a file that is sent. @throws ServiceError `limit.exceeded` */
+export async function receiveFile(request: EditorRequest): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {

@@ -4,11 +4,10 @@ import type { Connection, ModelCard, ModelCards, ThresholdWish } from '../../sco
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
 import { defaultService } from '../config/default-service';
-import { type EditorRequest, type EditorResponse, jsonBody, respond } from '../config/http';
+import { type EditorRequest, EditorRoutes } from '../config/http';
 import { configNode } from '../config/use-config';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
-import type { FileRequest, FileResponse } from './model-files';
 import type { ServiceOfModels } from './services';
 
 /** Loaded with the first request: Node-RED loads every node of the package at startup, and that must stay fast. */
@@ -20,45 +19,38 @@ const lists = () => load('./listed-models') as typeof import('./listed-models');
 const RULES: ReadonlySet<unknown> = new Set(['accuracy', 'f1', 'costs']);
 
 /**
- * The routes that list and manage models, each behind a permission. `:service` is the id of a config node, or `none`.
- * Models are named in the query or the body, where a name may hold any character.
+ * The routes that list and manage models. `:service` is the id of a config node, or `none`. Models are named in the query
+ * or the body, where a name may hold any character.
  */
 export function modelRoutes(red: Red): void {
-  const read = red.auth.needsPermission('tabular-prediction.read');
-  const write = red.auth.needsPermission('tabular-prediction.write');
+  const routes = new EditorRoutes(red);
   const root = '/tabular-prediction/models';
 
-  red.httpAdmin.get(root, read, (_request: EditorRequest, response: EditorResponse) => {
-    respond(response, () => lists().listServices(red));
-  });
-  red.httpAdmin.get(`${root}/:service`, read, (request: EditorRequest, response: EditorResponse) => {
-    respond(response, () => lists().listModels(red, serviceOf(red, request)));
-  });
-  red.httpAdmin.get(`${root}/:service/card`, read, (request: EditorRequest, response: EditorResponse) => {
-    respond(response, () =>
-      known().withCards(red, serviceOf(red, request), (cards) => cardOf(cards, request.query ?? {})),
-    );
-  });
+  routes.tell(root, () => lists().listServices(red));
+  routes.tell(`${root}/:service`, (request) => lists().listModels(red, serviceOf(red, request)));
+  routes.tell(`${root}/:service/card`, (request) =>
+    known().withCards(red, serviceOf(red, request), (cards) => cardOf(cards, request.query ?? {})),
+  );
+  routes.tell(
+    `${root}/:service/export`,
+    (request) => {
+      const model = textIn(request.query ?? {}, 'model');
+      return withConnection(red, serviceOf(red, request), (connection) => connection.exportModel(model));
+    },
+    (response, make) => files().sendFile(response, make),
+  );
 
   const change = (
     what: string,
     make: (connection: Connection, model: string, body: Record<string, unknown>) => Promise<unknown>,
-  ): void => {
-    red.httpAdmin.post(
-      `${root}/:service/${what}`,
-      write,
-      (request: EditorRequest, response: EditorResponse) => {
-        respond(response, () => {
-          const body = jsonBody(request);
-          const model = textIn(body, 'model');
-          const work = withConnection(red, serviceOf(red, request), (connection) =>
-            make(connection, model, body),
-          );
-          return work.finally(() => modelChanged(red, model));
-        });
-      },
-    );
-  };
+  ): void =>
+    routes.act(`${root}/:service/${what}`, (request, body) => {
+      const model = textIn(body, 'model');
+      const work = withConnection(red, serviceOf(red, request), (connection) =>
+        make(connection, model, body),
+      );
+      return work.finally(() => modelChanged(red, model));
+    });
   change('rollback', async (connection, model, { version = true }) =>
     lists().listedModel(await connection.rollBack(model, versionOf(version))),
   );
@@ -75,14 +67,9 @@ export function modelRoutes(red: Red): void {
     return { deleted: model };
   });
 
-  red.httpAdmin.get(`${root}/:service/export`, read, (request: EditorRequest, response: FileResponse) => {
-    files().sendFile(response, () => {
-      const model = textIn(request.query ?? {}, 'model');
-      return withConnection(red, serviceOf(red, request), (connection) => connection.exportModel(model));
-    });
-  });
-  red.httpAdmin.post(`${root}/:service/import`, write, (request: FileRequest, response: EditorResponse) => {
-    respond(response, async () => {
+  routes.act(
+    `${root}/:service/import`,
+    async (request) => {
       const { name } = request.query ?? {};
       const file = await files().receiveFile(request);
       const card = await withConnection(red, serviceOf(red, request), (connection) =>
@@ -90,8 +77,9 @@ export function modelRoutes(red: Red): void {
       );
       modelChanged(red, card.name);
       return lists().listedModel(card);
-    });
-  });
+    },
+    { takes: 'file' },
+  );
 }
 
 /** @throws ServiceError `not_found` */

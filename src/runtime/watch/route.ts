@@ -1,3 +1,4 @@
+import { EditorRoutes } from '../config/http';
 import type { Red } from '../node-red';
 import { watchNodes } from './load';
 
@@ -6,12 +7,8 @@ import { watchNodes } from './load';
  * registered before the routes of the dialogs, which begin with the id of a node.
  */
 export function watchRoute(red: Red): void {
-  const read = red.auth.needsPermission('tabular-prediction.read');
-  red.httpAdmin.get(
+  new EditorRoutes(red).tell(
     '/tabular-prediction/watch/:model',
-    read,
-    (request: { params: { model: string } }, response: { json(body: unknown): void }) => {
-      response.json(watchNodes().shownWatch(request.params.model) ?? null);
-    },
+    ({ params }) => watchNodes().shownWatch(params.model ?? '') ?? null,
   );
 }
