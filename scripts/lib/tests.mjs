@@ -2,11 +2,9 @@
  * Runs test files with Mocha, several side by side in processes of their own: a test waits more than it computes. What
  * measures memory or time, or fills a machine by itself, lies in test/large/ and runs two at a time, each in a process of
  * its own: with test:every.
- * Beside the others a browser or a Node-RED may be held up beyond a time limit: the few files that fail run again, alone,
- * and that run counts. Both are told.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -16,17 +14,15 @@ const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 
 /** The folders of test/ whose files wait: for a browser or for a Node-RED in a process of its own. */
 const WAITING = ['contracts', 'e2e', 'runtime'];
-/** Those whose files compute. */
-const COMPUTING = ['service', 'nodes', 'unit'];
 const LARGE = 'large';
+/** Those whose files compute. */
+const COMPUTING = readdirSync(path.join(root, 'test'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && ![...WAITING, LARGE].includes(entry.name))
+  .map(({ name }) => name);
 
 /** As many files at a time: three more than there are cores, but not so many that time limits come near. */
 const JOBS = Math.min(os.availableParallelism() + 3, 6);
 const LARGE_JOBS = 2;
-
-/** More files than these do not fail for want of time. */
-const MAX_AGAIN = 5;
-const reporter = path.join(import.meta.dirname, 'spec-and-failures.cjs');
 
 function filesOf(folder) {
   return readdirSync(path.join(root, 'test', folder), { recursive: true })
@@ -54,26 +50,13 @@ export function runMocha(args, { env = process.env, binary = process.execPath } 
   return spawnSync(binary, [mocha, ...args], { cwd: root, stdio: 'inherit', env }).status === 0;
 }
 
-/** Runs these files side by side, and the few that fail again, alone. Answers if all passed, then or at once. */
+/** Runs these files side by side. Answers if all passed. */
 function runBeside(files, args, options, jobs) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-tests-'));
-  const failures = path.join(folder, 'failed.json');
   try {
-    const reported = ['--reporter', reporter, '--reporter-option', `failures=${failures}`];
     // What is made once for all files, as the package that npm installs, is kept here.
     const env = { ...(options.env ?? process.env), TABULAR_TESTS_SHARED: folder };
-    if (
-      runMocha(['--parallel', '--jobs', String(jobs), ...reported, ...args, ...files], { ...options, env })
-    ) {
-      return true;
-    }
-    const failed = existsSync(failures) ? JSON.parse(readFileSync(failures, 'utf8')) : [];
-    if (failed.length === 0 || failed.length > MAX_AGAIN) {
-      return false;
-    }
-    const names = failed.map((file) => path.relative(root, file));
-    console.log(`\nFailed beside the others, and run again alone:\n${names.join('\n')}`);
-    return runMocha([...args, ...names], options);
+    return runMocha(['--parallel', '--jobs', String(jobs), ...args, ...files], { ...options, env });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
