@@ -222,8 +222,8 @@ describe('Predictor, limits of a test set', () => {
     const sent = at.service.requests.length;
     const table = { value: rows };
     for (const work of [
-      at.connection.predict({ table, model: 'pets' }),
-      at.connection.upload({ set: 'test', table, model: 'pets' }),
+      () => at.connection.predict({ table, model: 'pets' }),
+      () => at.connection.upload({ set: 'test', table, model: 'pets' }),
     ]) {
       await assert.rejects(work, (error: ServiceError) => {
         assert.equal(error.code, 'limit.exceeded');
