@@ -9,7 +9,8 @@ import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 
 import { openDialog } from '../test/e2e/editor';
-import { type FlowNode, root, startNodeRed, waitFor } from '../test/helpers/node-red';
+import { type FlowNode, root, startNodeRed } from '../test/helpers/node-red';
+import { waitFor } from '../test/helpers/wait';
 
 const images = path.join(root, 'docs', 'images');
 

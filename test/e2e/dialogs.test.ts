@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { type FlowNode, waitFor } from '../helpers/node-red';
+import { type FlowNode } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { waitFor } from '../helpers/wait';
 import {
   cancel,
   deploy,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { type FlowNode, waitFor } from '../helpers/node-red';
+import { type FlowNode } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 import {
   deploy,
   describeInEditor,

@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { type FlowNode, placed, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 import { type Editor, findChromium, openEditor, themes, useTheme } from './editor';
 
 const LONG = `one${'Word'.repeat(30)}`;

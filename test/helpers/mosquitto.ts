@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { freePort, waitFor } from './node-red';
+import { freePort } from './node-red';
+import { waitFor } from './wait';
 
 /** The broker's binary: the variable MOSQUITTO, or on the path, or where Debian puts it. */
 export function mosquittoBinary(): string | undefined {

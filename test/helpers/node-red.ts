@@ -8,6 +8,7 @@ import path from 'node:path';
 import { WebSocket } from 'undici';
 
 import { removedAtEnd, whenProcessEnds } from './temporary';
+import { waitFor } from './wait';
 
 export const root = path.resolve(__dirname, '..', '..');
 
@@ -66,20 +67,6 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as net.AddressInfo;
   server.close();
   return port;
-}
-
-export async function waitFor<T>(what: string, probe: () => T | undefined, timeoutMs = 30_000): Promise<T> {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
-    const found = probe();
-    if (found !== undefined) {
-      return found;
-    }
-    if (Date.now() > end) {
-      throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }
 
 function parse(format: string, msg: unknown): unknown {

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { freePort, waitFor } from './node-red';
+import { freePort } from './node-red';
+import { waitFor } from './wait';
 
 export interface Postgres {
   /** Which one runs: the server of this machine, or the one that npm packages as WebAssembly. */

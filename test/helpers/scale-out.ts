@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
-import { freePort, root, waitFor } from './node-red';
+import { freePort, root } from './node-red';
+import { waitFor } from './wait';
 
 export interface Reading {
   key: string;

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { seededRandom } from '../doors/util';
 import { TestFlow } from '../helpers/flow';
-import { freePort, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { freePort, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 
 const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
 const MINUTE = 60_000;

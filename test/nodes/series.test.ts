@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { columnsSeen } from '../doors/runtime';
-import { waitFor } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 import { type Anything, type Bench, startBench, stopBench } from './bench';
 
 const MINUTE = 60_000;

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import { TestFlow } from '../helpers/flow';
-import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { waitFor } from '../helpers/wait';
 import { trainRows } from './bench';
 
 const fixture = (name: string) => path.join(__dirname, '../fixtures/tls', name);

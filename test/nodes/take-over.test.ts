@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { waitFor } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 import { startBench, stopBench } from './bench';
 
 const MINUTE = 60_000;

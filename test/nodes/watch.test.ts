@@ -7,7 +7,7 @@ import type { ModelCard } from '../../dist/src/scoring';
 import { modelChanged, type Red } from '../doors/runtime';
 import { ModelCards } from '../doors/scoring';
 import { failing } from '../helpers/failing-files';
-import { waitFor } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 import { type Anything, type Bench, server, startBench, stopBench } from './bench';
 
 const MINUTE = 60_000;

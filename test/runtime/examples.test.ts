@@ -5,10 +5,11 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
-import { type FlowNode, type RealNodeRed, root, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
 import { startPostgres } from '../helpers/postgres';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { waitFor } from '../helpers/wait';
 
 function example(name: string): FlowNode[] {
   return JSON.parse(fs.readFileSync(path.join(root, 'examples', `${name}.json`), 'utf8')) as FlowNode[];

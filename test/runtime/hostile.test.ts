@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 
 import type { ExampleNode } from '../../scripts/examples/flow.mjs';
 import { TestFlow } from '../helpers/flow';
-import { type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { waitFor } from '../helpers/wait';
 
 const ROWS = [1, 2, 3, 4, 5, 6, 7, 8].map((id) => ({ id, x: id % 3, y: id % 2 ? 'a' : 'b' }));
 const row = 'msg.payload = { id: 3, x: 1 };';

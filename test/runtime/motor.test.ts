@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 
 import { TestFlow } from '../helpers/flow';
 import { type Mosquitto, mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
-import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 
 const MINUTE = 60_000;
 const HOT = 80;

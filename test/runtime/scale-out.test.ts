@@ -6,8 +6,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Mosquitto, mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
-import { type FlowNode, type RealNodeRed, root, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
 import { readings, Source, type StandaloneService, startStandalone } from '../helpers/scale-out';
+import { waitFor } from '../helpers/wait';
 
 const binary = mosquittoBinary();
 const title = binary === undefined ? ' (no Mosquitto here: install it, or set MOSQUITTO to its path)' : '';

@@ -5,7 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { TestFlow } from '../helpers/flow';
-import { type FlowNode, type RealNodeRed, startNodeRed, waitFor } from '../helpers/node-red';
+import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { waitFor } from '../helpers/wait';
 
 const MINUTE = 60_000;
 const address = (i: number) => ({ key: null, time: i * MINUTE, ahead: 5 * MINUTE, id: `row ${i}` });
@@ -81,11 +82,11 @@ describe('a watch in a real Node-RED', function () {
     );
     // Raised before, it is not raised again; nothing that was counted is counted twice.
     assert.deepEqual(
-      after!.changes.map(({ what }) => what),
+      after.changes.map(({ what }) => what),
       ['alarm', 'cleared'],
     );
-    assert.match(after!.changes[0]!.text, /^The predicted value has reached 9\d\.\d \(alarm at 80\)\.$/);
-    assert.equal(after!.live.rows, 41);
-    assert.equal(after!.counts.open, 2);
+    assert.match(after.changes[0]!.text, /^The predicted value has reached 9\d\.\d \(alarm at 80\)\.$/);
+    assert.equal(after.live.rows, 41);
+    assert.equal(after.counts.open, 2);
   });
 });

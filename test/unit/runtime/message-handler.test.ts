@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { handleMessages, type Handler, type Message, PATIENCE } from '../../doors/runtime';
 import { ServiceError } from '../../doors/wire';
+import { stoppedClock } from '../../helpers/clock';
+import { Gate } from '../../helpers/wait';
 import { fakeNode, fakeRed, type Taken } from './fake';
 
 const red = fakeRed();
@@ -92,24 +94,29 @@ describe('a message handler: one message, one done', () => {
   });
 
   it('reads in order of arrival even where the first reading is slow, and works side by side', async () => {
-    const order: string[] = [];
+    const order: unknown[] = [];
+    const slow = new Gate();
+    const allAtWork = new Gate();
     let atWork = 0;
-    let most = 0;
     const node = handling({
-      read: async (msg) => {
-        await sleep(Number(msg.payload));
-        order.push(`read ${String(msg.payload)}`);
+      read: async ({ payload }) => {
+        await (payload === 'slow' ? slow.opened : undefined);
+        order.push(payload);
       },
       run: async (_input, msg) => {
-        most = Math.max(most, ++atWork);
-        await sleep(30);
-        atWork--;
+        if (++atWork === 3) {
+          allAtWork.open();
+        }
+        await allAtWork.opened;
         return msg;
       },
     });
-    await Promise.all([20, 10, 0].map((payload) => node.take({ payload }).settled));
-    assert.deepEqual(order, ['read 20', 'read 10', 'read 0']);
-    assert.ok(most > 1);
+    const taken = ['slow', 'quick', 'quicker'].map((payload) => node.take({ payload }).settled);
+    await turn();
+    assert.deepEqual(order, []);
+    slow.open();
+    await Promise.all(taken);
+    assert.deepEqual(order, ['slow', 'quick', 'quicker']);
   });
 });
 
@@ -163,7 +170,7 @@ describe('a message handler: messages that no node expects', () => {
     for (const msg of [{ _msgid: 'm1', bad: true }, { _msgid: 'm2' }]) {
       node.emit('input', msg, () => undefined, throws);
     }
-    await sleep(5);
+    await turn();
     assert.deepEqual(
       node.errors.map(({ error, msg }) => ({ error, msg })),
       [{ error: new ServiceError('table.empty', 'x'), msg: { _msgid: 'm1' } }],
@@ -184,7 +191,7 @@ describe('a message handler: messages that no node expects', () => {
       () => fail(new RangeError('too deep')),
       (error: unknown) => done.push(error),
     );
-    await sleep(5);
+    await turn();
     assert.equal(done.length, 1);
     assert.equal((done[0] as ServiceError).code, 'validation.failed');
     assert.match((done[0] as ServiceError).message, /could not send the message on: too deep/);
@@ -204,6 +211,8 @@ describe('a message handler: messages that no node expects', () => {
 });
 
 describe('a message handler: close', () => {
+  const clock = stoppedClock();
+
   it('aborts the work, settles every message as closed and warns once with the count', async () => {
     const node = handling({
       run: (_input, _msg, { signal }) =>
@@ -212,7 +221,7 @@ describe('a message handler: close', () => {
         }),
     });
     const taken = [node.take({}), node.take({}), node.take({})];
-    await sleep(5);
+    await turn();
     await node.shut();
     for (const one of taken) {
       assert.equal(onlyError(one).code, 'closed');
@@ -227,13 +236,15 @@ describe('a message handler: close', () => {
       run: (_input, msg) => new Promise((resolve) => (finish = () => resolve(msg))),
     });
     const taken = node.take({});
-    await sleep(5);
-    const start = performance.now();
-    await node.shut();
-    assert.ok(performance.now() - start < 1_000);
+    await turn();
+    const shut = node.shut();
+    await turn();
+    assert.deepEqual(taken.done, [], 'the work may still end');
+    clock.pass(BRISK.drainMs);
+    await shut;
     assert.equal(onlyError(taken).code, 'closed');
     finish?.();
-    await sleep(5);
+    await turn();
     assert.deepEqual(taken.sent, []);
     assert.equal(taken.done.length, 1);
   });
@@ -250,7 +261,7 @@ describe('a message handler: close', () => {
         }),
     });
     const taken = [node.take({})];
-    await sleep(5);
+    await turn();
     setImmediate(() => taken.push(node.take({}), node.take({})));
     await node.shut();
     assert.deepEqual(
@@ -266,7 +277,7 @@ describe('a message handler: close', () => {
         new Promise((resolve) => signal.addEventListener('abort', () => resolve(msg))),
     });
     const taken = node.take({});
-    await sleep(5);
+    await turn();
     await node.shut();
     assert.deepEqual(taken.sent, []);
     assert.equal(onlyError(taken).code, 'closed');
@@ -283,9 +294,10 @@ describe('a message handler: close', () => {
 
   it('closes in time though its own closing hangs, and says nothing where nothing was cut', async () => {
     const node = handling({ close: () => new Promise(() => undefined) });
-    const start = performance.now();
-    await node.shut();
-    assert.ok(performance.now() - start < 1_000);
+    const shut = node.shut();
+    await turn();
+    clock.pass(BRISK.closeMs);
+    await shut;
     assert.deepEqual(node.warnings, []);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { modelChanged, type Red } from '../../doors/runtime';
-import { waitFor } from '../../helpers/node-red';
+import { waitFor } from '../../helpers/wait';
 
 describe('notices of changed models', () => {
   it('are one for a burst of changes, and hold no values', async () => {

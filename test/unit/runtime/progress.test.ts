@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Follower, Pace, speedText, StatusLine, timeParts } from '../../doors/runtime';
+import { stoppedClock } from '../../helpers/clock';
 import { fakeNode, fakeRed } from './fake';
 
 const KEY = 'node-red-contrib-tabular-prediction/tabular-config:status.';
@@ -67,8 +67,10 @@ describe('speeds and times in words', () => {
 });
 
 describe('Follower', () => {
+  const clock = stoppedClock();
+
   /** The last status after events at the given milliseconds. */
-  async function last(...events: [number, Parameters<Follower['show']>[0]][]) {
+  function last(...events: [number, Parameters<Follower['show']>[0]][]) {
     const node = fakeNode();
     let now = 0;
     const follower = new Follower(new StatusLine(node, fakeRed()), () => now);
@@ -76,18 +78,18 @@ describe('Follower', () => {
       now = at;
       follower.show(event);
     }
-    await sleep(300);
+    clock.pass(300);
     const { text, progress } = node.statuses.at(-1) as { text: string; progress?: object };
     return { text: text.replaceAll(KEY, ''), progress };
   }
 
-  it('an upload: percent at once, then speed and time left', async () => {
-    const first = await last([0, { key: 'uploading', sent: 430, total: 1000 }]);
+  it('an upload: percent at once, then speed and time left', () => {
+    const first = last([0, { key: 'uploading', sent: 430, total: 1000 }]);
     assert.deepEqual(first, {
       text: 'uploading {"percent":"43"}',
       progress: { phase: 'uploading', percent: 43, seconds: 0, bytes: 430, total_bytes: 1000 },
     });
-    const later = await last(
+    const later = last(
       [0, { key: 'uploading', sent: 0, total: 10_000_000 }],
       [2000, { key: 'uploading', sent: 4_000_000, total: 10_000_000 }],
     );
@@ -105,35 +107,35 @@ describe('Follower', () => {
     });
   });
 
-  it('never 100 % before all is sent, and 100 % for nothing', async () => {
-    const almost = await last([0, { key: 'uploading', sent: 9_999, total: 10_000 }]);
+  it('never 100 % before all is sent, and 100 % for nothing', () => {
+    const almost = last([0, { key: 'uploading', sent: 9_999, total: 10_000 }]);
     assert.equal((almost.progress as { percent: number }).percent, 99);
-    const nothing = await last([0, { key: 'uploading', sent: 0, total: 0 }]);
+    const nothing = last([0, { key: 'uploading', sent: 0, total: 0 }]);
     assert.equal((nothing.progress as { percent: number }).percent, 100);
   });
 
-  it('a fit: how long, and how far and how long still where the service knows', async () => {
-    assert.deepEqual(await last([0, { key: 'fitting', seconds: 100 }]), {
+  it('a fit: how long, and how far and how long still where the service knows', () => {
+    assert.deepEqual(last([0, { key: 'fitting', seconds: 100 }]), {
       text: 'fitting {"time":"time.min {\\"value\\":\\"2\\"}"}',
       progress: { phase: 'fitting', seconds: 100 },
     });
-    assert.deepEqual((await last([0, { key: 'fitting', seconds: 2, fraction: 0.5 }])).progress, {
+    assert.deepEqual(last([0, { key: 'fitting', seconds: 2, fraction: 0.5 }]).progress, {
       phase: 'fitting',
       seconds: 2,
       percent: 50,
     });
-    const known = await last([0, { key: 'fitting', seconds: 30, fraction: 0.25 }]);
+    const known = last([0, { key: 'fitting', seconds: 30, fraction: 0.25 }]);
     assert.deepEqual(known.progress, { phase: 'fitting', seconds: 30, percent: 25, seconds_left: 90 });
     assert.match(known.text, /^fittingOf .*"percent":"25".*"left":"time\.min/);
   });
 
-  it('a predict in parts: rows, and percent and time left where their number is known', async () => {
-    assert.equal((await last([0, { key: 'predicting', done: 0, total: 100 }])).text, 'predicting');
-    assert.deepEqual(await last([0, { key: 'predicting', done: 40 }]), {
+  it('a predict in parts: rows, and percent and time left where their number is known', () => {
+    assert.equal(last([0, { key: 'predicting', done: 0, total: 100 }]).text, 'predicting');
+    assert.deepEqual(last([0, { key: 'predicting', done: 40 }]), {
       text: 'predictingRows {"rows":"40"}',
       progress: { phase: 'predicting', seconds: 0, rows: 40 },
     });
-    const known = await last(
+    const known = last(
       [0, { key: 'predicting', done: 0, total: 100 }],
       [2000, { key: 'predicting', done: 40, total: 100 }],
     );
@@ -147,19 +149,19 @@ describe('Follower', () => {
     });
   });
 
-  it('reading: percent where the size of the table is known', async () => {
-    assert.deepEqual(await last([0, { key: 'reading' }], [1500, { key: 'reading', fraction: 0.437 }]), {
+  it('reading: percent where the size of the table is known', () => {
+    assert.deepEqual(last([0, { key: 'reading' }], [1500, { key: 'reading', fraction: 0.437 }]), {
       text: 'readingAt {"percent":"43"}',
       progress: { phase: 'reading', seconds: 1, percent: 43 },
     });
-    assert.deepEqual(await last([0, { key: 'reading' }]), {
+    assert.deepEqual(last([0, { key: 'reading' }]), {
       text: 'reading',
       progress: { phase: 'reading', seconds: 0 },
     });
   });
 
-  it('a new phase begins to count anew', async () => {
-    const { progress } = await last(
+  it('a new phase begins to count anew', () => {
+    const { progress } = last(
       [0, { key: 'reading' }],
       [4000, { key: 'uploading', sent: 1, total: 2 }],
       [5000, { key: 'uploading', sent: 1, total: 2 }],

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { readRows, TableSpool } from '../../../dist/src/table';
 import { type Collected, type Message, Sequences, withoutSequence } from '../../doors/runtime';
 import type { ServiceError } from '../../doors/wire';
+import { stoppedClock } from '../../helpers/clock';
 
-function sequences(idleMs = 60_000) {
+const IDLE_MS = 60_000;
+
+function sequences() {
   const given: { error: ServiceError; last: Message }[] = [];
   const leftBehind: unknown[] = [];
   const all = new Sequences({
-    idleMs,
+    idleMs: IDLE_MS,
     onIncomplete: (error, last) => void given.push({ error, last }),
     onLeftBehind: (error) => void leftBehind.push(error),
   });
@@ -39,6 +42,8 @@ const part = (id: string, index: number, payload: unknown, more: object = {}) =>
 });
 
 describe('Sequences', () => {
+  const clock = stoppedClock();
+
   it('reports a temporary file that cannot be removed when a sequence is given up', async () => {
     const { all, add, leftBehind } = sequences();
     const failure = new Error('EBUSY');
@@ -47,7 +52,7 @@ describe('Sequences', () => {
     try {
       await add(part('a', 0, { x: 1 }));
       all.close();
-      await sleep(0);
+      await turn();
     } finally {
       Object.defineProperty(TableSpool.prototype, 'dispose', dispose);
     }
@@ -137,11 +142,13 @@ describe('Sequences', () => {
   });
 
   it('gives up a sequence that stops coming, with its last part', async () => {
-    const { add, given, all } = sequences(40);
+    const { add, given, all } = sequences();
     await add(part('a', 0, { x: 1 }, { count: 5 }));
     const last = { ...part('a', 1, { x: 2 }, { count: 5 }) };
     await add(last);
-    await sleep(120);
+    clock.pass(IDLE_MS - 1);
+    assert.equal(given.length, 0);
+    clock.pass(1);
     assert.equal(given.length, 1);
     assert.equal(given[0]?.error.code, 'sequence.incomplete');
     assert.match(given[0].error.message, /after 2 of 5 parts/);
@@ -150,10 +157,10 @@ describe('Sequences', () => {
   });
 
   it('does not give up while parts keep coming', async () => {
-    const { add, given } = sequences(150);
+    const { add, given } = sequences();
     for (let i = 0; i < 6; i++) {
       await add(part('a', i, { x: i }));
-      await sleep(40);
+      clock.pass(IDLE_MS - 1);
     }
     assert.deepEqual(given, []);
   });
@@ -208,7 +215,7 @@ describe('Sequences', () => {
   });
 
   it('a part that takes long to store is waited for, not reported as missing', async () => {
-    const { add, all, given } = sequences(100);
+    const { add, all, given } = sequences();
     const slow = part('a', 1, [{ a: 2, b: 'u' }], { count: 2 });
     await add(part('a', 0, { a: 1, b: 't' }, { count: 2 }));
     const kept = all as unknown as {
@@ -217,7 +224,7 @@ describe('Sequences', () => {
     const { spool } = kept.open.get('id:a')!;
     const append = spool.append.bind(spool);
     spool.append = async (value) => {
-      await sleep(200);
+      clock.pass(2 * IDLE_MS);
       await append(value);
     };
     assert.equal((await add(slow)).complete, true);
@@ -225,21 +232,21 @@ describe('Sequences', () => {
   });
 
   it('a part that is being stored when the node closes is closed, and nothing is said of it later', async () => {
-    const { add, all, given } = sequences(30);
+    const { add, all, given } = sequences();
     const stored = assert.rejects(add(part('a', 0, { x: 1 }, { count: 3 })), { code: 'closed' });
     assert.equal(all.close(), 1);
     await stored;
     await assert.rejects(add(part('a', 1, { x: 2 }, { count: 3 })), { code: 'closed' });
-    await sleep(60);
+    clock.pass(2 * IDLE_MS);
     assert.deepEqual(given, []);
     assert.equal(all.waiting, 0);
   });
 
   it('leaves no timer and no rows after close', async () => {
-    const { add, all, given } = sequences(30);
+    const { add, all, given } = sequences();
     await add(part('a', 0, { x: 1 }));
     assert.equal(all.close(), 1);
-    await sleep(60);
+    clock.pass(2 * IDLE_MS);
     assert.deepEqual(given, []);
   });
 });

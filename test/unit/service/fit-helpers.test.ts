@@ -5,7 +5,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { prepare, saveModel } from '../../../dist/src/learner';
 import { trainWithHelpers } from '../../doors/service';
 import { fitHelper } from '../../helpers/fit-helper';
-import { waitFor } from '../../helpers/node-red';
+import { waitFor } from '../../helpers/wait';
 import { normals, numbers, regress } from '../learner/tables';
 
 /** A table whose residuals a helper may learn. */
