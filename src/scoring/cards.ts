@@ -1,6 +1,6 @@
 import type { Scores } from '../metrics/scores';
 import type { Column, ColumnType, FileFormat, Label } from '../table';
-import type { Task } from '../wire/types';
+import type { Task, ThinkingFolds } from '../wire/types';
 
 /** What is known of an upload: `msg.upload`, kept by id too. */
 export interface UploadCard {
@@ -210,6 +210,8 @@ export interface FittedModel {
   group?: string;
   /** Whether groups were held out whole, or blocks of time in which they go on. Left out where the service does not tell. */
   folds?: 'groups' | 'blocks';
+  /** The columns that a thinking fit of a hosted service was told to draw its folds by. */
+  thinking_folds?: ThinkingFolds;
   /** Rows between what is fitted and what is held out. */
   embargo?: number;
   /** Regression: the model predicts the change from this column. Classification: it says what the target is now. */

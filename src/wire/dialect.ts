@@ -94,6 +94,7 @@ export function toWireFit(request: FitRequest, dialect: Dialect): Body {
     effort: request.thinking_effort,
     timeout_secs: request.thinking_timeout_s,
     metric: request.thinking_effort_metric,
+    ...request.thinking_folds,
   });
   return defined({
     ...head,

@@ -54,9 +54,23 @@ export type PrepareTrainSetUploadResponse = Static<typeof PrepareTrainSetUploadR
 export type PrepareTestSetUploadRequest = Static<typeof PrepareTestSetUploadRequestSchema>;
 export type PrepareTestSetUploadResponse = Static<typeof PrepareTestSetUploadResponseSchema>;
 
+/**
+ * Columns of the features by which a thinking fit draws its folds. Not of the specification: the hosted service takes
+ * either a group, with or without the time in it, or the time of all rows. Shape A has no place for them.
+ */
+export interface ThinkingFolds {
+  /** Rows with the same value here stay together. */
+  group_col?: string;
+  /** With `group_col`: the time of the rows. */
+  group_time_col?: string;
+  /** Without `group_col`: the time of the rows. */
+  time_col?: string;
+}
+
 /** S 4.3, with the names of shape A; the dialect decides which shape goes over the wire. Times in seconds. */
 export type FitRequest = Omit<Static<typeof FlatFitRequestSchema>, 'svc_config' | 'async_mode'> & {
   svc_config?: ModelConfig;
+  thinking_folds?: ThinkingFolds;
 };
 export type FitResponse = Open<Static<typeof FitResponseSchema>>;
 

@@ -139,7 +139,7 @@ export function checkFit(body: unknown, shapes: StrictShapes): string[] {
       },
       {
         ...systems,
-        thinking_config: nested({}, { effort, timeout_secs: positive, metric: text }),
+        thinking_config: thinkingConfig(effort),
         force_refit: bool,
       },
     );
@@ -157,6 +157,23 @@ export function checkFit(body: unknown, shapes: StrictShapes): string[] {
     },
   );
 }
+
+/** Beside what the specification lists: by which columns folds are drawn, a group or the time of all rows. */
+const thinkingConfig =
+  (effort: Rule): Rule =>
+  (value) => {
+    const { group_col: group, time_col: time, group_time_col: groupTime } = (value ?? {}) as Body;
+    const columns = {
+      group_col: is('a column or a list of them', (v) => [v].flat().every((one) => typeof one === 'string')),
+      time_col: text,
+      group_time_col: text,
+    };
+    const wrong = nested({}, { effort, timeout_secs: positive, metric: text, ...columns })(value);
+    if (group !== undefined && time !== undefined) {
+      return 'has both group_col and time_col';
+    }
+    return groupTime !== undefined && group === undefined ? 'has group_time_col without group_col' : wrong;
+  };
 
 /** The body of `submit_fit_job`: shape B, which has no `force_refit`. */
 export function checkSubmit(body: unknown, shapes: StrictShapes): string[] {

@@ -255,6 +255,13 @@ export class StrictRoutes {
     if (x.rows.length === 0) {
       return this.refuse('fit', 'the train set is empty');
     }
+    const { group_col, time_col, group_time_col } = (body.thinking_config ?? {}) as Record<string, string>;
+    const missing = [group_col, time_col, group_time_col]
+      .flat()
+      .find((name) => name !== undefined && !x.columns.includes(name));
+    if (missing !== undefined) {
+      return this.refuse('fit', `thinking_config names ${missing}, which X does not have`);
+    }
     const classes = task === 'classification' ? store.classesOf(y.rows, y.columns[0]!) : [];
     const model = { id: randomUUID(), upload, task, columns: x.columns, rows: x.rows.length, classes };
     if (!inBackground) {

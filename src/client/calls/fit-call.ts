@@ -50,6 +50,12 @@ export async function resumeFit(core: Core, id: string, options: CallOptions): P
 }
 
 function fitAtOnce(core: Core, call: Call, request: FitCall): Promise<Body> {
+  if (request.thinking_folds !== undefined && core.dialect.fitRequest === 'flat') {
+    core.settings.log(
+      'warn',
+      'The flat shape of a fit request cannot name the group or the time of the rows: the service draws the folds of its thinking without them.',
+    );
+  }
   const plan = core.plan('fit', 'fit', 'fit', {
     body: toWireFit(request, core.dialect),
     repeatable: request.force_refit !== true && !isThinking(request),

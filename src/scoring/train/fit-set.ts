@@ -1,5 +1,6 @@
 import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
+import type { ThinkingFolds } from '../../wire/types';
 import type { Context } from '../context/context';
 import { readCurves } from '../reference/read-curves';
 import { readLosses } from '../reference/read-losses';
@@ -11,7 +12,7 @@ import { keepReference, referenceOfSet, UNREAD } from './report/keep-reference';
 import { readGrowth, readReport, tellsNeighboursAlike } from './report/report';
 import { littleEvidence, NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './report/score-warnings';
 import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
-import { thinkingWarnings } from './thinking';
+import { isHostedThinking, thinkingFoldsOf, thinkingFoldWarnings, thinkingWarnings } from './thinking';
 import { scoreDoubts } from './train-set/doubts';
 import { fingerprintOf } from './train-set/fingerprint';
 import { foldsOf, type Lineage, lineageOf } from './train-set/row-plan';
@@ -27,6 +28,8 @@ export interface Fitting {
   seen?: SeenRows;
   task: Task;
   lineage: Lineage;
+  /** The columns by which a hosted thinking fit is to draw its folds. */
+  thinkingFolds?: ThinkingFolds;
   /** Equal for the same train set and options. */
   fingerprint: string | undefined;
 }
@@ -50,7 +53,17 @@ export function fittingOf(
   const lineage = set?.lineage ?? uploadedLineage(upload, request);
   const fingerprint =
     upload.hash === '' ? undefined : fingerprintOf(upload, task, { ...request, lineage }, context.learner);
-  return { request, upload, set, task, lineage, fingerprint };
+  return {
+    ...{ request, upload, set, task, lineage, fingerprint },
+    ...(isHostedThinking(context.key, request) && {
+      thinkingFolds: thinkingFoldsOf(
+        lineage,
+        request.folds,
+        upload.columns,
+        set === undefined ? onlyDate(upload) : set.timeColumn,
+      ),
+    }),
+  };
 }
 
 /** A fitted model that is not stored yet. */
@@ -66,7 +79,12 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   if (set?.holdout !== undefined) {
     await announceCost(context, { columns: upload.columns, options }, set.holdout, hooks);
   }
-  for (const warning of thinkingWarnings(context.key, request, upload.rows)) {
+  for (const warning of [
+    ...thinkingWarnings(context.key, request, upload.rows),
+    ...(isHostedThinking(context.key, request)
+      ? thinkingFoldWarnings(fitting.lineage, fitting.thinkingFolds)
+      : []),
+  ]) {
     hooks.onWarning?.(warning);
   }
   const reference = await referenceOfFitting(fitting);
@@ -159,18 +177,22 @@ export async function fitAlone(
 
 function sendFitting(
   context: Context,
-  { request, upload, set, task, lineage }: Fitting,
+  { request, upload, set, task, lineage, thinkingFolds }: Fitting,
   hooks: Hooks,
   steps: FitSteps,
 ): ReturnType<typeof sendAndFit> {
   const folds = set === undefined ? foldsOf(request, lineage.order ?? 'none', true) : set.folds;
-  const asked = { ...request, options: fitOptions(context, request.options ?? {}, folds) };
+  const asked = {
+    ...request,
+    options: fitOptions(context, request.options ?? {}, folds),
+    thinkingFolds,
+  };
   return sendAndFit(context, asked, task, upload, set, hooks, steps);
 }
 
 function cardOf(
   context: Context,
-  { request, upload, task, lineage }: Fitting,
+  { request, upload, task, lineage, thinkingFolds }: Fitting,
   fittedId: string,
   uploadId: string,
 ): FittedModel {
@@ -185,11 +207,18 @@ function cardOf(
     service: context.key,
     fitted_at: new Date().toISOString(),
     ...lineage,
+    ...(thinkingFolds !== undefined && { thinking_folds: thinkingFolds }),
     cleaned: upload.cleaned,
     ...(context.onPrem && { keeps_rows: true as const }),
     fitted_train_set_id: fittedId,
     train_set_upload_id: uploadId,
   };
+}
+
+/** Of a train set that was uploaded before, the column of dates, where there is just one: then it tells the time. */
+function onlyDate({ columns }: Pick<UploadCard, 'columns'>): string | undefined {
+  const dates = columns.filter(({ type }) => type === 'date');
+  return dates.length === 1 ? dates[0]!.name : undefined;
 }
 
 /** For a train set that was uploaded before: only what its card and the request say. */

@@ -1,5 +1,5 @@
 import { toServiceError } from '../../wire/service-error';
-import type { System } from '../../wire/types';
+import type { System, ThinkingFolds } from '../../wire/types';
 import type { Context } from '../context/context';
 import type { Hooks, Task, TrainRequest, UploadCard } from '../types';
 import { followFit } from './fit-progress';
@@ -37,10 +37,13 @@ export async function fitUnderWay(
   }
 }
 
+/** A fit, and the columns by which a hosted thinking fit is to draw its folds. */
+type AskedFit = TrainRequest & { thinkingFolds?: ThinkingFolds };
+
 /** Uploads the train set, if there is one here, and fits it. A reused upload that fit refuses is uploaded again, once. */
 export async function sendAndFit(
   context: Context,
-  request: TrainRequest,
+  request: AskedFit,
   task: Task,
   upload: Pick<UploadCard, 'bytes'> & { id?: string },
   set: TrainSet | undefined,
@@ -75,14 +78,14 @@ export async function sendAndFit(
 
 async function fit(
   context: Context,
-  request: TrainRequest,
+  request: AskedFit,
   task: Task,
   upload: { id: string; bytes: number },
   hooks: Hooks,
   steps: FitSteps,
 ): Promise<FitAnswer> {
   const client = await context.client();
-  const { thinking, systems, options } = request;
+  const { thinking, systems, options, thinkingFolds } = request;
   const { signal } = hooks;
   const where = await backgroundFit(context, upload.bytes, signal);
   const following = followFit(context, client, upload.id, hooks);
@@ -98,6 +101,7 @@ async function fit(
           ...(thinking?.effort !== undefined && { thinking_effort: thinking.effort as 'medium' | 'high' }),
           ...(thinking?.timeoutSecs !== undefined && { thinking_timeout_s: thinking.timeoutSecs }),
           ...(thinking?.metric !== undefined && { thinking_effort_metric: thinking.metric }),
+          ...(thinkingFolds !== undefined && { thinking_folds: thinkingFolds }),
           ...(request.forceRefit === true && { force_refit: true }),
         },
         {

@@ -8,6 +8,7 @@ import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '
 import { fitSet, type Fitted, type Fitting, fittingOf, referenceOfFitting } from './fit-set';
 import { withThresholds } from './report/fit-threshold';
 import { keepReference } from './report/keep-reference';
+import { isHostedThinking } from './thinking';
 import type { TrainSetRequest } from './train-set/row-plan';
 import { readTrainSet, type TrainSet } from './train-set/train-set';
 
@@ -49,7 +50,7 @@ export async function train(
 }
 
 /** @throws ServiceError `table.empty` where there is no table */
-export function setRequestOf({ onPrem }: Context, request: TrainRequest): TrainSetRequest {
+export function setRequestOf({ key, onPrem }: Context, request: TrainRequest): TrainSetRequest {
   const { table, target, task = 'auto', options = {}, order = 'auto' } = request;
   if (table === undefined) {
     throw new ServiceError(
@@ -58,7 +59,12 @@ export function setRequestOf({ onPrem }: Context, request: TrainRequest): TrainS
     );
   }
   // An endpoint that takes no files gets the rows, which are read again here.
-  return { ...request, ...(onPrem && { format: undefined }), table, target, task, options, order };
+  return {
+    ...request,
+    ...(onPrem && { format: undefined }),
+    ...{ table, target, task, options, order },
+    sendsFoldColumns: isHostedThinking(key, request),
+  };
 }
 
 async function fitUpload(

@@ -34,6 +34,8 @@ export interface TrainSetRequest extends TableChoices, RowChoices {
   holdout?: number;
   /** With `better` all that is known of the rows is asked for. */
   replace?: 'always' | 'better';
+  /** The service draws folds by the columns that are sent: the group and the time must be among them. */
+  sendsFoldColumns?: boolean;
 }
 
 /** What a model card says of the order of its rows. */

@@ -40,6 +40,8 @@ export interface TrainSet {
   warned?: string;
   /** What the order of the rows says, for the model card. */
   lineage: Lineage;
+  /** The column that tells the time of the rows, where one does. */
+  timeColumn?: string;
   /** How the embedded service is to draw its folds. */
   folds?: Record<string, unknown>;
   /** Scores of predicting the current value of the target, over the rows of the files. */
@@ -145,6 +147,7 @@ export async function encodeTrainTable(
     repeatedRows: table.copies?.count,
     warned: profile.target?.hint?.problem,
     lineage: lineageOf(request, facts),
+    timeColumn: facts?.timeColumn?.name,
     folds: foldsOf(request, facts?.order ?? 'none', isFeature, facts?.relative && request.relativeTo),
     trainedKeys: facts?.trainedKeys ?? request.trainedKeys,
     groupLabels: facts && groupsInFiles(facts, rowPlan?.plan),

@@ -81,7 +81,13 @@ export async function readTrainTable(
   checkTarget(whole, task, missingTarget);
   assertColumns(whole, { ...request, target, ignore, task });
   const checked = { ...request, target, task };
-  const isFeature = group === undefined || !ignore.includes(group);
+  const { sendsFoldColumns = false } = request;
+  const isFeature = group === undefined || !ignore.includes(group) || sendsFoldColumns;
+  if (group !== undefined && ignore.includes(group) && sendsFoldColumns) {
+    hooks.onWarning?.(
+      `The group "${group}" is sent although it is ignored: the service draws the folds of its thinking by it. The service cannot leave it out of the features, so the model learns from it too, and predictions need it.`,
+    );
+  }
   const all = featureColumns(whole, target, isFeature ? [] : [group]);
   if (all.length === 0) {
     throw new ServiceError(
@@ -98,7 +104,7 @@ export async function readTrainTable(
     ? await findCopies(source, whole.columns, whole.rows, signal)
     : undefined;
   const facts = await factsOf(source, whole, checked, copies !== undefined, signal);
-  const others = all.filter(({ name }) => name !== facts?.clock);
+  const others = sendsFoldColumns ? all : all.filter(({ name }) => name !== facts?.clock);
   const features = others.length > 0 ? others : all;
   // A group that is no feature travels with the features only where the service leaves it out by itself.
   const sent = new Set([target, ...features.map(({ name }) => name)]);
