@@ -173,7 +173,7 @@ describe('Service: too many open files', function () {
     /** Sends it until it is taken: again after `Retry-After`, and after a connection that was closed at once. */
     const taken = async (sends: () => Promise<Answer>): Promise<Answer> => {
       for (;;) {
-        const answer = await sends().catch((error: NodeJS.ErrnoException) => error);
+        const answer = await sends().catch((error: unknown) => error as NodeJS.ErrnoException);
         if (answer instanceof Error) {
           assert.match(answer.code ?? '', /^(?:ECONNRESET|EPIPE)$/, answer.message);
           await sleep(50);

@@ -142,7 +142,8 @@ export class SubmittedFits {
       return;
     }
     if (!(end instanceof Refusal)) {
-      this.log('warn', `The fit ${record.id} failed: ${(end as Error).stack ?? String(end)}`);
+      const { stack, message } = end as Error;
+      this.log('warn', `The fit ${record.id} failed: ${stack ?? message}`);
     }
     await this.fail(record, { message: refusal.message, errorCode: refusal.body.errorCode });
   }
