@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { toServiceError } from '../wire/service-error';
 import { type CliOptions, HELP, readCommandLine } from './command-line';
-import { type Log, resolveOptions } from './options';
-import { randomToken } from './process/start';
-import { runService } from './service';
+import type { Log } from './options';
+import { startService } from './process/start';
 import { VERSION } from './version';
 
 async function main(): Promise<void> {
@@ -35,13 +34,12 @@ async function serve(options: CliOptions): Promise<void> {
       process.stderr.write(`${text}\n`);
     }
   };
-  const token = options.token ?? randomToken();
-  const resolved = resolveOptions({ ...options, dataDir: options.data }, token);
-  const service = await runService(resolved, log, () => process.exit(1));
+  const { data: dataDir, token, ...rest } = options;
+  const service = await startService({ ...rest, dataDir, log, ...(token !== undefined && { token }) });
   process.stdout.write(`tabular-service ${VERSION} listens on ${service.url}\n`);
-  process.stdout.write(`Data: ${options.data}\n`);
-  if (options.token === undefined) {
-    process.stdout.write(`Token: ${token}\n`);
+  process.stdout.write(`Data: ${dataDir}\n`);
+  if (token === undefined) {
+    process.stdout.write(`Token: ${service.token}\n`);
   }
   let ending = false;
   const end = (): void => {

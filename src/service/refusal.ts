@@ -36,8 +36,10 @@ export function notFound(message: string): Refusal {
   return new Refusal({ status: 404, errorCode: 'NOT_FOUND', message });
 }
 
-/** What the file system says when the service's folder is full, gone, or must not be used. */
-const LASTING = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EFBIG', 'ENOENT', 'ENOTDIR']);
+/** What the file system says when the service's folder is full, or must not be used. */
+const LASTING = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EFBIG', 'ENOTDIR']);
+/** Somebody has deleted what the service works with. It makes folders anew, and knows afterwards what was lost. */
+const DELETED = 'ENOENT';
 /** What it says in a moment of trouble: too many open files, a disk or a network drive that does not answer. */
 const PASSING = new Set([
   'EMFILE',
@@ -58,7 +60,8 @@ export function fileSystemCode(error: unknown): string | undefined {
   const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
   // WebAssembly hands on the text alone.
   const found = code ?? /(?:^|Error: )(E[A-Z]{2,9}): /.exec(message ?? String(error))?.[1];
-  return found !== undefined && (LASTING.has(found) || PASSING_FOR_READERS.has(found)) ? found : undefined;
+  const isKnown = LASTING.has(found!) || PASSING_FOR_READERS.has(found!) || found === DELETED;
+  return isKnown ? found : undefined;
 }
 
 /** Did the file system refuse? */
@@ -103,6 +106,15 @@ export function unreadableNow(what: string, reason: string): Refusal {
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) {
     return error;
+  }
+  if (fileSystemCode(error) === DELETED) {
+    return new Refusal({
+      status: 503,
+      errorCode: 'STORAGE_FAILED',
+      message: 'Something in the folder of the service was deleted meanwhile. Send the request again.',
+      retryable: true,
+      retryAfter: 1,
+    });
   }
   if (isPassingFailure(error)) {
     return new Refusal({

@@ -142,7 +142,10 @@ describe('Service: folder, restart', () => {
     const prepare = { x_train_info: { format: 'csv' }, y_train_info: { format: 'csv' } };
     await rm(data, { recursive: true });
     const refused = await h.post('prepare_train_set_upload', prepare);
-    assert.deepEqual([refused.status, refused.body.code], [507, 'storage.failed']);
+    assert.deepEqual(
+      [refused.status, refused.body.code, refused.body.retryable],
+      [503, 'storage.failed', true],
+    );
     let status = 0;
     for (let i = 0; i < 100 && status !== 200; i++) {
       await sleep(50);

@@ -95,7 +95,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** A token that nobody guesses. */
-export function randomToken(): string {
+function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 

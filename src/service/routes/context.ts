@@ -5,7 +5,7 @@ import type { Envelope } from '../http/reply';
 import type { ServiceLimits } from '../limits';
 import type { Log, ResolvedOptions } from '../options';
 import type { RateKind, RateLimiter } from '../rate-limit';
-import { invalid } from '../refusal';
+import { invalid, notFound, type Refusal } from '../refusal';
 import type { Store } from '../store/store';
 import type { Fits } from '../work/fit/fits';
 import type { SubmittedFits } from '../work/fit/submitted-fits';
@@ -56,6 +56,15 @@ export interface Route {
   /** The route reads its own body (multipart), or has no use for one. */
   rawBody?: boolean;
   handle(context: ServiceContext, request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;
+}
+
+/** 404 for a fitted train set that is not here. */
+export function missingModel({ models }: Store, id: string): Refusal {
+  return notFound(
+    models.isLost(id)
+      ? `The fitted train set ${id} is lost, because its folder was deleted: fit it again.`
+      : `There is no fitted train set ${id}: fit it again.`,
+  );
 }
 
 /** A parsed request, and what of it had no effect. @throws Refusal 422 that names the property */

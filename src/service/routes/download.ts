@@ -13,6 +13,7 @@ export const downloadAllData: Route = {
   method: 'GET',
   envelope: 'quickstart',
   async handle({ store, options }, { req, res }) {
+    await store.reload();
     const pinned = [...store.uploadEntries.items.values(), ...store.models.items.values()];
     const entries = entriesOf(store);
     for (const item of pinned) {

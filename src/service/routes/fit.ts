@@ -1,7 +1,7 @@
 import { parseFit, parseFitStatus, type SentFit } from '../../wire/parse-requests';
 import { answerLate } from '../http/late-answer';
 import { notFound } from '../refusal';
-import { accept, type Route, type RouteAnswer, type ServiceContext } from './context';
+import { accept, missingModel, type Route, type RouteAnswer, type ServiceContext } from './context';
 
 /**
  * S 4.3. The answer carries, besides the id, `status` (always `completed`), `reused` (an earlier fit answered),
@@ -79,7 +79,7 @@ function statusOf(context: ServiceContext, sentId: string): { status: string } &
   const id = sentId.toLowerCase();
   const state = context.submittedFits.stateOf(id);
   if (state === undefined) {
-    throw notFound(`There is no fitted train set ${id}: fit it again.`);
+    throw missingModel(context.store, id);
   }
   const head = { fitted_train_set_id: id, status: state.status };
   switch (state.status) {

@@ -8,11 +8,11 @@ import { writeFileAtomic } from '../../util/atomic-file';
 import { tryParseJson } from '../../util/json';
 import { isOwnId, readOwnFile } from '../../util/own-files';
 import { readBody } from '../http/body';
-import { invalid, notFound, Refusal } from '../refusal';
+import { invalid, Refusal } from '../refusal';
 import { isModelEntry, type ModelEntry } from '../store/entries/entries';
 import { readFailure } from '../store/entries/read-failure';
 import { MODEL_FILE, type Store } from '../store/store';
-import type { Route, ServiceContext } from './context';
+import { missingModel, type Route, type ServiceContext } from './context';
 
 /** A model is held in memory on its way in and out. */
 const MAX_MODEL_BYTES = 256 * 1024 * 1024;
@@ -31,7 +31,7 @@ export const exportModelRoute: Route = {
     const id = (url.searchParams.get('fitted_train_set_id') ?? '').toLowerCase();
     const item = store.models.use(id);
     if (item === undefined) {
-      throw notFound('There is no fitted train set of this fitted_train_set_id.');
+      throw missingModel(store, id);
     }
     if (item.bytes > MAX_MODEL_BYTES) {
       throw tooLarge();
@@ -40,7 +40,10 @@ export const exportModelRoute: Route = {
     try {
       const file = path.join(item.folder, MODEL_FILE);
       const model = await readOwnFile(file).catch(async (error: unknown) => {
-        throw await readFailure('fitted train set', { file }, error, damaged);
+        store.models.restore();
+        throw store.models.isLost(id)
+          ? missingModel(store, id)
+          : await readFailure('fitted train set', { file }, error, damaged);
       });
       if (!isWhole(item.entry, model)) {
         throw damaged('its checksum is wrong');
@@ -70,7 +73,7 @@ export const importModelRoute: Route = {
   async handle(context, { req }) {
     const body = await readBody(req, MAX_MODEL_BYTES + MAX_ENTRY_BYTES, context.options.times.upload);
     const { entry, model } = modelIn(body);
-    const known = context.store.models.items.get(entry.id)?.entry;
+    const known = context.store.models.useIfWhole(entry.id)?.entry;
     const isHere = known?.crc === entry.crc && known.bytes === entry.bytes;
     const id = isHere ? entry.id : await keep(context, entry, model);
     return { status: 200, body: { fitted_train_set_id: id } };

@@ -3,11 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../wire/parse-uploads';
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
 import { signUpload } from '../http/signed-url';
-import { notFound, Refusal } from '../refusal';
+import { Refusal } from '../refusal';
 import type { PartName, UploadEntry, UploadPart } from '../store/entries/entries';
 import { normalHash } from '../store/uploads/hashes';
 import { countChunks } from '../store/uploads/part-writer';
-import { accept, type Route, type RouteAnswer, type RouteRequest, type ServiceContext } from './context';
+import {
+  accept,
+  missingModel,
+  type Route,
+  type RouteAnswer,
+  type RouteRequest,
+  type ServiceContext,
+} from './context';
 
 const MAX_CHUNKS = 64;
 
@@ -48,7 +55,7 @@ export const prepareTestSetUpload: Route = {
     const { uploads, models } = context.store;
     const fittedId = body.fitted_train_set_id.toLowerCase();
     if (models.use(fittedId) === undefined) {
-      throw notFound(`There is no fitted train set ${fittedId}.`);
+      throw missingModel(context.store, fittedId);
     }
     const wanted = { set: 'test' as const, fittedId, x: partOf(body.x_test_info, 'x_test_info', context) };
     const known = body.force_reupload === true ? undefined : uploads.findDuplicate(wanted);

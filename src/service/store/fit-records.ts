@@ -1,6 +1,6 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 
-import { readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
+import { makeFolder, readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
 import { isObject } from '../../util/json';
 import { isNewer, isOwnId, NewerFile, ownPath } from '../../util/own-files';
 import type { FitRequest } from '../../wire/types';
@@ -40,7 +40,7 @@ export class FitRecords {
    * @throws as the file system does
    */
   async load(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.folder, 1);
     for (const name of await readdir(this.folder)) {
       const id = name.slice(0, -ENDING.length);
       if (name.endsWith(ENDING) && isOwnId(id)) {
@@ -93,8 +93,18 @@ export class FitRecords {
     return [...this.records.values()];
   }
 
-  /** Writes a record so that it survives a power cut. @throws as the file system does */
+  /**
+   * Writes a record so that it survives a power cut. What becomes of a fit that was promised holds until the next start even
+   * where it cannot be written.
+   *
+   * @throws as the file system does
+   */
   async put(record: FitRecord): Promise<void> {
+    if (this.records.has(record.id)) {
+      this.records.set(record.id, record);
+    }
+    // Somebody may have deleted it while the service runs.
+    await makeFolder(this.folder, 1);
     await writeFileAtomic(this.fileOf(record.id), JSON.stringify(record), true);
     this.records.set(record.id, record);
     const failed = this.oldestFirst().filter(({ failure }) => failure !== undefined);
@@ -106,6 +116,7 @@ export class FitRecords {
   async remove(id: string): Promise<void> {
     if (this.records.delete(id)) {
       await rm(this.fileOf(id), { force: true });
+      await makeFolder(this.folder, 1);
       await syncFolder(this.folder);
     }
   }

@@ -7,7 +7,7 @@ import type { ModelEntry } from '../../store/entries/entries';
 import { MODEL_FILE } from '../../store/store';
 import { PACKAGE_VERSION } from '../../version';
 import type { PredictJob, ScoredFile } from '../../work/jobs';
-import type { ServiceContext } from '../context';
+import { missingModel, type ServiceContext } from '../context';
 import type { Applied } from './config';
 
 /* What every route that predicts does. */
@@ -16,7 +16,7 @@ import type { Applied } from './config';
 export function modelFor(context: ServiceContext, id: string, task: ModelEntry['task']): ModelEntry {
   const found = context.store.models.use(id.toLowerCase());
   if (found === undefined) {
-    throw notFound(`There is no fitted train set ${id}: fit it again.`);
+    throw missingModel(context.store, id.toLowerCase());
   }
   const { entry } = found;
   if (entry.task !== task) {
@@ -37,7 +37,7 @@ export async function score(
   const { store, predictPool, limits } = context;
   const item = store.models.use(model.id);
   if (item === undefined) {
-    throw notFound(`There is no fitted train set ${model.id}: fit it again.`);
+    throw missingModel(store, model.id);
   }
   const ref = { id: model.id, file: path.join(item.folder, MODEL_FILE), crc: model.crc };
   const { features, longClasses } = model;
@@ -49,6 +49,10 @@ export async function score(
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
+    store.models.restore();
+    if (store.models.isLost(model.id)) {
+      throw missingModel(store, model.id);
+    }
     if (error instanceof Refusal && error.body.errorCode === 'MODEL_DAMAGED') {
       await store.models.setAside(model.id, item.folder, error.message);
       throw notFound(error.message);

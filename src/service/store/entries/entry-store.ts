@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -60,6 +60,8 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
   /** Bytes of those that are kept in memory. */
   heldBytes = 0;
   private readonly touched = new Map<string, number>();
+  /** What was in the root when it was last deleted. */
+  private readonly lost = new Set<string>();
   /** What could not be read, with the reason. It stays as it is and is tried again. */
   private readonly unread = new Map<string, string>();
   /** What a newer version of the package wrote, with the reason. It stays as it is. */
@@ -99,8 +101,9 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     await this.pruneCorrupt().catch(() => undefined);
   }
 
-  /** Tries again what could not be read. */
+  /** Notices a root that is gone, and tries again what could not be read. */
   reload(): Promise<void> {
+    this.restore();
     this.reloading ??= this.loadUnread().finally(() => (this.reloading = undefined));
     return this.reloading;
   }
@@ -174,10 +177,70 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     return undefined;
   }
 
+  /**
+   * Makes the root again where it was deleted while the service runs, and forgets what was in it. One whose disk is away is
+   * a link that leads nowhere, or lies in a folder that is away too: it stays as it is.
+   */
+  restore(): void {
+    const { root, what, log } = this.options;
+    try {
+      mkdirSync(root, { mode: 0o700 });
+    } catch {
+      // It is there, or its place is not.
+      return;
+    }
+    this.lost.clear();
+    for (const { entry, data } of [...this.items.values()]) {
+      if (data === undefined) {
+        this.remove(entry.id);
+        this.lost.add(entry.id);
+      }
+    }
+    for (const others of [this.unread, this.newer]) {
+      for (const id of others.keys()) {
+        this.lost.add(id);
+      }
+      others.clear();
+    }
+    log('warn', `The folder ${root} was deleted and is made anew. Lost with it: ${this.lost.size} ${what}s.`);
+  }
+
+  /** As `use`, for an item that is promised to a client again: one whose files were deleted is forgotten. */
+  useIfWhole(id: string): StoredEntry<E> | undefined {
+    this.restore();
+    const item = this.items.get(id);
+    if (item !== undefined && item.data === undefined && this.isDeleted(item)) {
+      this.remove(id);
+    }
+    return this.use(id);
+  }
+
+  private isDeleted({ entry, folder }: StoredEntry<E>): boolean {
+    const names = [this.options.index, ...this.options.filesOf(entry).map(({ name }) => name)];
+    try {
+      return names.some((name) => statSync(path.join(folder, name), { throwIfNoEntry: false }) === undefined);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether the files of an id were deleted, by somebody else, while the service ran. */
+  isLost(id: string): boolean {
+    return this.lost.has(id);
+  }
+
   /** A new empty folder for an id. */
   makeFolder(id: string): string {
     const folder = ownPath(this.options.root, id);
-    mkdirSync(folder, { mode: 0o700 });
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (error) {
+      if (fileSystemCode(error) !== 'ENOENT') {
+        throw error;
+      }
+      this.restore();
+      mkdirSync(folder, { mode: 0o700 });
+    }
     return folder;
   }
 
@@ -255,6 +318,7 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     await this.drop(id);
     this.unread.delete(id);
     this.newer.delete(id);
+    this.restore();
     const { root } = this.options;
     for (const name of await readdir(root)) {
       if (idIn(name) === id) {
@@ -265,6 +329,7 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
 
   /** The ids of all that there is, damaged or not. */
   async ids(): Promise<string[]> {
+    this.restore();
     const stored = (await readdir(this.options.root)).flatMap((name) => idIn(name) ?? []);
     return [...new Set([...this.items.keys(), ...stored])];
   }

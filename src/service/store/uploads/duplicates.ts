@@ -45,7 +45,7 @@ export class Duplicates {
     }
     const { x, y } = found.entry;
     const same = isSameSize(asked.x, x) && (asked.y === undefined || isSameSize(asked.y, y));
-    return same ? this.stored.use(found.entry.id)?.entry.id : undefined;
+    return same ? this.stored.useIfWhole(found.entry.id)?.entry.id : undefined;
   }
 
   /** A complete upload can be found from now on, by what was announced and by what arrived. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { isPassingFailure, isStorageFailure, notFound, Refusal } from '../../refusal';
+import { fileSystemCode, isPassingFailure, isStorageFailure, notFound, Refusal } from '../../refusal';
 import type { UploadTarget } from '../../upload-target';
 import type { PartName, SetKind, UploadEntry, UploadPart } from '../entries/entries';
 import type { EntryStore, StoredEntry } from '../entries/entry-store';
@@ -98,12 +98,7 @@ export class Uploads {
       if (this.stored.items.has(id)) {
         return this.receiveAgain(target, body);
       }
-      throw new Refusal({
-        status: 403,
-        errorCode: 'URL_EXPIRED',
-        message: 'Nobody waits for this upload any more: prepare it again.',
-        retryable: false,
-      });
+      throw expired('Nobody waits for this upload any more: prepare it again.');
     }
     pending.usedAt = Date.now();
     const writer = (pending.writers[part] ??= this.writer(pending, part, body));
@@ -116,6 +111,11 @@ export class Uploads {
       pending.completing ??= this.complete(pending);
       await pending.completing;
     } catch (error) {
+      if (fileSystemCode(error) === 'ENOENT') {
+        this.stored.restore();
+        await this.giveUp(pending);
+        throw expired('The folder of this upload was deleted: prepare it again.');
+      }
       // The room in memory is for others; the next PUT of the same file asks for its own.
       if (pending.memory !== undefined && info.arrived === undefined && !writer.busy) {
         pending.writers = {};
@@ -235,7 +235,7 @@ export class Uploads {
         message: `The ${set} set upload ${id} has not arrived: PUT its ${missing.join(' and ')} file to the signed URL first.`,
       });
     }
-    throw notFound(`There is no ${set} set upload ${id}: upload it again.`);
+    throw this.missing(id, set);
   }
 
   /**
@@ -252,20 +252,30 @@ export class Uploads {
       item.read = true;
       return result;
     } catch (error) {
-      const { entry } = item;
-      if (this.stored.items.get(entry.id) !== item) {
-        throw notFound(
-          `The ${entry.set} set upload ${entry.id} was deleted while it was read: upload it again.`,
-        );
+      const { id, set } = item.entry;
+      this.stored.restore();
+      if (this.stored.isLost(id)) {
+        throw this.missing(id, set);
+      }
+      if (this.stored.items.get(id) !== item) {
+        throw notFound(`The ${set} set upload ${id} was deleted while it was read: upload it again.`);
       }
       if (!(error instanceof Refusal) || error.body.errorCode !== 'UPLOAD_DAMAGED') {
         throw error;
       }
-      await this.stored.setAside(item.entry.id, item.folder, error.message);
+      await this.stored.setAside(id, item.folder, error.message);
       throw notFound(error.message);
     } finally {
       item.pins -= 1;
     }
+  }
+
+  private missing(id: string, set: SetKind): Refusal {
+    return notFound(
+      this.stored.isLost(id)
+        ? `The ${set} set upload ${id} is lost, because its folder was deleted: upload it again.`
+        : `There is no ${set} set upload ${id}: upload it again.`,
+    );
   }
 
   /** Uploads whose bytes have not all arrived. */
@@ -302,6 +312,10 @@ export class Uploads {
       }
     }
   }
+}
+
+function expired(message: string): Refusal {
+  return new Refusal({ status: 403, errorCode: 'URL_EXPIRED', message, retryable: false });
 }
 
 function isBusy({ writers, completing }: Pending): boolean {

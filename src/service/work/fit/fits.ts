@@ -126,7 +126,7 @@ export class Fits {
         newest = entry;
       }
     }
-    return newest === undefined ? undefined : this.store.models.use(newest.id)?.entry;
+    return newest === undefined ? undefined : this.store.models.useIfWhole(newest.id)?.entry;
   }
 
   /**
