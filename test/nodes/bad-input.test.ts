@@ -50,6 +50,25 @@ describe('bad input', () => {
     assert.ok(!bench.warnings().some((line) => line.includes(service.token)));
   }
 
+  it('typed arrays come to the Catch node as they are, not copied value by value', async () => {
+    const bench = await start();
+    const columns = {
+      x: new Float64Array(500_000),
+      id: Uint32Array.from({ length: 500_000 }, (_, at) => at),
+    };
+    const bytes = new Uint8Array(2_000_000).fill(1);
+    bench.send('fit', { payload: columns });
+    bench.send('fit', { payload: bytes });
+    const caught = await bench.caught.first(2);
+    assert.deepEqual(caught.map(({ error }) => error?.code).sort(), ['table.invalid', 'target.missing']);
+    const payloads = caught.map(({ payload }) => payload as unknown);
+    assert.ok(payloads.includes(bytes));
+    const copied = payloads.find((payload) => payload !== bytes) as typeof columns;
+    assert.notEqual(copied, columns);
+    assert.equal(copied.x, columns.x);
+    assert.equal(copied.id, columns.id);
+  });
+
   it('a service that there is none of', async () => {
     const bench = await start({ config: { service: 'Hosted', baseUrl: service.url } });
     await refused(

@@ -1,3 +1,4 @@
+import { asBytes } from '../../util/realms';
 import { table } from '../lazy';
 
 /** The most columns that a dialog is offered; of a wider table, the first ones. */
@@ -81,8 +82,9 @@ function namesAtHand(value: unknown): string[] {
   if (typeof value === 'string') {
     return headerNames(value.slice(0, HEADER_CHARACTERS));
   }
-  if (Buffer.isBuffer(value)) {
-    return headerNames(firstLine(value.subarray(0, HEADER_CHARACTERS)));
+  const bytes = asBytes(value)?.subarray(0, HEADER_CHARACTERS);
+  if (bytes !== undefined) {
+    return headerNames(firstLine(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)));
   }
   if (typeof value !== 'object' || value === null) {
     return [];

@@ -7,6 +7,7 @@ import { ServiceError, toServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { withoutSecrets } from '../secrets';
 import { reportDone, reportError, watchToldEnds } from '../status/report';
+import { withSharedArrays } from '../status/shared-arrays';
 import { StatusLine } from '../status/status-line';
 import { InFlight } from './in-flight';
 import { dropUnwieldy } from './unwieldy';
@@ -83,7 +84,7 @@ export function handleMessages<T>(
       const report = (): void => {
         if (error === undefined) {
           status.succeed();
-          reportDone(node, red, done);
+          reportDone(node, red, received, done);
           return;
         }
         if (error.code !== 'closed') {
@@ -166,7 +167,7 @@ function sendOutput(
 ): void {
   try {
     for (const sending of output instanceof Sendings ? output.list : [output]) {
-      send(sending);
+      withSharedArrays(sending, () => send(sending));
     }
   } catch (error) {
     throw new ServiceError(

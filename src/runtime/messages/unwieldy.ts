@@ -54,6 +54,9 @@ function unwieldiness(value: unknown): string | undefined {
 }
 
 function ofOne(value: object, endless: boolean): string | undefined {
+  if (ArrayBuffer.isView(value)) {
+    return undefined;
+  }
   if (table().isTooWide(value, endless)) {
     return 'an object of very many properties';
   }

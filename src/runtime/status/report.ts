@@ -1,6 +1,7 @@
 import { reasonOf } from '../../util/reason';
 import type { ServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
+import { withSharedArrays } from './shared-arrays';
 
 /**
  * Reports an error as `node.error` does. For a Catch node, Node-RED copies the message, which fails if the message is
@@ -15,7 +16,7 @@ export function reportError(
   report: () => void = () => node.error(error, msg),
 ): void {
   try {
-    report();
+    withSharedArrays(msg, report);
   } catch (reason) {
     node.warn(text(red, 'warning.notCopied', { reason: reasonOf(reason) }));
     attempt(node, () => node.error(error, { _msgid: idOf(msg) }));
@@ -23,9 +24,9 @@ export function reportError(
 }
 
 /** Calls `done` for a message that succeeded. Never throws: if the message cannot be copied, it warns. */
-export function reportDone(node: FlowNode, red: Red, done: () => void): void {
+export function reportDone(node: FlowNode, red: Red, msg: Message, done: () => void): void {
   try {
-    done();
+    withSharedArrays(msg, done);
   } catch (reason) {
     node.warn(text(red, 'warning.notCompleted', { reason: reasonOf(reason) }));
   }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { types } from 'node:util';
 import v8 from 'node:v8';
 
+import { isTypedArray } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 
@@ -73,7 +74,8 @@ function isEndless(value: object): boolean {
  * @throws ServiceError `limit.exceeded` for more than a table may have columns
  */
 export function ownNames(value: object, endless = true): string[] {
-  if (isTooWide(value, endless)) {
+  // The places of a typed array are properties of it, but need not be listed to be counted.
+  if (isTooWide(value, endless) || (isTypedArray(value) && value.length > MAX_COLUMNS)) {
     throw tooWide();
   }
   const names = Object.keys(value);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 
+import { util } from '@node-red/util';
+
 import { handleMessages, type Handler, type Message, PATIENCE } from '../../doors/runtime';
 import { ServiceError } from '../../doors/wire';
 import { stoppedClock } from '../../helpers/clock';
@@ -33,6 +35,28 @@ describe('a message handler: one message, one done', () => {
     await taken.settled;
     assert.deepEqual(taken.sent, [{ _msgid: 'm', payload: [7] }]);
     assert.deepEqual(taken.done, [undefined]);
+  });
+
+  it('shares large typed arrays with the copies that Node-RED makes as it is sent, completed or failed', async () => {
+    const x = new Float64Array(5_000);
+    const copies: Message[] = [];
+    const take = (job: Partial<Handler<unknown>>): Promise<void> => {
+      const msg: Message = { _msgid: 'm', payload: { x } };
+      const copy = (of: Message): unknown => copies.push(util.cloneMessage<Message>(of));
+      return new Promise((resolve) => {
+        const done = (): void => {
+          copy(msg);
+          resolve();
+        };
+        handling(job).emit('input', msg, copy, done);
+      });
+    };
+    await take({});
+    await take({ run: () => fail(new ServiceError('fit.failed', 'x')) });
+    assert.equal(copies.length, 3);
+    for (const { payload } of copies) {
+      assert.equal((payload as { x: unknown }).x, x);
+    }
   });
 
   it('is done without an output where the handler has none', async () => {

@@ -122,6 +122,8 @@ describe('column names at a glance', () => {
     ['JSON text', '[{"a":1}]\n', []],
     ['bytes of text, as a file node reads them', Buffer.from('a;größe\n1;2\n'), ['a', 'größe']],
     ['bytes in Windows-1252', Buffer.from('a;größe\n1;2\n', 'latin1'), ['a', 'größe']],
+    ['bytes that are no Buffer', new TextEncoder().encode('a;größe\n1;2\n'), ['a', 'größe']],
+    ['a typed array', new Float64Array(1_000_000), []],
     ['bytes of a Parquet file', Buffer.from('PAR1\0a,b\n'), []],
     ['bytes of JSON', Buffer.from('[{"a":1}]\n'), []],
     ['nothing', null, []],
