@@ -1,14 +1,24 @@
-/** Properties that one release did not have yet. Each is a deliberate addition: what was there stays as it was. */
-export type Additions = readonly string[];
+/** What later releases did on purpose. */
+export interface Purpose {
+  /** Properties that are new, by the end of their path without the numbers of lists: `model.scores.events`. */
+  added: readonly string[];
+  /** Values that are others, as the whole lines that `differences` has for them. */
+  changed: readonly string[];
+}
 
 /**
  * How what is differs from what was recorded, one line for each place. Every property that was recorded must be there
- * with the same value. A new property is a difference too, unless `additions` has its path without the numbers of
- * lists: `msg.model.versions.scores`.
+ * with the same value, and no other property, unless that is on purpose.
  */
-export function differences(recorded: unknown, found: unknown, additions: Additions = []): string[] {
+export function differences(
+  what: string,
+  recorded: unknown,
+  found: unknown,
+  { added, changed }: Purpose,
+): string[] {
   const lines: string[] = [];
   compare(recorded, found, '', '');
+  return lines.map((line) => `${what}: ${line}`).filter((line) => !changed.includes(line));
 
   function compare(was: unknown, is: unknown, path: string, plainPath: string): void {
     if (Object.is(was, is)) {
@@ -35,13 +45,15 @@ export function differences(recorded: unknown, found: unknown, additions: Additi
       }
     }
     for (const [name, value] of Object.entries(after)) {
-      if (!(name in before) && !additions.includes(join(plainPath, name))) {
+      if (!(name in before) && !isAdded(join(plainPath, name))) {
         lines.push(`${join(path, name)}: is new, ${shown(value)}`);
       }
     }
   }
 
-  return lines;
+  function isAdded(path: string): boolean {
+    return added.some((end) => path === end || path.endsWith(`.${end}`));
+  }
 }
 
 function join(path: string, name: string): string {

@@ -32,8 +32,10 @@ interface Manner {
 export const SERVICES = {
   'hosted.example.com': {},
   'acme.example.com': { apiName: 'acme', chunks: 3 },
-  'newer.example.com': { isNewer: true, pending: 'get_fit_status', jobsAbove: 1 },
+  'plain.example.com': { chunks: 3 },
+  'newer.example.com': { isNewer: true, pending: 'get_fit_status', jobsAbove: 1000 },
   'pending.example.com': { pending: 'fit/{id}' },
+  'refusing.example.com': {},
   'endpoint.example.com': { isOnPrem: true },
 } satisfies Record<string, Manner>;
 
@@ -41,6 +43,7 @@ const STORAGE = 'storage.example.com';
 export const TOKEN = 'contract-token';
 
 interface Upload {
+  host: string;
   files: { bytes: (Buffer | undefined)[]; info: Body }[];
 }
 
@@ -61,17 +64,17 @@ export interface Recorded {
 const LIMITS = {
   default_model_version: 'v2',
   max_model_limit: {
-    train_set_max_rows: 1000,
+    train_set_max_rows: 100,
     train_set_max_cells: 10_000,
-    test_set_max_rows: 500,
+    test_set_max_rows: 50,
     max_classes: 10,
     max_cols: 50,
     test_set_max_rows_w_full_regression_output: 4,
     predict_row_pairs_budget: 100_000,
     test_set_max_cells: 5000,
   },
-  model_limits: { v2: { max_cols: 40 }, v1: { max_cols: 3, train_set_max_rows: 5 } },
-  dataset_max_size_bytes: 1_000_000,
+  model_limits: { v1: { max_cols: 3, train_set_max_rows: 5 } },
+  dataset_max_size_bytes: 10_000_000,
 };
 
 export class PlayedService {
@@ -132,7 +135,7 @@ export class PlayedService {
     if (url.host === STORAGE) {
       return this.put(url, bytes);
     }
-    const manner = (SERVICES as Record<string, Manner>)[url.host];
+    const manner = mannerOf(url.host);
     if (manner === undefined) {
       return { status: 502, body: { detail: `no service ${url.host}` } };
     }
@@ -152,11 +155,12 @@ export class PlayedService {
     const apiName = manner.apiName ?? 'svc';
     const [, api, ...rest] = url.pathname.split('/');
     return api === apiName
-      ? this.act(manner, apiName, `${request.method} ${rest.join('/')}`, parseJson(bytes) as Body)
+      ? this.act(url.host, apiName, `${request.method} ${rest.join('/')}`, parseJson(bytes) as Body)
       : notFound('no such route');
   }
 
-  private async act(manner: Manner, apiName: string, route: string, body: Body): Promise<Answer> {
+  private async act(host: string, apiName: string, route: string, body: Body): Promise<Answer> {
+    const manner = mannerOf(host)!;
     const isNewer = manner.isNewer === true;
     switch (route) {
       case 'GET get_model_limits':
@@ -168,10 +172,10 @@ export class PlayedService {
           : notFound('no such route');
       }
       case 'POST prepare_train_set_upload':
-        return this.prepare(manner, 'train_set_upload_id', body, ['x_train_info', 'y_train_info']);
+        return this.prepare(host, 'train_set_upload_id', body, ['x_train_info', 'y_train_info']);
       case 'POST prepare_test_set_upload':
         return this.models.has(String(body.fitted_train_set_id))
-          ? this.prepare(manner, 'test_set_upload_id', body, ['x_test_info'])
+          ? this.prepare(host, 'test_set_upload_id', body, ['x_test_info'])
           : notFound('Fitted train set not found');
       case 'POST fit':
         return this.fit(body, manner.pending !== undefined);
@@ -202,10 +206,11 @@ export class PlayedService {
     return `00000000-0000-4000-8000-${String(this.ids).padStart(12, '0')}`;
   }
 
-  private prepare(manner: Manner, idName: string, body: Body, names: string[]): Answer {
+  private prepare(host: string, idName: string, body: Body, names: string[]): Answer {
     const infos = names.map((name) => body[name] as Body);
     const hashes = infos.map((info) => info.hash ?? info.content_hash);
-    const isKnown = ({ files }: Upload) =>
+    const isKnown = ({ host: place, files }: Upload) =>
+      place === host &&
       files.length === infos.length &&
       files.every(
         ({ bytes, info }, i) =>
@@ -219,9 +224,12 @@ export class PlayedService {
     const id = this.newId();
     const files = infos.map((info) => ({
       info,
-      bytes: Array.from({ length: info.use_chunks === true ? (manner.chunks ?? 1) : 1 }, () => undefined),
+      bytes: Array.from(
+        { length: info.use_chunks === true ? (mannerOf(host)?.chunks ?? 1) : 1 },
+        () => undefined,
+      ),
     }));
-    this.uploads.set(id, { files });
+    this.uploads.set(id, { host, files });
     const uploads = files.map(({ bytes }, f) => ({
       signed_urls: bytes.map((_, c) => `http://${STORAGE}/${id}/${f}/${c}?signature=s${f}${c}`),
       expires_at: 4_102_444_800,
@@ -309,6 +317,10 @@ export class PlayedService {
       },
     };
   }
+}
+
+function mannerOf(host: string): Manner | undefined {
+  return (SERVICES as Record<string, Manner>)[host];
 }
 
 /** The answer of an endpoint that has one route: a row's value is its first cell. */

@@ -18,12 +18,12 @@ export interface Answers {
   /** The models that the played service knows. */
   service: Record<string, PlayedModel>;
   /** Statuses after the start. */
-  started: Record<string, Json | undefined>;
+  started: Record<string, Json | null>;
   steps: Answered[];
 }
 
 export type Answered =
-  { to: string; given: Json; status: Json | undefined; outcome: Outcome } | { call: string; answer: Called };
+  { to: string; given: Json; status: Json | null; outcome: Outcome } | { call: string; answer: Called };
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
@@ -58,10 +58,11 @@ export async function askUserFolder(
     userDir,
     env: { http_proxy: played.url },
   });
-  const status = async (id: string, wanted: Json | undefined): Promise<Json | undefined> => {
+  const status = async (id: string, wanted: Json | null | undefined): Promise<Json | null> => {
     const isWanted = (found: Json | undefined) =>
       JSON.stringify(settled(found ?? null, known)) === JSON.stringify(wanted ?? null);
-    return settled(await red.status(id, expected === undefined ? undefined : isWanted), known);
+    const shown = await red.status(id, expected === undefined ? undefined : isWanted);
+    return settled(shown ?? null, known);
   };
   try {
     const answers: Answers = { service, started: {}, steps: [] };

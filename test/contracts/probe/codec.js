@@ -44,6 +44,10 @@ function encode(value) {
   if (Array.isArray(value)) {
     return value.map(encode);
   }
+  if (value.constructor?.name === 'Table' && value.schema !== undefined) {
+    const columns = value.schema.fields.map(({ name }) => [name, Array.from(value.getChild(name), encode)]);
+    return { $arrow: Object.fromEntries(columns) };
+  }
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, encode(one)]));
 }
 

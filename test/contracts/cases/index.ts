@@ -1,0 +1,21 @@
+import type { Case } from './case';
+import { FIT } from './fit';
+import { COST, LIMITS, UPLOAD } from './others';
+import { PREDICT } from './predict';
+import { SERIES } from './series';
+import { WATCH } from './watch';
+import { WIRE } from './wire';
+
+export { type Case, nodesOf } from './case';
+
+/** In the order in which they run: predicts name the models that were fitted before. */
+export const CASES: Case[] = [
+  ...PREDICT,
+  ...FIT,
+  ...UPLOAD,
+  ...LIMITS,
+  ...COST,
+  ...SERIES,
+  ...WATCH,
+  ...WIRE,
+];

@@ -1,0 +1,16 @@
+/*
+ * Records what the nodes of a release answer:
+ *
+ *     npx tsx test/contracts/record-messages.ts <built checkout of the release>
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { MESSAGES, runCases } from './messages';
+
+async function main([release = '']: string[]): Promise<void> {
+  const results = await runCases({ package: path.resolve(release) });
+  fs.writeFileSync(MESSAGES, `${JSON.stringify(results, undefined, 1)}\n`);
+}
+
+void main(process.argv.slice(2));
