@@ -98,6 +98,14 @@
           versions.map((value) => ({ value, details: value === defaultVersion ? [text('default')] : [] })),
         ),
       ),
+    /* The words that the setting of the field offers. */
+    options: ({ type, _def }, then, _form, name) =>
+      then(
+        _def.defaults[name].options.map((value) => ({
+          value,
+          details: [shared.word(type, `${name}.${value}`)],
+        })),
+      ),
   };
 
   /* Suggestions under an input; what is typed freely stays allowed. The tip that there are none yet goes away. */
@@ -122,6 +130,7 @@
                   then(entries);
                 },
                 form,
+                input.attr('id').replace(/^node-(?:config-)?input-/, ''),
               ),
       });
       $('#node-input-config').on('change', refresh);

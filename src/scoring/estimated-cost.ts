@@ -14,21 +14,30 @@ export async function estimatedCost(
   request: CostRequest,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const { operation, modelVersion, nEstimators, table, model, ...counts } = request;
+  const { operation = 'predict', thinkingEffort, modelVersion, nEstimators, table, model, target } = request;
   const card = cardOf(context, model);
-  let { trainRows, testRows, rawColumns } = counts;
-  trainRows ??= card?.rows;
-  rawColumns ??= card?.columns.length || undefined;
-  if (table !== undefined && (testRows === undefined || rawColumns === undefined)) {
+  const isFit = operation === 'thinking_fit';
+  let { trainRows, testRows, rawColumns } = request;
+  const rows = isFit ? trainRows : testRows;
+  if (!isFit) {
+    trainRows ??= card?.rows;
+    rawColumns ??= card?.columns.length || undefined;
+  }
+  if (table !== undefined && (rows === undefined || rawColumns === undefined)) {
     const profile = await profileTable(await openInput(table, signal), { signal });
-    testRows ??= profile.rows;
-    rawColumns ??= profile.columns.length;
+    if (isFit) {
+      trainRows ??= profile.rows;
+    } else {
+      testRows ??= profile.rows;
+    }
+    rawColumns ??= profile.columns.filter(({ name }) => name !== target).length;
   }
   const version = modelVersion ?? (await context.limits.forChecks(signal)).default_model_version;
   const estimators = nEstimators ?? card?.options.n_estimators;
   return context.costs.estimate(
     {
-      operation: operation ?? 'predict',
+      operation,
+      ...(thinkingEffort !== undefined && { thinking_effort: thinkingEffort }),
       ...(version !== undefined && { model_version: version }),
       ...(trainRows !== undefined && { train_rows: trainRows }),
       ...(testRows !== undefined && { test_rows: testRows }),

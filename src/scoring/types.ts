@@ -1,6 +1,6 @@
 import type { ModelCurves } from '../metrics/curves';
 import type { FileFormat, GivenType, Label, TableSource } from '../table';
-import type { OutputType, Task } from '../wire/types';
+import type { Effort, OutputType, Task } from '../wire/types';
 import type { Challenger, Cleaned, ModelCard, ThresholdRule, UploadCard } from './cards';
 import type { Evaluation } from './evaluation/types';
 import type { KeyTime } from './reference/types';
@@ -279,10 +279,14 @@ export interface CheckLimitsRequest {
 export interface CostRequest {
   /** Default `predict`. */
   operation?: string;
+  /** Of operations that think. */
+  thinkingEffort?: Effort;
   modelVersion?: string;
   nEstimators?: number;
-  /** Counted for rows and columns where the numbers below are not given. */
+  /** Counted for rows and columns where the numbers below are not given. For `thinking_fit` it is the train set. */
   table?: TableInput;
+  /** The target of that train set, which is no column to count. */
+  target?: string;
   /** Gives train rows and columns where the numbers below are not given. */
   model?: string | ModelCard;
   trainRows?: number;

@@ -17,7 +17,7 @@ const BYTES_PER_ANSWER_CELL = 64;
 const ANSWER_SHARE = 1 / 8;
 
 /** The service's limits, from the machine's memory and the size cap of its folder. */
-export interface ServiceLimits extends Required<LimitSet> {
+export interface ServiceLimits extends Required<Omit<LimitSet, 'train_set_max_upload_cells'>> {
   dataset_max_size_bytes: number;
   /** Rows of an answer times the numbers for each: classes of `probas`, levels of quantiles. */
   prediction_max_cells: number;

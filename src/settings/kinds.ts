@@ -40,7 +40,7 @@ export interface Setting<Value = unknown, Flow = unknown> {
   readonly integer?: boolean;
   /** Of durations: a range such as `1h..24h` is a list of them. */
   readonly ranges?: boolean;
-  /** The values of a choice, of several or of column types. */
+  /** The values of a choice, of several or of column types; of a word, those that are offered. */
   readonly options?: readonly string[];
   /** The same in the groups of the dialog, by the key of each group's name. */
   readonly groups?: Readonly<Record<string, readonly string[]>>;
@@ -90,8 +90,11 @@ export function columnOrTopic(more: Common & { typeField: string }): Optional<st
   return { kind: 'columnOrTopic', default: '', fallback: undefined, ...more };
 }
 
-/** A text of one word, which stands in the dialog from the start. */
-export function word(standard: string, more: Common = {}): Setting<string, string> {
+/** A text of one word, which stands in the dialog from the start. `options`: words that the dialog offers. */
+export function word(
+  standard: string,
+  more: Common & { options?: readonly string[] } = {},
+): Setting<string, string> {
   return { kind: 'word', default: standard, fallback: standard, ...more };
 }
 

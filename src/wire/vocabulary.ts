@@ -39,5 +39,11 @@ export const EFFORTS = ['medium', 'high'] as const;
 
 export type Effort = (typeof EFFORTS)[number];
 
+/**
+ * What a cost can be estimated of (S 4.6). `predict` alone is of the specification: the others are predicts of a model
+ * that thought, or that the service keeps in its cache, and the thinking fit.
+ */
+export const OPERATIONS = ['predict', 'cache_predict', 'thinking_fit', 'thinking_predict'] as const;
+
 /** A label of a classification target as JSON can carry it. */
 export type Label = string | number | boolean;

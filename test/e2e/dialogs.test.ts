@@ -306,8 +306,13 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.deepEqual([limits.check, limits.set, limits.modelVersion], [true, 'test', 'v3']);
     await openDialog(page, 'cost');
     await field('Estimators').fill('8');
+    assert.equal(await field('Thinking').isVisible(), false);
+    await field('Operation').fill('thinking');
+    await page.locator('#node-input-operation-list [role=option]').first().click();
+    await field('Thinking').selectOption('high');
     await done(page);
-    assert.equal((await properties(page, 'cost')).nEstimators, '8');
+    const cost = await properties(page, 'cost');
+    assert.deepEqual([cost.operation, cost.thinkingEffort, cost.nEstimators], ['thinking_fit', 'high', '8']);
   });
 
   it('series: the fields of its outcome, and durations, lists and ranges checked as they are typed', async () => {

@@ -90,6 +90,7 @@ const config = nested(
     memory_saving_mode: bool,
     model_path: text,
     balance_probabilities: bool,
+    text_handling: oneOf(['simple', 'advanced']),
   },
 );
 
@@ -228,8 +229,16 @@ export function checkPredict(body: unknown, shapes: StrictShapes): string[] {
 export function checkEstimateCost(body: unknown): string[] {
   return fields(
     body,
-    { operation: text },
-    { model_version: text, train_rows: count, test_rows: count, raw_columns: count, n_estimators: integer },
+    {},
+    {
+      operation: oneOf(['predict', 'cache_predict', 'thinking_fit', 'thinking_predict']),
+      model_version: text,
+      train_rows: count,
+      test_rows: count,
+      raw_columns: count,
+      n_estimators: integer,
+      thinking_effort: oneOf(['medium', 'high']),
+    },
   );
 }
 

@@ -42,6 +42,8 @@ export interface StrictOptions {
   jobs?: JobOptions;
   /** A predict answers with the signed URL of its prediction (`prediction_uri`), to be fetched without the bearer. */
   predictionUri?: boolean;
+  /** Tokens that a predict is estimated to cost at least. */
+  leastCost?: number;
   /** Serve HTTPS. */
   tls?: ServerOptions;
   /** Address that the signed URLs begin with; default this server's own. */
@@ -143,7 +145,12 @@ export class StrictRoutes {
         return this.predict(body as Body);
       default: {
         const { train_rows: train = 0, test_rows: test = 0 } = body as Record<string, number>;
-        return { status: 200, body: { estimated_cost: train + test } };
+        const cost = Math.max(this.options.leastCost ?? 0, train + test);
+        const inputs = { operation: 'predict', n_estimators: 8, ...(body as Body) };
+        return {
+          status: 200,
+          body: { estimated_cost: cost, pricing_version: 'strict-1', inputs },
+        };
       }
     }
   }

@@ -98,6 +98,31 @@ describe('tabular-limits and tabular-cost on a strict service', () => {
     assert.equal(body().raw_columns, 5);
   });
 
+  it('cost estimates a thinking fit of the table, and other operations with their effort', async () => {
+    const bench = await hosted(
+      { id: 'f', type: 'tabular-cost', operation: 'thinking_fit', thinkingEffort: 'high' },
+      { id: 'p', type: 'tabular-cost', operation: 'thinking_predict' },
+      { id: 'k', type: 'tabular-cost', operation: 'cache_predict', thinkingEffort: 'high' },
+    );
+    const body = () => service.seen('estimate_cost').at(-1)!.body;
+    bench.send('f', { payload: trainRows(7), target: 'y' });
+    await bench.out('f').first();
+    const thinks = { thinking_effort: 'high', model_version: 'v2' };
+    assert.deepEqual(body(), { operation: 'thinking_fit', ...thinks, train_rows: 7, raw_columns: 3 });
+    bench.send('p', { payload: trainRows(3), train_rows: 500, thinking_effort: 'medium' });
+    await bench.out('p').first();
+    assert.deepEqual(body(), {
+      ...{ operation: 'thinking_predict', thinking_effort: 'medium', model_version: 'v2' },
+      ...{ train_rows: 500, test_rows: 3, raw_columns: 4 },
+    });
+    bench.send('k', { payload: trainRows(3), train_rows: 500 });
+    await bench.out('k').first();
+    assert.deepEqual(body(), {
+      ...{ operation: 'cache_predict', model_version: 'v2' },
+      ...{ train_rows: 500, test_rows: 3, raw_columns: 4 },
+    });
+  });
+
   it('cost takes train rows and columns from the model card', async () => {
     const bench = await hosted(
       { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm' },

@@ -1,6 +1,6 @@
 import type { CostRequest } from '../../scoring/types';
 import { COST, type FlowProperties } from '../../settings';
-import { numberIn } from '../../settings/kinds';
+import { column, numberIn } from '../../settings/kinds';
 import { readProperty, settingsReader } from '../fields/settings-reader';
 import type { TableDef, TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
@@ -19,13 +19,17 @@ export async function costRequest(
   table: TableReader,
   msg: Message,
 ): Promise<CostRequest> {
-  const read = settingsReader(red, node, COST, def);
+  const read = settingsReader(red, node, COST, def, msg);
+  const operation = read('operation');
   const trainRows = readProperty(COUNT, 'train_rows', msg);
   const testRows = readProperty(COUNT, 'test_rows', msg);
   const rawColumns = readProperty(COUNT, 'raw_columns', msg);
-  const counted = testRows !== undefined && rawColumns !== undefined;
+  const rows = operation === 'thinking_fit' ? trainRows : testRows;
+  const counted = rows !== undefined && rawColumns !== undefined;
   return {
-    operation: read('operation'),
+    operation,
+    thinkingEffort: /^thinking_/.test(operation) ? read('thinkingEffort') : undefined,
+    target: readProperty(column(), 'target', msg),
     modelVersion: read('modelVersion'),
     nEstimators: read('nEstimators'),
     ...(counted ? {} : await optionalTable(table, msg, def)),

@@ -20,6 +20,7 @@ export class CostEstimates {
       request.test_rows,
       request.raw_columns,
       request.n_estimators,
+      request.thinking_effort,
     ]);
     const known = this.known.get(key);
     if (known !== undefined && performance.now() - known.at < FRESH_MS) {

@@ -49,11 +49,16 @@ export function limitSetOf(limits: ModelLimits, version: string | undefined): Li
   return limits.max_model_limit ?? {};
 }
 
-/** What of a train set goes beyond the limits. */
+/**
+ * What of a train set goes beyond the limits. Where the service tells how many cells it takes, the other limit is about
+ * what it gives each estimator of them.
+ */
 export function trainExcess(set: LimitSet, size: TableSize): LimitExceeded[] {
+  const cells =
+    set.train_set_max_upload_cells === undefined ? 'train_set_max_cells' : 'train_set_max_upload_cells';
   return excess([
     ['train_set_max_rows', size.rows, set.train_set_max_rows],
-    ['train_set_max_cells', size.rows * size.columns, set.train_set_max_cells],
+    [cells, size.rows * size.columns, set[cells]],
     ['max_cols', size.columns, set.max_cols],
     ['max_classes', size.classes ?? 0, set.max_classes],
   ]);

@@ -16,6 +16,7 @@ import { SmallRows } from './rows/small-rows';
 import { StreamedTable } from './rows/streamed-table';
 import { UnreadTable } from './rows/unread-table';
 import { runBatch } from './run-batch';
+import { SingleRows } from './single-rows';
 
 /** Rows that a message may have to be read on arrival and to share a batch; larger tables are read as they are sent. */
 const READ_AT_ONCE = 20_000;
@@ -30,6 +31,7 @@ export class Predictor {
   private readonly closing = new AbortController();
   private readonly reading = new Set<Promise<void>>();
   private readonly warned = new Set<string>();
+  private readonly singleRows = new SingleRows();
 
   constructor(
     private readonly context: Context,
@@ -45,7 +47,11 @@ export class Predictor {
       slots: context.slots,
       onLoad: (load) => settings.onLoad?.({ ...load, forModel: this.modelWait.size }),
       run: (_, messages, signal) =>
-        runBatch({ context, settings, batcher: this.batcher, warn: this.warnOnce }, messages, signal),
+        runBatch(
+          { context, settings, batcher: this.batcher, warn: this.warnOnce, singleRows: this.singleRows },
+          messages,
+          signal,
+        ),
     });
     this.modelWait = new ModelWait(context.cards, settings.noModel === 'wait', (message) =>
       this.begin(message),

@@ -19,6 +19,7 @@ import type { PredictMessage, QueuedPredict } from './rows/message';
 import { LoneTable } from './rows/message-table';
 import { columnsOf, type ReadTogether, readTogether } from './rows/read-together';
 import { UploadedSet } from './rows/uploaded-set';
+import type { SingleRows } from './single-rows';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './test-set/bisection';
 import { rowsPerTestSet, scoreInParts } from './test-set/parts';
 import { addOffsets, offsetsOf } from './test-set/relative';
@@ -34,6 +35,8 @@ export interface BatchRun {
   batcher: Batcher<PredictMessage, PredictOutcome>;
   /** Warns the user, once per key. */
   warn: (key: string, text: string) => void;
+  /** Watches for a stream of predicts that each pay the least charge for one row. */
+  singleRows: SingleRows;
   /** The true values for messages whose predictions are to be scored. */
   truths?: Map<QueuedPredict, TableTruth>;
 }
@@ -146,6 +149,7 @@ async function scoreTogether(
   let scored: Scored;
   try {
     scored = await scoreFile(run.context, model, file, options);
+    run.singleRows.note(run, model, file.rows);
   } finally {
     await file.dispose();
   }

@@ -1,5 +1,8 @@
 import { Type } from '@sinclair/typebox';
 
+import { EFFORTS } from '../vocabulary';
+import { OneOf } from './common';
+
 const count = Type.Optional(Type.Integer({ minimum: 0 }));
 
 /** S 4.6. Only the operation says what to estimate; the specification marks no field as required. */
@@ -10,6 +13,7 @@ export const EstimateCostRequestSchema = Type.Object({
   test_rows: count,
   raw_columns: count,
   n_estimators: Type.Optional(Type.Integer({ minimum: 1 })),
+  thinking_effort: Type.Optional(OneOf(EFFORTS)),
 });
 
 export const EstimateCostResponseSchema = Type.Object({ estimated_cost: Type.Number() });

@@ -8,6 +8,8 @@ const limit = Maybe(Type.Integer({ minimum: 0 }), 'a whole number from 0');
 export const LimitSetSchema = Type.Object({
   train_set_max_rows: limit,
   train_set_max_cells: limit,
+  /** Not of the specification: where it is told, `train_set_max_cells` is what one estimator takes of the train set. */
+  train_set_max_upload_cells: limit,
   test_set_max_rows: limit,
   max_classes: limit,
   max_cols: limit,

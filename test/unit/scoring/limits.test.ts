@@ -62,6 +62,14 @@ describe('limits', () => {
     assert.deepEqual(sizeExcess({}, 1e12), []);
   });
 
+  it('checks a train set against the cells that may be uploaded, where the service tells them', () => {
+    const set = { train_set_max_cells: 400, train_set_max_upload_cells: 600 };
+    assert.deepEqual(trainExcess(set, { rows: 100, columns: 6 }), []);
+    assert.deepEqual(trainExcess(set, { rows: 101, columns: 6 }), [
+      { limit: 'train_set_max_upload_cells', value: 606, max: 600 },
+    ]);
+  });
+
   it('rows of a test set: the tightest of all bounds, at least 1, and never beyond a limit', () => {
     const bound = fc.option(fc.integer({ min: 1, max: 10_000 }), { nil: undefined });
     fc.assert(
