@@ -106,8 +106,16 @@ describe('client: ways to the service', () => {
         assert.equal(service.seen('predict').length, 3);
         assert.deepEqual(service.breaches, []);
         service.fault('predict', () => ({ status: 307, headers: { location } }));
-        await rejection(client.predict(request), 'response.invalid');
+        const error = await rejection(client.predict(request), 'response.invalid');
+        assert.match(error.message, /redirected \(307\) again and again \(3 times\)/);
         assert.equal(service.seen('predict').length, 7);
+        // Three are followed, whatever the method.
+        let left = 3;
+        const moved = { status: 302, headers: { location: '/svc/get_model_limits?moved' } };
+        service.fault('get_model_limits', () => (left-- > 0 ? moved : undefined));
+        await client.getModelLimits();
+        left = 4;
+        await rejection(client.getModelLimits(), 'response.invalid');
       }));
 
     it('follows none of a PUT, not even on the same origin', () =>
