@@ -11,9 +11,11 @@ import type { SeriesDef } from '../src/runtime/series/request';
 module.exports = function (RED: NodeAPI): void {
   function TabularSeries(this: FlowNode, def: SeriesDef): void {
     RED.nodes.createNode(this, def);
-    const { MixedTopics, SeriesKeeper, seriesAnswer, seriesRequest, showKeptSeries } = seriesNodes();
+    const { MixedTopics, PastSender, SeriesKeeper, seriesAnswer, seriesRequest, showKeptSeries } =
+      seriesNodes();
     const table = tableReader(RED, this, def);
     const keeper = new SeriesKeeper(RED, this, def);
+    const sender = new PastSender(RED, this, table);
     const topics = new MixedTopics(RED, this, def);
     showKeptSeries(RED, this, keeper);
     handleMessages(this, RED, {
@@ -21,7 +23,7 @@ module.exports = function (RED: NodeAPI): void {
       read: async (msg, work) => {
         const request = await seriesRequest(RED, this, def, table, msg);
         topics.look(request, msg);
-        return seriesAnswer(this, keeper, table, request, msg, work);
+        return seriesAnswer(this, keeper, sender, table, request, msg, work);
       },
       run: (output) => output,
       close: async (removed) => {

@@ -140,12 +140,12 @@
     });
   }
 
-  /* A flow written by hand may leave properties out: choices show their default. */
+  /* A flow of an earlier version or written by hand may leave properties out: choices show what that means. */
   function fillDefaults(node, field) {
-    for (const [name, { value }] of Object.entries(node._def.defaults)) {
+    for (const [name, { value, fallback = value }] of Object.entries(node._def.defaults)) {
       const input = field(name);
-      if (input.is('select') && value && !node[name]) {
-        input.val(value);
+      if (input.is('select') && fallback && !node[name]) {
+        input.val(fallback);
       }
       if (node[name] !== undefined) {
         continue;

@@ -2,6 +2,7 @@ import type { GivenTable, Training } from './connect';
 import {
   type BroughtOutcome,
   openSeries,
+  type PackedList,
   parseSeriesSettings,
   type PushOptions,
   readingsOf,
@@ -16,6 +17,9 @@ import {
   type SeriesTrainSet,
 } from './series';
 import { openTable, openTableFile } from './table';
+import { Yielder } from './util/event-loop';
+
+const UNPACKED_AT_ONCE = 100;
 
 /** As the series node; its fields have the same names. */
 export interface SeriesProgramOptions extends SeriesOptions {
@@ -71,13 +75,8 @@ export class SeriesRows {
     const source =
       path === undefined ? await openTable(table, { signal }) : await openTableFile(path, { signal });
     const readings = readingsOf(source, this.opened.settings, { signal });
-    const whole: SeriesStep = { rows: [], outcomes: [] };
-    for await (const step of this.opened.backfill(readings, { key })) {
-      step.rows.forEach((row) => whole.rows.push(row));
-      step.outcomes.forEach((outcome) => whole.outcomes.push(outcome));
-      whole.trainSet = step.trainSet ?? whole.trainSet;
-    }
-    return answerOf(whole);
+    const { rows, outcomes, trainSet } = await this.opened.backfill(readings, { key, signal });
+    return answerOf({ rows: await unpacked(rows), outcomes: await unpacked(outcomes), trainSet });
   }
 
   /** Says what came of a row, where `outcome` is `message`. Errors: `outcome.unknown`, `validation.failed` */
@@ -108,6 +107,17 @@ export class SeriesRows {
 export async function series(options: SeriesProgramOptions = {}): Promise<SeriesRows> {
   const { folder, onNote, ...given } = options;
   return new SeriesRows(await openSeries(parseSeriesSettings(given), { folder, notify: onNote }));
+}
+
+/** All of a list, in slices, so that the event loop has its turns. */
+async function unpacked<T>(list: PackedList<T>): Promise<T[]> {
+  const yielder = new Yielder();
+  const all: T[] = [];
+  while (all.length < list.length) {
+    all.push(...list.slice(all.length, all.length + UNPACKED_AT_ONCE));
+    await yielder.due();
+  }
+  return all;
 }
 
 async function answerOf({ rows, outcomes, trainSet }: SeriesStep): Promise<SeriesAnswer> {

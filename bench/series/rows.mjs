@@ -12,13 +12,8 @@ export async function allOutcomes({ options, readings }) {
   const series = await openSeries(parseSeriesSettings({ timezone: 'UTC', ...options }), {
     now: () => Date.UTC(2100, 0, 1),
   });
-  const rows = [];
-  let trainSet;
-  for await (const step of series.backfill(readings)) {
-    rows.push(...step.outcomes);
-    trainSet = step.trainSet ?? trainSet;
-  }
-  return { trainSet, rows };
+  const { trainSet, outcomes } = await series.backfill(readings);
+  return { trainSet, rows: outcomes.slice(0, outcomes.length) };
 }
 
 /** The train set of the readings before a time, and the rows with their outcome of those after. */
@@ -26,14 +21,9 @@ export async function seriesRows({ options, readings, border }) {
   const open = () =>
     openSeries(parseSeriesSettings({ timezone: 'UTC', ...options }), { now: () => Date.UTC(2100, 0, 1) });
   const [fitted, whole] = [await open(), await open()];
-  let trainSet;
-  for await (const step of fitted.backfill(readings.filter((reading) => reading.time < border))) {
-    trainSet = step.trainSet;
-  }
-  const later = [];
-  for await (const { outcomes } of whole.backfill(readings)) {
-    later.push(...outcomes.filter(({ series }) => series.time >= border));
-  }
+  const { trainSet } = await fitted.backfill(readings.filter((reading) => reading.time < border));
+  const { outcomes } = await whole.backfill(readings);
+  const later = outcomes.slice(0, outcomes.length).filter(({ series }) => series.time >= border);
   return { trainSet, train: await trainSet.rows(), later };
 }
 

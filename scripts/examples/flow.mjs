@@ -216,6 +216,7 @@ export const SERIES_DEFAULTS = {
   train: 'auto',
   every: '',
   late: '',
+  send: 'newest',
   keep: 20000,
   calendar: 'auto',
   relative: true,

@@ -4,11 +4,7 @@ if (msg.topic === 'text colour') {
   context.set('drawn', false);
   return null;
 }
-// The hours of the past come as an answer too; the plot begins with the first of now.
 const rows = msg.payload;
-if (rows.length > 24) {
-  return null;
-}
 const at = (i) => msg.series[i].time + msg.series[i].ahead;
 const { time } = msg.series[0];
 const points = [{ topic: 'measured', payload: rows[0].energy_kwh, x: time }];

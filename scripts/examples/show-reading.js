@@ -1,4 +1,4 @@
-// The last answer to each question, beside what the bearing shows now. The rows of the past come as one table.
+// The last answer to each question, beside what the bearing shows now. The newest row of the past comes as a table.
 if (Array.isArray(msg.payload)) {
   return null;
 }

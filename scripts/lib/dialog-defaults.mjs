@@ -40,8 +40,11 @@ function options({ kind, options: all, groups, default: standard }) {
   return groups === undefined ? [...empty, ...all] : { '': empty, ...groups };
 }
 
-/** What an empty field stands for, to be shown in it. */
-function shownFallback({ kind, fallback, label }) {
+/** What an empty field stands for, to be shown in it; of a choice what a flow without it means, where a new node differs. */
+function shownFallback({ kind, fallback, label, default: standard }) {
+  if (kind === 'choice' && standard !== '' && fallback !== standard) {
+    return fallback;
+  }
   return ['text', 'word', 'number'].includes(kind) && label !== false ? fallback : undefined;
 }
 

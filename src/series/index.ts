@@ -4,9 +4,11 @@ export { openSeries } from './series';
 export { parseDuration, parseDurations, showDuration } from './settings/durations';
 export { parseSeriesSettings } from './settings/settings';
 export {
+  type BackfillOptions,
   type BroughtOutcome,
   EVENT_OPERATORS,
   type EventOperator,
+  type PackedList,
   type PushOptions,
   type RowAddress,
   type Series,
@@ -15,6 +17,7 @@ export {
   type SeriesOptions,
   type SeriesOutcome,
   type SeriesOutcomeKind,
+  type SeriesPast,
   type SeriesProgress,
   type SeriesReading,
   type SeriesRow,

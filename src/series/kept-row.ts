@@ -8,3 +8,9 @@ export interface KeptRow {
   /** A number, or the code of a label. */
   truth: number;
 }
+
+/** A row whose outcome a message will bring. */
+export interface WaitingRow extends KeptRow {
+  /** Whether the row left to be predicted; its outcome leaves only then. Set when it leaves later. */
+  hasLeft: boolean;
+}

@@ -11,9 +11,11 @@ import { Journal } from './journal/journal';
 import { TimeAndKey } from './readings/time-and-key';
 import { SeriesState } from './state/state';
 import type {
+  BackfillOptions,
   BroughtOutcome,
   PushOptions,
   Series,
+  SeriesPast,
   SeriesProgress,
   SeriesReading,
   SeriesSettings,
@@ -63,24 +65,17 @@ class LiveSeries implements Series {
     });
   }
 
-  async *backfill(
+  backfill(
     readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
-    options: PushOptions = {},
-  ): AsyncGenerator<SeriesStep> {
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    await new Promise<void>((begin) => {
-      void this.serial.run(() => {
-        begin();
-        return ended;
-      });
+    options: BackfillOptions = {},
+  ): Promise<SeriesPast> {
+    return this.serial.run(async () => {
+      try {
+        return await backfill(this.parts, readings, options);
+      } finally {
+        await this.journal.flush();
+      }
     });
-    try {
-      yield* backfill(this.parts, readings, options);
-    } finally {
-      await this.journal.flush();
-      end();
-    }
   }
 
   outcome(brought: BroughtOutcome): Promise<SeriesStep> {

@@ -29,6 +29,11 @@ export interface SeriesOptions {
   every?: string;
   /** Allowed lateness in event time. Empty or `auto`: 3 × the median step of the machine. */
   late?: string;
+  /**
+   * Which rows a table of past readings gives: the newest of each key, or all. Its outcomes are those of rows that were
+   * given. Train sets have all rows in either case. Default `all`.
+   */
+  send?: 'newest' | 'all';
   /** How many rows with an outcome are kept for train sets. Default 20,000. */
   keep?: number | string;
   /** Calendar columns. `auto`: those that the rows kept span enough time for. */
@@ -72,6 +77,7 @@ export interface SeriesSettings {
   every: number | undefined;
   /** undefined: 3 × the median step of each key. */
   late: number | undefined;
+  send: 'newest' | 'all';
   keep: number;
   calendar: 'auto' | 'on' | 'off';
   relative: boolean;
@@ -137,6 +143,24 @@ export interface SeriesTrainSet {
   rows(): Promise<SeriesCells[]>;
 }
 
+/** Rows, or outcomes, that are held packed and unpacked when they are asked for: a year of hours has 200,000. */
+export interface PackedList<T> {
+  readonly length: number;
+  /** How many there were before the oldest were left out. */
+  readonly total: number;
+  /** Cells of one at most. */
+  readonly width: number;
+  /** Those from one index up to another, which is not included. */
+  slice(from: number, to: number): T[];
+}
+
+/** What a table of past readings produces, in the order in which it should leave. */
+export interface SeriesPast {
+  trainSet?: SeriesTrainSet;
+  rows: PackedList<SeriesRow>;
+  outcomes: PackedList<SeriesOutcome>;
+}
+
 /** What a reading produces, in the order in which it should leave: the train set, then rows, then outcomes. */
 export interface SeriesStep {
   /** Rows to predict: one for each `ahead`; none before the first train set, and none for late readings. */
@@ -152,6 +176,12 @@ export interface PushOptions {
   time?: unknown;
   /** Milliseconds since 1970. Left out: now. */
   arrival?: number;
+}
+
+export interface BackfillOptions extends PushOptions {
+  signal?: AbortSignal;
+  /** Rows, and outcomes, that are given at most: the newest. Left out: all. */
+  most?: number;
 }
 
 /** An outcome that a message brings. It names its row by id, or by key (left out where there is none) and time. */
@@ -222,8 +252,8 @@ export interface Series {
    */
   push(reading: SeriesReading, options?: PushOptions): Promise<SeriesStep>;
   /**
-   * Takes a table of past readings in any order, and gives the same rows as the readings would one by one. Earlier
-   * readings stay; for the same key and time the table wins. Steps come in parts; the last one has the train set, where
+   * Takes a table of past readings in any order, and gives the same rows as the readings would one by one, or the newest
+   * of each key alone (`send`). Earlier readings stay; for the same key and time the table wins. The train set comes where
    * there are outcomes. Errors as for `push`, with the row number; a table that has one is not taken at all. Only the
    * bound on numbers held (`limit.exceeded`) may be met midway. Its values in columns known ahead count as known to all
    * earlier rows. A table of such columns alone is a plan, and so are its rows of such columns alone that follow all
@@ -231,8 +261,8 @@ export interface Series {
    */
   backfill(
     readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
-    options?: PushOptions,
-  ): AsyncGenerator<SeriesStep>;
+    options?: BackfillOptions,
+  ): Promise<SeriesPast>;
   /** Outcomes of kind `message`. Errors: `outcome.unknown`, `limit.exceeded` (labels), `validation.failed` (no such kind). */
   outcome(brought: BroughtOutcome): Promise<SeriesStep>;
   /**

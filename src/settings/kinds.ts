@@ -126,6 +126,8 @@ export function numberIn(
 }
 
 interface Choosing<T> extends Common {
+  /** What a flow that was made before the setting is taken to say; left out: the default. */
+  fallback?: T;
   open?: T;
   groups?: Readonly<Record<string, readonly T[]>>;
 }

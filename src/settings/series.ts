@@ -31,6 +31,8 @@ export const SERIES = {
   train: schedule('auto'),
   every: duration(),
   late: duration({ min: 0 }),
+  /** Which rows of a table of past readings leave: a flow that does not say sends all. */
+  send: choice(['newest', 'all'], { default: 'newest', fallback: 'all' }),
   /** Rows with their outcome. */
   keep: numberIn({ min: 1, max: 1_000_000, integer: true, default: 20_000 }),
   calendar: choice(['auto', 'on', 'off'], { default: 'auto' }),

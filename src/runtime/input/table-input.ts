@@ -15,6 +15,8 @@ export interface TableReader {
   read(msg: Message): Promise<TableInput>;
   /** Writes a table back to where it was read, or to `msg.payload` if that is not a message property. */
   write(msg: Message, table: unknown): void;
+  /** The property of the message that it is written to: `payload`. */
+  readonly target: string;
   /** The place in words, for errors: `msg.payload`. */
   readonly place: string;
 }
@@ -42,8 +44,10 @@ export function tableReader(
   const { timeoutMs = TIMEOUT_MS } = options;
   const place = `${type === 'msg' || type === 'flow' || type === 'global' ? `${type}.` : ''}${property}`;
   const evaluate = evaluator(red, node, property, type);
+  const target = type === 'msg' && def.source !== 'file' ? property : 'payload';
   return {
     place,
+    target,
     async read(msg) {
       const { value } = await settledWithin(timeoutMs, place, (resolve, reject) =>
         evaluate(msg, (error, result) => {
@@ -64,7 +68,6 @@ export function tableReader(
       return { value: options.allowMissing === true ? value : present(value, place) };
     },
     write(msg, table) {
-      const target = type === 'msg' && def.source !== 'file' ? property : 'payload';
       red.util.setMessageProperty(msg, target, table, true);
       // On a frozen object Node-RED silently sets nothing.
       if (red.util.getMessageProperty(msg, target) !== table) {

@@ -9,6 +9,7 @@ import { withoutSecrets } from '../secrets';
 import { reportDone, reportError, watchToldEnds } from '../status/report';
 import { withSharedArrays } from '../status/shared-arrays';
 import { StatusLine } from '../status/status-line';
+import { HandOver } from './hand-over';
 import { InFlight } from './in-flight';
 import { dropUnwieldy } from './unwieldy';
 import { unreadablePart, usableMessage } from './usable-message';
@@ -26,12 +27,17 @@ export const PATIENCE: ClosePatience = { drainMs: 6_000, closeMs: 8_000 };
 /** One send: a message, or for each output one, several or none (null). */
 type Sending = Message | (Message | Message[] | null)[];
 
-/** The output of a message: one send, several in this order, or nothing. */
-export type Output = Sending | Sendings | undefined;
+/** The output of a message: one send, several in this order, at once or one after the other, or nothing. */
+export type Output = Sending | Sendings | LaterSendings | undefined;
 
 /** Several sends in order, where one output must get its message before another. */
 export class Sendings {
   constructor(readonly list: readonly Sending[]) {}
+}
+
+/** Several sends in order, each made when the one before has been sent and what made it has gone on. */
+export class LaterSendings {
+  constructor(readonly list: AsyncIterable<Sending>) {}
 }
 
 /** What a handler gets besides the message. */
@@ -77,7 +83,9 @@ export function handleMessages<T>(
 
   node.on('input', (received, send, done) => {
     let msg: Message | undefined;
+    const leave = HandOver.enter(received._msgid);
     const ticket = inFlight.begin((error) => {
+      leave?.();
       if (msg !== undefined) {
         handler.settled?.(msg);
       }
@@ -116,23 +124,33 @@ export function handleMessages<T>(
       return;
     }
     const usable = msg;
+    const sendNow = (output: Exclude<Output, LaterSendings>): void => {
+      // Where the close has settled the message already, a late result has nowhere to go.
+      if (output !== undefined && ticket.open) {
+        if (controller.signal.aborted) {
+          // The next nodes may be closed already: Node-RED would drop the output silently.
+          throw closedError();
+        }
+        sendOutput(send, output);
+      }
+    };
+
+    const sendLater = async ({ list }: LaterSendings): Promise<void> => {
+      for await (const sending of list) {
+        sendNow(sending);
+      }
+      ticket.settle();
+    };
+
     serial
       .run(() => handler.read(usable, work))
       .then((input) => handler.run(input, usable, work))
       .then((output) => {
-        // The close has settled the message already: a late result has nowhere to go.
-        if (!ticket.open) {
-          return;
+        if (output instanceof LaterSendings) {
+          return sendLater(output);
         }
-        if (output === undefined) {
-          ticket.settle();
-        } else if (controller.signal.aborted) {
-          // The next nodes may be closed already: Node-RED would drop the output silently.
-          fail(closedError());
-        } else {
-          sendOutput(send, output);
-          ticket.settle();
-        }
+        sendNow(output);
+        ticket.settle();
       })
       .catch(fail);
   });
@@ -163,7 +181,7 @@ export function handleMessages<T>(
 /** Node-RED copies a message that goes to several nodes. @throws ServiceError `validation.failed` where it cannot */
 function sendOutput(
   send: (output: Message | (Message | Message[] | null)[]) => void,
-  output: NonNullable<Output>,
+  output: Sending | Sendings,
 ): void {
   try {
     for (const sending of output instanceof Sendings ? output.list : [output]) {

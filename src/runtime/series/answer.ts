@@ -4,6 +4,7 @@ import { type MessageWork, type Output, Sendings } from '../messages/message-han
 import type { FlowNode, Message } from '../node-red';
 import type { SeriesKeeper } from './keeper';
 import { SeriesOutput } from './output';
+import type { PastSender } from './past-sender';
 import type { SeriesRequest } from './request';
 import { showSeries } from './status';
 import { takeTable } from './take-table';
@@ -15,6 +16,7 @@ import { takeTable } from './take-table';
 export async function seriesAnswer(
   node: FlowNode,
   keeper: SeriesKeeper,
+  sender: PastSender,
   table: TableReader,
   request: SeriesRequest,
   msg: Message,
@@ -26,7 +28,7 @@ export async function seriesAnswer(
   // Before anything can fail: the dialog offers what it is to be given.
   nameColumns(node, request);
   const series = await keeper.open(msg);
-  const output = new SeriesOutput(table, series.settings.aheads.length > 1);
+  const output = new SeriesOutput(table, series.settings.aheads.length);
   const answer = async (): Promise<Output> => {
     switch (request.kind) {
       case 'reset':
@@ -41,7 +43,7 @@ export async function seriesAnswer(
       case 'reading':
         return output.ofReading(msg, await series.push(request.reading.cells, { key: request.key }));
       case 'table':
-        return output.ofTable(msg, await takeTable(series, request.table, request.key, work));
+        return sender.send(output, msg, await takeTable(series, request.table, request.key, work), work);
     }
   };
   const answered = await answer();

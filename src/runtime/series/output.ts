@@ -5,31 +5,20 @@ import type { Message } from '../node-red';
 
 /** Puts what came of a message into messages: the train set first, then its row or rows, then outcomes. */
 export class SeriesOutput {
+  /** @param rowsTogether rows of one reading: several steps ahead make several */
   constructor(
     private readonly table: TableReader,
-    /** Several steps ahead make several rows of one reading. */
-    private readonly several: boolean,
+    readonly rowsTogether: number,
   ) {}
 
   /** Of one reading: each outcome is a message of its own. */
   async ofReading(msg: Message, { rows, outcomes, trainSet }: SeriesStep): Promise<Sendings> {
     return new Sendings([
       ...(trainSet === undefined ? [] : [await this.ofTrainSet(msg, trainSet)]),
-      ...(rows.length === 0 ? [] : [[this.rows(msg, rows, this.several), null, null]]),
+      ...(rows.length === 0 ? [] : [[this.ofRows(msg, rows, this.rowsTogether > 1), null, null]]),
       ...(outcomes.length === 0
         ? []
-        : [[null, outcomes.map((outcome) => this.outcomes(msg, [outcome], false)), null]]),
-    ]);
-  }
-
-  /** Of a table: all its rows are one message, and so are their outcomes. */
-  async ofTable(msg: Message, { rows, outcomes, trainSet }: SeriesStep): Promise<Sendings> {
-    // Made before the message is changed, from which it takes its id.
-    const learned = outcomes.length === 0 ? undefined : this.outcomes(msg, outcomes, true);
-    return new Sendings([
-      ...(trainSet === undefined ? [] : [await this.ofTrainSet(msg, trainSet)]),
-      ...(rows.length === 0 ? [] : [[this.rows(msg, rows, true), null, null]]),
-      ...(learned === undefined ? [] : [[null, learned, null]]),
+        : [[null, outcomes.map((outcome) => this.ofOutcomes(msg, [outcome], false)), null]]),
     ]);
   }
 
@@ -53,13 +42,14 @@ export class SeriesOutput {
   }
 
   /** The message itself, which keeps what else it has. */
-  private rows(msg: Message, rows: SeriesRow[], asTable: boolean): Message {
+  ofRows(msg: Message, rows: SeriesRow[], asTable = true): Message {
     this.table.write(msg, asTable ? rows.map(({ row }) => row) : rows[0]!.row);
     msg.series = asTable ? rows.map(({ series }) => series) : rows[0]!.series;
     return msg;
   }
 
-  private outcomes(from: Message, outcomes: SeriesOutcome[], asTable: boolean): Message {
+  /** A message of their own. */
+  ofOutcomes(from: Message, outcomes: SeriesOutcome[], asTable = true): Message {
     const msg = fresh(from);
     this.table.write(msg, asTable ? outcomes.map(({ row }) => row) : outcomes[0]!.row);
     msg.series = asTable ? outcomes.map(({ series }) => series) : outcomes[0]!.series;

@@ -134,6 +134,7 @@ export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: To
     train: read('train'),
     every: read('every'),
     late: read('late'),
+    send: read('send'),
     keep: read('keep'),
     calendar: read('calendar'),
     relative: read('relative'),

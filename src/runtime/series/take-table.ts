@@ -1,12 +1,11 @@
 import type { TableInput } from '../../scoring/types';
-import type { Series, SeriesOutcome, SeriesRow, SeriesStep } from '../../series';
+import type { Series, SeriesPast } from '../../series';
 import { seriesLayer, table } from '../lazy';
 import type { MessageWork } from '../messages/message-handler';
 import { Follower } from '../messages/progress';
 
 /**
- * Takes a table of past readings. The answer holds its newest rows and outcomes, as many as the series keeps, and the
- * train set.
+ * Takes a table of past readings. Of its rows and outcomes the newest are given, as many as the series keeps.
  * @throws ServiceError
  */
 export async function takeTable(
@@ -14,7 +13,7 @@ export async function takeTable(
   input: TableInput,
   key: string | undefined,
   { signal, status }: MessageWork,
-): Promise<SeriesStep> {
+): Promise<SeriesPast> {
   const follower = new Follower(status);
   follower.show({ key: 'reading' });
   const source =
@@ -25,34 +24,5 @@ export async function takeTable(
     signal,
     onRead: (fraction) => follower.show({ key: 'reading', fraction }),
   });
-  const rows = new Newest<SeriesRow>(opened.settings.keep);
-  const outcomes = new Newest<SeriesOutcome>(opened.settings.keep);
-  const last: Pick<SeriesStep, 'trainSet'> = {};
-  for await (const step of opened.backfill(readings, { key })) {
-    signal.throwIfAborted();
-    rows.add(step.rows);
-    outcomes.add(step.outcomes);
-    last.trainSet = step.trainSet ?? last.trainSet;
-  }
-  return { rows: rows.list(), outcomes: outcomes.list(), ...last };
-}
-
-/** The last so many of a list that comes in parts. */
-class Newest<T> {
-  private readonly parts: T[][] = [];
-  private count = 0;
-
-  constructor(private readonly most: number) {}
-
-  add(part: T[]): void {
-    this.parts.push(part);
-    this.count += part.length;
-    while (this.count - this.parts[0]!.length >= this.most) {
-      this.count -= this.parts.shift()!.length;
-    }
-  }
-
-  list(): T[] {
-    return this.parts.flat().slice(-this.most);
-  }
+  return opened.backfill(readings, { key, signal, most: opened.settings.keep });
 }

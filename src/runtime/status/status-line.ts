@@ -22,7 +22,7 @@ const LOOK: Record<StatusKind, Pick<NodeStatus, 'fill' | 'shape'>> = {
  * Node-RED hands the whole status object to Status nodes, and its text, colour and shape alone to the editor.
  */
 export interface Progress {
-  phase: 'reading' | 'uploading' | 'fitting' | 'predicting' | 'collecting' | 'live';
+  phase: 'reading' | 'uploading' | 'fitting' | 'predicting' | 'collecting' | 'sending' | 'live';
   /** Since this phase began. */
   seconds?: number;
   /** 0 to 100, whole. */

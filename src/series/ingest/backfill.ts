@@ -1,29 +1,33 @@
 import { Yielder } from '../../util/event-loop';
-import type { PushOptions, SeriesReading, SeriesStep } from '../types';
+import type { KeptRow } from '../kept-row';
+import { ROW_LEFT, ROW_STAYED } from '../readings/machine';
+import type { BackfillOptions, PushOptions, SeriesPast, SeriesReading } from '../types';
 import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
 import { type PastReadings, readPast, withHeld } from './past-readings';
+import { PastOutcomes, PastRows } from './past-rows';
 
-/** Readings of a table per step. */
-const READINGS_PER_STEP = 256;
 /** How far the clocks of a table may be ahead of ours. */
 const TABLE_AHEAD_OF_US = 86_400_000;
 
 /**
- * Takes a table of past readings in order of event time. The last step has the train set.
+ * Takes a table of past readings in order of event time.
  *
  * @throws ServiceError limit.exceeded, time.invalid, columns.missing
  */
-export async function* backfill(
+export async function backfill(
   parts: SeriesParts,
   readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
-  options: PushOptions,
-): AsyncGenerator<SeriesStep> {
+  options: BackfillOptions,
+): Promise<SeriesPast> {
   const { settings, state, journal, builder, plans } = parts;
+  const { signal, most = Infinity } = options;
+  const rows = new PastRows(state, most);
+  const outcomes = new PastOutcomes((row) => builder.outcomeOf(row), state, rows, most);
   const past = await readTable(parts, readings, options);
   if (past.readings.length === 0 && past.plan.length > 0) {
     plans.take(past.plan);
-    return;
+    return { rows, outcomes };
   }
   state.counts.readings += past.readings.length;
   state.counts.future += past.future;
@@ -35,25 +39,64 @@ export async function* backfill(
   }
   journal.outdate();
   plans.takeOfTable(past.readings, past.plan);
-  const all = await withHeld(state, past.readings);
+  const isAll = settings.send === 'all';
+  const merged = await withHeld(state, past.readings);
   const yielder = new Yielder();
-  let step: SeriesStep = { rows: [], outcomes: [] };
-  for (const [i, { key, time, cells }] of all.entries()) {
+  for (const { key, time, cells, flag } of merged.readings) {
     const machine = state.machine(key);
     state.checkRoom(cells.length / 2, key, time);
-    const { isRow, outcomes } = await acceptReading(parts, machine, time, cells);
-    step.rows.push(...(isRow ? builder.rowsOf(machine, time, false) : []));
-    step.outcomes = step.outcomes.concat(outcomes);
-    if (i % READINGS_PER_STEP === READINGS_PER_STEP - 1) {
-      yield step;
-      step = { rows: [], outcomes: [] };
+    const leaves = isAll || flag === ROW_LEFT;
+    const accepted = await acceptReading(parts, machine, time, cells, leaves ? ROW_LEFT : ROW_STAYED);
+    if (isAll && accepted.isRow) {
+      builder.addPastRows(rows, machine, time);
+    }
+    for (const row of accepted.released) {
+      if (isAll || !wasReleased(merged.released.get(key), row, settings.aheads)) {
+        outcomes.add(row);
+      }
     }
     await yielder.due();
+    signal?.throwIfAborted();
+  }
+  if (!isAll) {
+    addNewestRows(parts, rows, new Set(past.readings.map(({ key }) => key)));
   }
   const { kind } = settings.train;
   const reason = state.schedule.trainSets === 0 ? 'first' : 'rows';
   const trainSet = kind === 'never' ? undefined : builder.trainSet(reason);
-  yield { ...step, ...(trainSet !== undefined && { trainSet }) };
+  return { rows, outcomes, ...(trainSet !== undefined && { trainSet }) };
+}
+
+/** Whether the outcome of a row had been released before its machine started over. */
+function wasReleased(
+  released: readonly number[] | undefined,
+  { time, ahead }: KeptRow,
+  aheads: readonly number[],
+): boolean {
+  return released !== undefined && time <= released[aheads.indexOf(ahead)]!;
+}
+
+/** The newest row of each key leaves: its outcome will leave too. */
+function addNewestRows(
+  { state, builder }: SeriesParts,
+  rows: PastRows,
+  keys: ReadonlySet<string | null>,
+): void {
+  for (const key of keys) {
+    const machine = state.machines.get(key)!;
+    const { clock } = machine;
+    let index = clock.size - 1;
+    while (index > 0 && !state.pending.isRow(machine, index)) {
+      index--;
+    }
+    const time = clock.time(index);
+    clock.put(time, ROW_LEFT);
+    builder.addPastRows(rows, machine, time);
+    const waiting = state.waiting.get(state.address(key, time, 0).id);
+    if (waiting !== undefined) {
+      waiting.hasLeft = true;
+    }
+  }
 }
 
 /** Reads and checks a whole table. One that is refused leaves no columns behind, since those would stay for good. */

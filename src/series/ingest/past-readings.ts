@@ -101,13 +101,21 @@ function aheadOf(
     isPlan && (newest.size === 0 || time > Math.min(latest, newest.get(key) ?? reader.newestOf(key)));
 }
 
+/** A table together with what machines held of the same time. */
+export interface MergedReadings {
+  readings: PastReading[];
+  /** Of machines that start over, by key: the time up to which their rows had been released, for each ahead. */
+  released: ReadonlyMap<string | null, readonly number[]>;
+}
+
 /** Machines that have readings newer than the table's first start over: what they hold is merged into the table. */
-export async function withHeld(state: SeriesState, past: PastReading[]): Promise<PastReading[]> {
+export async function withHeld(state: SeriesState, past: PastReading[]): Promise<MergedReadings> {
   const spans = new Map<string | null, { from: number; to: number }>();
   for (const { key, time } of past) {
     spans.set(key, { from: spans.get(key)?.from ?? time, to: time });
   }
   const held: PastReading[] = [];
+  const released = new Map<string | null, readonly number[]>();
   for (const [key, { from, to }] of spans) {
     const machine = state.machines.get(key);
     if (machine !== undefined && machine.newest >= from) {
@@ -118,9 +126,10 @@ export async function withHeld(state: SeriesState, past: PastReading[]): Promise
           held.push(reading);
         }
       }
+      released.set(key, machine.released);
       state.forget(machine, ({ time }) => time >= since || (time >= from && time <= to));
     }
   }
   // The sort is stable: at equal times the table's reading comes last, and so wins.
-  return held.length === 0 ? past : sortByTime(held.concat(past));
+  return { readings: held.length === 0 ? past : await sortByTime(held.concat(past)), released };
 }

@@ -4,6 +4,7 @@ import type { SeriesState } from '../state/state';
 import { FIRST_EVENTS } from '../train-sets/schedule';
 import { makeTrainSet, targetName } from '../train-sets/train-set';
 import type { SeriesOutcome, SeriesRow, SeriesTrainSet, TrainReason } from '../types';
+import type { PastRows } from './past-rows';
 
 /** Builds what leaves a series: rows, outcomes and train sets. */
 export class StepBuilder {
@@ -16,19 +17,15 @@ export class StepBuilder {
     this.target = targetName(state.settings);
   }
 
-  /**
-   * One row per ahead.
-   *
-   * @param isNow the reading is live, so that a plan should have covered it
-   */
-  rowsOf(machine: Machine, time: number, isNow: boolean): SeriesRow[] {
+  /** The rows of a live reading, one per ahead: a plan should have covered them. */
+  liveRows(machine: Machine, time: number): SeriesRow[] {
     const { state } = this;
-    const { features, pending } = state;
-    const base = pending.base(machine, time);
+    const { features } = state;
+    const base = state.pending.base(machine, time);
     const rows = state.rowAheads.map((ahead) => {
       const row = features.row(machine, base, time, ahead);
       const unknown = features.unknownAhead(row);
-      if (isNow && unknown !== undefined) {
+      if (unknown !== undefined) {
         state.counts.unknownAhead++;
         this.tellUnknown(unknown, time + ahead);
       }
@@ -36,6 +33,15 @@ export class StepBuilder {
     });
     state.counts.rows += rows.length;
     return rows;
+  }
+
+  /** Adds the rows of a past reading, one per ahead. */
+  addPastRows(past: PastRows, machine: Machine, time: number): void {
+    const { features, pending, rowAheads, counts } = this.state;
+    const base = pending.base(machine, time);
+    const rows = rowAheads.map((ahead) => features.row(machine, base, time, ahead));
+    past.add(machine.key, time, base, rows);
+    counts.rows += rows.length;
   }
 
   private tellUnknown(column: string, then: number): void {

@@ -27,7 +27,7 @@ export function takeOutcome(
     );
   }
   const rowId = id ?? waiting.idAt(key ?? null, timeAndKey.instant(time));
-  if (rowId === undefined || !waiting.has(rowId)) {
+  if (rowId === undefined || waiting.get(rowId) === undefined) {
     const which = id === undefined ? `${ofKey(key ?? null)} at ${show(time)}` : ` with the id ${show(id)}`;
     throw new ServiceError(
       'outcome.unknown',
@@ -36,11 +36,13 @@ export function takeOutcome(
   }
   // Only now: an outcome without a row must not decide whether outcomes are numbers or labels.
   const truth = labels.codeOf(value);
-  const released = { ...waiting.take(rowId)!, truth };
+  const { hasLeft, ...row } = waiting.take(rowId)!;
+  const released = { ...row, truth };
   state.kept.add(released);
   journal.kept(released);
   state.counts.outcomes++;
   const reason = state.schedule.due(state.facts(now()));
   const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
-  return { rows: [], outcomes: [builder.outcomeOf(released)], ...(trainSet !== undefined && { trainSet }) };
+  const outcomes = hasLeft ? [builder.outcomeOf(released)] : [];
+  return { rows: [], outcomes, ...(trainSet !== undefined && { trainSet }) };
 }

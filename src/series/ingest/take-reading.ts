@@ -59,9 +59,10 @@ export async function takeReading(
     );
     return { rows: [], outcomes: [] };
   }
-  const step = await acceptReading(parts, machine, time, cells);
+  const { isRow, released } = await acceptReading(parts, machine, time, cells);
   const reason = state.schedule.due(state.facts(now()));
   const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
-  const rows = step.isRow && state.isStarted ? builder.rowsOf(machine, time, true) : [];
-  return { rows, outcomes: step.outcomes, ...(trainSet !== undefined && { trainSet }) };
+  const rows = isRow && state.isStarted ? builder.liveRows(machine, time) : [];
+  const outcomes = released.map((row) => builder.outcomeOf(row));
+  return { rows, outcomes, ...(trainSet !== undefined && { trainSet }) };
 }

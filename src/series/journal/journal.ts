@@ -6,7 +6,7 @@ import { writeAll } from '../../util/file-io';
 import { assertWithoutLinks } from '../../util/own-files';
 import { reasonOf } from '../../util/reason';
 import { ServiceError } from '../../wire/service-error';
-import type { KeptRow } from '../kept-row';
+import type { KeptRow, WaitingRow } from '../kept-row';
 import type { Sensor } from '../readings/sensors';
 import type { KnownValue } from '../rows/known-ahead';
 import type { Recorder, SeriesState } from '../state/state';
@@ -91,7 +91,7 @@ export class Journal implements Recorder {
     this.append(() => record.kept(row));
   }
 
-  waiting(row: KeptRow): void {
+  waiting(row: WaitingRow): void {
     this.append(() => record.waiting(row));
   }
 

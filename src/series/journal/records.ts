@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../util/json';
 import { NewerFile } from '../../util/own-files';
-import type { KeptRow } from '../kept-row';
+import type { KeptRow, WaitingRow } from '../kept-row';
 import { heldReadings } from '../readings/held-readings';
 import type { Machine } from '../readings/machine';
 import type { Sensor, SensorKind } from '../readings/sensors';
@@ -32,8 +32,8 @@ export const record = {
     JSON.stringify(['p', key, sensor, time, since, value]),
   kept: ({ key, time, ahead, truth, row }: KeptRow): string =>
     JSON.stringify(['k', key, time, ahead, truth, Array.from(row)]),
-  waiting: ({ key, time, ahead, row }: KeptRow): string =>
-    JSON.stringify(['waits', key, time, ahead, Array.from(row)]),
+  waiting: ({ key, time, ahead, row, hasLeft }: WaitingRow): string =>
+    JSON.stringify(['waits', key, time, ahead, Array.from(row), ...(hasLeft ? [] : [false])]),
   /** Schedule, counters and labels. */
   summary: ({ schedule, counts, labels }: SeriesState): string => {
     const { trainSets, trainedAt, outcomesThen, keptThen, decayWaits } = schedule;
@@ -173,8 +173,14 @@ export class Replay {
         return;
       }
       case 'waits': {
-        const [key, time, ahead, row] = rest as [string | null, number, number, Cells];
-        const one = { key, time, ahead, row: numbersOf(row), truth: NaN };
+        const [key, time, ahead, row, hasLeft = true] = rest as [
+          string | null,
+          number,
+          number,
+          Cells,
+          boolean | undefined,
+        ];
+        const one = { key, time, ahead, row: numbersOf(row), truth: NaN, hasLeft };
         state.waiting.add(state.address(key, time, ahead).id, one);
         return;
       }

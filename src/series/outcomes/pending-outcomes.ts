@@ -1,5 +1,5 @@
 import type { KeptRow } from '../kept-row';
-import type { Machine } from '../readings/machine';
+import { type Machine, ROW_LEFT } from '../readings/machine';
 import type { Sensors } from '../readings/sensors';
 import type { SeriesFeatures } from '../rows/features';
 import type { SeriesSettings } from '../types';
@@ -13,11 +13,11 @@ const AHEADS_KEPT = 4;
 /** Numbers held in cached row bases. */
 const MAX_BASES = 1_000_000;
 
-/** A row with its outcome, as released. */
-export interface ReleasedRow extends KeptRow {
+/** An outcome, as released. */
+export interface Released {
   machine: Machine;
-  /** Whether its reading arrived in order, so that the row left to be predicted. */
-  wasLive: boolean;
+  /** The row with it, where it left to be predicted. */
+  left: KeptRow | undefined;
 }
 
 /**
@@ -91,7 +91,7 @@ export class PendingOutcomes {
   }
 
   /** Releases the rows whose outcome is now known, one after the other. */
-  *release(machine: Machine): IterableIterator<ReleasedRow> {
+  *release(machine: Machine): IterableIterator<Released> {
     if (!this.isFromReadings) {
       return;
     }
@@ -111,11 +111,13 @@ export class PendingOutcomes {
         }
         machine.released[k] = time;
         if (truth !== undefined) {
-          const row = this.rowWithOutcome(machine, time, k, truth);
-          if (this.isKept(time, k)) {
-            this.hold(machine.unsettled[k]!, row);
+          const isKept = this.isKept(time, k);
+          const hasLeft = clock.value(index) === ROW_LEFT;
+          const row = isKept || hasLeft ? this.rowWithOutcome(machine, time, k, truth) : undefined;
+          if (isKept) {
+            this.hold(machine.unsettled[k]!, row!);
           }
-          yield { ...row, machine, wasLive: clock.value(index) === 1 };
+          yield { machine, left: hasLeft ? row : undefined };
         }
       }
     }

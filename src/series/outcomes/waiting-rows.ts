@@ -1,9 +1,9 @@
 import { BoundedMap } from '../../util/bounded-map';
-import type { KeptRow } from '../kept-row';
+import type { WaitingRow } from '../kept-row';
 
 /** The newest rows whose outcome a message will bring, by id. */
 export class WaitingRows {
-  private readonly rows: BoundedMap<string, KeptRow>;
+  private readonly rows: BoundedMap<string, WaitingRow>;
   /** By key: ids with their times, in order of arrival. */
   private readonly byKey = new Map<string | null, Map<string, number>>();
 
@@ -15,7 +15,7 @@ export class WaitingRows {
     return this.rows.size;
   }
 
-  add(id: string, row: KeptRow): void {
+  add(id: string, row: WaitingRow): void {
     let ids = this.byKey.get(row.key);
     if (ids === undefined) {
       ids = new Map();
@@ -26,7 +26,7 @@ export class WaitingRows {
   }
 
   /** Removes and returns the row with an id. */
-  take(id: string): KeptRow | undefined {
+  take(id: string): WaitingRow | undefined {
     const row = this.rows.get(id);
     if (row !== undefined) {
       this.rows.delete(id);
@@ -35,8 +35,8 @@ export class WaitingRows {
     return row;
   }
 
-  has(id: string): boolean {
-    return this.rows.has(id);
+  get(id: string): WaitingRow | undefined {
+    return this.rows.get(id);
   }
 
   /** The id of a key's row at a time, or else of the last one before it. */
@@ -50,7 +50,7 @@ export class WaitingRows {
     return best?.id;
   }
 
-  dropWhere(isDropped: (row: KeptRow) => boolean): void {
+  dropWhere(isDropped: (row: WaitingRow) => boolean): void {
     for (const [id, row] of this.rows) {
       if (isDropped(row)) {
         this.take(id);
@@ -58,7 +58,7 @@ export class WaitingRows {
     }
   }
 
-  values(): IterableIterator<KeptRow> {
+  values(): IterableIterator<WaitingRow> {
     return this.rows.values();
   }
 

@@ -1,10 +1,12 @@
-import type { Machine } from './machine';
+import { CAME_LATE, type Machine } from './machine';
 
 export interface PastReading {
   key: string | null;
   time: number;
   /** [sensor, number, sensor, number …] */
   cells: number[];
+  /** What became of it, where it was taken before. */
+  flag?: number;
 }
 
 /** The readings that a machine still holds, to be replayed together with those of a table. */
@@ -13,7 +15,7 @@ export function heldReadings(machine: Machine): PastReading[] {
   const held: PastReading[] = [];
   const byTime = new Map<number, PastReading>();
   for (let i = 0; i < clock.size; i++) {
-    const reading = { key, time: clock.time(i), cells: [] };
+    const reading = { key, time: clock.time(i), cells: [], flag: clock.value(i) };
     held.push(reading);
     byTime.set(reading.time, reading);
   }
@@ -22,7 +24,7 @@ export function heldReadings(machine: Machine): PastReading[] {
       const time = track!.line.time(i);
       let reading = byTime.get(time);
       if (reading === undefined) {
-        reading = { key, time, cells: [] };
+        reading = { key, time, cells: [], flag: CAME_LATE };
         held.push(reading);
         byTime.set(time, reading);
       }

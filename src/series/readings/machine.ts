@@ -13,9 +13,14 @@ export const HISTORY = 28 * 86_400_000;
 /** In-order readings between two rounds of housekeeping. */
 const HOUSEKEEPING = 32;
 
+/** What the clock of a machine says of a reading: it came late; its row left; it gave a row that did not leave. */
+export const CAME_LATE = 0;
+export const ROW_LEFT = 1;
+export const ROW_STAYED = 2;
+
 /** One machine: its readings as far back as rows need them, and how far its outcomes have come. */
 export class Machine {
-  /** The times of its readings; 1 where the reading arrived in order and gave a row, 0 where it was late. */
+  /** The times of its readings, and what became of each: CAME_LATE, ROW_LEFT or ROW_STAYED. */
   readonly clock = new Timeline();
   /** By sensor index. */
   readonly tracks: (Track | undefined)[] = [];

@@ -64,6 +64,11 @@ export class SeriesFeatures {
     this.longest = settings.windows.at(-1)!;
   }
 
+  /** How many of a row's first cells depend on the time ahead; the others are those of the base. */
+  get headCells(): number {
+    return KNOWN_AHEAD + this.settings.knownAhead.length;
+  }
+
   /** Whether rows have the outcome's values a day and a week before. */
   get hasHistory(): boolean {
     const { outcome, aheads } = this.settings;

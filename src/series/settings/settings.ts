@@ -34,6 +34,7 @@ export function parseSeriesSettings(options: SeriesOptions = {}): SeriesSettings
     train: scheduleOf(autoOr(options.train)),
     every: every === undefined ? undefined : oneDuration(every, 'One row every'),
     late: late === undefined ? undefined : lateOf(late),
+    send: oneOf(options.send ?? 'all', ['newest', 'all'], 'Send of a table'),
     keep: keepOf(options.keep),
     calendar: oneOf(options.calendar ?? 'auto', ['auto', 'on', 'off'], 'Calendar'),
     relative: options.relative ?? true,

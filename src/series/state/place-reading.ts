@@ -19,7 +19,7 @@ interface Places {
  * Stores a reading in its machine: in the tracks, the clock, and what the outcome is derived from.
  *
  * @param cells numbers of sensors, each followed by its value
- * @param flag 1 where the reading arrived in order and gives a row
+ * @param flag what becomes of the reading, as the clock has it
  * @returns whether there was a reading at this time before
  */
 export function placeReading(

@@ -142,7 +142,7 @@ export class SeriesState {
   /**
    * Stores a reading.
    *
-   * @param flag 1 where it arrived in order and gives a row
+   * @param flag what becomes of it, as the machine's clock has it
    * @returns whether it is the newest of its machine
    */
   put(machine: Machine, time: number, cells: readonly number[], flag: number): boolean {

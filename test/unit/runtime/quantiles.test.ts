@@ -7,6 +7,7 @@ import { fakeNode, fakeRed } from './fake';
 const table = {
   place: 'msg.payload',
   read: () => Promise.resolve({ value: [{ x: 1 }] }),
+  target: 'payload',
   write: () => undefined,
 };
 

@@ -153,11 +153,11 @@ describe('bad readings of a series', () => {
       { time: START, x: 1 },
       { time: START + MINUTE, x: [2] },
     ];
-    await assert.rejects(series.backfill(table).next(), {
+    await assert.rejects(series.backfill(table), {
       code: 'table.invalid',
       message: /Column "x", row 2/u,
     });
-    await assert.rejects(series.backfill([{ time: 'x', x: 1 }]).next(), {
+    await assert.rejects(series.backfill([{ time: 'x', x: 1 }]), {
       code: 'time.invalid',
       message: /Column "time", row 1/u,
     });
@@ -179,7 +179,7 @@ describe('bad readings of a series', () => {
     assert.equal((await series.push({ k: 999, time: START + SECOND, x: 2 })).rows[0]!.row.x, 2);
     assert.deepEqual(series.progress.columns, ['x'], 'what is refused leaves no column behind');
     const table = [1, 2, 3].map((i) => ({ k: `table ${i}`, time: START, x: 1 }));
-    await assert.rejects(series.backfill(table).next(), { code: 'limit.exceeded' });
+    await assert.rejects(series.backfill(table), { code: 'limit.exceeded' });
     assert.equal(series.progress.readings, 1001, 'nothing of the table is taken');
     await series.reset('7');
     await series.push({ k: 'one more', time: START, x: 1 });
@@ -224,7 +224,7 @@ describe('bad readings of a series', () => {
       { time: START + SECOND, x: 1, mode: 'off', load: 'ERR' },
       { time: START + MINUTE, x: [2] },
     ];
-    await assert.rejects(series.backfill(table).next(), { code: 'table.invalid' });
+    await assert.rejects(series.backfill(table), { code: 'table.invalid' });
     assert.deepEqual(series.progress.columns, ['x', 'mode']);
     const { rows } = await series.push({ time: START + 2 * MINUTE, x: 2, mode: 'idle', load: 5 });
     assert.deepEqual([rows[0]!.row.mode, rows[0]!.row.load], ['idle', 5]);
@@ -288,11 +288,8 @@ describe('bad readings of a series', () => {
     const whole = await open(options);
     const twice = await open(options);
     const rows = async (from: number, to: number, { series }: typeof whole) => {
-      let set;
-      for await (const step of series.backfill(readings.slice(from, to))) {
-        set = step.trainSet;
-      }
-      return set?.rows();
+      const { trainSet } = await series.backfill(readings.slice(from, to));
+      return trainSet?.rows();
     };
     const wanted = await rows(0, 300, whole);
     await rows(0, 300, twice);

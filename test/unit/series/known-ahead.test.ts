@@ -259,7 +259,7 @@ describe('what is known ahead', () => {
         });
         const plans = ${JSON.stringify(plans)};
         for (let hour = 0; hour < 6; hour++) {
-          for await (const _ of series.backfill(hour % 2 === 0 ? plans[hour / 2] : [])) {}
+          await series.backfill(hour % 2 === 0 ? plans[hour / 2] : []);
           await series.push({ time: ${START} + hour * ${HOUR}, load: 10 + Math.sin(hour) });
           await series.flush();
         }

@@ -88,6 +88,7 @@ describe('settings of a series', () => {
       keep: 20_000,
       calendar: 'auto',
       relative: true,
+      send: 'all',
       knownAhead: [],
       missingWords: [],
       unreadable: 'error',

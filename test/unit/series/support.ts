@@ -42,13 +42,8 @@ export async function live(series: Series, readings: readonly SeriesReading[]): 
 }
 
 export async function backfill(series: Series, readings: readonly SeriesReading[]): Promise<SeriesStep> {
-  const all: SeriesStep = { rows: [], outcomes: [] };
-  for await (const step of series.backfill(readings)) {
-    all.rows.push(...step.rows);
-    all.outcomes.push(...step.outcomes);
-    all.trainSet = step.trainSet;
-  }
-  return all;
+  const { rows, outcomes, trainSet } = await series.backfill(readings);
+  return { rows: rows.slice(0, rows.length), outcomes: outcomes.slice(0, outcomes.length), trainSet };
 }
 
 export async function trainRows(series: Series): Promise<SeriesCells[]> {

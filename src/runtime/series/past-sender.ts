@@ -1,0 +1,187 @@
+import type { PackedList, SeriesPast } from '../../series';
+import { Yielder } from '../../util/event-loop';
+import { Serial } from '../../util/serial';
+import { ServiceError } from '../../wire/service-error';
+import type { TableReader } from '../input/table-input';
+import { delivered, HandOver } from '../messages/hand-over';
+import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
+import { type FlowNode, type Message, type Red, text } from '../node-red';
+import type { StatusLine } from '../status/status-line';
+import type { SeriesOutput } from './output';
+
+/** Cells that leave as one message. */
+const CELLS = 20_000;
+/**
+ * Rows of a message where there are more cells: a chart keeps of each row a copy of its whole message, with what stands
+ * beside the rows, so with 800 rows a message it has 100 KB of each.
+ */
+const ROWS = 24;
+/** Rows of several messages that are under way: a predict node scores them together, and its queue has room for them. */
+const ROWS_UNDER_WAY = 100;
+/** Tables whose rows may wait for those of another. */
+const MAX_WAITING = 3;
+
+/** The messages that a list is sent in: of how many rows each, how many they are, and how many are under way at a time. */
+interface Parts {
+  size: number;
+  count: number;
+  atOnce: number;
+}
+
+/**
+ * Sends what a table of past readings brings: in one message, or in many one after the other, the next when those before
+ * were handed over. So few of them are in memory at a time, here or in the queue of a predict node.
+ */
+export class PastSender {
+  private readonly turns = new Serial();
+  private waiting = 0;
+  private hasTold = false;
+
+  constructor(
+    private readonly red: Red,
+    private readonly node: FlowNode,
+    private readonly table: TableReader,
+  ) {}
+
+  async send(output: SeriesOutput, msg: Message, past: SeriesPast, work: MessageWork): Promise<Output> {
+    const { rows, outcomes, trainSet } = past;
+    const first = trainSet === undefined ? [] : [await output.ofTrainSet(msg, trainSet)];
+    const leaving = this.isWired(0) ? partsOf(rows, output.rowsTogether) : NONE;
+    const learned = this.isWired(1) ? partsOf(outcomes, 1) : NONE;
+    if (leaving.count < 2 && learned.count < 2) {
+      // Made before the message is changed, from which it takes its id.
+      const withOutcomes =
+        learned.count === 0 ? [] : [output.ofOutcomes(msg, outcomes.slice(0, learned.size))];
+      const withRows = leaving.count === 0 ? [] : [output.ofRows(msg, rows.slice(0, leaving.size))];
+      return new Sendings([
+        ...first,
+        ...withRows.map((one) => [one, null, null]),
+        ...withOutcomes.map((one) => [null, one, null]),
+      ]);
+    }
+    this.tell(rows, leaving.count);
+    return new LaterSendings(this.inTurn(output, msg, past, { first, leaving, learned }, work));
+  }
+
+  private async *inTurn(
+    output: SeriesOutput,
+    msg: Message,
+    { rows, outcomes }: SeriesPast,
+    { first, leaving, learned }: { first: (Message | null)[][]; leaving: Parts; learned: Parts },
+    { signal, status }: MessageWork,
+  ): AsyncGenerator<(Message | null)[]> {
+    if (first.length > 0) {
+      yield first.pop()!;
+    }
+    const end = await this.turn(rows.length);
+    // The fit of the train set is not waited for: the rows may wait for its model where they are predicted.
+    await delivered();
+    const handOver = new HandOver(msg._msgid);
+    try {
+      this.table.write(msg, null);
+      const asRows = this.sequence(leaving, msg.parts);
+      for await (const [index, part] of inParts(rows, leaving, () => handOver.over(signal))) {
+        const own = output.ofRows(this.red.util.cloneMessage(msg), part);
+        yield [Object.assign(own, asRows(index)), null, null];
+        showSent(status, Math.min(rows.length, (index + 1) * leaving.size), rows.length);
+      }
+      const asOutcomes = this.sequence(learned, undefined);
+      for await (const [index, part] of inParts(outcomes, learned, () => handOver.over(signal))) {
+        yield [null, Object.assign(output.ofOutcomes(msg, part), asOutcomes(index)), null];
+      }
+    } finally {
+      handOver.end();
+      end();
+    }
+  }
+
+  /** Once in the life of the node: what leaves is many times what came. */
+  private tell({ length: rows, total }: PackedList<unknown>, parts: number): void {
+    if (!this.hasTold && parts > 1) {
+      this.hasTold = true;
+      this.node.warn(text(this.red, 'warning.pastRows', { rows, total, parts }));
+    }
+  }
+
+  /** Waits until the rows of earlier tables are sent. @throws ServiceError `queue.full` where too many wait */
+  private async turn(rows: number): Promise<() => void> {
+    if (this.waiting > MAX_WAITING) {
+      throw new ServiceError(
+        'queue.full',
+        `The readings were taken, but their ${rows} rows do not leave: those of ${this.waiting} earlier tables ` +
+          'still wait for the nodes behind output 1. Send the table again when they are done, or choose the newest ' +
+          'of each key under Past rows.',
+      );
+    }
+    this.waiting++;
+    let end!: () => void;
+    const ended = new Promise<void>((resolve) => {
+      end = (): void => {
+        this.waiting--;
+        resolve();
+      };
+    });
+    await new Promise<void>((begin) => {
+      void this.turns.run(() => {
+        begin();
+        return ended;
+      });
+    });
+    return end;
+  }
+
+  /** What makes the messages one sequence, which a Join node puts together again. */
+  private sequence({ count, size }: Parts, outer: unknown): (index: number) => Partial<Message> {
+    const id = this.red.util.generateId();
+    const { target } = this.table;
+    return (index) => ({
+      parts: {
+        id,
+        type: 'array',
+        index,
+        count,
+        // Of arrays of one row a Join node would make an array of arrays.
+        len: Math.max(2, size),
+        ...(target !== 'payload' && { property: target }),
+        ...(outer !== undefined && { parts: outer }),
+      },
+    });
+  }
+
+  private isWired(output: number): boolean {
+    const { wires } = this.node as { wires?: readonly (readonly string[])[] };
+    return wires?.[output]?.length !== 0;
+  }
+}
+
+const NONE: Parts = { size: 1, count: 0, atOnce: 1 };
+
+/** @param together rows that stay in one message if they are not more than it has */
+function partsOf({ length, width }: PackedList<unknown>, together: number): Parts {
+  const most = Math.max(1, Math.floor(CELLS / width));
+  if (length <= most) {
+    return { size: length, count: Math.min(1, length), atOnce: 1 };
+  }
+  const rows = Math.min(ROWS, most);
+  const size = rows - (rows % Math.min(together, rows));
+  return { size, count: Math.ceil(length / size), atOnce: Math.floor(ROWS_UNDER_WAY / size) };
+}
+
+/** The parts of a list with their index; after so many as are under way at a time it waits. */
+async function* inParts<T>(
+  list: PackedList<T>,
+  { size, count, atOnce }: Parts,
+  handedOver: () => Promise<void>,
+): AsyncGenerator<[index: number, part: T[]]> {
+  const yielder = new Yielder();
+  for (let index = 0; index < count; index++) {
+    yield [index, list.slice(index * size, (index + 1) * size)];
+    await (index % atOnce === atOnce - 1 || index === count - 1 ? handedOver() : yielder.due());
+  }
+}
+
+function showSent(status: StatusLine, rows: number, total: number): void {
+  const percent = Math.floor((100 * rows) / total);
+  const progress = { phase: 'sending', rows, total_rows: total, percent } as const;
+  status.show('busy', 'series.sending', { rows, total }, progress);
+}
