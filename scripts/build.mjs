@@ -1,4 +1,8 @@
-/* Builds dist/: TypeScript by its compiler (arguments of the command are passed to it), then what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues, the sidebar. */
+/*
+ * Builds dist/ and the script of the sidebar: TypeScript by its compiler (arguments of the command are passed to it), then
+ * what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues. It fails where a file
+ * is missing in the end, and leaves nothing of an earlier build, so that npm never packs half a package.
+ */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -6,12 +10,15 @@ import path from 'node:path';
 import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
 import { sidebarScript } from './lib/sidebar-script.mjs';
+import { COPIED, missingFiles } from './lib/whole-package.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 const require = createRequire(import.meta.url);
 
+const sidebar = path.join(root, 'resources', 'models.js');
 rmSync(dist, { recursive: true, force: true });
+rmSync(sidebar, { force: true });
 const options = process.argv.slice(2);
 // The learner first: it has compiler options of its own, and the rest reads its declarations.
 const failed = ['src/learner', '.'].filter((project) => !compile(project, ...options));
@@ -26,19 +33,16 @@ for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) 
     );
   }
 }
-for (const [from, to] of [
-  ['nodes/locales', 'nodes/locales'],
-  ['plugins/locales', 'plugins/locales'],
-  ['plugins/models.html', 'plugins/models.html'],
-  ['icons', 'nodes/icons'],
-]) {
-  if (existsSync(path.join(root, from))) {
-    cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
-  }
+for (const [from, to] of Object.entries(COPIED)) {
+  cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
 }
 const fitStatus = path.join(dist, 'src', 'runtime', 'status', 'fit-status.js');
 if (existsSync(fitStatus)) {
   const { RARE_FROM } = require(fitStatus);
-  writeFileSync(path.join(root, 'resources', 'models.js'), sidebarScript({ RARE_FROM }));
+  writeFileSync(sidebar, sidebarScript({ RARE_FROM }));
 }
-process.exitCode = failed.length > 0 ? 1 : 0;
+const missing = missingFiles(root);
+if (missing.length > 0) {
+  console.error(`The package would lack ${missing.join(', ')}.`);
+}
+process.exitCode = failed.length > 0 || missing.length > 0 ? 1 : 0;

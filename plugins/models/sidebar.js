@@ -198,21 +198,15 @@
     return root;
   }
 
-  models.sidebar = () => {
-    const label = text('label');
-    RED.sidebar.addTab({
-      id: ID,
-      label,
-      name: text('name'),
-      iconClass: 'fa fa-line-chart',
-      content: $(sidebar()),
-      enableOnEdit: true,
-      action: 'tabular-prediction:show-models',
-    });
-    RED.actions.add('tabular-prediction:show-models', () => RED.sidebar.show(ID));
-  };
-
-  if (!RED.plugins.getPlugin(ID)) {
-    RED.plugins.registerPlugin(ID, { type: ID, onadd: models.sidebar });
-  }
+  const label = text('label');
+  RED.sidebar.addTab({
+    id: ID,
+    label,
+    name: text('name'),
+    iconClass: 'fa fa-line-chart',
+    content: $(sidebar()),
+    enableOnEdit: true,
+    action: 'tabular-prediction:show-models',
+  });
+  RED.actions.add('tabular-prediction:show-models', () => RED.sidebar.show(ID));
 })();

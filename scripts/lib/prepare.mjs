@@ -7,6 +7,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { missingFiles } from './whole-package.mjs';
+
 export const root = path.resolve(import.meta.dirname, '..', '..');
 
 const installStamp = path.join(root, 'node_modules', '.installed-for');
@@ -81,7 +83,7 @@ export function buildOnce() {
     path.join(root, 'tsconfig.json'),
     path.join(root, 'scripts', 'build.mjs'),
   ]);
-  if (isStamped(buildStamp, wanted)) {
+  if (isStamped(buildStamp, wanted) && missingFiles(root).length === 0) {
     return;
   }
   console.log('Building dist/ …');

@@ -110,8 +110,13 @@ export async function openEditor(executablePath: string, url: string, locale = '
   await page.request.post(`${url}/settings/user`, {
     data: { editor: { view: { 'view-show-tips': false } } },
   });
-  await page.goto(url);
-  await loaded(page);
+  try {
+    await page.goto(url);
+    await loaded(page);
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
   return { page, complaints, close: () => browser.close() };
 }
 
