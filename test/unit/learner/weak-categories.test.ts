@@ -18,7 +18,7 @@ const drawn = (count: number, levels: number, seed: number): Uint8Array => {
 };
 
 describe('learner: categories that tell nothing', () => {
-  it('are those of many levels, each of many rows, that differ no more than by chance', () => {
+  it('are those of many levels that differ no more than by chance', () => {
     const count = 4000;
     const noise = normals(count, 1);
     const telling = drawn(count, LEVELS, 2);
@@ -30,8 +30,26 @@ describe('learner: categories that tell nothing', () => {
     const rows = Int32Array.from(target, (_, row) => row);
     const room = () => ({ scores: new Float64Array(count), gradHess: new Float64Array(count * 2) });
     const table = { columns, specs, objective: squaredError(target), rows };
-    assert.deepEqual([...weakCategories(table, room())!], [1, 0, 0, 0, 0]);
+    assert.deepEqual([...weakCategories(table, room())!], [1, 0, 0, 0, 1]);
     assert.equal(weakCategories({ ...table, columns: [telling], specs: [many] }, room()), undefined);
+  });
+
+  it('are found with three rows a level too, and with one row a level nothing shows that they tell', () => {
+    const count = 300;
+    const noise = normals(count, 1);
+    const [telling, random] = [drawn(count, 100, 2), drawn(count, 100, 3)];
+    const target = noise.map((value, row) => value + (telling[row]! % 7));
+    const single = Uint8Array.from({ length: 250 }, (_, row) => row + 1);
+    const objective = squaredError(target);
+    const room = () => ({ scores: new Float64Array(count), gradHess: new Float64Array(count * 2) });
+    const specs = [0, 1].map((source) => ({ source, bins: 101, category: true }));
+    const rows = Int32Array.from(target, (_, row) => row);
+    assert.deepEqual(
+      [...weakCategories({ columns: [telling, random], specs, objective, rows }, room())!],
+      [0, 1],
+    );
+    const alone = { columns: [single], specs: [{ source: 0, bins: 251, category: true }], objective };
+    assert.deepEqual([...weakCategories({ ...alone, rows: rows.slice(0, 250) }, room())!], [1]);
   });
 
   it('gain by chance what is taken from their splits', () => {

@@ -4,9 +4,11 @@ import type { Objective } from './loss';
 
 /** Columns with at most this many levels are no easier to split by chance than numeric ones. */
 const FEW_LEVELS = 10;
-/** With fewer rows per level the ratio is too noisy. */
-const ROWS_PER_LEVEL = 20;
-/** How many times as much as by chance levels have to differ for a column to be informative. */
+/**
+ * How many times as much as by chance levels have to differ for a column to be informative. Without a bound on the rows
+ * per level: of 22 public tables with fewer than 20 (Rdatasets) the RMSE falls by 1.1 % in the mean, worst +1.0 %, best
+ * −16.6 %; taking all such columns for weak loses up to 5.6 %. `npm run bench -- many` measures it again.
+ */
 const INFORMATIVE_RATIO = 2;
 /**
  * What the best partition of uninformative levels gains per level, in units of the mean squared gradient per hessian:
@@ -23,9 +25,10 @@ interface Learned {
 
 /**
  * Finds categorical columns with many levels that differ no more than by chance, by the F ratio of an analysis of
- * variance (R. A. Fisher, 1925) of the first gradients. When sorted by gradient, that many levels can always be
- * partitioned at some gain, and in small trees such splits would displace informative columns. Returns 1 per such
- * column; undefined if there are none.
+ * variance (R. A. Fisher, 1925) of the first gradients: the variance between levels, by that within them. When sorted by
+ * gradient, that many levels can always be partitioned at some gain, and in small trees such splits would displace
+ * informative columns. The fewer rows a level has, the more it takes: without two rows in some level nothing shows that
+ * levels differ. Returns 1 per such column; undefined if there are none.
  *
  * @param room of a run that has not begun: its contents are overwritten
  */
@@ -34,7 +37,7 @@ export function weakCategories(
   { scores, gradHess }: Pick<GrowSpace, 'scores' | 'gradHess'>,
 ): Uint8Array | undefined {
   const asked = specs.flatMap(({ category, bins }, column) =>
-    category && bins - 1 > FEW_LEVELS && rows.length >= ROWS_PER_LEVEL * (bins - 1) ? [column] : [],
+    category && bins - 1 > FEW_LEVELS ? [column] : [],
   );
   if (asked.length === 0) {
     return undefined;
@@ -62,8 +65,12 @@ export function weakCategories(
     });
   }
   const weak = new Uint8Array(specs.length);
+  const values = rows.length * width;
+  const total = hessians > 0 ? (squares * values) / hessians : 0;
   asked.forEach((column, i) => {
-    weak[column] = between[i] * hessians < INFORMATIVE_RATIO * levels[i] * squares ? 1 : 0;
+    const free = values - levels[i] - width;
+    const isWeak = free < 1 || between[i] * free < INFORMATIVE_RATIO * levels[i] * (total - between[i]);
+    weak[column] = isWeak ? 1 : 0;
   });
   return weak.includes(1) ? weak : undefined;
 }
