@@ -137,7 +137,8 @@ const why = { explain: true, unlike: true };
 const fault = { ...tables.faults(3, 77)[0], note: 'bearing runs hot', temperature: 66.5, load: 0.4 };
 const someFaults = [fault, { ...fault, temperature: null, site: 'nowhere' }, ...tables.faults(4, 78)];
 const someKinds = [...tables.kinds.slice(0, 4), { length: null, width: 3.1, wild: true }];
-const somePrices = [...tables.prices.slice(0, 3), { rooms: 9, area: 400, place: 'moon' }];
+/** Rows for the model of prices. */
+export const somePrices = [...tables.prices.slice(0, 3), { rooms: 9, area: 400, place: 'moon' }];
 const someSmooth = [
   { x: 1.5, z: 0.5 },
   { x: 7.5, z: null },

@@ -27,10 +27,20 @@ describe('a user folder of an earlier release', function () {
     assert.deepEqual(differences('start', expected.started, found.started, PURPOSE), []);
   });
 
+  for (const [call, statuses] of Object.entries(expected.permitted)) {
+    it(`lets each user do what may be done with ${call}`, () => {
+      assert.deepEqual(found.permitted[call], statuses);
+    });
+  }
+
   expected.steps.forEach((step, i) => {
-    const what = 'call' in step ? step.call : `${step.to} ${JSON.stringify(step.given)}`;
+    const what = 'call' in step ? `${step.call} ${shown(step.body)}` : `${step.to} ${shown(step.given)}`;
     it(`answers ${what}`, () => {
       assert.deepEqual(differences(what, step, found.steps[i], PURPOSE), []);
     });
   });
 });
+
+function shown(given: unknown): string {
+  return JSON.stringify(given) ?? '';
+}
