@@ -5,7 +5,7 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { limitsCheck, type LimitsDef, percentUsed } from '../src/runtime/requests/limits-request';
+import { limitsCheck, type LimitsDef, usedTokens } from '../src/runtime/requests/limits-request';
 
 /** tabular-limits: the service's limits, and which of them a table goes beyond. */
 module.exports = function (RED: NodeAPI): void {
@@ -24,9 +24,9 @@ module.exports = function (RED: NodeAPI): void {
         delete msg.limits_exceeded;
         const exceeded = check === undefined ? [] : await connection.checkLimits(check, hooks(this, work));
         if (exceeded.length === 0) {
-          const percent = percentUsed(allowance.usage);
-          if (check === undefined && percent !== undefined) {
-            work.status.show('ready', 'limits.used', { percent });
+          const used = check === undefined ? usedTokens(allowance.usage) : undefined;
+          if (used !== undefined) {
+            work.status.show('ready', used.key, used.values);
           } else {
             work.status.show('ready', check === undefined ? 'limits.known' : 'limits.within');
           }

@@ -17,7 +17,6 @@ import type {
   PrepareTrainSetUploadRequestSchema,
   PrepareTrainSetUploadResponseSchema,
   SettingsResponseSchema,
-  UsageResponseSchema,
 } from './schemas';
 
 export * from './vocabulary';
@@ -99,8 +98,19 @@ export type ModelLimits = WithoutNulls<Static<typeof ModelLimitsResponseSchema>>
 /** The limits, and how large train sets are fitted. */
 export type ServiceSettings = WithoutNulls<Static<typeof SettingsResponseSchema>>;
 
-/** What an account has used, in tokens; a limit of -1 is none. */
-export type Usage = WithoutNulls<Static<typeof UsageResponseSchema>>;
+/**
+ * What an account has used, in tokens; a limit of -1 is none. Where the service tells of a day and a month, the first two
+ * are those of the budget that is nearer to its end.
+ */
+export interface Usage {
+  current_usage: number;
+  usage_limit: number;
+  reset_time?: string;
+  daily_tokens_used?: number;
+  daily_token_limit?: number;
+  monthly_tokens_used?: number;
+  monthly_token_limit?: number;
+}
 
 /** S 4.6 */
 export type EstimateCostRequest = Static<typeof EstimateCostRequestSchema>;

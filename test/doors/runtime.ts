@@ -20,7 +20,7 @@ export { modelChanged } from '../../dist/src/runtime/model-changed';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { offerKeptUpload } from '../../dist/src/runtime/requests/kept-upload';
-export { percentUsed } from '../../dist/src/runtime/requests/limits-request';
+export { usedTokens } from '../../dist/src/runtime/requests/limits-request';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model-field';
 export { causeTextOf } from '../../dist/src/runtime/requests/predict/cause-words';
 export { inWordsOfUser } from '../../dist/src/runtime/requests/predict/model-mismatch';

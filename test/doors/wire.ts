@@ -26,4 +26,9 @@ export {
 } from '../../dist/src/wire/prediction';
 export { type PredictionContext, readPrediction } from '../../dist/src/wire/read-prediction';
 export { ERROR_CODES, type ErrorCode, ServiceError, toServiceError } from '../../dist/src/wire/service-error';
-export { type FitRequest, type ModelLimits, type ParsedPredictRequest } from '../../dist/src/wire/types';
+export {
+  type FitRequest,
+  type ModelLimits,
+  type ParsedPredictRequest,
+  type Usage,
+} from '../../dist/src/wire/types';

@@ -42,6 +42,8 @@ export interface StrictOptions {
   jobs?: JobOptions;
   /** A predict answers with the signed URL of its prediction (`prediction_uri`), to be fetched without the bearer. */
   predictionUri?: boolean;
+  /** How a predict was billed: with it, answers and their metadata have all that the hosted service tells by now. */
+  billed?: { billing_model_version: string; cache_outcome: string };
   /** Tokens that a predict is estimated to cost at least. */
   leastCost?: number;
   /** Serve HTTPS. */
@@ -61,7 +63,15 @@ export interface JobOptions {
   failure?: { error: string; error_code?: string };
   /** What `get_settings` has beside the limits. */
   async_settings?: { use_above_trainset_size_bytes?: number; poll_timeout_secs?: number };
-  usage?: { current_usage: number; usage_limit: number; reset_time: string };
+  /** One budget, or one a day and one a month: both forms were seen. */
+  usage?:
+    | { current_usage: number; usage_limit: number; reset_time: string }
+    | {
+        daily_tokens_used: number;
+        daily_token_limit: number;
+        monthly_tokens_used: number;
+        monthly_token_limit: number;
+      };
 }
 
 const LIMITS = {
@@ -339,7 +349,14 @@ export class StrictRoutes {
           package_version: 'strict-1.0.0',
           [`${this.shapes.apiName}_config`]: { n_estimators: 8, random_state: 0 },
           task: model.task,
+          ...(this.options.billed !== undefined && {
+            n_estimators: 8,
+            execution_mode: 'sync',
+            ...(model.task === 'classification' && { top_k: null, classes: model.classes }),
+            ...this.options.billed,
+          }),
         },
+        ...(this.options.billed !== undefined && { timings: { predict: { predict_s: 0.01 } } }),
       },
     };
   }

@@ -2,6 +2,7 @@
  * Flows of our nodes in Node-RED's own test helper. Every node under test is watched by a Catch and a Complete
  * node, so that a test can see that each message ended exactly once.
  */
+import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -105,6 +106,8 @@ export interface Bench {
   node(id: string): TestNode;
   /** The text of the last status that a node under test showed. */
   status(id: string): string;
+  /** Waits until the last status of a node under test has such a text. */
+  shows(id: string, text: RegExp): Promise<void>;
   /** The numbers of the last status that a node under test showed. */
   progress(id: string): Anything;
   /** What left an output of a node under test. */
@@ -218,6 +221,12 @@ export async function startBench(setup: Setup): Promise<Bench> {
     send: (id, msg) => helper.getNode(id).receive(msg),
     node: (id) => helper.getNode(id),
     status: (id) => statuses.get(id)?.text ?? '',
+    shows: async (id, wanted) => {
+      for (const end = Date.now() + 20_000; !wanted.test(statuses.get(id)?.text ?? '');) {
+        assert.ok(Date.now() < end, `${id} shows "${statuses.get(id)?.text}"`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
     progress: (id) => statuses.get(id)?.progress,
     out: (id, output = 0) => inboxes.get(sinkOf(id, output))!,
     caught: inboxes.get('caught')!,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { percentUsed } from '../doors/runtime';
+import { usedTokens } from '../doors/runtime';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Setup, startBench, stopBench, trainRows } from './bench';
 
@@ -50,8 +50,24 @@ describe('tabular-limits and tabular-cost on a strict service', () => {
     const [msg] = await bench.out('l').first();
     assert.deepEqual(msg?.limits.usage, usage);
     assert.deepEqual(msg?.limits.rate_limit, { limit: 60, remaining: 59 });
-    assert.equal(percentUsed(msg?.limits.usage), 87);
-    assert.equal(percentUsed({ current_usage: 5, usage_limit: -1 }), undefined);
+    assert.deepEqual(usedTokens(usage), { key: 'limits.used', values: { percent: 87 } });
+    assert.equal(usedTokens({ current_usage: 5, usage_limit: -1 }), undefined);
+  });
+
+  it('limits shows the budgets of the day and of the month, where the service has both', async () => {
+    await service.close();
+    const usage = {
+      ...{ daily_tokens_used: 4_000_000, daily_token_limit: 5_000_000 },
+      ...{ monthly_tokens_used: 5_000_000, monthly_token_limit: 20_000_000 },
+    };
+    service = await startStrictService({ jobs: { usage } });
+    const bench = await hosted({ id: 'l', type: 'tabular-limits' });
+    bench.send('l', {});
+    const [msg] = await bench.out('l').first();
+    assert.deepEqual(msg?.limits.usage, { current_usage: 4_000_000, usage_limit: 5_000_000, ...usage });
+    await bench.shows('l', /limits\.usedBoth|80.*25/);
+    const onlyDay = { ...usage, current_usage: 1, usage_limit: 4, monthly_token_limit: -1 };
+    assert.deepEqual(usedTokens(onlyDay), { key: 'limits.used', values: { percent: 25 } });
   });
 
   it('with check, a table within leaves by the first output and one beyond by the second', async () => {

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { type Bench, row, startBench, stopBench, trainRows } from './bench';
-
-/** The last status that a node showed, once it is one that fits. */
-async function status(bench: Bench, id: string, wanted: RegExp): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!wanted.test(bench.status(id)) && Date.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.match(bench.status(id), wanted);
-}
+import { row, startBench, stopBench, trainRows } from './bench';
 
 describe('a node with no service chosen', function () {
   this.timeout(60_000);
@@ -23,8 +14,8 @@ describe('a node with no service chosen', function () {
 
   it('uses the embedded one, which its status says, and shares its models; a redeploy keeps them', async () => {
     const bench = await startBench({ nodes });
-    await status(bench, 'fit', /status\.embedded/);
-    await status(bench, 'p', /status\.embedded/);
+    await bench.shows('fit', /status\.embedded/);
+    await bench.shows('p', /status\.embedded/);
     bench.send('fit', { payload: trainRows() });
     await bench.completed.first();
     bench.send('p', { payload: row(5) });
@@ -32,8 +23,8 @@ describe('a node with no service chosen', function () {
     assert.equal(msg?.payload.prediction, 'yes');
 
     await bench.redeploy();
-    await status(bench, 'fit', /accuracy/);
-    await status(bench, 'p', /status\.embedded/);
+    await bench.shows('fit', /accuracy/);
+    await bench.shows('p', /status\.embedded/);
     bench.send('p', { payload: row(5) });
     assert.equal((await bench.out('p').first(2))[1]?.payload.prediction, 'yes');
     assert.doesNotMatch(bench.warnings().join(), /tabular/);
@@ -72,7 +63,7 @@ describe('No model yet', function () {
     const [passed] = await bench.out('p').first();
     assert.deepEqual(passed?.payload, row(5));
     assert.ok(!('prediction' in passed));
-    await status(bench, 'p', /status\.noModel/);
+    await bench.shows('p', /status\.noModel/);
     bench.send('fit', { payload: trainRows() });
     await bench.completed.first(2);
     bench.send('p', { payload: row(5) });
@@ -83,7 +74,7 @@ describe('No model yet', function () {
     const bench = await start('wait', { queue: 3 });
     const ids = [1, 2, 3];
     ids.forEach((id) => bench.send('p', { payload: row(id), id }));
-    await status(bench, 'p', /load\.forModel/);
+    await bench.shows('p', /load\.forModel/);
     bench.send('p', { payload: row(4) });
     assert.equal((await bench.caught.first())[0]?.error?.code, 'queue.full', 'the queue holds three rows');
     bench.send('fit', { payload: [{ x: 1 }] });
@@ -101,11 +92,11 @@ describe('No model yet', function () {
   it('wait: msg.reset drops what waits, and a close settles it', async () => {
     const bench = await start('wait');
     bench.send('p', { payload: row(1) });
-    await status(bench, 'p', /load\.forModel/);
+    await bench.shows('p', /load\.forModel/);
     bench.send('p', { reset: true });
     assert.equal((await bench.caught.first())[0]?.error?.code, 'closed');
     bench.send('p', { payload: row(2) });
-    await status(bench, 'p', /load\.forModel/);
+    await bench.shows('p', /load\.forModel/);
     await bench.stop();
     assert.match(bench.warnings().join(), /warning\.closed/);
   });

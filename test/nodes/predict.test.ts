@@ -331,6 +331,18 @@ describe('tabular-predict on a strict service', () => {
     assert.equal(service.seen('predict').length, 0);
   });
 
+  it('tells as what it was billed, in the metadata and in the status', async () => {
+    await service.close();
+    const billed = { billing_model_version: 'v3.5-fast', cache_outcome: 'miss' };
+    service = await startStrictService({ billed, predictionUri: true });
+    const bench = await fitted([{ id: 'p', type: 'tabular-predict', model: 'class' }]);
+    const msg = await predicted(bench, { payload: [row(3)] });
+    const { billing_model_version, cache_outcome } = msg.metadata;
+    assert.deepEqual({ billing_model_version, cache_outcome }, billed);
+    assert.equal(service.seen('download').length, 1);
+    await bench.shows('p', /billed\.both|v3\.5-fast.*miss/);
+  });
+
   it('the deprecated route takes its model from msg.model_id', async () => {
     const bench = await fitted([{ id: 'p', type: 'tabular-predict', api: 'v1', outputType: 'preds' }]);
     const msg = await predicted(bench, { payload: [row(3)], model_id: 'old', task: 'classification' });

@@ -33,7 +33,22 @@ export async function getUsage(core: Core, call: Call): Promise<Usage> {
   const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
   const request = { method: 'POST' as const, url: core.url(USAGE_PATH), headers: core.headers() };
   const body = await core.ask(call, { ...plan, path: USAGE_PATH, request }, schemas().UsageResponseSchema);
-  return withoutNulls(body);
+  return usageOf(withoutNulls(body));
+}
+
+/** The budget that is nearer to its end stands for both where the service tells of a day and a month. */
+function usageOf(body: Partial<Usage>): Usage {
+  const budgets = [
+    { used: body.daily_tokens_used, limit: body.daily_token_limit },
+    { used: body.monthly_tokens_used, limit: body.monthly_token_limit },
+  ].flatMap(({ used, limit = -1 }) => (used === undefined ? [] : [{ used, limit }]));
+  const share = ({ used, limit }: { used: number; limit: number }): number => (limit > 0 ? used / limit : -1);
+  const [fullest] = budgets.sort((a, b) => share(b) - share(a));
+  return {
+    current_usage: fullest?.used ?? 0,
+    usage_limit: fullest?.limit ?? -1,
+    ...body,
+  };
 }
 
 /** Removes an upload with its models, or a model, from the service. */

@@ -1,8 +1,10 @@
 import type { CheckLimitsRequest } from '../../scoring/types';
 import { type FlowProperties, LIMITS } from '../../settings';
+import type { Usage } from '../../wire/types';
 import { settingsReader } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import type { Shown } from '../status/status-line';
 
 /** The limits node as it stands in a flow file. */
 export type LimitsDef = FlowNodeDef & FlowProperties<typeof LIMITS>;
@@ -21,11 +23,19 @@ export async function limitsCheck(
     : undefined;
 }
 
-/** The share of its tokens that an account has used, in percent; undefined if the service names no budget. */
-export function percentUsed(
-  usage: { current_usage: number; usage_limit: number } | undefined,
-): number | undefined {
-  return usage === undefined || usage.usage_limit <= 0
+/** What an account has used of its tokens, as a status; undefined if the service names no budget. */
+export function usedTokens(usage: Usage | undefined): Shown | undefined {
+  const day = percent(usage?.daily_tokens_used, usage?.daily_token_limit);
+  const month = percent(usage?.monthly_tokens_used, usage?.monthly_token_limit);
+  if (day !== undefined && month !== undefined) {
+    return { key: 'limits.usedBoth', values: { day, month } };
+  }
+  const one = percent(usage?.current_usage, usage?.usage_limit);
+  return one === undefined ? undefined : { key: 'limits.used', values: { percent: one } };
+}
+
+function percent(used: number | undefined, limit: number | undefined): number | undefined {
+  return used === undefined || limit === undefined || limit <= 0
     ? undefined
-    : Math.round((100 * usage.current_usage) / usage.usage_limit);
+    : Math.round((100 * used) / limit);
 }

@@ -148,9 +148,9 @@ export class StatusLine {
   }
 
   /** Nothing is under way. */
-  rest(): void {
+  rest({ key, values }: Shown = { key: 'ready' }): void {
     if (!this.failed) {
-      this.show('ready', 'ready');
+      this.show('ready', key, values);
     }
   }
 

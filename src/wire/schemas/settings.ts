@@ -17,9 +17,24 @@ export const SettingsResponseSchema = Type.Composite([
   }),
 ]);
 
-/** What an account has used, in tokens; a limit of -1 is none. Not of the specification: the hosted service has it. */
-export const UsageResponseSchema = Type.Object({
-  current_usage: Type.Number(),
-  usage_limit: Type.Number(),
-  reset_time: Maybe(Type.String()),
-});
+const tokens = Maybe(Type.Number(), 'a number of tokens');
+
+/**
+ * What an account has used, in tokens: of one budget, or of one a day and one a month. A limit of -1 is none. Not of the
+ * specification: the hosted service has it, and both forms were seen.
+ */
+export const UsageResponseSchema = Type.Union(
+  [
+    Type.Object({
+      current_usage: Type.Number(),
+      usage_limit: Type.Number(),
+      reset_time: Maybe(Type.String()),
+    }),
+    Type.Object({ daily_tokens_used: Type.Number(), daily_token_limit: tokens }),
+    Type.Object({ monthly_tokens_used: Type.Number(), monthly_token_limit: tokens }),
+  ],
+  {
+    description:
+      'an object with current_usage and usage_limit, or with daily_tokens_used or monthly_tokens_used',
+  },
+);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 
+import type { Usage } from '../../doors/wire';
 import { inTurn } from '../../helpers/strict-service';
 import { fitted, rejection, withService, xOf } from './support';
 
@@ -32,6 +33,29 @@ describe('client: what the service says of itself', () => {
       assert.deepEqual(await client.getUsage(), usage);
       assert.deepEqual(service.breaches, []);
     }));
+
+  for (const [daily, monthly, current] of [
+    [[80, 100], [100, 1000], { current_usage: 80, usage_limit: 100 }],
+    [[8, 100], [900, 1000], { current_usage: 900, usage_limit: 1000 }],
+    [[8, -1], [90, 1000], { current_usage: 90, usage_limit: 1000 }],
+    [[8, -1], [90, -1], { current_usage: 8, usage_limit: -1 }],
+  ] as const) {
+    it(`tells what it has used of ${daily[1]} a day and ${monthly[1]} a month, and of the one nearer to its end`, () => {
+      const both = {
+        ...{ daily_tokens_used: daily[0], daily_token_limit: daily[1] },
+        ...{ monthly_tokens_used: monthly[0], monthly_token_limit: monthly[1] },
+      };
+      return withService({ jobs: { usage: both } }, {}, async (service, client) => {
+        assert.deepEqual(await client.getUsage(), { ...current, ...both });
+        service.fault('get_api_usage', () => ({ patch: { daily_tokens_used: undefined, more: 1 } }));
+        const { current_usage, usage_limit, more } = (await client.getUsage()) as Usage & { more?: number };
+        assert.deepEqual([current_usage, usage_limit, more], [...monthly, 1]);
+        service.fault('get_api_usage', () => ({ status: 200, body: { tokens: 5 } }));
+        const error = await rejection(client.getUsage(), 'response.invalid');
+        assert.match(error.message, /answer to the usage request is malformed/);
+      });
+    });
+  }
 
   it('has the rate limit of the last answer that named one', () =>
     withService({}, {}, async (service, client) => {

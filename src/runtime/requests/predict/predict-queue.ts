@@ -5,7 +5,7 @@ import { PREDICT } from '../../../settings';
 import type { UsedConfig } from '../../config/use-config';
 import { settingsReader } from '../../fields/settings-reader';
 import type { FlowNode, Message, Red } from '../../node-red';
-import { type Progress, StatusLine } from '../../status/status-line';
+import { type Progress, type Shown, StatusLine } from '../../status/status-line';
 import { causeTextOf } from './cause-words';
 import { inWordsOfUser } from './model-mismatch';
 import type { PredictDef } from './predict-request';
@@ -31,6 +31,7 @@ export interface NodePredictor {
 /** The predictor of one predict node, created with the first message. */
 export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: UsedConfig): NodePredictor {
   let made: Predictor | undefined;
+  let billed: Shown | undefined;
 
   const read = settingsReader(red, node, PREDICT, def);
 
@@ -44,7 +45,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       retryPredict: read('retryPredict'),
       noModel: read('noModel') === 'wait' ? 'wait' : 'error',
       maxCost: read('maxCost'),
-      onLoad: (load) => showLoad(StatusLine.of(node, red), load),
+      onLoad: (load) => showLoad(StatusLine.of(node, red), load, billed),
       onWarning: (warning) => node.warn(warning),
       causeText: causeTextOf(red),
     });
@@ -53,7 +54,12 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
     async predict(request, hooks) {
       try {
         made ??= make();
-        return await made.predict(request, hooks);
+        const outcome = await made.predict(request, hooks);
+        billed = billedAs(outcome.metadata);
+        if (billed !== undefined) {
+          showLoad(StatusLine.of(node, red), made.load(), billed);
+        }
+        return outcome;
       } catch (error) {
         throw inWordsOfUser(red, node, def, error);
       }
@@ -93,7 +99,26 @@ function raised(flag: unknown): boolean {
   return flag !== undefined && flag !== false && flag !== null;
 }
 
-function showLoad(status: StatusLine, load: PredictLoad): void {
+/** What a metered service says that it billed: the version of the model, and whether that was in its cache. */
+function billedAs({
+  billing_model_version: version,
+  cache_outcome: cache,
+}: Record<string, unknown>): Shown | undefined {
+  const values = { model: shortText(version), cache: shortText(cache) };
+  if (values.model !== '' && values.cache !== '') {
+    return { key: 'billed.both', values };
+  }
+  if (values.model !== '') {
+    return { key: 'billed.model', values };
+  }
+  return values.cache === '' ? undefined : { key: 'billed.cache', values };
+}
+
+function shortText(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 40) : '';
+}
+
+function showLoad(status: StatusLine, load: PredictLoad, billed: Shown | undefined): void {
   const { inFlight, waiting, forModel = 0 } = load;
   const progress: Progress = { phase: 'predicting', in_flight: inFlight, waiting };
   if (forModel > 0 && inFlight === 0) {
@@ -103,6 +128,6 @@ function showLoad(status: StatusLine, load: PredictLoad): void {
   } else if (inFlight > 0) {
     status.show('busy', 'load.inFlight', { inFlight }, progress);
   } else {
-    status.rest();
+    status.rest(billed);
   }
 }

@@ -103,10 +103,17 @@ export async function scoreInParts(
 }
 
 function joined(results: readonly Scored[]): Scored {
+  // The parts of a table may be billed differently: the first one often fills the cache for the others.
+  const outcomes = new Set(
+    results.map(({ metadata }) => metadata.cache_outcome).filter((outcome) => typeof outcome === 'string'),
+  );
   return {
     effects: joinEffects(results),
     prediction: joinPredictions(results.map((result) => result.prediction)),
-    metadata: results[0]!.metadata,
+    metadata: {
+      ...results[0]!.metadata,
+      ...(outcomes.size > 1 && { cache_outcome: [...outcomes].join(', ') }),
+    },
     rows: results.reduce((sum, result) => sum + result.rows, 0),
   };
 }
