@@ -42,6 +42,7 @@ export function arrowColumn(
         ? { kind: 'values', cells: eachCell(from, to, (row) => vector.get(row)) }
         : typedFloats('number', isNull, from, to, (row) => Number(values[row]));
     case TYPE.decimal:
+      assertScale(name, vector.type);
       return { kind: 'values', cells: eachCell(from, to, (row) => decimal(vector, row)) };
     case TYPE.date:
     case TYPE.timestamp:
@@ -160,6 +161,17 @@ function safeWholes(
     }
   }
   return safe;
+}
+
+/** Digits that a decimal of 256 bits may have. */
+const MAX_DIGITS = 76;
+
+function assertScale(name: string, { scale = 0 }: ArrowVector['type']): void {
+  if (Math.abs(scale) > MAX_DIGITS) {
+    throw invalidTable(
+      `The Arrow table is damaged: column "${name}" has decimals with ${scale} digits behind the point.`,
+    );
+  }
 }
 
 function decimal(vector: ArrowVector, row: number): number | bigint | null {

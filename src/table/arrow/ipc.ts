@@ -41,12 +41,17 @@ export async function openIpc(bytes: Bytes): Promise<IpcReader> {
 
 async function opened(bytes: Bytes): Promise<IpcReader> {
   const end: IpcEnd = {};
-  let last: IpcMessage | undefined;
+  let schema: FlatTable | undefined;
+  // The library may read on before it hands out a record batch.
+  const due: Pick<IpcMessage, 'name' | 'header'>[] = [];
   let read = 0;
   async function* fed(): AsyncGenerator<Uint8Array> {
     for await (const message of ipcMessages(bytes, end)) {
-      last = message;
-      const { metadata, body } = message;
+      const { kind, name, header, metadata, body } = message;
+      schema ??= header;
+      if (kind === 'batch') {
+        due.push({ name, header });
+      }
       read += metadata.length + body.length;
       const head = Buffer.from([...CONTINUATION, 0, 0, 0, 0]);
       head.writeInt32LE(metadata.length, 4);
@@ -56,10 +61,10 @@ async function opened(bytes: Bytes): Promise<IpcReader> {
     }
   }
   const reader = await (await arrow().RecordBatchReader.from(fed())).open();
-  if (last === undefined || reader.schema === undefined) {
+  if (schema === undefined || reader.schema === undefined) {
     throw new Error('it has no schema');
   }
-  if (last.header.short(SCHEMA_ENDIANNESS) !== LITTLE_ENDIAN) {
+  if (schema.short(SCHEMA_ENDIANNESS) !== LITTLE_ENDIAN) {
     throw new Error('its numbers are big-endian; write it on, or for, a little-endian computer');
   }
   // The format lets a name be absent.
@@ -69,11 +74,15 @@ async function opened(bytes: Bytes): Promise<IpcReader> {
   async function* batches(): AsyncGenerator<{ batch: ArrowBatch; part: number }> {
     try {
       for await (const batch of reader) {
+        const told = due.shift();
         // Without any record batch the library makes up one, which has no rows.
-        if (last?.kind === 'batch') {
-          assertRowsOf(last, fields);
+        if (told !== undefined) {
+          assertRowsOf(told, fields);
           yield { batch: batch as unknown as ArrowBatch, part: Math.min(1, read / bytes.size) };
         }
+      }
+      if (due[0] !== undefined) {
+        throw new Error(`${due[0].name} is not among what was read`);
       }
     } catch (error) {
       throw damagedIpc(error);
@@ -92,7 +101,10 @@ export function unmarkedWarning({ end }: IpcReader, rows: number): string[] {
 }
 
 /** Each column of a record batch tells of its rows too: a shorter one would be filled up with missing values. */
-function assertRowsOf({ header, name }: IpcMessage, fields: readonly IpcField[]): void {
+function assertRowsOf(
+  { header, name }: Pick<IpcMessage, 'name' | 'header'>,
+  fields: readonly IpcField[],
+): void {
   const rows = header.long(RECORD_BATCH.length);
   const nodes = header.list(RECORD_BATCH.nodes, NODE_BYTES);
   let index = 0;
