@@ -212,7 +212,7 @@ const FOLDERS = {
     requests: ['config', 'fields', 'input', 'status'],
     series: ['fields', 'input', 'messages', 'status'],
     sidebar: ['config', 'requests', 'watch'],
-    'watch/state': [],
+    'watch/state': ['status'],
     'watch/changes': ['status'],
     watch: ['config', 'fields', 'input', 'messages', 'status'],
   },
@@ -258,7 +258,7 @@ const GROUND = {
   'src/scoring': ['cards', 'types', 'without-empty'],
   'src/learner': ['types', 'version'],
   'src/client': ['types', 'settings', 'secrets'],
-  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed'],
+  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed', 'owned-path'],
   'src/series': ['types', 'kept-row'],
   'src/watch': ['types', 'watch-settings'],
   'src/service': [

@@ -26,6 +26,7 @@ module.exports = function (RED: NodeAPI): void {
         return seriesAnswer(this, keeper, sender, table, request, msg, work);
       },
       run: (output) => output,
+      refuses: (underWay) => keeper.refuses(underWay),
       close: async (removed) => {
         await keeper.close();
         if (removed) {

@@ -26,6 +26,7 @@ module.exports = function (RED: NodeAPI): void {
         return watchAnswer(RED, keeper, table, request, msg, work);
       },
       run: (output) => output,
+      refuses: (underWay) => keeper.refuses(underWay),
       close: (removed) => keeper.close(removed),
     });
   }

@@ -134,6 +134,10 @@ class LiveSeries implements Series {
     return { settings, state, timeAndKey, journal, builder, plans, now };
   }
 
+  get waitsForDisk(): boolean {
+    return this.journal.isSlow;
+  }
+
   get progress(): SeriesProgress {
     const { state } = this.parts;
     const { kept, rarer, events } = state.facts(0);

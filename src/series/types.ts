@@ -245,6 +245,8 @@ export interface SeriesProgress {
 export interface Series {
   readonly settings: SeriesSettings;
   readonly progress: SeriesProgress;
+  /** A write has taken very long, and everything waits for it. */
+  readonly waitsForDisk: boolean;
   /**
    * Takes one reading. Errors: `time.invalid`, `table.invalid` (an unreadable cell; the reading is not taken),
    * `columns.missing` (no key), `limit.exceeded` (keys, columns, numbers). A reading with a future time and only

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 
+import { Gate } from './wait';
+
 /** Calls of `node:fs/promises`, and of `node:fs` where their names end in Sync. */
 export type FailingCall =
   'stat' | 'readFile' | 'open' | 'openSync' | 'rename' | 'readdir' | 'readFileSync' | 'readdirSync';
@@ -27,4 +29,29 @@ export function failing(calls: readonly FailingCall[], code: string, wanted: Reg
     };
   }
   return () => originals.forEach(({ module, call, original }) => (module[call] = original));
+}
+
+/**
+ * From now on calls of `node:fs/promises` whose first argument matches do not answer, as on a disk that hangs, until they
+ * are let go.
+ * @returns `reached` resolves with the first such call
+ */
+export function holding(call: 'open' | 'rename', wanted: RegExp): { reached: Promise<void>; letGo(): void } {
+  const module = promises as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const original = module[call]!;
+  const [reached, gate] = [new Gate(), new Gate()];
+  module[call] = async (...args) => {
+    if (wanted.test(String(args[0]))) {
+      reached.open();
+      await gate.opened;
+    }
+    return original(...args);
+  };
+  return {
+    reached: reached.opened,
+    letGo() {
+      module[call] = original;
+      gate.open();
+    },
+  };
 }

@@ -48,6 +48,8 @@ export interface MessageWork {
 }
 
 export interface Handler<T> {
+  /** The error of a message that came while so many others were under way; undefined where it is taken. */
+  refuses?(underWay: number): ServiceError | undefined;
   /** Reads what the message asks for. Runs one message at a time, in order of arrival. */
   read(msg: Message, work: MessageWork): T | Promise<T>;
   /** Does the work. Runs for many messages at a time. */
@@ -113,8 +115,9 @@ export function handleMessages<T>(
     });
     const fail = (error: unknown): void =>
       ticket.settle(finalError(readable(error, received), controller.signal, handler.secrets?.()));
-    if (controller.signal.aborted) {
-      fail(closedError());
+    const refused = controller.signal.aborted ? closedError() : handler.refuses?.(inFlight.size);
+    if (refused !== undefined) {
+      fail(refused);
       return;
     }
     try {
@@ -162,7 +165,7 @@ export function handleMessages<T>(
   });
 
   async function close(removed: boolean): Promise<void> {
-    const freed = bounded(() => handler.close?.(removed), patience.closeMs, node);
+    const freed = bounded(() => handler.close?.(removed), patience.closeMs, node, red);
     await inFlight.drained(patience.drainMs);
     inFlight.settleAll(closedError());
     await freed;
@@ -216,16 +219,18 @@ function finalError(error: unknown, signal: AbortSignal, secrets: readonly strin
   return withoutSecrets(known, secrets);
 }
 
-async function bounded(step: () => unknown, ms: number, node: FlowNode): Promise<void> {
+/** Waits for a step, but not for ever; says so where it gives up, and when it fails. */
+async function bounded(step: () => unknown, ms: number, node: FlowNode, red: Red): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+    timer = setTimeout(() => {
+      node.warn(text(red, 'warning.closesLate', { seconds: Math.round(ms / 1000) }));
+      resolve();
+    }, ms);
   });
-  try {
-    await Promise.race([Promise.resolve().then(step), late]);
-  } catch (error) {
-    node.warn(toServiceError(error).message);
-  } finally {
-    clearTimeout(timer);
-  }
+  const work = Promise.resolve()
+    .then(step)
+    .catch((error: unknown) => node.warn(toServiceError(error).message));
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

@@ -5,6 +5,7 @@ import { Serial } from '../../util/serial';
 import { ServiceError } from '../../wire/service-error';
 import { seriesLayer } from '../lazy';
 import type { FlowNode, Red } from '../node-red';
+import { OwnedPath } from '../owned-path';
 import { seriesFolder } from '../paths';
 import { StatusLine } from '../status/status-line';
 import { keptAs, type SeriesDef, seriesOptions, type Told } from './request';
@@ -13,14 +14,11 @@ import { seriesStatus } from './status';
 /** How readings are read, as far as messages may say it. */
 const READ_SO = ['missing_words', 'unreadable', 'timezone'] as const;
 
-/** The node that has a folder open. */
-const owners = new Map<string, FlowNode>();
-
 /** The state of one series node: opened with the first message that needs it, written at close. */
 export class SeriesKeeper {
   private opened: Series | undefined;
   private openedBy = '';
-  private claimed: string | undefined;
+  private readonly owned: OwnedPath;
   private readonly told: Told = {};
   private readonly serial = new Serial();
   private closed = false;
@@ -29,7 +27,9 @@ export class SeriesKeeper {
     private readonly red: Red,
     private readonly node: FlowNode,
     private readonly def: SeriesDef,
-  ) {}
+  ) {
+    this.owned = new OwnedPath(node, () => StatusLine.of(node, red).show('waiting', 'waitsForDisk'));
+  }
 
   /** Where the state is kept. @throws ServiceError `config.invalid` */
   folder(): string {
@@ -62,7 +62,11 @@ export class SeriesKeeper {
       return this.opened;
     }
     const settings = seriesLayer().parseSeriesSettings(options);
-    const folder = this.claim();
+    const folder = this.folder();
+    const notYet = await this.owned.take(folder, (owner) => takenError(folder, owner));
+    if (notYet !== undefined) {
+      throw new ServiceError('storage.failed', notYet);
+    }
     await this.opened?.close();
     this.opened = undefined;
     this.opened = await seriesLayer().openSeries(settings, {
@@ -82,34 +86,21 @@ export class SeriesKeeper {
     }
   }
 
+  /** The error of a message that is one too many to wait for a slow disk. */
+  refuses(underWay: number): ServiceError | undefined {
+    return this.owned.full(underWay, this.opened?.waitsForDisk);
+  }
+
   close(): Promise<void> {
     this.closed = true;
-    return this.serial.run(() => this.closeNow());
+    return this.owned.letGo(() => this.serial.run(() => this.opened?.close()));
   }
+}
 
-  private async closeNow(): Promise<void> {
-    try {
-      await this.opened?.close();
-    } finally {
-      if (this.claimed !== undefined && owners.get(this.claimed) === this.node) {
-        owners.delete(this.claimed);
-      }
-    }
-  }
-
-  /** The folder, which is then this node's alone. */
-  private claim(): string {
-    const folder = this.folder();
-    const owner = owners.get(folder);
-    if (owner !== undefined && owner !== this.node) {
-      throw new ServiceError(
-        'config.invalid',
-        `The field Keep as names "${path.basename(folder)}", where the node "${owner.name || owner.id}" keeps its ` +
-          'readings: write another name.',
-      );
-    }
-    owners.set(folder, this.node);
-    this.claimed = folder;
-    return folder;
-  }
+function takenError(folder: string, owner: FlowNode): ServiceError {
+  return new ServiceError(
+    'config.invalid',
+    `The field Keep as names "${path.basename(folder)}", where the node "${owner.name || owner.id}" keeps its ` +
+      'readings: write another name.',
+  );
 }

@@ -1,6 +1,7 @@
 import type { ModelCard } from '../../scoring';
 import { BoundedMap } from '../../util/bounded-map';
 import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions } from '../../watch';
+import type { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/types';
 import type { UsedConfig } from '../config/use-config';
 import { isInFlow } from '../in-flow';
@@ -186,6 +187,11 @@ export class WatchKeeper implements ShowsWatch {
     }));
     const causes = this.causes.get(model);
     return { ...report, changes, ...(causes !== undefined && { causes }) };
+  }
+
+  /** The error of a message that is one too many to wait for a slow disk. */
+  refuses(underWay: number): ServiceError | undefined {
+    return this.kept.refuses(underWay);
   }
 
   /** Writes what was counted; of a node that is deleted nothing stays. */

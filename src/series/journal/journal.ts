@@ -18,6 +18,8 @@ import { record, Replay, snapshot } from './records';
 const FLUSH_MS = 5000;
 /** A journal is compacted once it has doubled, and has grown by at least this many bytes. */
 const MIN_GROWTH = 4 * 1024 * 1024;
+/** A write that takes longer than this is slow, in milliseconds. */
+const SLOW_MS = 10_000;
 /** Folder levels that are created if they are gone: the series', that of all series, and the package's. */
 const LEVELS = 3;
 
@@ -36,6 +38,7 @@ export class Journal implements Recorder {
   private size = 0;
   private snapshotSize = 0;
   private isOutdated = false;
+  private writingSince = Infinity;
 
   /** @param exclusive runs work while no reading is being taken */
   constructor(
@@ -123,6 +126,7 @@ export class Journal implements Recorder {
     if (folder === undefined || state === undefined || (this.pending.length === 0 && !this.isOutdated)) {
       return;
     }
+    this.writingSince = performance.now();
     try {
       if (this.isOutdated || this.file === undefined || this.size > this.snapshotSize * 2 + MIN_GROWTH) {
         await this.compact(folder, state);
@@ -138,7 +142,14 @@ export class Journal implements Recorder {
       }
     } catch (error) {
       this.failed(error);
+    } finally {
+      this.writingSince = Infinity;
     }
+  }
+
+  /** Whether a write has taken very long. */
+  get isSlow(): boolean {
+    return performance.now() - this.writingSince > SLOW_MS;
   }
 
   async close(): Promise<void> {

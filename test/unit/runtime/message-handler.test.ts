@@ -316,13 +316,25 @@ describe('a message handler: close', () => {
     assert.equal(onlyError(taken).code, 'closed');
   });
 
-  it('closes in time though its own closing hangs, and says nothing where nothing was cut', async () => {
+  it('closes in time though its own closing hangs, and says so', async () => {
     const node = handling({ close: () => new Promise(() => undefined) });
     const shut = node.shut();
     await turn();
     clock.pass(BRISK.closeMs);
     await shut;
-    assert.deepEqual(node.warnings, []);
+    assert.equal(node.warnings.length, 1);
+    assert.match(node.warnings[0]!, /warning\.closesLate/);
+  });
+
+  it('refuses at once what its handler has no room for', async () => {
+    const node = handling({
+      run: () => new Promise(() => undefined),
+      refuses: (underWay) => (underWay > 2 ? new ServiceError('queue.full', 'One too many.') : undefined),
+    });
+    const taken = [1, 2, 3].map(() => node.take({}));
+    await taken[2]!.settled;
+    assert.equal(onlyError(taken[2]!).code, 'queue.full');
+    assert.deepEqual([taken[0]!.done, taken[1]!.done], [[], []]);
   });
 
   it('tells its own closing whether the node was removed', async () => {

@@ -6,7 +6,9 @@ import type { Watch, WatchOptions } from '../../../watch';
 import { ServiceError } from '../../../wire/service-error';
 import { watchLayer } from '../../lazy';
 import { type FlowNode, type Red, text } from '../../node-red';
+import { OwnedPath } from '../../owned-path';
 import { watchFile } from '../../paths';
+import { StatusLine } from '../../status/status-line';
 import { StateFile } from './state-file';
 
 /** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
@@ -22,7 +24,9 @@ export type Watches = BoundedMap<string, Watch>;
 /** The watches of one node by their model's name: read from disk with the first use, written each minute and at close. */
 export class KeptWatches {
   readonly watches: Watches = new BoundedMap<string, Watch>(MAX_MODELS);
+  private readonly path: string;
   private readonly file: StateFile;
+  private readonly owned: OwnedPath;
   private readonly serial = new Serial();
   private isRead = false;
   private readAgainAt = 0;
@@ -37,7 +41,9 @@ export class KeptWatches {
     private readonly node: FlowNode,
     private readonly options: () => WatchOptions,
   ) {
-    this.file = new StateFile(watchFile(red, node.id));
+    this.path = watchFile(red, node.id);
+    this.file = new StateFile(this.path);
+    this.owned = new OwnedPath(node, () => StatusLine.of(node, red).show('waiting', 'waitsForDisk'));
   }
 
   /**
@@ -59,11 +65,16 @@ export class KeptWatches {
     }
   }
 
+  /** The error of a message that is one too many to wait for a slow disk. */
+  refuses(underWay: number): ServiceError | undefined {
+    return this.owned.full(underWay);
+  }
+
   /** Writes what was counted; where the node is deleted nothing stays. */
   async close(isDeleted: boolean): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
-    await this.serial.run(() => (isDeleted ? this.file.remove() : this.write()));
+    await this.owned.letGo(() => this.serial.run(() => (isDeleted ? this.file.remove() : this.write())));
   }
 
   private async read(): Promise<void> {
@@ -78,8 +89,12 @@ export class KeptWatches {
       this.timer = setInterval(() => void this.serial.run(() => this.write()), WRITE_MS);
       this.timer.unref();
     }
-    const now = performance.now();
-    if (now < this.readAgainAt) {
+    if (performance.now() < this.readAgainAt) {
+      return;
+    }
+    const notYet = await this.owned.take(this.path);
+    if (notYet !== undefined) {
+      this.unread(notYet);
       return;
     }
     const { Watch } = watchLayer();
@@ -90,15 +105,19 @@ export class KeptWatches {
       this.isFailing = false;
     } catch (error) {
       if (isOfFileSystem(error) || error instanceof NewerFile) {
-        // What is stored is sound: predictions go on, and it is not overwritten.
-        this.readAgainAt = now + READ_AGAIN_MS;
-        this.failed('warning.watchUnread', error);
+        this.unread(error);
         return;
       }
       this.watches.clear();
       this.node.warn(text(this.red, 'warning.watchState', { reason: reasonOf(error) }));
     }
     this.isRead = true;
+  }
+
+  /** What is stored is sound: predictions go on, and it is not overwritten. */
+  private unread(reason: unknown): void {
+    this.readAgainAt = performance.now() + READ_AGAIN_MS;
+    this.failed('warning.watchUnread', reason);
   }
 
   /** Never fails, but tells. */
