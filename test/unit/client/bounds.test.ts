@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { ServiceClient } from '../../../dist/src/client';
-import { maxPredictBytes, retryAfter, signedUrl, uploadHeaders } from '../../doors/client';
+import { maxPredictBytes, Notices, retryAfter, signedUrl, uploadHeaders } from '../../doors/client';
 import { ServiceError } from '../../doors/wire';
 import { inTurn } from '../../helpers/strict-service';
 import { rejection, withService, xOf, yOf } from './support';
@@ -101,9 +101,35 @@ describe('client: answers are bounded by what was asked for', () => {
     assert.ok(levels >= 1000 * 99 * 25 && levels < 8 * MIB);
     assert.ok(maxPredictBytes({ ...asked, output_type: 'full' }) >= 1000 * 5000 * 25);
     assert.ok(maxPredictBytes({ task: 'classification', rows: 10, classes: 160 }) >= MIB + 10 * 160 * 25);
+    // What is not known is taken for as much as any service has: 1,000 classes, 10,000 bars of a distribution.
+    assert.equal(maxPredictBytes({ task: 'classification', output_type: 'probas', rows: 10 }), MIB + 480_000);
+    assert.ok(maxPredictBytes({ ...asked, rows: 1, output_type: 'full' }) < 2 * MIB);
     assert.equal(maxPredictBytes({ ...asked, rows: 1e9 }), 500 * MIB);
     assert.equal(maxPredictBytes({ task: 'regression' }), 64 * MIB);
   });
+});
+
+describe('client: what is kept and read beside the answers', () => {
+  it('a route is warned of once, and a hundred routes in all', () => {
+    const warnings: string[] = [];
+    const notices = new Notices((text) => warnings.push(text));
+    for (let at = 0; at < 250; at++) {
+      const answer = { status: 200, headers: { deprecation: 'true' }, body: Buffer.alloc(0) };
+      notices.read(`/route/${Math.floor(at / 2)}`, answer);
+    }
+    assert.equal(warnings.length, 100);
+    assert.equal(new Set(warnings).size, 100);
+  });
+
+  it('what a storage says to an upload is read up to a mebibyte', () =>
+    withService({}, { retries: 0 }, async (service, client) => {
+      const upload = (bytes: number): Promise<unknown> => {
+        service.fault('put', () => ({ status: 200, body: 'x'.repeat(bytes) }));
+        return client.uploadTrainSet({ x: xOf([bytes, 2]), y: yOf(['a', 'b']) });
+      };
+      await upload(MIB);
+      assert.match((await rejection(upload(2 * MIB), 'upload.failed')).message, /longer than 1048576 bytes/);
+    }));
 });
 
 describe('client: a service that asks to be left alone', () => {
