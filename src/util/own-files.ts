@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { isObject } from './json';
@@ -11,8 +11,8 @@ import { isObject } from './json';
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Windows has no such flag. */
-const NO_FOLLOW = (constants.O_NOFOLLOW as number | undefined) ?? 0;
+/** For `open`: refuses a link with `ELOOP`. Windows has no such flag. */
+export const NO_FOLLOW = (constants.O_NOFOLLOW as number | undefined) ?? 0;
 
 /** Whether an id has the form that this package makes: a UUID in small letters. */
 export function isOwnId(id: unknown): id is string {
@@ -33,6 +33,12 @@ export function ownPath(folder: string, id: string, ending = ''): string {
 /** The bytes of a file in a folder of ours. @throws Error `ELOOP` for a link, and as the file system does */
 export function readOwnFile(file: string): Promise<Buffer> {
   return readFile(file, { flag: constants.O_RDONLY | NO_FOLLOW });
+}
+
+/** The same in pieces. @param bytes of a piece at most */
+export async function* streamOwnFile(file: string, bytes = 64 * 1024): AsyncGenerator<Buffer> {
+  const handle = await open(file, constants.O_RDONLY | NO_FOLLOW);
+  yield* handle.createReadStream({ highWaterMark: bytes }) as AsyncIterable<Buffer>;
 }
 
 /** @throws Error `ELOOP` where the folder or something in it is a link, `ENOTDIR` for a file, and as the file system does */

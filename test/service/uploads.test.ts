@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,6 +32,26 @@ describe('Service: uploads and signed URLs', () => {
       assert.ok(info.expires_at > Date.now() / 1000 && info.expires_at < Date.now() / 1000 + 86_400);
       assert.ok(Object.values(info.required_headers).every((value) => typeof value === 'string'));
     }
+  });
+
+  it('neither writes nor reads through a link that was put in the place of a file', async () => {
+    if (process.platform === 'win32') {
+      return;
+    }
+    const [x, y] = ['left,right\n5,6\n7,8\n', 'linked\n0\n1\n'];
+    const victim = path.join(h.folder, 'victim.csv');
+    await writeFile(victim, x);
+    const prepared = (await prepare(infoOf(x), infoOf(y))).body;
+    const folder = path.join(h.folder, 'uploads', prepared.train_set_upload_id);
+    await symlink(victim, path.join(folder, 'x.csv'));
+    assert.equal((await putFile(prepared.x_train_info, x.replace('8', '9'))).status, 507);
+    assert.equal(await readFile(victim, 'utf8'), x);
+    const id = await h.uploadTrain(x, y);
+    const file = path.join(h.folder, 'uploads', id, 'x.csv');
+    await rm(file);
+    await symlink(victim, file);
+    const fit = await h.post('fit', { train_set_upload_id: id, task: 'regression' });
+    assert.match(fit.text, /cannot be read now \(ELOOP\)/);
   });
 
   it('takes both namings of file info, and refuses a mixture (S 2.1)', async () => {

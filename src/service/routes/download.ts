@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { streamOwnFile } from '../../util/own-files';
 import { zipBytes, type ZipEntry, zipOf } from '../../util/zip';
 import { fileName } from '../store/entries/file-ref';
 import { MODEL_FILE, type Store } from '../store/store';
@@ -69,7 +69,7 @@ function entriesOf(store: Store): ZipEntry[] {
 }
 
 function diskEntry(name: string, file: string, bytes: number): ZipEntry {
-  return { name, bytes, read: () => createReadStream(file) };
+  return { name, bytes, read: () => streamOwnFile(file) };
 }
 
 function memoryEntry(name: string, bytes: Uint8Array): ZipEntry {

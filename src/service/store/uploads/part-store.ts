@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 
 import { writeAll } from '../../../util/file-io';
+import { NO_FOLLOW, streamOwnFile } from '../../../util/own-files';
 import type { DiskAccount } from './disk-account';
 
 /** Bytes that are hashed at a time: a millisecond of the thread. */
@@ -54,7 +55,7 @@ export function fileStore(file: () => string, whole: boolean, account: DiskAccou
   };
   return {
     async open() {
-      const handle = await open(file(), O_CREAT | O_RDWR | (whole ? O_TRUNC : 0), 0o600);
+      const handle = await open(file(), O_CREAT | O_RDWR | NO_FOLLOW | (whole ? O_TRUNC : 0), 0o600);
       if (whole) {
         settle();
       }
@@ -82,8 +83,8 @@ export function fileStore(file: () => string, whole: boolean, account: DiskAccou
     },
     async sha256() {
       const hash = createHash('sha256');
-      for await (const data of createReadStream(file(), { highWaterMark: DIGEST_BYTES })) {
-        hash.update(data as Buffer);
+      for await (const data of streamOwnFile(file(), DIGEST_BYTES)) {
+        hash.update(data);
       }
       return hash.digest();
     },

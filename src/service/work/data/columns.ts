@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import path from 'node:path';
 
 import type { FeatureColumn } from '../../../learner';
 import type { ColumnType } from '../../../table/cells/types';
@@ -6,6 +7,7 @@ import type { ColumnBatch } from '../../../table/columns/column-batch';
 import { readTableFile } from '../../../table/files/read-table-file';
 import { NeedsMemory } from '../../../table/packages/heavy-modules';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
+import { assertWithoutLinks } from '../../../util/own-files';
 import { ServiceError } from '../../../wire/service-error';
 import { fileSystemCode, invalid, Refusal, unreadableNow } from '../../refusal';
 import type { FeatureShape } from '../../store/entries/entries';
@@ -148,6 +150,11 @@ export async function openUpload(
   ref: FileRef,
   options: Parameters<typeof readTableFile>[2] = {},
 ): ReturnType<typeof readTableFile> {
+  if (ref.file !== undefined) {
+    await assertWithoutLinks(path.dirname(ref.file)).catch(async (error: unknown) => {
+      throw await readFailure('uploaded file', ref, error, damaged);
+    });
+  }
   if (ref.crc !== undefined) {
     await verify(ref, ref.crc);
   }
