@@ -127,6 +127,8 @@ const FOLDERS = {
       'gaussian',
       'linear',
       'math',
+      'model/background.ts',
+      'model/growth.ts',
       'model/members.ts',
       'model/model.ts',
       'trees',

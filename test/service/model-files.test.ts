@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { connect, type ModelCard, type ServiceError, type Tabular } from '../../dist/src';
 import { Connection, ModelCards } from '../../dist/src/scoring';
+import { crc32c, crc32cToBase64 } from '../doors/table';
 import { unzip, zipOf } from '../doors/util';
+import { editModel, type StoredModel } from '../helpers/edit-model';
 import { temporaryFolder } from './harness';
 
 const rows = Array.from({ length: 80 }, (_, i) => ({
@@ -44,6 +47,11 @@ describe('a model in a file', function () {
         outputType: 'full',
       })
     ).prediction;
+
+  const stored = async (at: Tabular): Promise<string[]> => {
+    const left = await readdir(path.join(folder, at === there ? 'there' : 'here', 'models'));
+    return left.sort();
+  };
 
   before(async () => {
     folder = await temporaryFolder();
@@ -121,6 +129,63 @@ describe('a model in a file', function () {
     }
     await assert.rejects(there.importModel(path.join(folder, 'none')), { code: 'file.unreadable' });
     assert.ok(!there.models().some(({ name }) => name === 'wrong'));
+  });
+
+  it('is refused where the model in it would never answer, and leaves nothing; so is one on disk', async () => {
+    const files = await unzip(bytes, 1e9);
+    const whole = files.get('model.bin')!;
+    const end = whole.indexOf(10);
+    const entry = JSON.parse(whole.toString('utf8', 0, end)) as object;
+    const model = whole.subarray(end + 1);
+    const entryOf = (of: Buffer, more: object = {}) => ({
+      ...entry,
+      ...{ bytes: of.length, crc: crc32cToBase64(crc32c(of)) },
+      ...more,
+    });
+    const loops = editModel(model, (stored: StoredModel) => {
+      const tree = {
+        ...{ width: 1, roots: Int32Array.of(0), feature: Uint16Array.of(0, 0xffff, 0xffff) },
+        ...{ bin: Uint8Array.of(1, 0, 0), flags: new Uint8Array(3), left: Int32Array.of(0, 0, 0) },
+        ...{ setAt: new Int32Array(3), sets: new Int32Array(0), values: new Float32Array(1) },
+      };
+      stored.members[0].parts = [{ kind: 'trees', weight: 1, base: new Float64Array(1), trees: tree }];
+    });
+    const other = { features: [{ name: 'load', kind: 'number', type: 'number' }] };
+    const many = Array.from({ length: 100_000 }, (_, i) => ({
+      name: `c${i}`,
+      kind: 'number',
+      type: 'number',
+    }));
+    const kept = await stored(there);
+    for (const [what, of, more, message] of [
+      ['a tree that leads back', loops, {}, /a node has no children after it/],
+      ['another entry', model, other, /its entry is that of another one/],
+      [
+        'another task',
+        model,
+        { task: 'classification', classes: ['a', 'b'] },
+        /its entry is that of another one/,
+      ],
+      ['100,000 features', model, { features: many }, /at most \d+/],
+    ] as const) {
+      // What is here already is not taken again.
+      const sent = entryOf(of, { id: randomUUID(), ...more });
+      const changed = Buffer.concat([Buffer.from(`${JSON.stringify(sent)}\n`), of]);
+      const wrong = path.join(folder, 'wrong.zip');
+      await writeFile(wrong, await zip(new Map([...files, ['model.bin', changed]])));
+      await assert.rejects(there.importModel(wrong, 'wrong'), { code: 'file.unreadable', message }, what);
+    }
+    assert.deepEqual(await stored(there), kept);
+    // The same on disk, as if it had come with an earlier version.
+    const card = await there.importModel(file, 'on disk');
+    await there.close();
+    const own = path.join(folder, 'there', 'models', card.fitted_train_set_id);
+    const index = path.join(own, 'model.json');
+    await writeFile(path.join(own, 'model.bin'), loops);
+    await writeFile(index, JSON.stringify(entryOf(loops)));
+    there = await connect({ dataDir: path.join(folder, 'there') });
+    await assert.rejects(ask(there, 'on disk'), { code: 'model.unknown' });
+    assert.match((await readdir(path.dirname(own))).join(), /\.corrupt/);
   });
 
   it('leaves out what no fit writes, and refuses names that no address can hold', async () => {

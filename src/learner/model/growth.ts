@@ -28,8 +28,9 @@ export function levelsOf({ level, floor }: LevelGrowth, features: readonly Featu
 /** Divides the features that grow with the level by it. */
 export function divideByLevel(growth: LevelGrowth, features: readonly FeatureColumn[]): FeatureColumn[] {
   const levels = levelsOf(growth, features);
+  const divided = new Set(growth.divided);
   return features.map((feature, i) =>
-    growth.divided.includes(i) && feature.kind === 'number'
+    divided.has(i) && feature.kind === 'number'
       ? { ...feature, values: feature.values.map((value, row) => value / levels[row]) }
       : feature,
   );

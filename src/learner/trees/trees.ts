@@ -4,6 +4,8 @@ import { withCapacity } from '../math/with-capacity';
 export const LEAF = 0xffff;
 const MISSING_LEFT = 1;
 const CATEGORY = 2;
+/** Branches above a leaf at most: far more than any fit grows. */
+export const MAX_TREE_DEPTH = 4096;
 /** 32-bit words of a set of bins. */
 export const SET_WORDS = 8;
 
@@ -53,7 +55,7 @@ export class TreeBuilder {
       left: new Int32Array(256),
       setAt: new Int32Array(256),
       sets: new Int32Array(64),
-      values: new Float32Array(256 * width),
+      values: new Float32Array(256),
     };
   }
 

@@ -5,19 +5,22 @@ import path from 'node:path';
 import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { writeFileAtomic } from '../../util/atomic-file';
-import { tryParseJson } from '../../util/json';
+import { isDeeper, tryParseJson } from '../../util/json';
 import { isOwnId, readOwnFile } from '../../util/own-files';
 import { readBody } from '../http/body';
 import { invalid, Refusal } from '../refusal';
 import { isModelEntry, type ModelEntry } from '../store/entries/entries';
 import { readFailure } from '../store/entries/read-failure';
 import { MODEL_FILE, type Store } from '../store/store';
+import type { CheckJob } from '../work/jobs';
 import { missingModel, type Route, type ServiceContext } from './context';
 
 /** A model is held in memory on its way in and out. */
 const MAX_MODEL_BYTES = 256 * 1024 * 1024;
 /** The entry has a line per feature. */
 const MAX_ENTRY_BYTES = 16 * 1024 * 1024;
+/** Of objects and arrays in an entry. */
+const MAX_LEVELS = 64;
 const LINE_END = 10;
 
 /**
@@ -72,7 +75,7 @@ export const importModelRoute: Route = {
   rawBody: true,
   async handle(context, { req }) {
     const body = await readBody(req, MAX_MODEL_BYTES + MAX_ENTRY_BYTES, context.options.times.upload);
-    const { entry, model } = modelIn(body);
+    const { entry, model } = modelIn(context, body);
     const known = context.store.models.useIfWhole(entry.id)?.entry;
     const isHere = known?.crc === entry.crc && known.bytes === entry.bytes;
     const id = isHere ? entry.id : await keep(context, entry, model);
@@ -81,7 +84,7 @@ export const importModelRoute: Route = {
 };
 
 /** @throws Refusal 422 for bytes that are no model, or one that this version of the package cannot use */
-function modelIn(body: Buffer): { entry: ModelEntry; model: Buffer } {
+function modelIn({ limits }: ServiceContext, body: Buffer): { entry: ModelEntry; model: Buffer } {
   const end = body.subarray(0, MAX_ENTRY_BYTES).indexOf(LINE_END);
   const entry = end < 0 ? undefined : tryParseJson(body.toString('utf8', 0, end));
   const { id, format } = (entry ?? {}) as Partial<ModelEntry>;
@@ -94,8 +97,13 @@ function modelIn(body: Buffer): { entry: ModelEntry; model: Buffer } {
     );
   }
   const model = body.subarray(end + 1);
-  if (!isModelEntry(entry, id) || !isWhole(entry, model)) {
+  if (!isModelEntry(entry, id) || isDeeper(entry, MAX_LEVELS) || !isWhole(entry, model)) {
     throw invalid('The fitted train set is damaged: its length or checksum is wrong.');
+  }
+  if (entry.features.length > limits.max_cols) {
+    throw invalid(
+      `The model is of ${entry.features.length} columns; this service takes at most ${limits.max_cols}.`,
+    );
   }
   return { entry, model };
 }
@@ -104,12 +112,21 @@ function isWhole({ bytes, crc }: ModelEntry, model: Buffer): boolean {
   return model.length === bytes && crc32cToBase64(crc32c(model)) === crc;
 }
 
-async function keep({ store }: ServiceContext, entry: ModelEntry, model: Buffer): Promise<string> {
+/** @throws Refusal 422 for a model that cannot be used: nothing is kept of it */
+async function keep(
+  { store, predictPool }: ServiceContext,
+  entry: ModelEntry,
+  model: Buffer,
+): Promise<string> {
   const { models } = store;
   const taken = await takenIds(store);
   const { id, folder } = makeFolder(models, taken.has(entry.id) ? randomUUID() : entry.id);
   try {
-    await writeFileAtomic(path.join(folder, MODEL_FILE), model, true);
+    const file = path.join(folder, MODEL_FILE);
+    await writeFileAtomic(file, model, true);
+    const { task, classes, features } = entry;
+    const job: CheckJob = { kind: 'check', file, entry: { task, classes, features } };
+    await predictPool.run(job);
     await models.put({ ...entry, id }, folder, true);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });

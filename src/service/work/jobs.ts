@@ -41,8 +41,16 @@ export interface FitOutcome {
   report: FitReport;
 }
 
-/** What the predict threads are asked to do: score a file, or load a model ahead of the first file. */
-export type PredictTask = PredictJob | { kind: 'load'; model: ModelRef };
+/** What the predict threads are asked to do: score a file, load a model ahead of the first file, or check one. */
+export type PredictTask = PredictJob | { kind: 'load'; model: ModelRef } | CheckJob;
+
+/** Whether a model that came from elsewhere can be used, and is what its entry says. */
+export interface CheckJob {
+  kind: 'check';
+  /** Its bytes. */
+  file: string;
+  entry: { task: Task; classes?: Label[]; features: FeatureShape[] };
+}
 
 export interface ModelRef {
   id: string;

@@ -12,7 +12,7 @@ export interface Walk {
   /** The left child, or the leaf itself. */
   next: Int32Array;
   /** Per tree its depth, or 0 if it has categories and is walked row by row. */
-  depths: Uint8Array;
+  depths: Uint16Array;
 }
 
 /** Bins of all columns, row by row. */
@@ -101,8 +101,8 @@ function prepareWalk(trees: Trees): Walk {
   const { feature, left, bin, roots } = trees;
   const words = new Int32Array(feature.length);
   const next = new Int32Array(feature.length);
-  const depthOf = new Uint8Array(feature.length);
-  const depths = new Uint8Array(roots.length);
+  const depthOf = new Uint16Array(feature.length);
+  const depths = new Uint16Array(roots.length);
   for (let tree = 0; tree < roots.length; tree++) {
     const end = tree + 1 < roots.length ? roots[tree + 1] : feature.length;
     let deepest = 0;

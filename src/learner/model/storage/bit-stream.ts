@@ -44,6 +44,8 @@ export class BitWriter {
   }
 }
 
+const LARGEST = 2 ** 32;
+
 /** Reads what `BitWriter` wrote. */
 export class BitReader {
   private at = 0;
@@ -67,14 +69,16 @@ export class BitReader {
     return value;
   }
 
+  /** @throws LearnerError past the end, and for a number of 2^32 or more */
   readCount(): number {
-    for (let value = 0, scale = 1; ; scale *= 128) {
+    for (let value = 0, scale = 1; scale < LARGEST; scale *= 128) {
       const byte = this.read(8);
       value += (byte & 127) * scale;
-      if (byte < 128) {
+      if (byte < 128 && value < LARGEST) {
         return value;
       }
     }
+    throw new LearnerError('The model is damaged: it counts further than it can hold.');
   }
 }
 

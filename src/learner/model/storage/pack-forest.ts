@@ -2,6 +2,7 @@ import type { ResidualForest } from '../../calibration/residuals';
 import { LearnerError } from '../../types';
 import { BitReader, bitsFor, BitWriter } from './bit-stream';
 import { packTrees, unpackTrees } from './pack-trees';
+import { isArrayOf, must } from './soundness';
 
 /** A residual forest with bit-packed trees and leaves. */
 export interface PackedForest extends Omit<ResidualForest, 'trees' | 'offsets' | 'members'> {
@@ -33,6 +34,7 @@ export function packForest({ trees, offsets, members, ...rest }: ResidualForest)
 
 /** @throws LearnerError for bytes that are not a forest */
 export function unpackForest({ packedTrees, leaves, ...rest }: PackedForest): ResidualForest {
+  must(isArrayOf(Uint8Array, packedTrees) && isArrayOf(Uint8Array, leaves), 'its residuals are no bytes');
   const trees = unpackTrees(packedTrees);
   const input = new BitReader(leaves);
   const offsets = new Int32Array(trees.values.length + 1);

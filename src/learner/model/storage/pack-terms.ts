@@ -1,6 +1,7 @@
 import type { TermRule } from '../../linear/design';
 import type { LinearTerms } from '../../linear/linear';
 import { LearnerError } from '../../types';
+import { isArrayOf, must } from './soundness';
 
 /** The terms of a linear model as arrays. `numbers` holds those of all rules, one after another. */
 export interface PackedTerms {
@@ -39,6 +40,10 @@ export function packTerms({ columns, rules, weights }: LinearTerms): PackedTerms
 
 /** @throws LearnerError if a rule is invalid */
 export function unpackTerms({ columns, kinds, numbers, bins, weights }: PackedTerms): LinearTerms {
+  must(
+    isArrayOf(Uint8Array, kinds) && isArrayOf(Float64Array, numbers) && isArrayOf(Uint8Array, bins),
+    'its terms are no numbers',
+  );
   let number = 0;
   let category = 0;
   const rules = Array.from(kinds, (code): TermRule => {

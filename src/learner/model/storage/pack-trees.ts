@@ -12,6 +12,9 @@ import { BitReader, bitsFor, BitWriter } from './bit-stream';
 
 const VALUE_BITS = 16;
 const EXPONENT_BITS = 11;
+/** Of a branch and of a leaf at least. */
+const BRANCH_BITS = 9;
+const LEAF_BITS = 10;
 /** Added to the exponent of the grid's step; 0 means that values are not on a grid. */
 const EXPONENT_BIAS = 1100;
 /** Bits of the number of bytes before a set's constant tail. */
@@ -87,20 +90,26 @@ export function unpackTrees(bytes: Uint8Array): Trees {
   const width = input.readCount();
   const count = input.readCount();
   const branches = input.readCount();
-  // A tree takes at least one bit and a value 16: larger claims are refused before allocating.
-  if (width < 1 || width > bytes.length || count > bytes.length * 8 || branches > bytes.length) {
+  // Larger claims than bits are refused before allocating.
+  const leaves = branches + count;
+  const own = leaves > 0 ? width : 0;
+  const bits = count * EXPONENT_BITS + branches * BRANCH_BITS + leaves * LEAF_BITS;
+  if (width < 1 || Math.max(bits, own * VALUE_BITS) > bytes.length * 8) {
     throw new LearnerError('The model is damaged: it claims more trees than it can hold.');
   }
   const featureBits = input.read(5);
   const shares = input.read(1) === 1;
   const builder = new TreeBuilder(width);
-  const values = new Float64Array(width);
+  const values = new Float64Array(own);
   for (let tree = 0; tree < count; tree++) {
     const coded = input.read(EXPONENT_BITS);
     const step = coded === 0 ? undefined : powerOfTwo(coded - EXPONENT_BIAS);
     for (let node = builder.addRoot(); node < builder.nodes; node++) {
       if (input.read(1) === 0) {
         unpackBranch(builder, node, featureBits, input);
+        if (builder.nodes > branches + leaves) {
+          throw new LearnerError('The model is damaged: it has more nodes than it says.');
+        }
       } else if (shares && input.read(1) === 1) {
         builder.shareLeaf(node, input.readCount() * width);
       } else {
@@ -168,6 +177,9 @@ function unpackSet(input: BitReader): Int32Array {
   const length = input.read(SET_LENGTH_BITS);
   const set = new Int32Array(SET_WORDS).fill(input.read(1) === 1 ? -1 : 0);
   const bytes = new Uint8Array(set.length * 4);
+  if (length > bytes.length) {
+    throw new LearnerError('The model is damaged: it has a set of too many categories.');
+  }
   for (let i = 0; i < bytes.length; i++) {
     bytes[i] = i < length ? input.read(8) : set[0] & 0xff;
   }

@@ -1,16 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-import type { ResidualForest } from '../../calibration/residuals';
-import { columnSpecs } from '../../features/encode';
-import type { Kernel } from '../../gaussian/kernel';
-import { storedScores } from '../../gaussian/scores';
-import { tablesOf } from '../../linear/linear';
 import { LearnerError } from '../../types';
-import type { Member, Part } from '../members';
 import type { Model } from '../model';
-import { type PackedForest, packForest, unpackForest } from './pack-forest';
-import { type PackedTerms, packTerms, unpackTerms } from './pack-terms';
-import { packTrees, unpackTrees } from './pack-trees';
+import { isCount, must } from './soundness';
+import { fromStored, toStored } from './stored-model';
 
 /*
  * A model as bytes: "TPM8", the length and CRC-32 of the rest, the length of a JSON text, the text with every typed
@@ -32,24 +25,6 @@ export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', 'TPM7',
 export const OUTDATED_FORMATS: readonly unknown[] = ['TPM1', 'TPM2', 'TPM3'];
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
-
-/** A part with its trees packed, or with terms in place of tables. */
-type StoredPart =
-  | Exclude<Part, { kind: 'gaussian' }>
-  | (Omit<Part, 'trees' | 'tables'> & {
-      packed?: Uint8Array;
-      terms?: PackedTerms;
-      /** The weights of a Gaussian process's factor. Older models store those of its kernel. */
-      ofFactor?: Float32Array;
-      kernelWeights?: Float64Array;
-    });
-
-interface StoredModel extends Omit<Model, 'members' | 'residuals'> {
-  members: (Omit<Member, 'parts'> & { parts: StoredPart[] })[];
-  residuals: ResidualForest | PackedForest | undefined;
-  /** Shared by all Gaussian processes. */
-  kernel?: Kernel;
-}
 
 /** Equal models give equal bytes. */
 export function saveModel(model: Model): Uint8Array {
@@ -84,66 +59,6 @@ export function saveModel(model: Model): Uint8Array {
   return out;
 }
 
-function toStored(model: Model): StoredModel {
-  const members = model.members.map((member) => ({ ...member, parts: member.parts.map(toStoredPart) }));
-  const kernel = model.members.flatMap(({ parts }) => parts).find((part) => part.kind === 'gaussian')
-    ?.gaussian.kernel;
-  return {
-    ...model,
-    members,
-    residuals: model.residuals && packForest(model.residuals),
-    ...(kernel && { kernel }),
-  };
-}
-
-function toStoredPart(part: Part): StoredPart {
-  if (part.kind === 'gaussian') {
-    const { gaussian, ...rest } = part;
-    const { weights, ofFactor } = gaussian;
-    return { ...rest, ...(ofFactor ? { ofFactor } : { kernelWeights: weights }) };
-  }
-  if (part.kind !== 'linear') {
-    const { trees, ...rest } = part;
-    return { ...rest, packed: packTrees(trees).bytes };
-  }
-  const { tables, ...rest } = part;
-  return tables.terms ? { ...rest, terms: packTerms(tables.terms) } : part;
-}
-
-function fromStored(stored: StoredModel): Model {
-  const { kernel, ...model } = stored;
-  const specs = columnSpecs(stored.encoders);
-  const scoresOf = kernel && storedScores(kernel);
-  const whole = (part: StoredPart): Part => {
-    if ('packed' in part && part.packed) {
-      const { packed, ...rest } = part;
-      return { ...rest, trees: unpackTrees(packed) } as Part;
-    }
-    if ('terms' in part && part.terms) {
-      const { terms, ...rest } = part;
-      return {
-        ...rest,
-        tables: tablesOf(unpackTerms(terms), part.base, specs, stored.centers ?? []),
-      } as Part;
-    }
-    if ('ofFactor' in part && part.ofFactor && scoresOf) {
-      const { ofFactor, ...rest } = part;
-      return { ...rest, gaussian: scoresOf(ofFactor) } as Part;
-    }
-    if ('kernelWeights' in part && part.kernelWeights && kernel) {
-      const { kernelWeights, ...rest } = part;
-      return { ...rest, gaussian: { kernel, weights: kernelWeights } } as Part;
-    }
-    return part as Part;
-  };
-  const { residuals } = stored;
-  return {
-    ...model,
-    members: stored.members.map((member) => ({ ...member, parts: member.parts.map(whole) })),
-    residuals: residuals && 'packedTrees' in residuals ? unpackForest(residuals) : residuals,
-  };
-}
-
 /** @throws LearnerError if the bytes are not a model, are damaged, or were written by a newer version */
 export function loadModel(bytes: Uint8Array): Model {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -156,20 +71,40 @@ export function loadModel(bytes: Uint8Array): Model {
   }
   const body = new Uint8Array(packed.length);
   body.set(packed);
+  must(packed.length >= 8, 'it ends too early');
   const jsonLength = packed.readUInt32LE(0);
   const start = 8 + Math.ceil(jsonLength / 8) * 8;
-  const stored = JSON.parse(packed.toString('utf8', 8, 8 + jsonLength), (_key, value: unknown) => {
-    if (typeof value !== 'object' || value === null) {
-      return value;
-    }
-    if ('$number' in value) {
-      return Number(value.$number);
-    }
-    if (!('$array' in value)) {
-      return value;
-    }
-    const { $array, at, length } = value as { $array: ArrayName; at: number; length: number };
-    return new ARRAYS[$array](body.buffer, start + at, length);
-  }) as StoredModel;
-  return fromStored(stored);
+  must(start <= packed.length, 'it ends too early');
+  return fromStored(parsed(packed.toString('utf8', 8, 8 + jsonLength), body.subarray(start)));
+}
+
+/**
+ * The value of the text, with its arrays. No two of them share bytes, so all of them together are no larger than the file.
+ *
+ * @throws LearnerError
+ */
+function parsed(text: string, bytes: Uint8Array): unknown {
+  let left = bytes.length;
+  const arrayOf = (value: object): unknown => {
+    const { $array: name, at, length } = value as { $array: unknown; at: unknown; length: unknown };
+    must(typeof name === 'string' && Object.hasOwn(ARRAYS, name), 'an array is of no known type');
+    const type = ARRAYS[name as ArrayName];
+    must(isCount(at, bytes.length) && at % 8 === 0 && isCount(length, bytes.length), 'an array is nowhere');
+    const size = length * type.BYTES_PER_ELEMENT;
+    left -= size;
+    must(at + size <= bytes.length && left >= 0, 'its arrays are larger than the file');
+    return new type(bytes.buffer as ArrayBuffer, bytes.byteOffset + at, length);
+  };
+  try {
+    return JSON.parse(text, (_key, value: unknown) => {
+      if (typeof value !== 'object' || value === null) {
+        return value;
+      }
+      return '$number' in value ? Number(value.$number) : '$array' in value ? arrayOf(value) : value;
+    });
+  } catch (error) {
+    // A text nested too deep ends as a RangeError.
+    must(!(error instanceof SyntaxError || error instanceof RangeError), 'its text cannot be read');
+    throw error;
+  }
 }

@@ -7,6 +7,7 @@ import { readFeatures } from '../data/columns';
 import type { PredictJob, PredictTask, ScoredFile } from '../jobs';
 import { type JobResult, serveJobs } from '../pool/serve';
 import { assertAnswerSize } from './answer-size';
+import { checkModel } from './check-model';
 import { explanationOf } from './explanation';
 import { ModelCache } from './model-cache';
 import { predictionJson } from './prediction-json';
@@ -20,7 +21,7 @@ serveJobs<PredictTask>(async (task) => {
   if (task.kind === 'predict') {
     return score(task);
   }
-  await cache.get(task.model);
+  await (task.kind === 'check' ? checkModel(task) : cache.get(task.model));
   return { result: undefined };
 });
 
