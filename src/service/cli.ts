@@ -29,6 +29,10 @@ async function serve(options: CliOptions): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', () => undefined);
   }
+  // A bound on the size of files (ulimit -f) is answered like a full disk; without a listener it ends the process.
+  if (process.platform !== 'win32') {
+    process.on('SIGXFSZ', () => undefined);
+  }
   const log: Log = (level, text) => {
     if (level === 'warn' || verbose) {
       process.stderr.write(`${text}\n`);
@@ -51,10 +55,6 @@ async function serve(options: CliOptions): Promise<void> {
   };
   process.on('SIGINT', end);
   process.on('SIGTERM', end);
-  // A bound on the size of files (ulimit -f) is answered like a full disk; without a listener it ends the process.
-  if (process.platform !== 'win32') {
-    process.on('SIGXFSZ', () => undefined);
-  }
 }
 
 main().catch((error: unknown) => {

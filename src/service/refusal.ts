@@ -69,6 +69,11 @@ export function isStorageFailure(error: unknown): boolean {
   return fileSystemCode(error) !== undefined;
 }
 
+/** Did it refuse to write, where reading goes on? The disk is full, or read only. */
+export function cannotWrite(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS'].includes(fileSystemCode(error) ?? '');
+}
+
 /** Did it refuse only for a moment, so that the same request may be sent again? */
 export function isPassingFailure(error: unknown): boolean {
   return PASSING.has(fileSystemCode(error) ?? '');

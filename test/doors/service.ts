@@ -26,7 +26,7 @@ export {
 } from '../../dist/src/service/store/entries/entries';
 export { EntryStore, type StoredEntry } from '../../dist/src/service/store/entries/entry-store';
 export { type FitRecord, FitRecords } from '../../dist/src/service/store/fit-records';
-export { lockFolder } from '../../dist/src/service/store/lock/folder-lock';
+export { type FolderLock, lockFolder } from '../../dist/src/service/store/lock/folder-lock';
 export { ownIdentity, type ProcessIdentity } from '../../dist/src/service/store/lock/process-identity';
 export { unusableFolder } from '../../dist/src/service/store/lock/unusable-folder';
 export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';

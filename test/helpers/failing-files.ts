@@ -5,7 +5,16 @@ import { Gate } from './wait';
 
 /** Calls of `node:fs/promises`, and of `node:fs` where their names end in Sync. */
 export type FailingCall =
-  'stat' | 'readFile' | 'open' | 'openSync' | 'rename' | 'readdir' | 'readFileSync' | 'readdirSync';
+  | 'stat'
+  | 'readFile'
+  | 'writeFile'
+  | 'open'
+  | 'openSync'
+  | 'mkdir'
+  | 'rename'
+  | 'readdir'
+  | 'readFileSync'
+  | 'readdirSync';
 
 /**
  * From now on calls whose first argument matches fail with a code, as they do with too many open files or a tired disk.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -50,8 +51,9 @@ describe('Service: no room on the disk', () => {
     }
   });
 
-  async function start(): Promise<void> {
-    child = spawn(process.execPath, [CLI, '--port', '0', '--data', folder, '--token', 'mine', '--verbose']);
+  async function start(bytes: number | 'unlimited' = 'unlimited'): Promise<void> {
+    const args = [CLI, '--port', '0', '--data', folder, '--token', 'mine', '--verbose'];
+    child = spawn('prlimit', [`--fsize=${bytes}:`, process.execPath, ...args]);
     let out = '';
     child.stdout!.on('data', (data: Buffer) => (out += data.toString()));
     child.stderr!.on('data', (data: Buffer) => (log += data.toString()));
@@ -97,6 +99,16 @@ describe('Service: no room on the disk', () => {
     assert.equal(answer.body.code, 'storage.failed');
     assert.equal(answer.body.retryable, false);
     assert.match(answer.body.detail, /EFBIG.*make room/);
+  };
+  const predict = async (id: string, x: string): Promise<Answer> => {
+    const info = { fitted_train_set_id: id, x_test_info: infoOf(x) };
+    const { body } = await post('prepare_test_set_upload', info);
+    assert.equal((await putFile(body.x_test_info, x)).status, 200, 'a small one needs no disk');
+    return post('predict', {
+      test_set_upload_id: body.test_set_upload_id,
+      fitted_train_set_id: id,
+      task_config: { task: 'classification' },
+    });
   };
   async function upload(x: string, y: string): Promise<string> {
     const body = await prepare(x, y);
@@ -169,16 +181,7 @@ describe('Service: no room on the disk', () => {
     assert.equal(fitted.body.reused, false);
     const id = fitted.body.fitted_train_set_id as string;
     allow(0);
-    const prepared = await post('prepare_test_set_upload', {
-      fitted_train_set_id: id,
-      x_test_info: infoOf(x),
-    });
-    assert.equal((await putFile(prepared.body.x_test_info, x)).status, 200, 'a small one needs no disk');
-    const predicted = await post('predict', {
-      test_set_upload_id: prepared.body.test_set_upload_id,
-      fitted_train_set_id: id,
-      task_config: { task: 'classification' },
-    });
+    const predicted = await predict(id, x);
     assert.equal(predicted.body.prediction?.length, 90, predicted.text);
   });
 
@@ -190,5 +193,53 @@ describe('Service: no room on the disk', () => {
     await start();
     assert.deepEqual(await stored(), before);
     assert.ok(!log.includes('Set aside'), log);
+  });
+
+  it('starts after it was killed without any room, predicts, and takes more when there is room', async () => {
+    const { x, y } = flowers();
+    const train_set_upload_id = await upload(x, y);
+    const fit = { train_set_upload_id, task: 'classification', svc_config: { n_estimators: 2 } };
+    const id = (await post('fit', fit)).body.fitted_train_set_id as string;
+    const promised = { ...fit, svc_config: { n_estimators: 2, random_state: 1 } };
+    const pending = (await post('submit_fit_job', promised)).body.fitted_train_set_id as string;
+    // It may have ended already; its record is what a kill in the middle of it leaves.
+    allow(0);
+    const killed = once(child, 'exit');
+    child.kill('SIGKILL');
+    await killed;
+    const record = { version: 1, id: pending, request: promised, submittedAt: Date.now(), starts: 1 };
+    await writeFile(path.join(folder, 'fits', `${pending}.json`), JSON.stringify(record));
+    await rm(path.join(folder, 'models', pending), { recursive: true, force: true });
+    log = '';
+    await start(0);
+    assert.match(log, /Nothing can be written in .*: models that are there predict/);
+    const predicted = await predict(id, x);
+    assert.equal(predicted.body.prediction?.length, 90, predicted.text);
+    assertNoRoom(await putFile((await prepare(x, y)).x_train_info, x));
+    assertNoRoom(await post('fit', { ...fit, force_refit: true }));
+    assertNoRoom(await post('submit_fit_job', { ...fit, force_refit: true }));
+    const state = async () => (await post('get_fit_status', { fitted_train_set_id: pending })).body;
+    while ((await state()).status === 'pending') {
+      await sleep(20);
+    }
+    const { status, error } = await state();
+    assert.equal(status, 'failed');
+    assert.match(error, /EFBIG.*make room/);
+    allow('unlimited');
+    const owner = path.join(folder, 'lock', 'owner.json');
+    while (!existsSync(owner)) {
+      await sleep(50);
+    }
+    assert.equal((JSON.parse(await readFile(owner, 'utf8')) as { pid: number }).pid, child.pid);
+    await upload(x, y);
+    assert.equal((await post('fit', { ...fit, force_refit: true })).status, 200);
+    await end();
+    assert.equal(child.exitCode, 0, log);
+    await start();
+    // What was not on disk as failed is begun again.
+    while ((await state()).status === 'pending') {
+      await sleep(20);
+    }
+    assert.equal((await state()).status, 'completed');
   });
 });

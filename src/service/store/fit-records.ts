@@ -1,10 +1,11 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 
 import { makeFolder, readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
 import { isObject } from '../../util/json';
 import { isNewer, isOwnId, NewerFile, ownPath } from '../../util/own-files';
 import type { FitRequest } from '../../wire/types';
 import type { Log } from '../options';
+import { namesIn } from './entries/entry-store';
 
 /** Beyond this number the oldest failures are forgotten. */
 const MAX_FAILED = 200;
@@ -40,8 +41,7 @@ export class FitRecords {
    * @throws as the file system does
    */
   async load(): Promise<void> {
-    await makeFolder(this.folder, 1);
-    for (const name of await readdir(this.folder)) {
+    for (const name of await namesIn(this.folder)) {
       const id = name.slice(0, -ENDING.length);
       if (name.endsWith(ENDING) && isOwnId(id)) {
         await this.loadOne(id);
@@ -69,7 +69,7 @@ export class FitRecords {
       this.log('warn', `The record of the submitted fit ${id} is left alone: ${message}.`);
     } else {
       this.log('warn', `The record of the submitted fit ${id} is damaged: submit it again.`);
-      await rm(this.fileOf(id), { force: true });
+      await rm(this.fileOf(id), { force: true }).catch(() => undefined);
     }
   }
 

@@ -9,11 +9,18 @@ const MAX_TEST_UPLOADS = 2_000;
 /** A test set is wanted for the predict that follows its upload, and for the same rows soon again. */
 const TEST_IDLE_MS = 3_600_000;
 const DEFAULT_MAX_BYTES = 20e9;
+/** The least that may be stored where no cap is given: on a disk that full it is the disk that refuses. */
+const LEAST_MAX_BYTES = 64 * 1024 * 1024;
+/** By this part what is stored may grow on a disk that is so full that half of it is less. */
+const GROWTH_ON_FULL_DISK = 1 / 10;
 /** How often the age of each test set is checked. */
 const LOOK_MS = 30_000;
 
 export interface Bounds {
+  /** The size cap. It grows with `roomNow`. */
   maxBytes: number;
+  /** The size cap that the disk would have now, where none is given: it may have been full at the start. */
+  roomNow?: () => Promise<number>;
   /** Default 2,000. */
   maxTests?: number;
   /** Milliseconds after its last use when a test set goes. Default one hour. */
@@ -62,15 +69,21 @@ export class Retention {
   }
 
   private async pass(now: number): Promise<void> {
-    const { maxBytes, maxTests = MAX_TEST_UPLOADS, testIdleMs = TEST_IDLE_MS } = this.bounds;
+    const { bounds } = this;
+    const { maxTests = MAX_TEST_UPLOADS, testIdleMs = TEST_IDLE_MS } = bounds;
     const unfinished = this.unfinished();
-    let total = this.uploads.bytes + this.models.bytes + (unfinished?.unfinishedBytes ?? 0);
+    const sum = (): number => this.uploads.bytes + this.models.bytes + (unfinished?.unfinishedBytes ?? 0);
     // Nearly always so: it is asked after each upload.
     const looked = now - this.lookedAt < LOOK_MS;
-    if (looked && this.uploads.items.size <= maxTests && total <= maxBytes) {
+    if (looked && this.uploads.items.size <= maxTests && sum() <= bounds.maxBytes) {
       return;
     }
     this.lookedAt = now;
+    if (bounds.roomNow !== undefined) {
+      bounds.maxBytes = Math.max(bounds.maxBytes, await bounds.roomNow());
+    }
+    const { maxBytes } = bounds;
+    let total = sum();
     const all = [...this.uploads.items.values()];
     const tests = all.filter((item) => item.entry.set === 'test');
     // Some more at once, so that a stream of small test sets doesn't come here with each of them.
@@ -123,17 +136,34 @@ export class Retention {
 }
 
 /**
- * The size cap where none is given: 20 GB, or half of the disk space that is free or taken by the service itself
- * already, where that is less. What is there already always fits, so a full disk never costs a model.
+ * The bounds where no size cap is given: 20 GB, or half of the disk space that is free or taken by the service itself
+ * already, where that is less.
+ *
+ * @param stored bytes on disk by now
  */
-export async function defaultMaxBytes(folder: string, stored: number): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return capFor(bavail * bsize, stored);
+export async function boundsOfDisk(folder: string, stored: () => number): Promise<Bounds> {
+  const free = async (): Promise<number> => {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  };
+  return {
+    maxBytes: capFor(await free(), stored()),
+    roomNow: async () => halfOf(await free(), stored()),
+  };
 }
 
-/** @internal */
+/**
+ * What is there always fits, and what finds room on a full disk does, so that a full disk costs nothing that is stored.
+ *
+ * @internal
+ */
 export function capFor(free: number, stored: number): number {
-  return Math.max(stored, Math.min(DEFAULT_MAX_BYTES, Math.floor((free + stored) / 2)));
+  const onFullDisk = stored + Math.min(free, Math.floor(stored * GROWTH_ON_FULL_DISK));
+  return Math.max(LEAST_MAX_BYTES, onFullDisk, halfOf(free, stored));
+}
+
+function halfOf(free: number, stored: number): number {
+  return Math.min(DEFAULT_MAX_BYTES, Math.floor((free + stored) / 2));
 }
 
 function oldestFirst<E>(items: StoredEntry<E>[]): StoredEntry<E>[] {

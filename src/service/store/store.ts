@@ -8,13 +8,14 @@ import { isObject } from '../../util/json';
 import { isNewer, NewerFile } from '../../util/own-files';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
+import { cannotWrite } from '../refusal';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries/entries';
 import { EntryStore } from './entries/entry-store';
 import { fileName } from './entries/file-ref';
 import { FitRecords } from './fit-records';
 import { type FolderLock, lockFolder } from './lock/folder-lock';
 import { unusableFolder } from './lock/unusable-folder';
-import { defaultMaxBytes, Retention } from './retention';
+import { type Bounds, boundsOfDisk, Retention } from './retention';
 import { DiskAccount } from './uploads/disk-account';
 import { Uploads } from './uploads/uploads';
 
@@ -31,7 +32,7 @@ export interface Store {
   /** Fits that were promised and have not ended, and those of them that failed. */
   fitRecords: FitRecords;
   secret: Buffer;
-  /** The size cap: as given, or by the free disk. */
+  /** The size cap: as given, or by the free disk at the start. */
   maxBytes: number;
   /** Drops what is beyond the bounds of size, number and age. */
   trim(): Promise<void>;
@@ -62,6 +63,12 @@ export async function openStore(
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
     }
     lock = await lockFolder(dataDir, { token: options.processToken, onLost });
+    if (!lock.isWritten) {
+      log(
+        'warn',
+        `Nothing can be written in ${dataDir}: models that are there predict, the rest waits for room.`,
+      );
+    }
     const uploadEntries = new EntryStore<UploadEntry>({
       what: 'upload',
       root: path.join(dataDir, 'uploads'),
@@ -86,7 +93,11 @@ export async function openStore(
     const fitRecords = new FitRecords(path.join(dataDir, 'fits'), log);
     await fitRecords.load();
     const secret = await readSecret(path.join(dataDir, 'secret.json'), log);
-    const maxBytes = options.maxBytes ?? (await defaultMaxBytes(dataDir, uploadEntries.bytes + models.bytes));
+    const bounds: Bounds =
+      options.maxBytes === undefined
+        ? await boundsOfDisk(dataDir, () => uploadEntries.bytes + models.bytes)
+        : { maxBytes: options.maxBytes };
+    const { maxBytes } = bounds;
     for (const { request } of fitRecords.pending()) {
       // It is wanted in a moment, so it must not be the one that goes.
       const id = request.train_set_upload_id.toLowerCase();
@@ -94,9 +105,9 @@ export async function openStore(
         uploadEntries.use(id);
       }
     }
-    const retention = new Retention({ maxBytes }, uploadEntries, models, log, () => uploads);
+    const retention = new Retention(bounds, uploadEntries, models, log, () => uploads);
     const trimSoon = (): void => void retention.trim().catch(() => undefined);
-    const uploads = new Uploads(uploadEntries, maxFileBytes(maxBytes), new DiskAccount(maxBytes, trimSoon));
+    const uploads = new Uploads(uploadEntries, maxFileBytes(maxBytes), new DiskAccount(bounds, trimSoon));
     await retention.trim();
     const held = lock;
     return {
@@ -158,13 +169,20 @@ async function readSecret(file: string, log: Log): Promise<Buffer> {
     log('warn', `${file} is left alone: ${message}. Signed URLs are good until the service ends.`);
     return randomBytes(SECRET_BYTES);
   }
-  if (known !== undefined) {
-    const aside = `${file}.${randomBytes(4).toString('hex')}.corrupt`;
-    await rename(file, aside);
-    log('warn', `${file} holds no secret and was set aside as ${aside}; URLs signed before are void.`);
-  }
   const secret = randomBytes(SECRET_BYTES);
-  await writeFileAtomic(file, JSON.stringify({ secret: secret.toString('hex') }), true);
+  try {
+    if (known !== undefined) {
+      const aside = `${file}.${randomBytes(4).toString('hex')}.corrupt`;
+      await rename(file, aside);
+      log('warn', `${file} holds no secret and was set aside as ${aside}; URLs signed before are void.`);
+    }
+    await writeFileAtomic(file, JSON.stringify({ secret: secret.toString('hex') }), true);
+  } catch (error) {
+    if (!cannotWrite(error)) {
+      throw error;
+    }
+    log('warn', `${file} cannot be written now. Signed URLs are good until the service ends.`);
+  }
   return secret;
 }
 

@@ -18,7 +18,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { lockFolder, ownIdentity, type ProcessIdentity } from '../../doors/service';
+import { type FolderLock, lockFolder, ownIdentity, type ProcessIdentity } from '../../doors/service';
+import { failing } from '../../helpers/failing-files';
 
 const TIMES = { beat: 50, stale: 1_000, gone: 500 };
 /** Where it is to be taken at once: whoever waited for another would wait longer than a test may last. */
@@ -194,5 +195,73 @@ describe('The lock of the data folder', () => {
     await rename(aside, ownerFile());
     await sleep(2 * TIMES.beat);
     assert.deepEqual(lost, []);
+  });
+
+  describe('on a disk where it cannot be written', () => {
+    let mend: () => void = () => undefined;
+    afterEach(() => mend());
+    const written = async (lock: FolderLock): Promise<void> => {
+      while (!lock.isWritten) {
+        await sleep(TIMES.beat);
+      }
+    };
+
+    for (const [call, code] of [
+      ['mkdir', 'ENOSPC'],
+      ['writeFile', 'EDQUOT'],
+      ['writeFile', 'EFBIG'],
+    ] as const) {
+      it(`is written once there is room (${code} of ${call})`, async () => {
+        await lockOf({ pid: deadPid(), started: '1' });
+        mend = failing([call], code, /lock-new/);
+        const lock = await take(randomUUID(), { ...PATIENT, gone: 0 });
+        await sleep(3 * TIMES.beat);
+        assert.equal(lock.isWritten, false);
+        assert.deepEqual(
+          (await readdir(folder)).filter((name) => !name.startsWith('lock-gone-')),
+          [],
+          'no half a lock',
+        );
+        mend();
+        await written(lock);
+        assert.equal((JSON.parse(await readFile(ownerFile(), 'utf8')) as { pid: number }).pid, process.pid);
+        await sleep(2 * TIMES.beat);
+        assert.deepEqual(lost, []);
+      });
+    }
+
+    it('takes the place of one that is left behind on a disk that is read only, once it is not', async () => {
+      await lockOf({ pid: deadPid(), started: '1' });
+      const former = await ownerId();
+      mend = failing(['rename'], 'EROFS', /lock/);
+      const lock = await take(randomUUID(), { ...PATIENT, gone: 0 });
+      await sleep(3 * TIMES.beat);
+      assert.deepEqual([lock.isWritten, await ownerId(), lost], [false, former, []]);
+      mend();
+      await written(lock);
+      assert.notEqual(await ownerId(), former);
+      assert.deepEqual(lost, []);
+    });
+
+    it('is lost to somebody who could write it first, and to nobody else', async () => {
+      mend = failing(['mkdir'], 'ENOSPC', /lock-new/);
+      const lock = await take();
+      await sleep(3 * TIMES.beat);
+      assert.deepEqual(lost, []);
+      await lockOf({ pid: 7, ...elsewhere });
+      const other = await ownerId();
+      mend();
+      while (lost.length === 0 && !lock.isWritten) {
+        await sleep(TIMES.beat);
+      }
+      assert.deepEqual(lost, ['process 7 on elsewhere took it over']);
+      await lock.release();
+      assert.equal(await ownerId(), other);
+    });
+
+    it('is an error where it may not be written at all', async () => {
+      mend = failing(['mkdir'], 'EACCES', /lock-new/);
+      await assert.rejects(take(), { code: 'EACCES' });
+    });
   });
 });

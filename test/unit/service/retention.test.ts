@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -137,6 +138,9 @@ describe('Retention', () => {
     assert.equal(capFor(10e9, 0), 5e9);
     assert.equal(capFor(6e9, 4e9), 5e9, 'a restart with 4 GB stored has the cap it had before');
     assert.equal(capFor(0, 3e9), 3e9);
+    assert.equal(capFor(1e9, 3e9), 3.3e9);
+    assert.equal(capFor(1e6, 3e9), 3.001e9, 'what finds room on a full disk costs nothing');
+    assert.equal(capFor(0, 0), 64 * 1024 * 1024);
     assert.ok(store.maxBytes > 0 && store.maxBytes <= 20e9);
     await store.close();
     store = await open(123);
@@ -171,6 +175,16 @@ describe('Retention', () => {
     assert.deepEqual([idle, await left()], [0, []]);
   });
 
+  it('keeps what is stored where a disk that was full has room again', async () => {
+    const train = await put('train', HOUR);
+    const bounds = { maxBytes: 5, roomNow: () => Promise.resolve(1e9) };
+    await new Retention(bounds, store.uploadEntries, store.models, () => undefined).trim();
+    assert.deepEqual([await left(), bounds.maxBytes], [ids(train), 1e9]);
+    const full = { maxBytes: 1e9, roomNow: () => Promise.resolve(5) };
+    await new Retention(full, store.uploadEntries, store.models, () => undefined).trim();
+    assert.deepEqual([await left(), full.maxBytes], [ids(train), 1e9], 'and where others fill it later');
+  });
+
   it('drops models last', async () => {
     const train = await put('train', HOUR);
     const models = new EntryStore<ModelEntry>({
@@ -181,8 +195,8 @@ describe('Retention', () => {
       filesOf: (entry) => [{ name: 'model.bin', bytes: entry.bytes }],
       log: () => undefined,
     });
-    const entry = { id: 'm', bytes: 8, createdAt: 0 } as ModelEntry;
-    await models.put(entry, models.makeFolder('m'), false);
+    const entry = { id: randomUUID(), bytes: 8, createdAt: 0 } as ModelEntry;
+    await models.put(entry, models.makeFolder(entry.id), false);
     const told: string[] = [];
     const bound = (maxBytes: number): Promise<void> =>
       new Retention({ maxBytes }, store.uploadEntries, models, (_, text) => told.push(text)).trim();
@@ -190,6 +204,6 @@ describe('Retention', () => {
     assert.deepEqual([await left(), models.items.size, told], [[], 1, []], `${train.entry.id} went first`);
     await bound(7);
     assert.equal(models.items.size, 0);
-    assert.match(told.join(), /Dropped the fitted train set m/);
+    assert.match(told.join(), new RegExp(`Dropped the fitted train set ${entry.id}`));
   });
 });

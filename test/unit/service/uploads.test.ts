@@ -46,7 +46,7 @@ describe('Uploads', () => {
       log: () => undefined,
     });
     await entries.load();
-    uploads = new Uploads(entries, 1000, new DiskAccount(60, () => undefined));
+    uploads = new Uploads(entries, 1000, new DiskAccount({ maxBytes: 60 }, () => undefined));
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -197,7 +197,9 @@ describe('Uploads', () => {
 
   describe('in memory', () => {
     const SIZE = 64 * 1024;
-    beforeEach(() => (uploads = new Uploads(entries, SIZE, new DiskAccount(Infinity, () => undefined))));
+    beforeEach(
+      () => (uploads = new Uploads(entries, SIZE, new DiskAccount({ maxBytes: Infinity }, () => undefined))),
+    );
     const send = async (): Promise<string> => {
       const entry = uploads.prepare(
         { set: 'test', fittedId: 'model', x: { format: 'csv', chunks: 1, announcedBytes: SIZE } },

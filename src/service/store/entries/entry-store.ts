@@ -6,7 +6,7 @@ import path from 'node:path';
 import { readJsonFile, writeFileAtomic } from '../../../util/atomic-file';
 import { assertWithoutLinks, isNewer, isOwnId, NewerFile, ownPath } from '../../../util/own-files';
 import type { Log } from '../../options';
-import { fileSystemCode, invalid, unreadableNow } from '../../refusal';
+import { cannotWrite, fileSystemCode, invalid, unreadableNow } from '../../refusal';
 
 /** Of every entry. */
 const VERSION = 1;
@@ -77,9 +77,8 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
    */
   async load(): Promise<void> {
     const { root, what, log } = this.options;
-    await mkdir(root, { recursive: true, mode: 0o700 });
     let outdated = 0;
-    for (const name of await readdir(root)) {
+    for (const name of await namesIn(root)) {
       if (isOwnId(name) && (await this.loadOne(name)) === 'outdated') {
         outdated += 1;
       }
@@ -305,11 +304,17 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     return item;
   }
 
-  /** Forgets an item and removes its files. */
+  /** Forgets an item and removes its files. @throws as the file system does; then nothing is forgotten */
   async drop(id: string): Promise<void> {
     const item = this.remove(id);
-    if (item !== undefined && item.data === undefined) {
+    if (item === undefined || item.data !== undefined) {
+      return;
+    }
+    try {
       await rm(item.folder, { recursive: true, force: true });
+    } catch (error) {
+      this.add(item);
+      throw error;
     }
   }
 
@@ -364,6 +369,19 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
       await rm(path.join(root, name), { recursive: true, force: true });
     }
   }
+}
+
+/** What is in a folder, which is made where it is missing and there is room. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (cannotWrite(error)) {
+      return [];
+    }
+    throw error;
+  }
+  return readdir(folder);
 }
 
 /** The id of the item that a name in the folder stands for, whether it is in use or was set aside. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceError } from '../../../wire/service-error';
+import { cannotWrite } from '../../refusal';
 import { isGone, isIdentity, ownIdentity, type ProcessIdentity } from './process-identity';
 
 /** Milliseconds. */
@@ -40,6 +41,8 @@ interface Look {
 }
 
 export interface FolderLock {
+  /** False where nothing can be written in the folder yet. */
+  readonly isWritten: boolean;
   release(): Promise<void>;
 }
 
@@ -57,6 +60,9 @@ export interface LockOptions {
  * second. A living owner keeps it, whatever its clock says. One that is gone loses it at once where its process is
  * known to be gone, and else when its beat has not moved for five seconds.
  *
+ * On a disk that is full or read only nobody can write who the owner is, and what needs no space should work all the same:
+ * such a lock is written at the first beat that can, and lost where somebody else's is found by then.
+ *
  * @throws ServiceError `storage.failed` when another process holds the folder; errors of the file system
  */
 export async function lockFolder(
@@ -66,9 +72,18 @@ export async function lockFolder(
   const owner: Owner = { id: randomUUID(), ...ownIdentity(token) };
   const started = performance.now();
   let seen: (Look & { since: number }) | undefined;
+  const hold = (lacks: Lack | undefined): FolderLock =>
+    new HeldLock(folder, owner, { beatMs: times.beat, onLost, lacks });
   for (;;) {
-    if (await take(folder, owner)) {
-      return new HeldLock(folder, owner, times.beat, onLost);
+    try {
+      if (await take(folder, owner)) {
+        return hold(undefined);
+      }
+    } catch (error) {
+      if (cannotWrite(error)) {
+        return hold({ former: undefined });
+      }
+      throw error;
     }
     const now = performance.now();
     const look = await lookAt(folder);
@@ -83,7 +98,14 @@ export async function lockFolder(
       seen = { ...look, since: now };
     }
     if (now - seen.since >= patienceWith(look.owner, token, times)) {
-      await takeAway(folder, look);
+      try {
+        await takeAway(folder, look);
+      } catch (error) {
+        if (cannotWrite(error)) {
+          return hold({ former: look });
+        }
+        throw error;
+      }
     } else {
       await sleep(LOOK_MS);
     }
@@ -118,7 +140,12 @@ async function take(folder: string, owner: Owner): Promise<boolean> {
   }
   const made = path.join(folder, `lock-new-${owner.id}`);
   await mkdir(made, { mode: 0o700 });
-  await writeFile(path.join(made, OWNER), JSON.stringify(owner), { mode: 0o600 });
+  try {
+    await writeFile(path.join(made, OWNER), JSON.stringify(owner), { mode: 0o600 });
+  } catch (error) {
+    await rm(made, { recursive: true, force: true });
+    throw error;
+  }
   try {
     // Fails where there is a lock by now: a folder that holds something is never replaced.
     await rename(made, lock);
@@ -206,20 +233,38 @@ async function readOwner(lock: string): Promise<Owner | undefined> {
   }
 }
 
+/** Why a lock could not be written: the disk is full, or read only. */
+interface Lack {
+  /** The lock of an owner that is gone, where it could not be moved out of the way. */
+  former: Look | undefined;
+}
+
+interface HoldOptions {
+  beatMs: number;
+  onLost: (reason: string) => void;
+  lacks: Lack | undefined;
+}
+
 /** A lock of this process: beats until it is released or lost. */
 class HeldLock implements FolderLock {
   private timer: NodeJS.Timeout | undefined;
   private beating: Promise<void> = Promise.resolve();
   private beats = 0;
   private over = false;
+  /** Until it is written. */
+  private lacks: Lack | undefined;
 
   constructor(
     private readonly folder: string,
     private readonly owner: Owner,
-    private readonly beatMs: number,
-    private readonly onLost: (reason: string) => void,
+    private readonly options: HoldOptions,
   ) {
+    this.lacks = options.lacks;
     this.plan();
+  }
+
+  get isWritten(): boolean {
+    return this.lacks === undefined;
   }
 
   async release(): Promise<void> {
@@ -248,10 +293,10 @@ class HeldLock implements FolderLock {
           this.plan();
         } else {
           this.over = true;
-          this.onLost(lost);
+          this.options.onLost(lost);
         }
       });
-    }, this.beatMs);
+    }, this.options.beatMs);
     this.timer.unref();
   }
 
@@ -259,11 +304,12 @@ class HeldLock implements FolderLock {
   private async beat(): Promise<string | undefined> {
     const lock = path.join(this.folder, LOCK);
     try {
+      if (this.lacks !== undefined) {
+        return await this.write(this.lacks);
+      }
       const owner = await readOwner(lock);
       if (owner?.id !== this.owner.id) {
-        return owner === undefined
-          ? 'its lock was removed'
-          : `process ${owner.pid} on ${owner.host} took it over`;
+        return owner === undefined ? 'its lock was removed' : takenBy(owner);
       }
       const now = new Date();
       await utimes(lock, now, now);
@@ -277,6 +323,20 @@ class HeldLock implements FolderLock {
     return undefined;
   }
 
+  /** Why it belongs to somebody else by now, where it does. @throws as the file system does while it still cannot be written */
+  private async write({ former }: Lack): Promise<string | undefined> {
+    if (await take(this.folder, this.owner)) {
+      this.lacks = undefined;
+      return undefined;
+    }
+    const look = await lookAt(this.folder);
+    if (look !== undefined && former?.beat === look.beat) {
+      await takeAway(this.folder, look);
+      return undefined;
+    }
+    return look?.owner === undefined ? undefined : takenBy(look.owner);
+  }
+
   private async clear(): Promise<void> {
     for (const name of await readdir(this.folder)) {
       if (LEFTOVER.test(name)) {
@@ -284,6 +344,10 @@ class HeldLock implements FolderLock {
       }
     }
   }
+}
+
+function takenBy({ pid, host }: Owner): string {
+  return `process ${pid} on ${host} took it over`;
 }
 
 async function exists(file: string): Promise<boolean> {

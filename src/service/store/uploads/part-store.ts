@@ -65,6 +65,7 @@ export function fileStore(file: () => string, whole: boolean, account: DiskAccou
           start ??= position;
           count(start, position + data.length);
           await writeAll(handle, data, position);
+          account.written();
         },
         close: () => handle.close(),
       };

@@ -96,7 +96,13 @@ export class SubmittedFits {
         });
       } else {
         const next = { ...record, starts: record.starts + 1 };
-        await fitRecords.put(next);
+        await fitRecords.put(next).catch((error: unknown) => {
+          // It was promised; where there is no space, its end says so.
+          this.log(
+            'warn',
+            `The record of the fit ${record.id} could not be written: ${(error as Error).message}`,
+          );
+        });
         this.log('info', `The fit ${record.id}, which the end of the service interrupted, begins again.`);
         this.watch(this.fits.resume(next.request, next.id), next, Promise.resolve());
       }
