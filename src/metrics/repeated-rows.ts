@@ -6,9 +6,9 @@
  *
  * What tells the two apart are private values: those that a column has in one kind of row alone. Where chance repeats
  * rows, a rare value comes back beside other values of the other columns, so that few private values have more than one
- * row. Of 1,861 public tables as they are the rule below finds copies in 10: six hold copies, and four have three or four
- * columns. With every row twice it finds them in 1,851, with a third of the rows twice in 1,529, with one row repeated for
- * an eighth of the table in 1,043; the rest are tables of few values (bench/learner/copies.mjs).
+ * row. Of 1,861 public tables as they are the rule below finds copies in 7: three hold copies, and four have three or four
+ * columns. With every row twice it finds them in 1,847, with a third of the rows twice in 1,526, with one row repeated for
+ * an eighth of the table in 1,040; the rest are tables of few values (bench/learner/copies.mjs).
  */
 
 /** A column tells by at least so many private values that have copies, … */
@@ -21,6 +21,10 @@ const MOSTLY_PRIVATE = 0.5;
 const COPIES = 0.1;
 /** Fewer kinds of rows may all have an even number of rows by chance. */
 const FEWEST_KINDS = 20;
+/** A table stands there so many times at most. Kinds that have more rows are what a table of few values is made of, … */
+const MOST_TIMES = 3;
+/** … unless at least this part of the private values has a single row. */
+const SINGLE = 0.3;
 /** Of a long column about so many values are looked at, each in all of its rows. */
 const VALUES = 20_000;
 
@@ -55,7 +59,8 @@ export class RowKinds {
 
   /** How many times the whole table stands there: the greatest number that divides the rows of each kind. */
   get times(): number {
-    return this.counts.length < FEWEST_KINDS ? 1 : this.counts.reduce(greatestDivisor, 0);
+    const times = this.counts.reduce(greatestDivisor, 0);
+    return this.counts.length < FEWEST_KINDS || times > MOST_TIMES ? 1 : times;
   }
 
   /**
@@ -92,6 +97,7 @@ export class PrivateValues {
     let values = 0;
     let copied = 0;
     let rows = 0;
+    const all = this.kinds.counts.length;
     for (const kind of this.kindOf.values()) {
       if (kind !== SHARED) {
         const count = this.kinds.counts[kind];
@@ -100,10 +106,12 @@ export class PrivateValues {
         rows += count;
       }
     }
-    const isMostlyPrivate = values * this.every >= MOSTLY_PRIVATE * this.kinds.counts.length;
+    const isFewValues = rows > MOST_TIMES * values && values - copied < SINGLE * values;
+    const isMostlyPrivate = all >= FEWEST_KINDS && values * this.every >= MOSTLY_PRIVATE * all;
     return (
-      (copied >= FEWEST_COPIED && copied >= COPIED * values) ||
-      (isMostlyPrivate && rows - values >= COPIES * rows)
+      !isFewValues &&
+      ((copied >= FEWEST_COPIED && copied >= COPIED * values) ||
+        (isMostlyPrivate && rows - values >= COPIES * rows))
     );
   }
 }

@@ -156,5 +156,8 @@ describe('metrics: kinds of rows', () => {
     // A single row that fills an eighth of the table.
     assert.equal(verdict([...each(50, (i) => [i, i]), ...each(7, () => [3, 3])]), true);
     assert.equal(verdict([...each(50, (i) => [i % 5, i]), ...each(7, () => [3, 3])]), false);
+    // A column that tells the target, of 15 and of 50 values.
+    assert.equal(verdict(each(300, (i) => [i % 15, i % 15])), false);
+    assert.equal(verdict(each(300, (i) => [(i * i) % 50, (i * i) % 50])), false);
   });
 });

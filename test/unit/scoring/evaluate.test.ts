@@ -73,7 +73,19 @@ describe('evaluating predictions', function () {
   for (const model of ['level', 'change', 'high']) {
     it(`scores rows that a fit kept back as the fit did: ${model}`, async () => {
       const { evaluation: own, table } = await ask(model, NEWEST);
-      const { from, baseline, baseline_now: now, ...scores } = cards[model]!.scores!;
+      const {
+        from,
+        baseline,
+        baseline_now: now,
+        events,
+        loss_low,
+        loss_high,
+        ...scores
+      } = cards[model]!.scores!;
+      assert.ok(
+        loss_low! <= (scores.log_loss ?? scores.rmse)! && loss_high! >= (scores.log_loss ?? scores.rmse)!,
+      );
+      assert.equal(events === undefined, scores.log_loss === undefined);
       assert.equal(from, 'holdout');
       assert.deepEqual(own?.scores, scores);
       assert.deepEqual([own.baseline_from, own.baseline], ['train-set', baseline]);
