@@ -83,7 +83,7 @@ export async function readLines(
     }
     rest = Buffer.from(bytes);
   }
-  replay.end();
+  await replay.end();
   told(replay);
   return whole;
 }

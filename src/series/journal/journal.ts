@@ -16,7 +16,7 @@ import { record, Replay, snapshot } from './records';
 
 /** Minimum time between two writes, and so the most that kill -9 loses. */
 const FLUSH_MS = 5000;
-/** A journal is compacted once it has doubled, and has grown by at least this many bytes. */
+/** A journal is compacted once less than half of it is needed, beside this many bytes: so it is over many short sessions too. */
 const MIN_GROWTH = 4 * 1024 * 1024;
 /** A write that takes longer than this is slow, in milliseconds. */
 const SLOW_MS = 10_000;
@@ -36,7 +36,8 @@ export class Journal implements Recorder {
   private pending: string[] = [];
   private timer: NodeJS.Timeout | undefined;
   private size = 0;
-  private snapshotSize = 0;
+  /** How many bytes of it are needed: what it had when it was compacted, or about what it needs as it was opened. */
+  private needed = 0;
   private isOutdated = false;
   private writingSince = Infinity;
 
@@ -128,7 +129,7 @@ export class Journal implements Recorder {
     }
     this.writingSince = performance.now();
     try {
-      if (this.isOutdated || this.file === undefined || this.size > this.snapshotSize * 2 + MIN_GROWTH) {
+      if (this.isOutdated || this.file === undefined || this.isWasteful) {
         await this.compact(folder, state);
       } else {
         const bytes = Buffer.from(`${this.pending.join('\n')}\n${record.summary(state)}\n`);
@@ -158,6 +159,10 @@ export class Journal implements Recorder {
     await this.file?.close().catch(() => undefined);
     this.file = undefined;
     this.state = undefined;
+  }
+
+  private get isWasteful(): boolean {
+    return this.size > this.needed * 2 + MIN_GROWTH;
   }
 
   private append(line: () => string): void {
@@ -202,9 +207,11 @@ export class Journal implements Recorder {
         await file.close();
         throw error;
       }
-      this.snapshotSize = this.size;
       if (refused === undefined) {
         this.file = file;
+        if (this.isWasteful) {
+          this.outdate();
+        }
       } else {
         await file.close();
         this.failed(refused);
@@ -213,8 +220,9 @@ export class Journal implements Recorder {
     await removeOthers(folder, newest).catch(() => undefined);
   }
 
-  private told({ unreadable, isForeign }: Replay, name: string): void {
+  private told({ unreadable, isForeign, needed }: Replay, name: string): void {
     this.isOutdated ||= isForeign;
+    this.needed = needed;
     if (unreadable > 0) {
       this.notify({
         kind: 'storage.failed',
@@ -251,7 +259,7 @@ export class Journal implements Recorder {
     await this.file?.close().catch(() => undefined);
     this.file = file;
     this.number++;
-    this.snapshotSize = this.size;
+    this.needed = this.size;
     this.pending = [];
     this.isOutdated = false;
     await removeOthers(folder, name).catch(() => undefined);

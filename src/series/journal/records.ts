@@ -1,3 +1,4 @@
+import { Yielder } from '../../util/event-loop';
 import { isObject, tryParseJson } from '../../util/json';
 import { NewerFile } from '../../util/own-files';
 import type { KeptRow, WaitingRow } from '../kept-row';
@@ -85,12 +86,24 @@ function* machineLines(machine: Machine, settled: number): IterableIterator<stri
   }
 }
 
+/** Bytes of a line of a kind where none has been read. */
+const LINE_BYTES: Readonly<Record<string, number>> = {
+  r: 100,
+  h: 40,
+  block: 160,
+  p: 60,
+  k: 1000,
+  waits: 1000,
+};
+
 /** Restores a state from lines, in the order in which they were written. */
 export class Replay {
   /** Lines that could not be read. */
   unreadable = 0;
   /** Whether the rows were made with other settings. */
   isForeign = false;
+  /** How many lines of each kind have been read, and their bytes. */
+  private readonly read = new Map<unknown, { lines: number; bytes: number }>();
   private readonly floors = new Map<Machine, number>();
 
   constructor(private readonly state: SeriesState) {}
@@ -98,7 +111,9 @@ export class Replay {
   /** @throws NewerFile where a newer version of this package wrote the journal */
   line(text: string): void {
     try {
-      this.take(JSON.parse(text) as unknown[]);
+      const fields = JSON.parse(text) as unknown[];
+      this.count(fields[0], text.length + 1);
+      this.take(fields);
     } catch (error) {
       if (error instanceof NewerFile) {
         throw error;
@@ -108,9 +123,10 @@ export class Replay {
   }
 
   /** After the last line: recomputes rows that had been released but not settled. */
-  end(): void {
+  async end(): Promise<void> {
     const { state } = this;
     const { counts } = state;
+    const yielder = new Yielder();
     for (const machine of state.machines.values()) {
       const floor = this.isForeign ? -Infinity : (this.floors.get(machine) ?? -Infinity);
       machine.tidy(-Infinity);
@@ -120,11 +136,49 @@ export class Replay {
       });
       for (const released of state.pending.release(machine)) {
         counts.outcomes += this.isForeign && released.machine === machine ? 1 : 0;
+        await yielder.due();
       }
       state.pending.settle(machine);
       machine.tidy(state.pending.settledUntil(machine));
     }
     state.numbers = [...state.machines.values()].reduce((sum, { numbers }) => sum + numbers, 0);
+  }
+
+  /** About how many bytes of the lines are still needed: what a snapshot of the state takes. */
+  get needed(): number {
+    const { state } = this;
+    const needed = {
+      r: 0,
+      h: 0,
+      block: 0,
+      p: state.knownAhead.size,
+      k: state.kept.size,
+      waits: state.waiting.size,
+    };
+    for (const { clock, history, tracks } of state.machines.values()) {
+      needed.r += clock.size;
+      needed.h += history.size;
+      tracks.forEach((track) => (needed.block += track?.goneBlocks.length ?? 0));
+    }
+    let bytes = 0;
+    for (const [kind, lines] of Object.entries(needed)) {
+      const read = this.read.get(kind);
+      bytes += lines * (read === undefined ? LINE_BYTES[kind]! : read.bytes / read.lines);
+    }
+    for (const kind of ['sensor', 'word', 'machine']) {
+      bytes += this.read.get(kind)?.bytes ?? 0;
+    }
+    return bytes;
+  }
+
+  private count(kind: unknown, bytes: number): void {
+    const read = this.read.get(kind);
+    if (read === undefined) {
+      this.read.set(kind, { lines: 1, bytes });
+    } else {
+      read.lines++;
+      read.bytes += bytes;
+    }
   }
 
   private take(fields: unknown[]): void {

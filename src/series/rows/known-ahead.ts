@@ -153,14 +153,20 @@ export class KnownAhead {
     return Number.isNaN(own) && key !== null ? this.at(null, { index, kind }, time, row) : own;
   }
 
-  /** @throws ServiceError limit.exceeded */
-  checkRoom(values: number): void {
-    let size = values;
+  /** How many values are planned. */
+  get size(): number {
+    let size = 0;
     for (const plan of this.plans.values()) {
       for (const column of plan.values()) {
         size += column.size;
       }
     }
+    return size;
+  }
+
+  /** @throws ServiceError limit.exceeded */
+  checkRoom(values: number): void {
+    const size = this.size + values;
     if (size > MAX_PLANNED) {
       throw new ServiceError(
         'limit.exceeded',
