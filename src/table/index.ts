@@ -6,6 +6,7 @@ import type { ProfileOptions, TableProfile } from './inference/profile';
 import { RemoteSource } from './sources/remote-source';
 import type { TableSource } from './sources/table-source';
 
+export { asBytes } from '../util/realms';
 export { isArrowTable } from './arrow/source';
 export { isAbsent } from './cells/classify';
 export { show } from './cells/errors';

@@ -31,7 +31,7 @@ export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
 export { modelRoutes } from '../../dist/src/runtime/sidebar/model-routes';
 export { sidebarRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
-export { withSharedArrays } from '../../dist/src/runtime/status/shared-arrays';
+export { withSharedArrays } from '../../dist/src/runtime/status/report';
 export { Pace, speedText, timeParts } from '../../dist/src/runtime/status/speed';
 export { StatusLine } from '../../dist/src/runtime/status/status-line';
 export { whenStarted } from '../../dist/src/runtime/status/when-started';

@@ -1,4 +1,3 @@
-import { asBytes } from '../../util/realms';
 import { table } from '../lazy';
 
 /** The most columns that a dialog is offered; of a wider table, the first ones. */
@@ -82,7 +81,7 @@ function namesAtHand(value: unknown): string[] {
   if (typeof value === 'string') {
     return headerNames(value.slice(0, HEADER_CHARACTERS));
   }
-  const bytes = asBytes(value)?.subarray(0, HEADER_CHARACTERS);
+  const bytes = table().asBytes(value)?.subarray(0, HEADER_CHARACTERS);
   if (bytes !== undefined) {
     return headerNames(firstLine(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)));
   }

@@ -6,11 +6,9 @@ import { Serial } from '../../util/serial';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { withoutSecrets } from '../secrets';
-import { reportDone, reportError, watchToldEnds } from '../status/report';
-import { withSharedArrays } from '../status/shared-arrays';
+import { reportDone, reportError, watchToldEnds, withSharedArrays } from '../status/report';
 import { StatusLine } from '../status/status-line';
-import { HandOver } from './hand-over';
-import { InFlight } from './in-flight';
+import { HandOver, InFlight } from './in-flight';
 import { dropUnwieldy } from './unwieldy';
 import { unreadablePart, usableMessage } from './usable-message';
 

@@ -3,7 +3,7 @@ import { Yielder } from '../../util/event-loop';
 import { Serial } from '../../util/serial';
 import { ServiceError } from '../../wire/service-error';
 import type { TableReader } from '../input/table-input';
-import { delivered, HandOver } from '../messages/hand-over';
+import { delivered, HandOver } from '../messages/in-flight';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import type { StatusLine } from '../status/status-line';

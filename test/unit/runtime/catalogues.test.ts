@@ -119,10 +119,10 @@ describe('catalogues', () => {
         if (others.test(key) || asked.has(`${node}:${key}`) || scripts.includes(`'${key}'`)) {
           continue;
         }
-        // Composed from what the service found, or from the kind of button.
+        // Composed from what the service found, from the kind of button, or from what a field suggests.
         assert.match(
           key,
-          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy|number-comma|number-point)$|^(test|label)\.(address|token|noToken|otherAddress|apiName|tls|proxy|service|permission|failed|editConfig|addConfig)$/,
+          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy|number-comma|number-point)$|^(test|label)\.(address|token|noToken|otherAddress|apiName|tls|proxy|service|permission|failed|editConfig|addConfig)$|^operation\.(predict|cache_predict|thinking_fit|thinking_predict)$/,
         );
       }
     }
