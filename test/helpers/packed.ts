@@ -62,46 +62,53 @@ export function npm(args: string[], cwd: string): string {
   });
 }
 
-/** Where the files to publish are, as prepack builds them: dist/ of a test run has source maps, that one has not. */
-function withoutMaps(): string {
-  const [listed] = Object.values(
-    JSON.parse(npm(['pack', '--json', '--dry-run', '--ignore-scripts'], root)) as Record<
-      string,
-      { files: { path: string }[] }
-    >,
-  );
-  const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-publish-'));
-  for (const { path: file } of listed!.files) {
-    fs.cpSync(path.join(root, file), path.join(copy, file));
-    if (file.endsWith('.js')) {
-      const text = fs.readFileSync(path.join(copy, file), 'utf8');
-      fs.writeFileSync(path.join(copy, file), text.replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
-    }
+/** Packs a folder that holds `package/`, as the tarballs of npm do. */
+function pack(folder: string, tarball: string): void {
+  execFileSync('tar', ['-czf', tarball, '-C', folder, 'package']);
+}
+
+function unpack(tarball: string, folder: string): string {
+  execFileSync('tar', ['-xzf', tarball, '-C', folder]);
+  return path.join(folder, 'package');
+}
+
+/** What is published is built without source maps; dist/ of a test run has them, and its files name them. */
+function dropMaps(unpacked: string, files: readonly string[]): void {
+  for (const file of files.filter((name) => name.endsWith('.js'))) {
+    const full = path.join(unpacked, file);
+    fs.writeFileSync(full, fs.readFileSync(full, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
   }
-  return copy;
+}
+
+interface Answer {
+  filename: string;
+  files: { path: string }[];
 }
 
 /** The package as `npm pack` makes it from what is built, made once per test run. */
 export function packedPackage(): Packed {
   if (packed === undefined) {
     const folder = madeOnce('pack', (made) => {
-      const copy = withoutMaps();
-      const answer = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', made], copy);
-      fs.rmSync(copy, { recursive: true, force: true });
-      fs.writeFileSync(path.join(made, 'answer.json'), answer);
+      const answer = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', made], root);
+      const [{ filename, files }] = Object.values(JSON.parse(answer) as Record<string, Answer>) as [Answer];
+      const list = files.map((file) => file.path);
+      dropMaps(unpack(path.join(made, filename), made), list);
+      pack(made, path.join(made, filename));
+      fs.writeFileSync(path.join(made, 'packed.json'), JSON.stringify({ filename, files: list }));
     });
-    const [made] = Object.values(
-      JSON.parse(fs.readFileSync(path.join(folder, 'answer.json'), 'utf8')) as Record<
-        string,
-        { filename: string; files: { path: string }[] }
-      >,
-    );
-    packed = { tarball: path.join(folder, made!.filename), files: made!.files.map((file) => file.path) };
+    const { filename, files } = JSON.parse(fs.readFileSync(path.join(folder, 'packed.json'), 'utf8')) as {
+      filename: string;
+      files: string[];
+    };
+    packed = { tarball: path.join(folder, filename), files };
   }
   return packed;
 }
 
-/** The folder of the package as a user's npm installs it: the tarball and its dependencies, nothing else. */
+/**
+ * The folder of the package as npm installs it for a user: the tarball and the dependencies that the lock file names for
+ * it, nothing else. npm itself installs it in install.test.ts.
+ */
 export function installedPackage(): string {
   if (installed === undefined) {
     const { tarball } = packedPackage();
@@ -110,7 +117,18 @@ export function installedPackage(): string {
         path.join(made, 'package.json'),
         JSON.stringify({ name: 'user-folder', private: true }),
       );
-      npm(['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', tarball], made);
+      const lock = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
+        packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+      };
+      for (const [place, { dev, devOptional }] of Object.entries(lock.packages)) {
+        if (place !== '' && !dev && !devOptional) {
+          fs.cpSync(path.join(root, place), path.join(made, place), { recursive: true });
+        }
+      }
+      fs.renameSync(
+        unpack(tarball, made),
+        path.join(made, 'node_modules', 'node-red-contrib-tabular-prediction'),
+      );
     });
     installed = path.join(folder, 'node_modules', 'node-red-contrib-tabular-prediction');
   }
@@ -121,12 +139,10 @@ export function installedPackage(): string {
 export function packedAs(version: string): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-release-'));
   process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
-  execFileSync('tar', ['-xzf', packedPackage().tarball, '-C', folder]);
-  const unpacked = path.join(folder, 'package');
-  const file = path.join(unpacked, 'package.json');
+  const file = path.join(unpack(packedPackage().tarball, folder), 'package.json');
   const manifest = JSON.parse(fs.readFileSync(file, 'utf8')) as object;
   fs.writeFileSync(file, JSON.stringify({ ...manifest, version }, null, 2));
-  npm(['pack', '--ignore-scripts', '--pack-destination', folder], unpacked);
-  const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'));
-  return path.join(folder, tarball!);
+  const tarball = path.join(folder, `package-${version}.tgz`);
+  pack(folder, tarball);
+  return tarball;
 }
