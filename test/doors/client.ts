@@ -4,6 +4,7 @@ export { readBeforeFailing } from '../../dist/src/client/http/early-answer';
 export { AnswerTooLong, exchange, type HttpRequest } from '../../dist/src/client/http/exchange';
 export { proxyFor } from '../../dist/src/client/http/proxy';
 export { backOff, retryAfter } from '../../dist/src/client/retry/backoff';
+export { Call } from '../../dist/src/client/retry/deadline';
 export { Notices } from '../../dist/src/client/retry/notices';
 export { type RequestFailure, RULES, type Verdict, verdict } from '../../dist/src/client/retry/verdict';
 export { Secrets } from '../../dist/src/client/secrets';

@@ -20,17 +20,19 @@ export class Call {
     readonly what: string,
     readonly timeoutMs: number,
     private readonly sources: readonly (AbortSignal | undefined)[],
+    /** What is left of it. */
+    leftMs = timeoutMs,
   ) {
     this.signal = this.controller.signal;
     // A signal that many calls or chunks listen to is no leak: each takes its listener away when it ends.
     setMaxListeners(0, this.signal, ...sources.filter((source) => source !== undefined));
-    this.deadline = performance.now() + timeoutMs;
+    this.deadline = performance.now() + leftMs;
     this.timer = setTimeout(
       () => {
         this.timedOut = true;
         this.controller.abort();
       },
-      Math.min(timeoutMs, 2 ** 31 - 1),
+      Math.min(leftMs, 2 ** 31 - 1),
     );
     for (const source of sources) {
       if (source?.aborted === true) {
@@ -73,7 +75,7 @@ export class Call {
 
   /** A part of this call that may be stopped by itself; it shares the deadline. */
   within(stop: AbortSignal): Call {
-    return new Call(this.what, this.leftMs(), [this.signal, stop]);
+    return new Call(this.what, this.timeoutMs, [this.signal, stop], this.leftMs());
   }
 
   throwIfOver(): void {
