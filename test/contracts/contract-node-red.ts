@@ -36,7 +36,7 @@ interface Options {
 
 /** A node shows at most four statuses a second. */
 const STATUS_QUIET_MS = 1000;
-const STATUS_PATIENCE_MS = 5000;
+export const STATUS_PATIENCE_MS = 5000;
 
 const OUTPUTS: Record<string, number> = { 'tabular-limits': 2, 'tabular-watch': 2, 'tabular-series': 3 };
 
@@ -110,8 +110,12 @@ export class ContractNodeRed {
     return this.red.log();
   }
 
-  async deploy(nodes: FlowNode[]): Promise<void> {
-    await this.red.deploy(probed(nodes));
+  /** Deploys flows as they are, and answers which of our nodes are there then, and what was logged meanwhile. */
+  async deployed(flows: FlowNode[]): Promise<{ nodes: string[]; logged: string }> {
+    const before = this.red.log().length;
+    await this.red.deploy(flows);
+    const { body } = await this.call('GET /contract/nodes');
+    return { nodes: body as string[], logged: this.red.log().slice(before) };
   }
 
   stop(): Promise<unknown> {
@@ -203,8 +207,15 @@ export class ContractNodeRed {
     return (body as { access_token: string }).access_token;
   }
 
-  /** The newest status of a node: once it is as wanted or, where that is not known, once it no longer changes. */
-  async status(id: string, isWanted?: (status: Json | undefined) => boolean): Promise<Json | undefined> {
+  /**
+   * The newest status of a node: once it is as wanted or, where that is not known, once it no longer changes.
+   * @param patienceMs how long it may take to become as wanted
+   */
+  async status(
+    id: string,
+    isWanted?: (status: Json | undefined) => boolean,
+    patienceMs = STATUS_PATIENCE_MS,
+  ): Promise<Json | undefined> {
     const newest = (): Json | undefined => {
       const all = this.seen.filter((event) => event.kind === 'status' && event.from === id);
       return (all.at(-1) as { status: Json } | undefined)?.status;
@@ -218,7 +229,7 @@ export class ContractNodeRed {
         return performance.now() - since > STATUS_QUIET_MS || undefined;
       });
     } else {
-      await this.until(() => isWanted(newest()) || undefined, STATUS_PATIENCE_MS);
+      await this.until(() => isWanted(newest()) || undefined, patienceMs);
     }
     return newest();
   }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 
-import { CASES } from './cases';
+import type { FlowNode } from '../helpers/node-red';
+import { unpackFolder } from './archive';
+import { ALIKE, CASES } from './cases';
 import { differences, type Purpose } from './compare';
-import { type CaseResult, MESSAGES, runCases } from './messages';
+import { type CaseResult, EXAMPLES, type Found, MESSAGES, runCases } from './messages';
 
 /** What later releases did on purpose to messages, statuses and requests. */
 const PURPOSE: Purpose = {
@@ -20,6 +24,9 @@ const PURPOSE: Purpose = {
   ],
 };
 
+/** Nodes of other packages, and those that would look for a broker or a database. */
+const OTHERS = /^(?:ui-|mqtt|postgres|global-config)/;
+
 /**
  * Each node gives the messages, errors and statuses that an earlier release gave for the same settings and messages.
  * Recorded by record-messages.ts; the cases are in cases/.
@@ -27,10 +34,12 @@ const PURPOSE: Purpose = {
 describe('messages in and out of every node', function () {
   this.timeout(180_000);
   const expected = JSON.parse(fs.readFileSync(MESSAGES, 'utf8')) as Record<string, CaseResult>;
+  const flows = exampleFlows();
   let found: Record<string, CaseResult>;
+  let deployed: Found['deployed'];
 
   before(async () => {
-    found = await runCases({ expected });
+    ({ results: found, deployed } = await runCases({ expected, flows: flows.flat() }));
   });
 
   it('are recorded for every case', () => {
@@ -40,9 +49,41 @@ describe('messages in and out of every node', function () {
     );
   });
 
+  for (const [nothing, defaults] of ALIKE) {
+    it(`are the same for a ${nothing} and with its defaults written`, () => {
+      const plain = (name: string): unknown => JSON.parse(JSON.stringify(found[name]).replaceAll(name, 'it'));
+      assert.deepEqual(plain(nothing), plain(defaults));
+    });
+  }
+
   for (const [name, recorded] of Object.entries(expected)) {
     it(name, () => {
       assert.deepEqual(differences(name, recorded, found[name], PURPOSE), []);
     });
   }
+
+  it('are not all: the examples of that release are deployed without an error', () => {
+    const own = flows.flat().filter(({ type }) => type.startsWith('tabular-'));
+    assert.ok(own.length > 40);
+    assert.deepEqual(
+      own.map(({ id }) => id).filter((id) => !deployed.nodes.includes(id)),
+      [],
+    );
+    assert.doesNotMatch(deployed.logged, /\[error\]|\[warn\] \[tabular-/);
+  });
 });
+
+/** The flows of the examples, with nothing in them that begins by itself. */
+function exampleFlows(): FlowNode[][] {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-examples-'));
+  unpackFolder(fs.readFileSync(EXAMPLES), folder);
+  const flows = fs
+    .readdirSync(folder)
+    .map((name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as FlowNode[]);
+  fs.rmSync(folder, { recursive: true });
+  return flows.map((flow) =>
+    flow
+      .filter(({ type }) => !OTHERS.test(type))
+      .map((node) => (node.type === 'inject' ? { ...node, once: false, repeat: '' } : node)),
+  );
+}

@@ -8,12 +8,13 @@ import type { FlowNode } from '../helpers/node-red';
 import { removedAtEnd } from '../helpers/temporary';
 import { type Case, CASES, nodesOf } from './cases';
 import { columnsOf, csvOf, ROWS, trainRows } from './cases/case';
-import { ContractNodeRed, type Json, type Outcome } from './contract-node-red';
+import { ContractNodeRed, type Json, type Outcome, STATUS_PATIENCE_MS } from './contract-node-red';
 import { PlayedService, TOKEN } from './played-service';
 import { describeSent, type Sent } from './sent';
 
 export const FIXTURES = path.join(__dirname, 'fixtures');
 export const MESSAGES = path.join(FIXTURES, 'messages.json');
+export const EXAMPLES = path.join(FIXTURES, 'examples.br');
 
 /** What came of a case: of each node's outputs and errors, and the last status of the first node. */
 export interface CaseResult {
@@ -62,8 +63,21 @@ const ENVIRONMENT = {
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const PLAYED_ID = /00000000-0000-4000-8000-\d{12}/g;
 
+interface Options {
+  package?: string;
+  /** What the statuses will be. */
+  expected?: Record<string, CaseResult>;
+  /** Flows that are deployed at last. */
+  flows?: FlowNode[];
+}
+
+export interface Found {
+  results: Record<string, CaseResult>;
+  deployed: Awaited<ReturnType<ContractNodeRed['deployed']>>;
+}
+
 /** Runs all cases in one Node-RED. */
-export async function runCases(options: { package?: string; expected?: Record<string, CaseResult> } = {}) {
+export async function runCases(options: Options = {}): Promise<Found> {
   const userDir = removedAtEnd(fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-messages-')));
   writeFiles(userDir);
   const service = new PlayedService();
@@ -87,14 +101,15 @@ export async function runCases(options: { package?: string; expected?: Record<st
     if (options.expected === undefined) {
       await red.status(CASES.at(-1)!.name);
     }
+    const end = performance.now() + STATUS_PATIENCE_MS;
     for (const one of CASES) {
       const wanted = JSON.stringify(options.expected?.[one.name]?.status);
       const shownAs = (shown: Json | undefined) => settled(shown ?? null, one);
       const isWanted = (shown: Json | undefined) =>
         wanted === undefined || JSON.stringify(shownAs(shown)) === wanted;
-      results[one.name]!.status = shownAs(await red.status(one.name, isWanted));
+      results[one.name]!.status = shownAs(await red.status(one.name, isWanted, end - performance.now()));
     }
-    return results;
+    return { results, deployed: await red.deployed(options.flows ?? []) };
   } finally {
     await red.stop();
     await service.close();

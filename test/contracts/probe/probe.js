@@ -60,6 +60,16 @@ module.exports = (RED) => {
     response.json({});
   });
 
+  RED.httpAdmin.get('/contract/nodes', (_request, response) => {
+    const live = [];
+    RED.nodes.eachNode(({ id, type }) => {
+      if (type.startsWith('tabular-') && RED.nodes.getNode(id)) {
+        live.push(id);
+      }
+    });
+    response.json(live);
+  });
+
   // Answers when there are events beyond the given number, or after a second without any.
   RED.httpAdmin.get('/contract/events', (request, response) => {
     const from = Number(request.query.from);
