@@ -1,6 +1,7 @@
 /** What tests reach of src/table beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
 export { parseDate } from '../../dist/src/table/cells/parse-date';
 export { parseNumber } from '../../dist/src/table/cells/parse-number';
+export { assertText } from '../../dist/src/table/columns/bounds';
 export { CsvParser } from '../../dist/src/table/csv/parser';
 export { CsvSource } from '../../dist/src/table/csv/source';
 export { checkAsIs } from '../../dist/src/table/files/check-as-is';

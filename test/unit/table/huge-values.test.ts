@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import * as arrow from 'apache-arrow';
 
 import { closeEncoder, openTable, profileTable, readBatches } from '../../../dist/src/table';
+import { assertText } from '../../doors/table';
 import { rejectsWith } from './helpers';
 
 const WIDEST = 16_384;
@@ -188,6 +189,17 @@ describe('Values that take little to make and much to read', () => {
       assert.ok(performance.now() - started < 5000);
     });
   }
+
+  it('text has bounds: that of a cell, and that of a column in the rows that are read at once', () => {
+    const [cell, all] = [2 ** 24, 2 ** 28];
+    assertText('a', 0, cell, all);
+    for (const [own, together] of [
+      [cell + 1, cell + 1],
+      [1, all + 1],
+    ] as const) {
+      assert.throws(() => assertText('a', 4, own, together), { code: 'limit.exceeded' });
+    }
+  });
 
   it('a name of a column may be long, but no text', async () => {
     const named = (length: number): object => [{ ['n'.repeat(length)]: 1, b: 2 }];
