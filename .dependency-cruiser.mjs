@@ -249,7 +249,7 @@ const FOLDERS = {
     'work/data': ['store'],
     'work/fit': ['store', 'work/data', 'work/pool'],
     'work/predict': ['store', 'work/data', 'work/pool'],
-    'routes/predict': ['http', 'routes/*', 'store', 'work/fit'],
+    'routes/predict': ['http', 'routes/*', 'store', 'work/fit', 'work/pool'],
     routes: ['http', 'store', 'work/fit', 'work/pool'],
   },
 };

@@ -15,6 +15,7 @@ import type { ServiceContext } from './routes/context';
 import { openStore } from './store/store';
 import { Fits } from './work/fit/fits';
 import { SubmittedFits } from './work/fit/submitted-fits';
+import { FIT_PATIENCE_MS, readPatience } from './work/pool/patience';
 import { WorkerPool } from './work/pool/pool';
 
 const HOST = '127.0.0.1';
@@ -69,6 +70,7 @@ export async function runService(
     threads: options.fitThreads,
     maxWaiting: 64,
     idleMs: 60_000,
+    patienceMs: FIT_PATIENCE_MS,
     ...memory,
     log,
   });
@@ -78,6 +80,7 @@ export async function runService(
     threads: options.predictThreads,
     maxWaiting: 1_000,
     idleMs: 60_000,
+    patienceMs: readPatience(0),
     workerData: { cacheBytes: modelCacheBytes(options.predictThreads) },
     ...memory,
     log,
@@ -87,7 +90,10 @@ export async function runService(
     fitPool,
     limits,
     (model) => {
-      predictPool.run({ kind: 'load', model }, { key: model.id, prepares: true }).catch(() => undefined);
+      const patienceMs = readPatience(model.bytes);
+      predictPool
+        .run({ kind: 'load', model }, { key: model.id, prepares: true, patienceMs })
+        .catch(() => undefined);
     },
     log,
   );

@@ -46,6 +46,7 @@ export { canonical } from '../../dist/src/service/work/fit/canonical';
 export { FitThreads } from '../../dist/src/service/work/fit/fit-threads';
 export { FoldProgress } from '../../dist/src/service/work/fit/fold-progress';
 export { trainWithHelpers } from '../../dist/src/service/work/fit/folds';
+export { predictPatience, readPatience } from '../../dist/src/service/work/pool/patience';
 export { WorkerPool } from '../../dist/src/service/work/pool/pool';
 export { assertAnswerSize } from '../../dist/src/service/work/predict/answer-size';
 export { ModelCache } from '../../dist/src/service/work/predict/model-cache';

@@ -23,6 +23,7 @@ const CATEGORY_CODES: Record<string, string> = {
   STORAGE_FAILED: 'storage.failed',
   SHUTTING_DOWN: 'service.unavailable',
   UNAVAILABLE: 'service.unavailable',
+  TIMEOUT: 'service.timeout',
   INTERNAL_ERROR: 'internal',
 };
 

@@ -13,6 +13,7 @@ import { isModelEntry, type ModelEntry } from '../store/entries/entries';
 import { readFailure } from '../store/entries/read-failure';
 import { MODEL_FILE, type Store } from '../store/store';
 import type { CheckJob } from '../work/jobs';
+import { readPatience } from '../work/pool/patience';
 import { missingModel, type Route, type ServiceContext } from './context';
 
 /** A model is held in memory on its way in and out. */
@@ -126,7 +127,7 @@ async function keep(
     await writeFileAtomic(file, model, true);
     const { task, classes, features } = entry;
     const job: CheckJob = { kind: 'check', file, entry: { task, classes, features } };
-    await predictPool.run(job);
+    await predictPool.run(job, { patienceMs: readPatience(model.length) });
     await models.put({ ...entry, id }, folder, true);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });

@@ -55,6 +55,8 @@ export interface CheckJob {
 export interface ModelRef {
   id: string;
   file: string;
+  /** Of the file. */
+  bytes: number;
   crc: string;
 }
 

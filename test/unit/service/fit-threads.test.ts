@@ -26,7 +26,7 @@ describe('FitThreads', () => {
 
   const helpersOf = async (bytes: number) => {
     const pool = new WorkerPool({
-      ...{ name: 'test', script, threads: 4, maxWaiting: 10, idleMs: 60_000 },
+      ...{ name: 'test', script, threads: 4, maxWaiting: 10, idleMs: 60_000, patienceMs: 60_000 },
       ...{ largeReads: new Semaphore(1), log: () => undefined },
     });
     try {

@@ -19,9 +19,15 @@ const { threadId } = require('node:worker_threads');
 const { serveJobs } = require(${JSON.stringify(SERVE)});
 const { invalid } = require(${JSON.stringify(path.join(__dirname, '../../../dist/src/service/refusal.js'))});
 const { isWasmLimited, NeedsMemory } = require(${JSON.stringify(HEAVY)});
-serveJobs(async (task, progress) => {
+serveJobs(async (task, progress, mayTake) => {
   const from = Date.now();
   progress(0.5);
+  for (let step = 0; step < task.steps; step++) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    progress(0.5 + step / 100);
+  }
+  if (task.mayTake) mayTake(task.mayTake);
+  while (task.hangs);
   if (task.sleep) await new Promise((resolve) => setTimeout(resolve, task.sleep));
   if (task.die) process.exit(3);
   if (task.fail) throw new Error('broken');
@@ -63,6 +69,7 @@ describe('WorkerPool', () => {
       threads,
       maxWaiting,
       idleMs,
+      patienceMs: 600_000,
       largeReads: new Semaphore(1),
       ...more,
       log: (_level, text) => void log.push(text),
@@ -215,6 +222,40 @@ describe('WorkerPool', () => {
       await assert.rejects(pool.run({ load: 'no-such-module' }), unavailable);
       assert.notEqual(await pool.run<number>({}), first);
     });
+  });
+
+  it('ends a job that hangs, and the next ones get a fresh thread', async () => {
+    make(1);
+    const first = await pool.run<number>({});
+    const hanging = pool.run({ hangs: true }, { patienceMs: 300, key: 'a' });
+    const others = [pool.run<number>({}, { key: 'a' }), pool.run<number>({})];
+    await assert.rejects(hanging, (error: Refusal) => {
+      assert.deepEqual([error.status, error.body.errorCode, error.body.retryable], [504, 'TIMEOUT', false]);
+      assert.match(error.message, /^The test got no further for 0 s, .* and was ended/);
+      return true;
+    });
+    const [second, third] = await Promise.all(others);
+    assert.notEqual(second, first);
+    assert.equal(third, second);
+    assert.match(log.join('\n'), /A test thread got no further for 0 s and is ended/);
+  });
+
+  it('ends nothing that gets on, or says how long it may take', async () => {
+    make(2, 100, 60_000, { patienceMs: 1_500 });
+    const first = pool.run<number>({ steps: 8 });
+    const second = pool.run<number>({ mayTake: 600_000, sleep: 2_000 });
+    const threads = await Promise.all([first, second]);
+    // What they were given does not last beyond their job.
+    assert.ok(threads.includes(await pool.run<number>({ sleep: 100 })));
+    await assert.rejects(pool.run({ mayTake: 100, hangs: true }), { status: 504 });
+    await assert.rejects(pool.run({ steps: 1, hangs: true }), { status: 504 });
+  });
+
+  it('does not end a thread for the time in which it has no job', async () => {
+    make(1);
+    const first = await pool.run<number>({}, { patienceMs: 100 });
+    await sleep(300);
+    assert.equal(await pool.run<number>({}), first);
   });
 
   it('says that the memory does not suffice, however that shows', async () => {

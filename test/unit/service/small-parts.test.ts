@@ -12,6 +12,8 @@ import {
   modelCacheBytes,
   modelLimits,
   normalHash,
+  predictPatience,
+  readPatience,
   toRefusal,
   unusableFolder,
 } from '../../doors/service';
@@ -80,6 +82,15 @@ describe('Service: small parts', () => {
     assert.ok(cells(GB) >= 200_000 * 20, 'the smallest Raspberry Pi takes 200,000 rows of 20 columns');
     assert.equal(cells(64 * GB), 100e6);
     assert.equal(modelCacheBytes(1, 64 * GB), 512e6);
+  });
+
+  it('bears with a prediction in proportion to its rows and its model, and with one row not for minutes', () => {
+    const minutes = (ms: number): number => Math.round(ms / 60_000);
+    assert.equal(minutes(readPatience(10_000)), 1);
+    assert.equal(minutes(readPatience(256 * 1024 * 1024)), 5);
+    assert.ok(minutes(predictPatience(1, 1e6, false)) <= 1);
+    assert.equal(minutes(predictPatience(200_000, 1e6, false)), 167);
+    assert.equal(minutes(predictPatience(1, 1e6, true)), 11);
   });
 
   it('says a full disk as such, and hides the details of what it does not know', () => {

@@ -4,9 +4,11 @@ import { bare, stringifyBare } from '../../../util/exact-json';
 import type { Label, PredictMetadata } from '../../../wire/types';
 import { invalid, notFound, Refusal } from '../../refusal';
 import type { ModelEntry } from '../../store/entries/entries';
+import type { FileRef } from '../../store/entries/file-ref';
 import { MODEL_FILE } from '../../store/store';
 import { PACKAGE_VERSION } from '../../version';
 import type { PredictJob, ScoredFile } from '../../work/jobs';
+import { readPatience } from '../../work/pool/patience';
 import { missingModel, type ServiceContext } from '../context';
 import type { Applied } from './config';
 
@@ -39,13 +41,14 @@ export async function score(
   if (item === undefined) {
     throw missingModel(store, model.id);
   }
-  const ref = { id: model.id, file: path.join(item.folder, MODEL_FILE), crc: model.crc };
+  const ref = { id: model.id, file: path.join(item.folder, MODEL_FILE), bytes: model.bytes, crc: model.crc };
   const { features, longClasses } = model;
   const job: PredictJob = { kind: 'predict', model: ref, features, longClasses, limits, ...what };
   item.pins += 1;
   try {
     return await predictPool.run<ScoredFile>(job, {
       key: model.id,
+      patienceMs: readPatience(model.bytes + bytesOf(what.x)),
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
@@ -61,6 +64,10 @@ export async function score(
   } finally {
     item.pins -= 1;
   }
+}
+
+function bytesOf(x: FileRef): number {
+  return x.data === undefined ? (x.bytes ?? 0) : x.data.length;
 }
 
 /** Aborted when the client disconnects before it has its answer. */

@@ -21,7 +21,7 @@ serveJobs<FitTask>(async (task, progress) => {
   if (task.kind === 'fit') {
     return fit(task, progress);
   }
-  await assist(task.port, () => Atomics.load(pressure, 0) > 0);
+  await assist(task.port, () => Atomics.load(pressure, 0) > 0, progress);
   return { result: undefined };
 });
 

@@ -219,7 +219,7 @@ export class Fits {
         stop.throwIfAborted();
       }
       this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
-      this.onFitted({ id, file: modelFile, crc: entry.crc });
+      this.onFitted({ id, file: modelFile, bytes: entry.bytes, crc: entry.crc });
       await this.store.trim();
       return entry;
     } catch (error) {

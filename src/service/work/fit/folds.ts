@@ -65,16 +65,8 @@ export async function trainWithHelpers(
   const { folds } = prepared;
   const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
   const progress = new FoldProgress(FoldProgress.cells(folds));
-  let reported = -Infinity;
-  const tell = (): void => {
-    reported = performance.now();
-    onProgress(progress.fraction());
-  };
-  const tellNowAndThen = (): void => {
-    if (performance.now() - reported >= REPORT_MS) {
-      tell();
-    }
-  };
+  const tell = (): void => onProgress(progress.fraction());
+  const tellNowAndThen = nowAndThen(tell);
   const results = new Map<number, FoldResult>();
   const isQuick = prepared.task === 'regression' && prepared.rows <= MOST_WAITED_ROWS;
   const waits = isQuick ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
@@ -119,8 +111,13 @@ export async function trainWithHelpers(
  * Helps a fit until there are no more folds, and then with the residuals of a small one, unless it is wanted elsewhere.
  *
  * @param wanted true when this thread should rather do something else
+ * @param onProgress hears of the whole fit, which gets on by what this helper does
  */
-export async function assist(port: MessagePort, wanted: () => boolean): Promise<void> {
+export async function assist(
+  port: MessagePort,
+  wanted: () => boolean,
+  onProgress: (fraction: number) => void = () => undefined,
+): Promise<void> {
   try {
     const invitation = await nextMessage<Invitation>(port);
     if (invitation === undefined) {
@@ -128,13 +125,14 @@ export async function assist(port: MessagePort, wanted: () => boolean): Promise<
     }
     const { prepared, board, name, waits } = invitation;
     const progress = new FoldProgress(invitation.progress);
+    const tell = nowAndThen(() => onProgress(progress.fraction()));
     while (!wanted()) {
       const fold = take(board);
       if (fold >= prepared.folds) {
         break;
       }
       Atomics.store(board, fold + 1, name);
-      port.postMessage(trained(prepared, fold, progress));
+      port.postMessage(trained(prepared, fold, progress, tell));
     }
     const { nobody } = WAITS;
     if (waits && !wanted() && Atomics.compareExchange(waits, 0, nobody, name) === nobody) {
@@ -166,14 +164,25 @@ function nextMessage<T>(port: MessagePort, leaves?: () => boolean): Promise<T | 
   });
 }
 
-function trained(prepared: PreparedFit, fold: number, progress: FoldProgress, tell?: () => void): FoldResult {
+function trained(prepared: PreparedFit, fold: number, progress: FoldProgress, tell: () => void): FoldResult {
   const onProgress = (part: number): void => {
     progress.reach(fold, part);
-    tell?.();
+    tell();
   };
   const result = trainFold(prepared, fold, { onProgress });
   progress.end(fold);
   return result;
+}
+
+/** Does it at most once in a while. */
+function nowAndThen(work: () => void): () => void {
+  let last = -Infinity;
+  return () => {
+    if (performance.now() - last >= REPORT_MS) {
+      last = performance.now();
+      work();
+    }
+  };
 }
 
 function take(board: Int32Array): number {

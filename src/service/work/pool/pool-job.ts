@@ -13,6 +13,8 @@ export interface PoolJob {
   transfer?: Transferable[];
   /** It may take the whole share of memory; its thread ends with it. */
   large: boolean;
+  /** Its thread is ended when it has said nothing for so many milliseconds. */
+  patienceMs: number;
   onProgress?: (fraction: number) => void;
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
@@ -21,6 +23,8 @@ export interface PoolJob {
 /** What a worker thread says of its job. */
 export type WorkerAnswer =
   | { id: number; progress: number }
+  /** Milliseconds until it says more. */
+  | { id: number; mayTake: number }
   | { id: number; result: unknown }
   | { id: number; refusal: RefusalBody }
   | { id: number; outOfMemory: true }

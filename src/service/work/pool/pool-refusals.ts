@@ -35,6 +35,18 @@ export function outOfMemory(what: string): Refusal {
   });
 }
 
+/** 504: the job did not get on for as long as it may, and was ended. */
+export function tookTooLong(what: string, ms: number): Refusal {
+  return new Refusal({
+    status: 504,
+    errorCode: 'TIMEOUT',
+    message:
+      `The ${what} got no further for ${Math.round(ms / 1000)} s, more than it can need, and was ended: its model or its ` +
+      'file must be damaged. Upload or fit it again, or send fewer rows.',
+    retryable: false,
+  });
+}
+
 /** The refusal of a job whose thread ended over it, or did not start: 413, 503 where it may start in a moment, else 500. */
 export function causeOfDeath(what: string, reason: Error): Refusal {
   if (isOutOfMemory(reason)) {

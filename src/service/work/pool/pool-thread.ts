@@ -4,6 +4,8 @@ import type { PoolJob, WorkerAnswer } from './pool-job';
 import { shuttingDown } from './pool-refusals';
 
 const REMEMBERED_KEYS = 64;
+/** The patience with a job is counted in so many parts, so that a process that was halted has not used it all up meanwhile. */
+const PARTS = 4;
 
 interface ThreadOptions {
   /** The compiled script that it runs. */
@@ -17,6 +19,8 @@ interface ThreadOptions {
 interface ThreadEvents {
   answer(answer: WorkerAnswer): void;
   exit(reason: Error): void;
+  /** Its job got no further for as long as it may. */
+  silence(ms: number): void;
 }
 
 /** A worker thread of a pool: the job that it is at, and the keys of its recent ones. */
@@ -28,8 +32,12 @@ export class PoolThread {
   /** The newest last. */
   private readonly keys = new Set<string>();
   private idleTimer?: NodeJS.Timeout;
+  private patience?: NodeJS.Timeout;
 
-  constructor({ script, name, workerData }: ThreadOptions, on: ThreadEvents) {
+  constructor(
+    { script, name, workerData }: ThreadOptions,
+    private readonly on: ThreadEvents,
+  ) {
     this.worker = new Worker(script, { workerData, name });
     let reason = new Error('it ended');
     this.worker.on('message', (answer: WorkerAnswer) => on.answer(answer));
@@ -54,7 +62,22 @@ export class PoolThread {
     if (job.key !== undefined) {
       this.remember(job.key);
     }
+    this.bear(job.patienceMs);
     this.worker.postMessage({ id: job.id, task: job.task, wasmBytes }, job.transfer ?? []);
+  }
+
+  /** Gives its job this long from now on, in milliseconds. */
+  bear(patienceMs: number): void {
+    clearInterval(this.patience);
+    let parts = 0;
+    this.patience = setInterval(() => {
+      parts += 1;
+      if (parts === PARTS) {
+        clearInterval(this.patience);
+        this.on.silence(patienceMs);
+      }
+    }, patienceMs / PARTS);
+    this.patience.unref();
   }
 
   /** Calls back after this long without a job. That does not keep the process alive. */
@@ -71,6 +94,7 @@ export class PoolThread {
   /** Takes its job away. */
   takeJob(): PoolJob | undefined {
     const { job } = this;
+    clearInterval(this.patience);
     delete this.job;
     return job;
   }

@@ -6,7 +6,7 @@ import type { Semaphore } from '../../../util/semaphore';
 import type { Log } from '../../options';
 import { isStartFailure, Refusal } from '../../refusal';
 import type { PoolJob, WorkerAnswer } from './pool-job';
-import { causeOfDeath, outOfMemory, shuttingDown, tooManyWait } from './pool-refusals';
+import { causeOfDeath, outOfMemory, shuttingDown, tookTooLong, tooManyWait } from './pool-refusals';
 import { PoolThread } from './pool-thread';
 
 interface PoolOptions {
@@ -19,6 +19,8 @@ interface PoolOptions {
   maxWaiting: number;
   /** An idle thread ends after this time; its memory is then free. The first one stays longer. */
   idleMs: number;
+  /** A job that says nothing for so many milliseconds is ended, with its thread. */
+  patienceMs: number;
   workerData?: Record<string, unknown>;
   /** What the Parquet decoder of a thread may take; undefined: the whole share of a process. */
   wasmBytes?: number;
@@ -30,12 +32,17 @@ interface PoolOptions {
 /** For this long after a thread has failed to start no other one is tried, as long as there are threads at all. */
 const START_PAUSE_MS = 1_000;
 
+/** How long a thread that hangs is waited for once it was told to end. */
+const END_MS = 5_000;
+
 /** A job that needs the whole share of memory: its thread is gone, and it may be tried again with that. */
 class NeedsTurn extends Error {}
 
 const noop = (): void => undefined;
 
 export interface RunOptions {
+  /** Another time for this job than that of `PoolOptions`. */
+  patienceMs?: number;
   key?: string;
   prepares?: boolean;
   signal?: AbortSignal;
@@ -79,8 +86,8 @@ export class WorkerPool {
    * Runs a job on a thread. An abort takes it out of the queue; one that runs already is left to end, unless
    * `endsThread` is set.
    *
-   * @throws Refusal what the job itself refuses; 429 when too many wait; 503 when no thread starts now, 500 when its
-   *   thread died
+   * @throws Refusal what the job itself refuses; 429 when too many wait; 503 when no thread starts now, 504 when it
+   *   got no further, 500 when its thread died
    */
   async run<R>(task: unknown, options: RunOptions = {}): Promise<R> {
     try {
@@ -109,6 +116,7 @@ export class WorkerPool {
         id: ++this.lastId,
         task,
         prepares: options.prepares ?? false,
+        patienceMs: options.patienceMs ?? this.options.patienceMs,
         large: large && this.options.wasmBytes !== undefined,
         resolve: resolve as (result: unknown) => void,
         reject,
@@ -181,10 +189,29 @@ export class WorkerPool {
     if (thread === undefined || ending === undefined) {
       return;
     }
-    thread.takeJob();
+    await this.end(thread, error);
+  }
+
+  /** Ends a thread that hangs. Where it does not even end, at a disk that does not answer, its job does not wait for that. */
+  private async giveUp(thread: PoolThread, silentMs: number): Promise<void> {
+    const { name, log } = this.options;
+    const job = thread.takeJob();
+    log('warn', `A ${name} thread got no further for ${Math.round(silentMs / 1000)} s and is ended.`);
+    const over = new AbortController();
+    const stopped = this.stop(thread).finally(() => over.abort());
+    await Promise.race([stopped, sleep(END_MS, undefined, over).catch(noop)]);
+    job?.reject(tookTooLong(name, silentMs));
+    if (!this.closed) {
+      this.assign();
+    }
+  }
+
+  /** Ends a thread at work; its job is refused. */
+  private async end(thread: PoolThread, refusal: Refusal): Promise<void> {
+    const job = thread.takeJob();
     // Its files may be removed only when the thread has closed them.
     await this.stop(thread);
-    job.reject(error);
+    job?.reject(refusal);
     if (!this.closed) {
       this.assign();
     }
@@ -243,6 +270,7 @@ export class WorkerPool {
       {
         answer: (answer) => this.hear(thread, answer),
         exit: (reason) => this.lost(thread, reason),
+        silence: (ms) => void this.giveUp(thread, ms),
       },
     );
     this.threads.add(thread);
@@ -255,7 +283,12 @@ export class WorkerPool {
       return;
     }
     if ('progress' in answer) {
+      thread.bear(job.patienceMs);
       job.onProgress?.(answer.progress);
+      return;
+    }
+    if ('mayTake' in answer) {
+      thread.bear(answer.mayTake);
       return;
     }
     thread.takeJob();
@@ -276,7 +309,10 @@ export class WorkerPool {
     this.assign();
   }
 
-  private settle(job: PoolJob, answer: Exclude<WorkerAnswer, { progress: number }>): void {
+  private settle(
+    job: PoolJob,
+    answer: Exclude<WorkerAnswer, { progress: number } | { mayTake: number }>,
+  ): void {
     if ('result' in answer) {
       job.resolve(answer.result);
     } else if ('refusal' in answer) {

@@ -12,16 +12,20 @@ export interface JobResult {
   transfer?: ArrayBuffer[];
 }
 
-export type JobWork<T> = (task: T, progress: (fraction: number) => void) => Promise<JobResult>;
+/**
+ * @param progress reports the fraction done, 0 to 1
+ * @param mayTake says how long the rest may take, in milliseconds, where that shows only now
+ */
+export type JobWork<T> = (
+  task: T,
+  progress: (fraction: number) => void,
+  mayTake: (ms: number) => void,
+) => Promise<JobResult>;
 
 /** Smaller steps of progress are not reported: a small fit has thousands, and a message costs more than a step. */
 const MIN_PROGRESS = 1 / 500;
 
-/**
- * Makes this thread a worker of a pool: each message is a job for `work`.
- *
- * @param progress reports the fraction done, 0 to 1
- */
+/** Makes this thread a worker of a pool: each message is a job for `work`. */
 export function serveJobs<T>(work: JobWork<T>): void {
   const port = parentPort;
   if (port === null) {
@@ -38,7 +42,7 @@ export function serveJobs<T>(work: JobWork<T>): void {
         answer({ id, progress });
       }
     };
-    work(task, tell).then(
+    work(task, tell, (ms) => answer({ id, mayTake: ms })).then(
       ({ result, transfer }) => answer({ id, result }, transfer),
       (error: unknown) => {
         if ((error as NodeJS.ErrnoException | undefined)?.code === 'MODULE_NOT_FOUND') {

@@ -5,6 +5,7 @@ import { LearnerError } from '../../../learner/types';
 import { invalid } from '../../refusal';
 import { readFeatures } from '../data/columns';
 import type { PredictJob, PredictTask, ScoredFile } from '../jobs';
+import { predictPatience } from '../pool/patience';
 import { type JobResult, serveJobs } from '../pool/serve';
 import { assertAnswerSize } from './answer-size';
 import { checkModel } from './check-model';
@@ -17,15 +18,15 @@ import { predictionJson } from './prediction-json';
 const { cacheBytes } = workerData as { cacheBytes: number };
 const cache = new ModelCache(cacheBytes);
 
-serveJobs<PredictTask>(async (task) => {
+serveJobs<PredictTask>(async (task, _progress, mayTake) => {
   if (task.kind === 'predict') {
-    return score(task);
+    return score(task, mayTake);
   }
   await (task.kind === 'check' ? checkModel(task) : cache.get(task.model));
   return { result: undefined };
 });
 
-async function score(job: PredictJob): Promise<JobResult> {
+async function score(job: PredictJob, mayTake: (ms: number) => void): Promise<JobResult> {
   const { limits } = job;
   const model = await cache.get(job.model);
   const rows =
@@ -43,6 +44,7 @@ async function score(job: PredictJob): Promise<JobResult> {
     },
     limits,
   );
+  mayTake(predictPatience(features.rows, job.model.bytes, job.explain !== undefined));
   let json: Uint8Array<ArrayBuffer>;
   let explanation: ScoredFile['explanation'];
   try {
