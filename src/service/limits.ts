@@ -59,7 +59,9 @@ export function machineLimits(
 export function modelLimits(
   limits: ServiceLimits,
 ): ModelLimits & Pick<ServiceLimits, 'prediction_max_cells' | 'max_quantiles'> {
-  const { dataset_max_size_bytes, prediction_max_cells, max_quantiles, ...set } = limits;
+  const { dataset_max_size_bytes, prediction_max_cells, max_quantiles, ...own } = limits;
+  // Clients of the hosted service require it. Each estimator takes the whole train set here.
+  const set = { ...own, train_set_max_upload_cells: own.train_set_max_cells };
   return {
     default_model_version: MODEL_VERSION,
     max_model_limit: set,

@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { isObject } from '../util/json';
 import { renamed } from './dialect';
 import { schemas } from './load-schemas';
-import { type Names, notAnObject, parseBody, type Parsed } from './parse-body';
+import { type Body, type Names, notAnObject, parseBody, type Parsed } from './parse-body';
 import type { PredictRequestSchema, RowsPredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
 import {
   type EstimateCostRequest,
@@ -11,6 +11,8 @@ import {
   type LegacyPredictRequest,
   OUTPUT_TYPES,
   type ParsedPredictRequest,
+  type System,
+  SYSTEMS,
   takesQuantiles,
 } from './types';
 
@@ -23,10 +25,30 @@ import {
 export type SentFit = FitRequest & { async_mode?: boolean };
 
 /** S 4.3, shape A or B. */
-export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
-  if (!isObject(body)) {
+export function parseFit(sent: unknown, dialect: Names): Parsed<SentFit> {
+  if (!isObject(sent)) {
     return notAnObject();
   }
+  const { body, unknown } = withoutUnknownSystems(sent, `${dialect.apiName}_systems`);
+  const parsed = parseShape(body, dialect);
+  return parsed.ok ? { ...parsed, ignored: [...parsed.ignored, ...unknown] } : parsed;
+}
+
+/** Clients of other versions name systems that there are not here; their paths are listed. */
+function withoutUnknownSystems(body: Body, name: string): { body: Body; unknown: string[] } {
+  const systems: unknown = body[name];
+  if (!Array.isArray(systems)) {
+    return { body, unknown: [] };
+  }
+  const isUnknown = (system: unknown): system is string =>
+    typeof system === 'string' && !SYSTEMS.includes(system as System);
+  return {
+    body: { ...body, [name]: systems.filter((system) => !isUnknown(system)) },
+    unknown: systems.filter(isUnknown).map((system) => `${name}.${system.slice(0, 100)}`),
+  };
+}
+
+function parseShape(body: Body, dialect: Names): Parsed<SentFit> {
   const isGiven = (name: string): boolean => (body[name] ?? undefined) !== undefined;
   const nested = ['task_config', 'thinking_config'].find(isGiven);
   if (nested === undefined) {
@@ -51,7 +73,7 @@ export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
     return parsed;
   }
   const { task_config: task, thinking_config: thinking = {}, ...rest } = parsed.value;
-  const { effort, timeout_secs: timeout, metric } = thinking;
+  const { effort, timeout_secs: timeout, metric, ...folds } = thinking;
   return {
     ...parsed,
     value: {
@@ -60,6 +82,7 @@ export function parseFit(body: unknown, dialect: Names): Parsed<SentFit> {
       ...(effort !== undefined && { thinking_effort: effort }),
       ...(timeout !== undefined && { thinking_timeout_s: timeout }),
       ...(metric !== undefined && { thinking_effort_metric: metric }),
+      ...(Object.keys(folds).length > 0 && { thinking_folds: folds }),
     },
   };
 }

@@ -58,8 +58,8 @@ export type PrepareTestSetUploadResponse = Static<typeof PrepareTestSetUploadRes
  * either a group, with or without the time in it, or the time of all rows. Shape A has no place for them.
  */
 export interface ThinkingFolds {
-  /** Rows with the same value here stay together. */
-  group_col?: string;
+  /** Rows with the same value here, or in all of these, stay together. */
+  group_col?: string | string[];
   /** With `group_col`: the time of the rows. */
   group_time_col?: string;
   /** Without `group_col`: the time of the rows. */

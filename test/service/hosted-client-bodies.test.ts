@@ -22,6 +22,8 @@ interface Release {
   config: Record<string, unknown>;
   fit: (upload: string, config: object) => object;
   submits?: true;
+  /** What the answer to the fit has beside its id. */
+  tells?: (answer: Answer['body']) => void;
   /** Fits in the background, and asks for the end by the older route. */
   asksByGet?: true;
 }
@@ -103,6 +105,24 @@ const RELEASES: Release[] = [
     }),
     submits: true,
   },
+  {
+    name: 'with thinking in groups, a mode of memory, and a system that is not here',
+    limits: 'get_settings',
+    config: { n_estimators: 2, memory_saving_mode: 'auto', text_handling: 'simple' },
+    fit: (upload, config) => ({
+      task_config: { task: 'regression', [`${API}_config`]: config },
+      [`${API}_systems`]: ['preprocessing', 'text', 'thinking', 'routing'],
+      thinking_config: {
+        ...{ effort: 'medium', timeout_secs: 1, metric: 'rmse' },
+        ...{ group_col: ['site', 'load'], time_col: null, group_time_col: 'load' },
+      },
+      train_set_upload_id: upload,
+    }),
+    tells: ({ report, ignored_options: ignored }) => {
+      assert.deepEqual(ignored, ['memory_saving_mode', `${API}_systems.routing`, 'text_handling']);
+      assert.deepEqual(report.folds, { by: 'groups', parts: 2, groups: 2 });
+    },
+  },
 ];
 
 describe("Service: the bodies of a hosted service's client", () => {
@@ -146,6 +166,7 @@ describe("Service: the bodies of a hosted service's client", () => {
     if (release.submits !== true) {
       const { status, body: said, text } = await h.post('fit', body);
       assert.deepEqual([status, said.status], [200, 'completed'], text);
+      release.tells?.(said);
       return said.fitted_train_set_id as string;
     }
     const { status, body: promised, text } = await h.post('submit_fit_job', body);
@@ -167,8 +188,16 @@ describe("Service: the bodies of a hosted service's client", () => {
     it(`serves those of a client that fits ${release.name}`, async () => {
       assert.equal((await call('GET', '/protected/')).status, 200);
       assert.equal((await call('GET', '/', {})).status, 200);
-      assert.deepEqual((await call('GET', '/retrieve_greeting_messages/')).body.messages, []);
-      assert.equal((await call('GET', release.limits)).status, 200);
+      assert.deepEqual((await call('GET', '/retrieve_greeting_messages/', {})).body.messages, []);
+      const { status: known, body: limits } = await call('GET', release.limits);
+      assert.equal(known, 200);
+      for (const set of [limits.max_model_limit, ...Object.values(limits.model_limits)]) {
+        assert.ok(set.train_set_max_upload_cells >= set.train_set_max_cells);
+      }
+      const cost = await h.post('estimate_cost', { model_version: null, train_rows: 150, test_rows: 2 });
+      assert.equal(cost.body.estimated_cost, 0, cost.text);
+      assert.equal(typeof cost.body.pricing_version, 'string');
+      assert.equal(cost.body.inputs.operation, 'predict');
       assert.equal((await call('HEAD', release.limits)).status, 200);
       const prepared = await h.post('prepare_train_set_upload', {
         x_train_info: infoOf(X),
@@ -259,6 +288,38 @@ describe("Service: the bodies of a hosted service's client", () => {
       });
       assert.deepEqual(again.body.prediction, [0, 1], again.text);
     }
+  });
+
+  it('serves those with bare NaN and Infinity in their rows, which are missing cells', async () => {
+    const config = { n_estimators: 2, random_state: 0 };
+    const task_config = { task: 'classification', [`${API}_config`]: config };
+    const train = rows.map((i) => [i % 40, i % 3 === 0 ? '#' : `say "NaN, Infinity" \\ ${i % 2}`]);
+    const body = {
+      task_config,
+      X_train: train,
+      y_train: rows.map((i) => [i % 40 < 20 ? 0 : 1]),
+      X_test: [
+        [3, '#'],
+        ['#', '#'],
+      ],
+    };
+    const answers = [];
+    for (const bare of ['null', 'NaN', '-Infinity', 'Infinity']) {
+      const {
+        status,
+        body: said,
+        text,
+      } = await h.post('/predict', JSON.stringify(body).replaceAll('"#"', bare));
+      assert.equal(status, 200, text);
+      answers.push(said.prediction);
+    }
+    for (const answer of answers) {
+      assert.deepEqual(answer, answers[0]);
+    }
+    const broken = await h.post('/predict', JSON.stringify(body).replaceAll('"#"', 'NaNs'));
+    assert.equal(broken.status, 422);
+    const { status } = await h.post('estimate_cost', '{"train_rows":NaN}');
+    assert.equal(status, 422);
   });
 
   it('serves those by which its users list, take away and delete what is kept', async () => {

@@ -202,6 +202,7 @@ describe('Service: HTTP', () => {
       'test_set_max_rows_w_full_regression_output',
       'train_set_max_cells',
       'train_set_max_rows',
+      'train_set_max_upload_cells',
     ];
     assert.deepEqual(Object.keys(body.max_model_limit).sort(), fields);
     assert.ok(Object.values(body.max_model_limit).every(Number.isSafeInteger));
@@ -217,7 +218,14 @@ describe('Service: HTTP', () => {
       raw_columns: 5,
       n_estimators: 8,
     });
-    assert.deepEqual([cost.status, cost.body], [200, { estimated_cost: 0 }]);
+    const inputs = {
+      ...{ model_version: 'v3.5', operation: 'predict', train_rows: 100 },
+      ...{ test_rows: 10, raw_columns: 5, n_estimators: 8 },
+    };
+    assert.deepEqual([cost.status, cost.body], [200, { estimated_cost: 0, pricing_version: 'free', inputs }]);
+    const { body: plain } = await h.post('estimate_cost', { train_rows: 3 });
+    const { default_model_version: model_version } = body;
+    assert.deepEqual(plain.inputs, { operation: 'predict', model_version, train_rows: 3 });
   });
 
   it('limits requests per kind when told to, with Retry-After', async () => {

@@ -156,8 +156,8 @@ function uploadForms(naming: 'schema' | 'sample'): Form[] {
 function jsonForms(api: string): Form[] {
   const systems: Field = {
     at: [`${api}_systems`],
-    good: [[], ['preprocessing', 'text', 'thinking']],
-    bad: [['magic'], 'text'],
+    good: [[], ['preprocessing', 'text', 'thinking'], ['magic']],
+    bad: [[3], 'text'],
   };
   const effort = { good: ['medium', 'high'], bad: ['low', '', 1] };
   const seconds = { good: [1, 0.5, 3600], bad: [0, -1, '60'] };
@@ -296,7 +296,7 @@ function jsonForms(api: string): Form[] {
       },
       fields: [
         { at: ['model_version'], good: ['v2', 'any'], bad: [3.5] },
-        { at: ['operation'], good: ['predict', 'fit'], bad: ['', 1, null], required: true },
+        { at: ['operation'], good: ['predict', 'fit'], bad: ['', 1] },
         { at: ['train_rows'], good: [0, 1e6], bad: [-1, 1.5, '1'] },
         { at: ['test_rows'], good: [0, 1e6], bad: [-1, 1.5, '1'] },
         { at: ['raw_columns'], good: [0, 2000], bad: [-1, 1.5, '1'] },

@@ -54,8 +54,8 @@ export function limitSetOf(limits: ModelLimits, version: string | undefined): Li
  * what it gives each estimator of them.
  */
 export function trainExcess(set: LimitSet, size: TableSize): LimitExceeded[] {
-  const cells =
-    set.train_set_max_upload_cells === undefined ? 'train_set_max_cells' : 'train_set_max_upload_cells';
+  const { train_set_max_upload_cells: upload = set.train_set_max_cells } = set;
+  const cells = upload === set.train_set_max_cells ? 'train_set_max_cells' : 'train_set_max_upload_cells';
   return excess([
     ['train_set_max_rows', size.rows, set.train_set_max_rows],
     [cells, size.rows * size.columns, set[cells]],

@@ -49,11 +49,20 @@ export async function readJson(
   assertJsonShape(bytes, max.shape);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // Rows may hold whole numbers beyond 2^53.
-    return BRINGS_ROWS.test(text) ? parseJson(text) : JSON.parse(text);
+    // Rows may hold whole numbers beyond 2^53, and what JSON has no number for.
+    return BRINGS_ROWS.test(text) ? parseJson(withNulls(text)) : JSON.parse(text);
   } catch {
     throw invalid('The request body is not valid JSON in UTF-8.');
   }
+}
+
+const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
+
+/** Bare NaN and Infinity, which some languages write into JSON, as null: such a cell is missing. Strings stay. */
+function withNulls(text: string): string {
+  return /\b(?:NaN|Infinity)\b/.test(text)
+    ? text.replace(NO_NUMBER, (found) => (found.startsWith('"') ? found : 'null'))
+    : text;
 }
 
 function tooLarge(maxBytes: number): Refusal {

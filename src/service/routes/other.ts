@@ -1,6 +1,6 @@
 import { parseEstimateCost } from '../../wire/parse-requests';
 import { modelLimits } from '../limits';
-import { PACKAGE_VERSION } from '../version';
+import { MODEL_VERSION, PACKAGE_VERSION } from '../version';
 import { accept, type Route } from './context';
 
 /** Bytes of a train set whose fit may take longer than a connection is sure to hold. */
@@ -31,13 +31,14 @@ export const settingsRoute: Route = {
   }),
 };
 
-/** S 4.6. The embedded service is free. */
+/** S 4.6. The embedded service is free. Clients of the hosted service require to be told what was estimated. */
 export const estimateCost: Route = {
   method: 'POST',
   envelope: 'quickstart',
   handle(_context, { body }) {
-    accept(parseEstimateCost(body));
-    return { status: 200, body: { estimated_cost: 0 } };
+    const { value } = accept(parseEstimateCost(body));
+    const inputs = { operation: 'predict', model_version: MODEL_VERSION, ...value };
+    return { status: 200, body: { estimated_cost: 0, pricing_version: 'free', inputs } };
   },
 };
 

@@ -49,7 +49,9 @@ export const ModelConfigSchema = Type.Object(
     device: Type.Optional(
       Type.Union([Type.String(), Type.Array(Type.String())], { description: 'text or an array of text' }),
     ),
-    memory_saving_mode: Type.Optional(Type.Boolean()),
+    memory_saving_mode: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Literal('auto')], { description: 'true, false or auto' }),
+    ),
     model_path: Type.Optional(Type.String()),
     balance_probabilities: Type.Optional(Type.Boolean()),
   },

@@ -5,10 +5,10 @@ import { OneOf } from './common';
 
 const count = Type.Optional(Type.Integer({ minimum: 0 }));
 
-/** S 4.6. Only the operation says what to estimate; the specification marks no field as required. */
+/** S 4.6, which marks no field as required. Without an operation a predict is meant. */
 export const EstimateCostRequestSchema = Type.Object({
   model_version: Type.Optional(Type.String()),
-  operation: Type.String({ minLength: 1 }),
+  operation: Type.Optional(Type.String({ minLength: 1 })),
   train_rows: count,
   test_rows: count,
   raw_columns: count,

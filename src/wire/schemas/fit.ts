@@ -33,6 +33,13 @@ export const TaskConfigFitRequestSchema = Type.Object({
       effort: Type.Optional(effort),
       timeout_secs: Type.Optional(seconds),
       metric: Type.Optional(Type.String()),
+      group_col: Type.Optional(
+        Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })], {
+          description: 'text or an array of text',
+        }),
+      ),
+      time_col: Type.Optional(Type.String()),
+      group_time_col: Type.Optional(Type.String()),
     }),
   ),
 });

@@ -275,7 +275,7 @@ describe('wire: request parsers', () => {
     assert.equal(predictWith({}, { fit_mode: 1 }), `${config}.fit_mode must be text`);
     assert.equal(
       predictWith({}, { memory_saving_mode: 1 }),
-      `${config}.memory_saving_mode must be true or false`,
+      `${config}.memory_saving_mode must be true, false or auto`,
     );
     assert.equal(predictWith({}, { inference_config: 1 }), `${config}.inference_config must be an object`);
   });

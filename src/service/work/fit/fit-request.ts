@@ -1,6 +1,7 @@
 import type { TrainOptions } from '../../../learner';
 import { MODEL_FORMAT } from '../../../learner/model/storage/serialize';
-import type { FitRequest } from '../../../wire/types';
+import { isObject } from '../../../util/json';
+import type { FitRequest, ModelConfig } from '../../../wire/types';
 import type { ModelEntry } from '../../store/entries/entries';
 import { LEARNER } from '../../version';
 import type { FitOutcome } from '../jobs';
@@ -14,6 +15,7 @@ export function trainOptions(request: FitRequest): TrainOptions {
     thinking_effort: effort,
     thinking_timeout_s: timeoutSecs,
     thinking_effort_metric: metric,
+    thinking_folds: folds,
   } = request;
   const asked = effort !== undefined || request.svc_systems?.includes('thinking') === true;
   const thinking = {
@@ -21,7 +23,25 @@ export function trainOptions(request: FitRequest): TrainOptions {
     ...(timeoutSecs === undefined ? {} : { timeoutSecs }),
     ...(metric === undefined ? {} : { metric: METRIC_ALIASES[metric] ?? metric }),
   };
-  return { ...request.svc_config, ...(asked ? { thinking } : {}) };
+  return { ...withFolds(request.svc_config ?? {}, folds), ...(asked ? { thinking } : {}) };
+}
+
+/** Parts of consecutive rows that a fold consists of, where a column of their time is named. */
+const BLOCKS = 25;
+
+/**
+ * The columns by which a thinking fit is to draw its folds, as options of the learner; those that are given win. Rows
+ * that are alike in several columns are so in the first of them. The rows are taken to be in order of time.
+ */
+function withFolds(config: ModelConfig, folds: FitRequest['thinking_folds'] = {}): ModelConfig {
+  const { group_col: group, group_time_col: groupTime, time_col: time } = folds;
+  const [first] = [group].flat();
+  const own = {
+    ...(first !== undefined && { GROUP: first }),
+    ...((time ?? groupTime) !== undefined && { BLOCKS }),
+  };
+  const given = isObject(config.inference_config) ? config.inference_config : {};
+  return Object.keys(own).length === 0 ? config : { ...config, inference_config: { ...own, ...given } };
 }
 
 /** Names that others have for the learner's metrics; the least squared error is the least root of it. */
