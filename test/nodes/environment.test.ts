@@ -94,7 +94,7 @@ describe('environment variables in the fields', () => {
         TT_PREDS: 'preds',
         TT_FILL: 'fill',
         TT_VERSION: 'v3.5',
-        TT_OP: 'fit',
+        TT_OP: 'thinking_fit',
       },
     };
     before(() => Object.assign(process.env, SET));
@@ -208,7 +208,7 @@ describe('environment variables in the fields', () => {
       bench.send('c1', { payload: [row(1)] });
       await bench.out('c1').first();
       const { operation, model_version, n_estimators } = body('estimate_cost');
-      assert.deepEqual([operation, model_version, n_estimators], ['fit', 'v3.5', 8]);
+      assert.deepEqual([operation, model_version, n_estimators], ['thinking_fit', 'v3.5', 8]);
     });
   });
 

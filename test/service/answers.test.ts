@@ -159,7 +159,7 @@ describe('Service: statuses and error bodies (S 4, 5, 7)', () => {
         422,
         'VALIDATION_ERROR',
       ],
-      ['estimate_cost', {}, 422, 'VALIDATION_ERROR'],
+      ['estimate_cost', { operation: '' }, 422, 'VALIDATION_ERROR'],
       ['nothing', {}, 404, 'NOT_FOUND'],
       ['/v1/fit', {}, 404, 'NOT_FOUND'],
       ['/v1/predict', {}, 422, 'VALIDATION_ERROR'],
