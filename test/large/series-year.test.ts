@@ -26,19 +26,37 @@ function yearAsCsv(): string {
 
 /** What a dashboard needs around a chart. */
 const AROUND = [
-  { id: 'ui', type: 'ui-base', name: 'dashboard', path: '/dashboard', acceptsClientConfig: [] },
-  { id: 'theme', type: 'ui-theme', name: 'theme', colors: {}, sizes: {} },
   {
-    id: 'page',
-    type: 'ui-page',
-    name: 'page',
-    ui: 'ui',
-    path: '/page',
-    layout: 'grid',
-    theme: 'theme',
-    order: 1,
+    ...{ id: 'ui', type: 'ui-base', name: 'dashboard', path: '/dashboard', includeClientData: true },
+    ...{ acceptsClientConfig: ['ui-notification', 'ui-control'], navigationStyle: 'none' },
   },
-  { id: 'group', type: 'ui-group', name: 'group', page: 'page', width: 6, height: 1, order: 1 },
+  {
+    ...{ id: 'theme', type: 'ui-theme', name: 'plain' },
+    colors: {
+      surface: '#183b56',
+      primary: '#1f77b4',
+      bgPage: '#eef1f4',
+      groupBg: '#fff',
+      groupOutline: '#ddd',
+    },
+    sizes: { density: 'default', pagePadding: '12px', groupGap: '12px', groupBorderRadius: '6px' },
+  },
+  {
+    ...{
+      id: 'page',
+      type: 'ui-page',
+      name: 'energy',
+      ui: 'ui',
+      path: '/page',
+      layout: 'grid',
+      theme: 'theme',
+    },
+    ...{ order: 1, breakpoints: [], visible: true, disabled: false },
+  },
+  {
+    ...{ id: 'group', type: 'ui-group', name: 'forecast', page: 'page', width: 6, height: 1, order: 1 },
+    ...{ visible: 'true', disabled: 'false', groupType: 'default' },
+  },
 ] as FlowNode[];
 
 /** A chart as it is dragged in, which keeps the newest points. */
@@ -88,8 +106,7 @@ describe('a year of hours into a chart', function () {
     flow.wire(start, series);
     flow.wireOutput(series, 0, predict);
     flow.wireOutput(series, 2, fit);
-    flow.wire(predict, chart);
-    flow.wire(chart, count);
+    flow.wire(predict, chart, count);
     flow.wire(complete, flow.debug('done', '_msgid'));
     flow.wire(wrong, flow.debug('wrong', 'error.message'));
     return [...flow.nodes, ...AROUND];
