@@ -71,7 +71,6 @@ describe('Service: what lies in its folder', () => {
       () => '',
       () => 'null',
       () => '[]',
-      (entry) => ({ ...entry, version: 2 }),
       (entry) => ({ ...entry, id: upload }),
       (entry) => ({ ...entry, features: [null] }),
       (entry) => ({ ...entry, features: [{ ...entry.features[0], kind: 'blob' }] }),
