@@ -56,7 +56,8 @@ const HOOK = 'onReceive.tabular-prediction';
 const TOLD: ReadonlySet<string> = new Set(['catch', 'complete']);
 
 let watchers = 0;
-let told: ToldNodes | undefined;
+/** The end of a message that is being told, and who was told so far. `red` knows which nodes run. */
+let ending: { red: Red; told: ToldNodes } | undefined;
 
 /**
  * Tells which nodes hear how a message ended. While Node-RED stops a flow, it still hands errors and completions to the
@@ -66,28 +67,31 @@ let told: ToldNodes | undefined;
  * closed
  */
 export function watchToldEnds(red: Red): { during(step: () => void): ToldNodes; end(): void } {
-  if (watchers++ === 0) {
+  watchers++;
+  // Node-RED removes all hooks when it stops.
+  if (!red.hooks.has(HOOK)) {
     red.hooks.add(HOOK, ({ destination: { node } }: { destination: { node: FlowNode } }) => {
-      if (told === undefined || !TOLD.has(node.type)) {
+      if (ending === undefined || !TOLD.has(node.type)) {
         return;
       }
-      if (isRunning(red, node)) {
-        told = 'running';
-      } else if (told === 'none') {
-        told = 'stopped';
+      if (isRunning(ending.red, node)) {
+        ending.told = 'running';
+      } else if (ending.told === 'none') {
+        ending.told = 'stopped';
       }
     });
   }
   return {
     during(step) {
       // Where Node-RED delivers at once, a Catch node may lead to another message that ends within this step.
-      const outer = told;
-      told = 'none';
+      const outer = ending;
+      const own: typeof ending = { red, told: 'none' };
+      ending = own;
       try {
         step();
-        return told;
+        return own.told;
       } finally {
-        told = outer;
+        ending = outer;
       }
     },
     end() {
