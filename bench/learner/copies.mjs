@@ -8,10 +8,10 @@ import path from 'node:path';
 
 import Papa from 'papaparse';
 
-import { PrivateValues, RowKinds } from '../../dist/src/metrics/repeated-rows.js';
+import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../../dist/src/metrics/repeated-rows.js';
 
 const FEWEST_ROWS = 60;
-const FEWEST_COLUMNS = 3;
+const COLUMNS_TO_TRY = 3;
 const MOST_COLUMNS = 200;
 const MOST_ROWS = 5000;
 
@@ -37,7 +37,7 @@ function findsCopies(rows) {
   const kinds = new RowKinds(rows.length);
   const kind = numbering();
   rows.forEach((row) => kinds.add(kind(row.join('\u0001'))));
-  if (kinds.areAllDifferent || kinds.times > 1) {
+  if (kinds.areAllDifferent || kinds.times > 1 || rows[0].length < FEWEST_COLUMNS) {
     return kinds.times > 1;
   }
   return rows[0].some((_, column) => {
@@ -72,7 +72,7 @@ for (const file of readdirSync(folder, { recursive: true }).filter((name) => nam
     .slice(0, MOST_ROWS)
     .map((row) => row.slice(first));
   const columns = names.length - first;
-  if (rows.length < FEWEST_ROWS || columns < FEWEST_COLUMNS || columns > MOST_COLUMNS) {
+  if (rows.length < FEWEST_ROWS || columns < COLUMNS_TO_TRY || columns > MOST_COLUMNS) {
     continue;
   }
   tables++;

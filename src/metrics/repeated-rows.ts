@@ -11,6 +11,8 @@
  * an eighth of the table in 1,040; the rest are tables of few values (bench/learner/copies.mjs).
  */
 
+/** With fewer columns, the target among them, rows that agree in one value soon agree in all. */
+export const FEWEST_COLUMNS = 4;
 /** A column tells by at least so many private values that have copies, … */
 const FEWEST_COPIED = 10;
 /** … if they are at least this part of its private values. */

@@ -17,6 +17,9 @@ const PURPOSE: Purpose = {
     'scores.loss_low',
     'scores.loss_high',
     'model.doubts',
+    // What clients of a hosted service ask for by now.
+    'max_model_limit.train_set_max_upload_cells',
+    'model_limits.embedded.train_set_max_upload_cells',
   ],
   changed: [
     // Its scores rest on few rows, which is told.

@@ -1,4 +1,4 @@
-import { PrivateValues, RowKinds } from '../../../metrics/repeated-rows';
+import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../../../metrics/repeated-rows';
 import type { FeatureColumn, TargetColumn, TrainInput } from '../../types';
 import type { LearnerSettings } from '../plan/options';
 
@@ -22,10 +22,9 @@ export function withoutCopies(
   }
   const columns = [...features.map(cellsOf), target.task === 'classification' ? target.codes : target.values];
   const kinds = kindsOf(columns);
-  if (
-    kinds.areAllDifferent ||
-    (kinds.times === 1 && !columns.some((column) => tellsOfCopies(column, kinds)))
-  ) {
+  const areTold = (): boolean =>
+    columns.length >= FEWEST_COLUMNS && columns.some((column) => tellsOfCopies(column, kinds));
+  if (kinds.areAllDifferent || (kinds.times === 1 && !areTold())) {
     return { input, copies: 0 };
   }
   const isCopy = kinds.copies();

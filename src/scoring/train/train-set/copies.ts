@@ -1,4 +1,4 @@
-import { PrivateValues, RowKinds } from '../../../metrics/repeated-rows';
+import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../../../metrics/repeated-rows';
 import { type Column, isMissing, readBatches, type TableSource } from '../../../table';
 import { Yielder } from '../../../util/event-loop';
 import { digestCells } from './row-digests';
@@ -46,6 +46,9 @@ async function areMoreThanChance(
   kinds: RowKinds,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
+  if (columns.length < FEWEST_COLUMNS) {
+    return false;
+  }
   const values = columns.map(() => new PrivateValues(kinds));
   const yielder = new Yielder();
   let first = 0;
