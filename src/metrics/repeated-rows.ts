@@ -6,9 +6,9 @@
  *
  * What tells the two apart are private values: those that a column has in one kind of row alone. Where chance repeats
  * rows, a rare value comes back beside other values of the other columns, so that few private values have more than one
- * row. Of 1,861 public tables as they are the rule below finds copies in 7: three hold copies, and four have three or four
- * columns. With every row twice it finds them in 1,847, with a third of the rows twice in 1,526, with one row repeated for
- * an eighth of the table in 1,040; the rest are tables of few values (bench/learner/copies.mjs).
+ * row. Of 1,861 public tables as they are the rule below finds copies in 4, of which three hold some. With every row twice
+ * it finds them in 1,847, with a third of the rows twice in 1,375, with one row repeated for an eighth of the table in 948;
+ * the rest have few values or three columns, mostly (bench/learner/copies.mjs).
  */
 
 /** With fewer columns, the target among them, rows that agree in one value soon agree in all. */
