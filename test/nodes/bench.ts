@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
+import { hooks } from '@node-red/util';
 import type { NodeInitializer } from 'node-red';
 
 /** Messages hold anything; the assertions say what. */
@@ -45,6 +46,9 @@ interface Helper {
 const requireHere = createRequire(__filename);
 const helper = requireHere('node-red-node-test-helper') as Helper;
 helper.init(requireHere.resolve('node-red'));
+
+/** Node-RED gives its hooks to nodes; the test helper leaves them out, though its runtime calls them. */
+const withHooks = ((red: object) => Object.assign(red, { hooks })) as unknown as NodeInitializer;
 
 const dist = path.resolve(__dirname, '../../dist/nodes');
 const OURS = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'cost'].map(
@@ -193,7 +197,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
     ...(setup.token === undefined ? {} : { c: { token: setup.token } }),
     ...setup.credentials,
   };
-  await helper.load([...OURS, ...CORE], flow, credentials);
+  await helper.load([withHooks, ...OURS, ...CORE], flow, credentials);
   if (setup.settings !== undefined && 'contextStorage' in setup.settings) {
     await contextStores.load();
   }
