@@ -30,39 +30,60 @@ const SINGLE = 0.3;
 /** Of a long column about so many values are looked at, each in all of its rows. */
 const VALUES = 20_000;
 
-/** The kinds of rows of a table: equal rows are of one kind. */
+/** The kinds of rows of a table: equal rows are of one kind. Typed arrays hold them: some 30 bytes per row. */
 export class RowKinds {
   /** Per row its kind, numbered from 0 in the order in which they come. */
   readonly of: Int32Array;
-  /** Per kind its rows. */
-  readonly counts: number[] = [];
-  private readonly known = new Map<number, number>();
+  private readonly counts: Int32Array;
+  private kinds = 0;
   private added = 0;
+  /** A hash table with open addressing: digests, and the kind of each plus one; 0 where the slot is free. */
+  private readonly digests: Float64Array;
+  private readonly kindIn: Int32Array;
 
   /** @param rows at most so many are added */
   constructor(readonly rows: number) {
     this.of = new Int32Array(rows);
+    this.counts = new Int32Array(rows);
+    const slots = 2 ** Math.ceil(Math.log2(1.5 * Math.max(rows, 1)));
+    this.digests = new Float64Array(slots);
+    this.kindIn = new Int32Array(slots);
   }
 
-  /** Adds the next row, by a digest of all of its cells. */
+  /** Adds the next row, by a digest of all of its cells: a whole number from 0 to 2^53. */
   add(digest: number): void {
-    let kind = this.known.get(digest);
-    if (kind === undefined) {
-      kind = this.counts.push(0) - 1;
-      this.known.set(digest, kind);
+    const { digests, kindIn } = this;
+    let slot = digest % digests.length;
+    while (kindIn[slot] !== 0 && digests[slot] !== digest) {
+      slot = (slot + 1) % digests.length;
     }
+    if (kindIn[slot] === 0) {
+      digests[slot] = digest;
+      kindIn[slot] = ++this.kinds;
+    }
+    const kind = kindIn[slot] - 1;
     this.counts[kind]++;
     this.of[this.added++] = kind;
   }
 
+  /** How many kinds there are. */
+  get length(): number {
+    return this.kinds;
+  }
+
+  /** How many rows of a kind there are. */
+  count(kind: number): number {
+    return this.counts[kind];
+  }
+
   get areAllDifferent(): boolean {
-    return this.counts.length === this.added;
+    return this.kinds === this.added;
   }
 
   /** How many times the whole table stands there: the greatest number that divides the rows of each kind. */
   get times(): number {
-    const times = this.counts.reduce(greatestDivisor, 0);
-    return this.counts.length < FEWEST_KINDS || times > MOST_TIMES ? 1 : times;
+    const times = this.counts.subarray(0, this.kinds).reduce(greatestDivisor, 0);
+    return this.kinds < FEWEST_KINDS || times > MOST_TIMES ? 1 : times;
   }
 
   /**
@@ -71,7 +92,7 @@ export class RowKinds {
    */
   copies(): Uint8Array {
     const { times } = this;
-    const kept = this.counts.map((count) => (times > 1 ? count / times : 1));
+    const kept = this.counts.subarray(0, this.kinds).map((count) => (times > 1 ? count / times : 1));
     return Uint8Array.from(this.of.subarray(0, this.added), (kind) => (kept[kind]-- > 0 ? 0 : 1));
   }
 }
@@ -99,10 +120,10 @@ export class PrivateValues {
     let values = 0;
     let copied = 0;
     let rows = 0;
-    const all = this.kinds.counts.length;
+    const all = this.kinds.length;
     for (const kind of this.kindOf.values()) {
       if (kind !== SHARED) {
-        const count = this.kinds.counts[kind];
+        const count = this.kinds.count(kind);
         values++;
         copied += count > 1 ? 1 : 0;
         rows += count;
