@@ -8,7 +8,7 @@ import type { TableSource } from './sources/table-source';
 
 export { asBytes } from '../util/realms';
 export { isArrowTable } from './arrow/source';
-export { isAbsent } from './cells/classify';
+export { isAbsent, isMissingWord } from './cells/absent';
 export { show } from './cells/errors';
 export { DateReader, whyNotDate } from './cells/parse-date';
 export { parseNumber, parseWithAnyDecimal } from './cells/parse-number';

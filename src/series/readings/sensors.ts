@@ -1,4 +1,4 @@
-import { isAbsent, parseNumber, parseWithAnyDecimal, show } from '../../table';
+import { isAbsent, isMissingWord, parseNumber, parseWithAnyDecimal, show } from '../../table';
 import { isDate } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import type { SeriesCells, SeriesNote, SeriesReading, SeriesSettings } from '../types';
@@ -158,7 +158,14 @@ export class Sensors {
   }
 
   private textValue(text: string): number | boolean | string | undefined {
-    if (text === '' || isAbsent(text) || this.missing.has(text)) {
+    if (this.missing.has(text)) {
+      return undefined;
+    }
+    if (isMissingWord(text)) {
+      // A column of words may have it as one of them.
+      return text;
+    }
+    if (text === '' || isAbsent(text)) {
       return undefined;
     }
     const number = parseNumber(text, false) ?? parseWithAnyDecimal(text);

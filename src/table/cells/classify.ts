@@ -1,3 +1,4 @@
+import { isAbsent } from './absent';
 import { dateOfDigits, mayBeDigits } from './date-numbers';
 import { parseDate, parseLocalDate } from './parse-date';
 import type { DateOrder } from './types';
@@ -36,7 +37,7 @@ export const DATE_DIGITS = 524288;
 /** What a person reads as a number or a date, and nothing here does: `~5`, `P1Y`, `Feb-24`. */
 export const HUMAN_ONLY = 1048576;
 
-/** NA and its like: missing where the column is not text. */
+/** White space, NA and its like (`isAbsent`): missing where the column is not text. */
 export const ABSENT = 512;
 /** A number that is not whole. */
 export const FRACTION = 1024;
@@ -66,35 +67,6 @@ export type CommaUse = 'none' | 'decimal' | 'either';
 const CHAR_0 = 48;
 const CHAR_9 = 57;
 
-/** What spreadsheets show where a formula has no value: #N/A and its like. */
-const CELL_ERRORS = new Set([
-  '#N/A',
-  '#NA',
-  '#NV',
-  '#DIV/0!',
-  '#VALUE!',
-  '#WERT!',
-  '#VALEUR!',
-  '#REF!',
-  '#BEZUG!',
-  '#NAME?',
-  '#NUM!',
-  '#ZAHL!',
-  '#NULL!',
-]);
-
-/** NA, N/A, NaN and null in any case, and the errors of spreadsheets. */
-export function isAbsent(text: string): boolean {
-  if (text.charCodeAt(0) === 35) {
-    return text.length <= 8 && CELL_ERRORS.has(text);
-  }
-  if (text.length < 2 || text.length > 4 || (text.charCodeAt(0) | 32) !== 110) {
-    return false;
-  }
-  const lower = text.toLowerCase();
-  return lower === 'na' || lower === 'n/a' || lower === 'nan' || lower === 'null';
-}
-
 /**
  * Everything that a text can be read as, as a set of the bits above. Numbers may have spaces around them and no leading
  * zeros (an article number 007 is text).
@@ -105,6 +77,9 @@ export function classify(text: string, comma: CommaUse = 'none'): number {
 
 /** The same without what takes longer to read: see written-number.ts and written-date.ts. */
 export function classifyPlain(text: string, comma: CommaUse = 'none'): number {
+  if (isAbsent(text)) {
+    return ANYTHING;
+  }
   const first = text.charCodeAt(0);
   if (first > 64 && first < 128) {
     return classifyWord(text, first | 32);
@@ -112,16 +87,10 @@ export function classifyPlain(text: string, comma: CommaUse = 'none'): number {
   if (first > 127) {
     return 0;
   }
-  if (first === 35) {
-    return isAbsent(text) ? ANYTHING : 0;
-  }
   return classifyNumber(text, comma) || classifyLocal(text.trim(), comma);
 }
 
 function classifyWord(text: string, first: number): number {
-  if (first === 110) {
-    return isAbsent(text) ? ANYTHING : 0;
-  }
   if (first === 116 || first === 102) {
     const lower = text.length <= 5 ? text.toLowerCase() : '';
     return lower === 'true' || lower === 'false' ? BOOLEAN : 0;
@@ -287,6 +256,12 @@ function localDateKinds(text: string): number {
     (mdy === undefined ? 0 : MONTH_FIRST) |
     (ymd === undefined ? 0 : YEAR_FIRST)
   );
+}
+
+/** Whether the text of a name in a header reads as a value instead: a number or a date. */
+export function looksLikeValue(name: string): boolean {
+  const kinds = classifyPlain(name);
+  return (kinds & ABSENT) === 0 && (kinds & (NUMERIC | DATES)) !== 0;
 }
 
 /** The order that local dates of these kinds must have; undefined where they could have several. */

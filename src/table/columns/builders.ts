@@ -1,5 +1,5 @@
 import { isDate } from '../../util/realms';
-import { isAbsent } from '../cells/classify';
+import { isAbsent } from '../cells/absent';
 import { isLong, nestedProblem, show } from '../cells/errors';
 import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint } from '../cells/parse-number';

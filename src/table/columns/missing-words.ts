@@ -1,14 +1,19 @@
 import { plainCells, type SliceColumn } from './slices';
 
-/** Words that mean "missing" in a table, such as "unavailable" or -999. Case and spaces around them do not matter. */
+/**
+ * Words that mean "missing" in a table, such as "n/v" or -999. Case and spaces around them do not matter; a word of spaces
+ * alone stands for any cell of white space.
+ */
 export class MissingWords {
   private readonly words: ReadonlySet<string>;
   private readonly numbers: ReadonlySet<number>;
 
   constructor(words: readonly string[]) {
-    const plain = words.map(normal).filter((word) => word !== '');
+    const plain = words.filter((word) => word !== '').map(normal);
     this.words = new Set(plain);
-    this.numbers = new Set(plain.map(Number).filter((value) => !Number.isNaN(value)));
+    this.numbers = new Set(
+      plain.map((word) => (word === '' ? NaN : Number(word))).filter((value) => !Number.isNaN(value)),
+    );
   }
 
   get isEmpty(): boolean {
@@ -40,7 +45,7 @@ export class MissingWords {
 
   private means(cell: unknown): boolean {
     if (typeof cell === 'string') {
-      return this.words.has(cell) || this.words.has(normal(cell));
+      return cell !== '' && (this.words.has(cell) || this.words.has(normal(cell)));
     }
     return (typeof cell === 'number' || typeof cell === 'bigint') && this.numbers.has(Number(cell));
   }

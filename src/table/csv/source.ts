@@ -1,4 +1,4 @@
-import { classifyPlain, DATES, NUMERIC } from '../cells/classify';
+import { looksLikeValue } from '../cells/classify';
 import { emptyTable, invalidTable, listNames, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { assertWidth } from '../columns/bounds';
@@ -155,7 +155,7 @@ function headerOf(lines: readonly string[], delimiter: string): { at: number; wi
   const at = rows.findIndex(
     (fields, line) =>
       fields.length > 1 &&
-      fields.every((field) => parseNumber(field, true) === undefined) &&
+      fields.every((field) => field.trim() !== '' && !Number.isFinite(parseNumber(field, true))) &&
       rows.slice(line + 1, line + 1 + ALIKE).filter((next) => next.length === fields.length).length === ALIKE,
   );
   return { at, width: rows[at]?.length ?? 0 };
@@ -170,7 +170,7 @@ function checkHeader(names: readonly string[]): void {
       );
     }
   }
-  const values = names.filter((name) => (classifyPlain(name) & (NUMERIC | DATES)) !== 0);
+  const values = names.filter(looksLikeValue);
   if (new Set(names).size < names.length && values.length * 2 > names.length) {
     throw invalidTable(
       `The first line (${listNames(names)}) looks like values. A CSV table needs a first line with the names of its columns.`,

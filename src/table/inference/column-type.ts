@@ -1,3 +1,4 @@
+import { isAbsent } from '../cells/absent';
 import {
   BEYOND_INT64,
   BEYOND_SAFE,
@@ -7,7 +8,6 @@ import {
   DATE,
   DATES,
   FRACTION,
-  isAbsent,
   orderOf,
   PLAIN,
   READS_COMMA,

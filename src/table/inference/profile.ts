@@ -1,6 +1,6 @@
 import { SliceSizer, Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
-import { classify, DATES, NUMERIC } from '../cells/classify';
+import { looksLikeValue } from '../cells/classify';
 import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import { knownZone } from '../cells/time-zone';
 import type { Column, ColumnType, GivenType, Label } from '../cells/types';
@@ -240,7 +240,7 @@ function wantedColumns(
 
 /** Where the names look like values, the first line of the table may be a row. */
 function headerHint(names: readonly string[]): string {
-  const values = names.filter((name) => name === '' || (classify(name) & (NUMERIC | DATES)) !== 0);
+  const values = names.filter((name) => name === '' || looksLikeValue(name));
   return values.length * 2 > names.length
     ? ' These look like values: the table may lack a first line with the names of its columns.'
     : '';

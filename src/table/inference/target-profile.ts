@@ -1,5 +1,5 @@
 import { isDate } from '../../util/realms';
-import { isAbsent } from '../cells/classify';
+import { isAbsent } from '../cells/absent';
 import { isLong } from '../cells/errors';
 import { parseDate } from '../cells/parse-date';
 import { NumberReader, parseBigint } from '../cells/parse-number';

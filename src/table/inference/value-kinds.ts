@@ -1,14 +1,6 @@
 import { isDate } from '../../util/realms';
-import {
-  ABSENT,
-  BEYOND_INT64,
-  BEYOND_SAFE,
-  BOOLEAN,
-  DATE,
-  FRACTION,
-  isAbsent,
-  WHOLE,
-} from '../cells/classify';
+import { isAbsent } from '../cells/absent';
+import { ABSENT, BEYOND_INT64, BEYOND_SAFE, BOOLEAN, DATE, FRACTION, WHOLE } from '../cells/classify';
 import { isLong } from '../cells/errors';
 import type { Sight } from './findings';
 

@@ -67,10 +67,10 @@ describe('A train set with gaps', () => {
   it('is refused for a target that cannot be read too, whatever becomes of other cells', async () => {
     const rows = readings(80).map(({ kwh }, n) => ({ n: n === 9 ? 'broken' : n, kwh: kwh ?? 1 }));
     const choices = { unreadable: 'missing', types: { n: 'number', kwh: 'number' } } as const;
-    const broken = rows.map((row, n) => (n === 5 ? { ...row, kwh: 'offline' } : row));
+    const broken = rows.map((row, n) => (n === 5 ? { ...row, kwh: 'no signal' } : row));
     await assert.rejects(train(broken, { ...choices, missingTarget: 'error' }), {
       code: 'table.invalid',
-      message: /Column "kwh", row 6: "offline"/,
+      message: /Column "kwh", row 6: "no signal"/,
     });
     const { card } = await train(rows, { ...choices, missingTarget: 'error' });
     assert.deepEqual(card.cleaned?.cells_missing, { n: 1 });
@@ -95,12 +95,12 @@ describe('A train set with gaps', () => {
         dataset_max_size_bytes: 1e9,
       },
     });
-    const rows = Array.from({ length: 600 }, (_, n) => ({ n, kwh: n === 76 ? 'unavailable' : n * 1.25 }));
+    const rows = Array.from({ length: 600 }, (_, n) => ({ n, kwh: n === 76 ? 'no signal' : n * 1.25 }));
     await assert.rejects(
       train(rows),
-      /max_classes.*1 of its 600 cells does not read as numbers: "unavailable" \(row 77\).*Missing words/,
+      /max_classes.*1 of its 600 cells does not read as numbers: "no signal" \(row 77\).*Missing words/,
     );
-    const { card } = await train(rows, { missingWords: ['unavailable'] });
+    const { card } = await train(rows, { missingWords: ['no signal'] });
     assert.deepEqual([card.task, card.rows], ['regression', 599]);
   });
 
@@ -120,9 +120,9 @@ describe('A train set with gaps', () => {
   it('tells of a target of numbers that is text', async () => {
     const text = Array.from({ length: 60 }, (_, n) => ({ n, kwh: `${n % 20}.50` }));
     assert.match((await train(text)).card.doubts?.[0] ?? '', /"kwh" is text that reads as numbers/);
-    const words = text.map(({ n, kwh }) => ({ n, kwh: n % 30 === 0 ? 'unavailable' : Number(kwh) }));
+    const words = text.map(({ n, kwh }) => ({ n, kwh: n % 30 === 0 ? 'no signal' : Number(kwh) }));
     assert.match((await train(words)).card.doubts?.[0] ?? '', /"kwh" is text because of a few words/);
-    assert.equal((await train(words, { missingWords: ['unavailable'] })).card.task, 'regression');
+    assert.equal((await train(words, { missingWords: ['no signal'] })).card.task, 'regression');
     const grades = text.map(({ n }) => ({ n, kwh: String((n % 5) + 1) }));
     assert.equal((await train(grades)).card.doubts, undefined);
   });
@@ -164,8 +164,8 @@ describe('A train set with gaps', () => {
       outcomes.map(({ cleaned }) => cleaned),
       [undefined, { cells_missing: { state: 1 } }, undefined],
     );
-    assert.equal(await codeOf(ask('offline')), 'table.invalid');
-    assert.deepEqual((await ask('offline', { missingWords: ['offline'] })).cleaned, {
+    assert.equal(await codeOf(ask('no signal')), 'table.invalid');
+    assert.deepEqual((await ask('no signal', { missingWords: ['no signal'] })).cleaned, {
       cells_missing: { state: 1 },
     });
     assert.deepEqual((await ask('broken', { unreadable: 'missing' })).cleaned, {

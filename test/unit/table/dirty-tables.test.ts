@@ -164,14 +164,14 @@ describe('Files as spreadsheets and meters save them', () => {
 });
 
 describe('Words that mean "missing"', () => {
-  const odd = { 3: 'unavailable', 77: 'unknown', 78: ' Unknown ', 99: '-' };
+  const odd = { 3: 'no signal', 77: 'empty', 78: ' Empty ', 99: '/' };
 
   it('are named where nearly all of a column reads as numbers, with the field that takes them', async () => {
     const numbers = history(600, odd).map(({ state }) => ({ state: Number(state) || state, x: 1 }));
     const { profile, types } = await clean(numbers);
     assert.equal(types.state, 'text');
     assert.deepEqual(profile.warnings, [
-      'Column "state" is text, since 4 of its 600 cells do not read as numbers: "unavailable" (row 4), "unknown" (row 78), " Unknown " (row 79), "-" (row 100). If these mean that a value is missing, add them to Missing words (msg.missing_words), or set Unreadable cells to missing (msg.unreadable).',
+      'Column "state" is text, since 4 of its 600 cells do not read as numbers: "no signal" (row 4), "empty" (row 78), " Empty " (row 79), "/" (row 100). If these mean that a value is missing, add them to Missing words (msg.missing_words), or set Unreadable cells to missing (msg.unreadable).',
     ]);
     const csv = `state,x\n${numbers.map(({ state }) => `${state},1`).join('\n')}`;
     assert.match((await clean(csv)).profile.warnings[0]!, /4 of its 600 cells/);
@@ -180,14 +180,14 @@ describe('Words that mean "missing"', () => {
   });
 
   it('are named where they are many, too, but are not guessed to be missing', async () => {
-    const states = history(60, {}).map(({ state }, row) => (row % 3 === 0 ? 'unavailable' : state));
+    const states = history(60, {}).map(({ state }, row) => (row % 3 === 0 ? 'no signal' : state));
     const csv = `state,x\n${states.map((state) => `${state},1`).join('\n')}`;
     for (const unreadable of [undefined, 'missing'] as const) {
       const { types, profile } = await clean(csv, { unreadable });
       assert.equal(types.state, 'text');
       assert.match(
         profile.warnings[0]!,
-        /20 of its 60 cells .*"unavailable" \(20 times, first in row 1\).*add them to Missing words \(msg\.missing_words\)\.$/,
+        /20 of its 60 cells .*"no signal" \(20 times, first in row 1\).*add them to Missing words \(msg\.missing_words\)\.$/,
       );
     }
   });
@@ -202,7 +202,7 @@ describe('Words that mean "missing"', () => {
     const { tableFromArrays } = await import('apache-arrow');
     for (const table of [rows, columns, csv, tableFromArrays(columns)]) {
       const { types, cells, cleaned, profile } = await clean(table, {
-        missingWords: ['unavailable', 'UNKNOWN', '-'],
+        missingWords: ['no signal', 'EMPTY', '/'],
         types: { state: 'number' },
       });
       assert.deepEqual([types, profile.warnings], [{ last_changed: 'date', state: 'number' }, []]);
@@ -229,7 +229,7 @@ describe('Words that mean "missing"', () => {
 
 describe('Cells that cannot be read', () => {
   it('are missing values that are counted, where that is asked for', async () => {
-    const rows = history(200, { 5: 'unavailable', 9: 'n/v' }).map(({ state }, row) => ({
+    const rows = history(200, { 5: 'no signal', 9: 'n/v' }).map(({ state }, row) => ({
       state: row === 7 ? { nested: true } : state,
       n: row === 11 ? 'eleven' : row,
       on: row === 3 ? 'perhaps' : true,
@@ -251,9 +251,9 @@ describe('Cells that cannot be read', () => {
 
   it('are an error that names the cell by default', async () => {
     await rejectsWith(
-      clean(history(30, { 5: 'unavailable' }), { types: { state: 'number' } }),
+      clean(history(30, { 5: 'no signal' }), { types: { state: 'number' } }),
       'table.invalid',
-      /Column "state", row 6: "unavailable" is not a number/,
+      /Column "state", row 6: "no signal" is not a number/,
     );
   });
 });
@@ -272,9 +272,9 @@ describe('Rows without a target', () => {
     const { profile, cells } = await clean(table, options);
     assert.deepEqual([profile.rows, profile.target!.missing], [5, 2]);
     assert.deepEqual(cells, { x: [1, 3, 5], y: [10, 30, 50] });
-    const words = await clean(table.replace('NA', 'unavailable'), {
+    const words = await clean(table.replace('NA', 'no signal'), {
       ...options,
-      missingWords: ['unavailable'],
+      missingWords: ['no signal'],
     });
     assert.deepEqual(words.cells, { x: [1, 3, 5], y: [10, 30, 50] });
   });
