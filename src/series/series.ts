@@ -153,7 +153,7 @@ class LiveSeries implements Series {
       trainSets,
       ...(trainedAt !== undefined && { trainedAt }),
       decayWaits,
-      columns: state.sensors.list.map(({ name }) => name),
+      columns: state.sensors.list.filter(({ hasTurned }) => !hasTurned).map(({ name }) => name),
       storage: this.journal.health,
     };
   }

@@ -18,7 +18,7 @@ export interface SeriesOptions {
   ahead?: string;
   /**
    * Columns whose value at the predicted time is known in advance, such as a holiday or a tariff: a list of names, or
-   * one text with commas. Plans supply them: readings with a time in the future and no other columns.
+   * one text with commas. Plans supply them: readings with a time in the future and without the outcome's column.
    */
   knownAhead?: string | readonly string[];
   /** Durations such as `10m, 1h`. Empty or `auto`: ahead and 6 × ahead, and a day. */
@@ -198,6 +198,7 @@ export interface SeriesNote {
   kind:
     | 'future'
     | 'late'
+    | 'no time'
     | 'unknown ahead'
     | 'text'
     | 'unreadable'
@@ -249,8 +250,9 @@ export interface Series {
   readonly waitsForDisk: boolean;
   /**
    * Takes one reading. Errors: `time.invalid`, `table.invalid` (an unreadable cell; the reading is not taken),
-   * `columns.missing` (no key), `limit.exceeded` (keys, columns, numbers). A reading with a future time and only
-   * columns known ahead is part of the plan of its key, or without a key of all keys: it makes no row.
+   * `columns.missing` (no key), `limit.exceeded` (keys, columns, numbers). A reading with a future time and columns
+   * known ahead, but not the outcome's, is part of the plan of its key, or without a key of all keys: it makes no row.
+   * One whose time is empty, where others have one, is `time.invalid`.
    */
   push(reading: SeriesReading, options?: PushOptions): Promise<SeriesStep>;
   /**
@@ -258,8 +260,8 @@ export interface Series {
    * of each key alone (`send`). Earlier readings stay; for the same key and time the table wins. The train set comes where
    * there are outcomes. Errors as for `push`, with the row number; a table that has one is not taken at all. Only the
    * bound on numbers held (`limit.exceeded`) may be met midway. Its values in columns known ahead count as known to all
-   * earlier rows. A table of such columns alone is a plan, and so are its rows of such columns alone that follow all
-   * other readings of their key.
+   * earlier rows. A table of such columns alone is a plan, and so are its rows of such columns, without the outcome's,
+   * that follow all other readings of their key.
    */
   backfill(
     readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,

@@ -1,11 +1,15 @@
 import { Yielder } from '../../util/event-loop';
 import type { KeptRow } from '../kept-row';
 import { ROW_LEFT, ROW_STAYED } from '../readings/machine';
+import { noTime } from '../readings/time-and-key';
+import { turnToNumbers } from '../state/turn-to-numbers';
 import type { BackfillOptions, PushOptions, SeriesPast, SeriesReading } from '../types';
 import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
 import { type PastReadings, readPast, withHeld } from './past-readings';
 import { PastOutcomes, PastRows } from './past-rows';
+import { isSaid, isYetToCome } from './plan-intake';
+import { needsTime } from './take-reading';
 
 /** How far the clocks of a table may be ahead of ours. */
 const TABLE_AHEAD_OF_US = 86_400_000;
@@ -37,6 +41,10 @@ export async function backfill(
       text: `${past.future} rows of the table are dated in the future. They are left out.${plans.hint}`,
     });
   }
+  turnToNumbers(
+    state,
+    [...past.readings, ...past.plan].map(({ cells }) => cells),
+  );
   journal.outdate();
   plans.takeOfTable(past.readings, past.plan);
   const isAll = settings.send === 'all';
@@ -109,27 +117,50 @@ async function readTable(
   const columns = state.sensors.mark();
   let cellsMissing = 0;
   try {
-    const past = await readPast(readings, arrival + TABLE_AHEAD_OF_US, {
+    const past = await readPast(readings, arrival, arrival + TABLE_AHEAD_OF_US, {
       place: (reading, row) => {
         const column = timeAndKey.timeColumn(reading);
+        const skips = timeAndKey.skips(column);
         const time = timeAndKey.timeOf(reading, column, {}, row);
-        const isPlan = time !== undefined && plans.hasOnlyKnownAhead(reading, timeAndKey.skips(column));
-        return {
-          key: timeAndKey.keyOf(reading, options, row, isPlan),
-          time: time ?? arrival,
-          column,
-          isPlan,
-        };
+        if (time === undefined) {
+          if (!Object.entries(reading).some(([name, cell]) => !skips(name) && isSaid(cell))) {
+            return undefined;
+          }
+          const key = timeAndKey.keyOf(reading, options, row, false);
+          if (needsTime(state, state.machines.get(key), column !== undefined)) {
+            throw noTime(column, row);
+          }
+          return { key, time, column, isPlan: false };
+        }
+        const part = plans.partOf(reading, skips);
+        const own = timeAndKey.keyOf(reading, options, row, true);
+        const isPlan =
+          part === 'only' ||
+          (part === 'among' && isYetToCome(time, arrival, state.newestOf(own), state.machines.get(own)));
+        return { key: isPlan ? own : timeAndKey.keyOf(reading, options, row, false), time, column, isPlan };
       },
       newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,
-      cells: (reading, row, column) => {
+      cells: (reading, row, column, isPlan) => {
+        const skips = timeAndKey.skips(column);
         const cells: number[] = [];
-        cellsMissing += state.sensors.read(reading, timeAndKey.skips(column), row, cells);
+        cellsMissing += state.sensors.read(
+          reading,
+          isPlan ? (name) => skips(name) || plans.skips(name) : skips,
+          row,
+          cells,
+        );
         return cells;
       },
     });
     state.checkKeys(new Set(past.readings.map(({ key }) => key)));
     plans.checkRoom(past.plan);
+    state.isTimed ||= past.isTimed;
+    if (past.crowded > 0) {
+      state.tellOnce({
+        kind: 'no time',
+        text: `The table has ${past.crowded} rows and no time: they count as readings of now, a millisecond apart, in their order. Name the column of the time in the field Time.`,
+      });
+    }
     state.counts.cellsMissing += cellsMissing;
     return past;
   } catch (error) {

@@ -2,6 +2,7 @@ import { Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { heldReadings, type PastReading } from '../readings/held-readings';
 import { sortByTime } from '../readings/sort-by-time';
+import { noTime } from '../readings/time-and-key';
 import type { SeriesState } from '../state/state';
 import type { SeriesReading } from '../types';
 
@@ -17,47 +18,69 @@ export interface PastReadings {
   plan: PastReading[];
   /** Rows left out because they are dated in the future. */
   future: number;
+  /** Whether rows tell their time. */
+  isTimed: boolean;
+  /** Rows of a table that tell none, where a key has several. */
+  crowded: number;
 }
 
 /** The key and the time of a row. */
 interface PastPlace {
   key: string | null;
-  time: number;
+  /** undefined: the row tells none. */
+  time: number | undefined;
   /** The time column. */
   column: string | undefined;
   /** Whether it has values in columns known ahead only. */
   isPlan: boolean;
 }
 
+interface PastRow extends PastPlace {
+  time: number;
+  reading: SeriesReading;
+  row: number;
+}
+
 /** How rows of a table are read; rows are counted from 1. */
 export interface PastReader {
-  place(reading: SeriesReading, row: number): PastPlace;
+  /** undefined: the row is empty, and left out. */
+  place(reading: SeriesReading, row: number): PastPlace | undefined;
   /** Time of a key's newest reading so far; -Infinity where there is none. */
   newestOf(key: string | null): number;
   /** Called in order of time, so that columns appear in the same order as live. */
-  cells(reading: SeriesReading, row: number, column: string | undefined): number[];
+  cells(reading: SeriesReading, row: number, column: string | undefined, isPlan: boolean): number[];
 }
 
 /**
  * Reads a whole table before any of it is taken.
  *
+ * @param arrival the time of rows that tell none, where all are so
  * @param latest rows after this time are left out
  * @throws ServiceError limit.exceeded, and what the reader throws
  */
 export async function readPast(
   readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+  arrival: number,
   latest: number,
   reader: PastReader,
 ): Promise<PastReadings> {
   const yielder = new Yielder();
-  const rows: (PastPlace & { reading: SeriesReading; row: number })[] = [];
+  const rows: PastRow[] = [];
+  const untimed: PastRow[] = [];
   let [row, future, numbers] = [0, 0, 0];
   for await (const reading of readings) {
     const place = reader.place(reading, ++row);
-    if (place.time > latest && !place.isPlan) {
+    if (place === undefined) {
+      continue;
+    }
+    const { time = NaN, ...rest } = place;
+    if (time > latest && !place.isPlan) {
       future++;
     } else if (rows.length < MAX_TABLE_ROWS) {
-      rows.push({ reading, row, ...place });
+      rows.push({ reading, row, time, ...rest });
+      if (Number.isNaN(time)) {
+        untimed.push(rows.at(-1)!);
+      }
     } else {
       throw new ServiceError(
         'limit.exceeded',
@@ -66,12 +89,18 @@ export async function readPast(
     }
     await yielder.due();
   }
+  const isTimed = rows.length > untimed.length || future > 0;
+  if (isTimed && untimed.length > 0) {
+    throw noTime(untimed[0]!.column, untimed[0]!.row);
+  }
+  const crowded = giveTimes(untimed, arrival);
   const past: PastReading[] = [];
   const plan: PastReading[] = [];
   const isAhead = aheadOf(rows, latest, reader);
   for (const place of await sortByTime(rows)) {
     const { reading, row: number, key, time, column } = place;
-    const cells = reader.cells(reading, number, column);
+    const isPlan = isAhead(place);
+    const cells = reader.cells(reading, number, column, isPlan);
     numbers += cells.length / 2 + 1;
     if (numbers > MAX_TABLE_NUMBERS) {
       throw new ServiceError(
@@ -79,18 +108,29 @@ export async function readPast(
         `The table has more than ${MAX_TABLE_NUMBERS} numbers. Send a shorter period, fewer columns, or one key at a time.`,
       );
     }
-    (isAhead(place) ? plan : past).push({ key, time, cells });
+    (isPlan ? plan : past).push({ key, time, cells });
     await yielder.due();
   }
-  return { readings: past, plan, future };
+  return { readings: past, plan, future, isTimed, crowded };
+}
+
+/**
+ * Gives rows that tell no time those of now: the last of each key the time of its arrival, those before it a millisecond
+ * less each. @returns how many rows there are where a key has several, otherwise 0
+ */
+function giveTimes(rows: readonly PastRow[], arrival: number): number {
+  const later = new Map<string | null, number>();
+  for (let i = rows.length - 1; i >= 0; i--) {
+    const { key } = rows[i]!;
+    const after = later.get(key) ?? 0;
+    rows[i]!.time = arrival - after;
+    later.set(key, after + 1);
+  }
+  return later.size === rows.length ? 0 : rows.length;
 }
 
 /** Tells plan rows from readings: all of a table that has nothing else, otherwise those after the last reading of their key. */
-function aheadOf(
-  rows: readonly PastPlace[],
-  latest: number,
-  reader: PastReader,
-): (place: PastPlace) => boolean {
+function aheadOf(rows: readonly PastRow[], latest: number, reader: PastReader): (place: PastRow) => boolean {
   const newest = new Map<string | null, number>();
   for (const { key, time, isPlan } of rows) {
     if (!isPlan) {

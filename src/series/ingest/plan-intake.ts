@@ -1,38 +1,62 @@
 import type { Journal } from '../journal/journal';
 import type { PastReading } from '../readings/held-readings';
 import type { Machine } from '../readings/machine';
-import { AHEAD_OF_US, LEAP_STEPS } from '../readings/time-and-key';
+import { AHEAD_OF_US, nearOf } from '../readings/time-and-key';
 import { ALWAYS } from '../rows/known-ahead';
-import { DAY } from '../settings/durations';
 import type { SeriesState } from '../state/state';
 import type { SeriesReading } from '../types';
+
+/** What a reading has of a plan. */
+export type PlanPart = 'only' | 'among';
 
 /** Takes what is known ahead: plans, and the values in those columns of a table of the past. */
 export class PlanIntake {
   private readonly names: ReadonlySet<string>;
+  private readonly outcome: string | undefined;
 
   constructor(
     private readonly state: SeriesState,
     private readonly journal: Journal,
   ) {
-    this.names = new Set(state.settings.knownAhead);
+    const { knownAhead, outcome } = state.settings;
+    this.names = new Set(knownAhead);
+    this.outcome = 'column' in outcome ? outcome.column : undefined;
   }
 
-  /** Whether a reading has values in columns known ahead, and in no others. */
-  hasOnlyKnownAhead(reading: SeriesReading, skip: (name: string) => boolean): boolean {
+  /**
+   * What a reading has of a plan: `only` columns known ahead, or them `among` others. Undefined where it has none of them,
+   * or the outcome's column: what is to be predicted is not known ahead.
+   */
+  partOf(reading: SeriesReading, skip: (name: string) => boolean): PlanPart | undefined {
     if (this.names.size === 0) {
-      return false;
+      return undefined;
     }
-    const said = Object.entries(reading).filter(
-      ([name, cell]) => !skip(name) && cell !== null && cell !== undefined && cell !== '',
-    );
-    return said.length > 0 && said.every(([name]) => this.names.has(name));
+    let [known, others] = [0, 0];
+    for (const [name, cell] of Object.entries(reading)) {
+      if (skip(name) || !isSaid(cell)) {
+        continue;
+      }
+      if (name === this.outcome) {
+        return undefined;
+      }
+      if (this.names.has(name)) {
+        known++;
+      } else {
+        others++;
+      }
+    }
+    return known === 0 ? undefined : others === 0 ? 'only' : 'among';
+  }
+
+  /** Which columns of a plan are not read: all but those known ahead. */
+  skips(name: string): boolean {
+    return !this.names.has(name);
   }
 
   /** Advice for readings in the future that were meant as a plan; empty where nothing is known ahead. */
   get hint(): string {
     const names = [...this.names].map((name) => `"${name}"`).join(', ');
-    return names === '' ? '' : ` A plan has ${names} only, next to the time and the key.`;
+    return names === '' ? '' : ` A plan has a value of ${names} and none of "${this.outcome}".`;
   }
 
   /** Checks that there is room for a plan. @throws ServiceError limit.exceeded */
@@ -84,8 +108,11 @@ export function isYetToCome(
   newest: number,
   machine: Machine | undefined,
 ): boolean {
-  const step = machine?.step ?? NaN;
-  const near = Number.isNaN(step) ? DAY : Math.max(LEAP_STEPS * step, AHEAD_OF_US);
-  const isOfNow = newest === -Infinity || Math.abs(arrival - newest) <= near;
+  const isOfNow = newest === -Infinity || Math.abs(arrival - newest) <= nearOf(machine);
   return time > (isOfNow ? arrival + AHEAD_OF_US : newest);
+}
+
+/** Whether a cell holds anything. */
+export function isSaid(cell: unknown): boolean {
+  return cell !== null && cell !== undefined && cell !== '';
 }

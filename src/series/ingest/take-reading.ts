@@ -1,4 +1,7 @@
-import { isFuture, ofKey, timeInstead } from '../readings/time-and-key';
+import type { Machine } from '../readings/machine';
+import { isFuture, nearOf, noTime, ofKey, timeInstead } from '../readings/time-and-key';
+import type { SeriesState } from '../state/state';
+import { turnToNumbers } from '../state/turn-to-numbers';
 import type { PushOptions, SeriesReading, SeriesStep } from '../types';
 import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
@@ -15,29 +18,47 @@ export async function takeReading(
   reading: SeriesReading,
   options: PushOptions & { arrival: number },
 ): Promise<SeriesStep> {
-  const { settings, state, timeAndKey, builder, plans, now } = parts;
+  const { settings, state, timeAndKey, journal, builder, plans, now } = parts;
   const { arrival } = options;
   const column = options.time === undefined ? timeAndKey.timeColumn(reading) : settings.time;
-  const mayBePlan = plans.hasOnlyKnownAhead(reading, timeAndKey.skips(column));
-  const instant = mayBePlan ? timeAndKey.timeOf(reading, column, options, undefined) : undefined;
-  const key = timeAndKey.keyOf(reading, options, undefined, instant !== undefined);
-  // Checked before its columns are registered, since those stay for good.
-  const isOfAll = key === null && settings.key !== undefined;
-  state.checkKeys(isOfAll ? [] : [key]);
-  const told = instant ?? timeAndKey.timeOf(reading, column, options, undefined) ?? arrival;
-  const cells: number[] = [];
-  const missing = state.sensors.read(reading, timeAndKey.skips(column), undefined, cells);
-  const known = state.machines.get(key);
-  if (instant !== undefined && (isOfAll || isYetToCome(told, arrival, state.newestOf(key), known))) {
-    plans.take([{ key, time: told, cells }]);
-    return { rows: [], outcomes: [] };
+  const skips = timeAndKey.skips(column);
+  const told = timeAndKey.timeOf(reading, column, options, undefined);
+  const part = told === undefined ? undefined : plans.partOf(reading, skips);
+  if (told !== undefined && part !== undefined) {
+    const key = timeAndKey.keyOf(reading, options, undefined, true);
+    const isOfAll = part === 'only' && key === null && settings.key !== undefined;
+    if (isOfAll || isYetToCome(told, arrival, state.newestOf(key), state.machines.get(key))) {
+      state.checkKeys(isOfAll || key === null ? [] : [key]);
+      const cells: number[] = [];
+      state.sensors.read(reading, (name) => skips(name) || plans.skips(name), undefined, cells);
+      plans.take([{ key, time: told, cells }]);
+      return { rows: [], outcomes: [] };
+    }
   }
-  const isAhead = isFuture(told, arrival, known);
-  const time = isAhead ? timeInstead(arrival, known) : told;
-  state.checkRoom(cells.length / 2, key, time);
+  const key = timeAndKey.keyOf(reading, options, undefined, false);
+  // Checked before its columns are registered, since those stay for good.
+  state.checkKeys([key]);
+  const known = state.machines.get(key);
+  if (told === undefined && needsTime(state, known, column !== undefined)) {
+    throw noTime(column, undefined);
+  }
+  const cells: number[] = [];
+  const missing = state.sensors.read(reading, skips, undefined, cells);
+  const isAhead = told !== undefined && isFuture(told, arrival, known);
+  const instead = isAhead ? timeInstead(arrival, known) : arrival;
+  state.checkRoom(cells.length / 2, key, isAhead ? instead : (told ?? arrival));
   const machine = state.machine(key);
+  if (turnToNumbers(state, [cells])) {
+    journal.outdate();
+  }
+  const time =
+    told === undefined ? machine.timeOfArrival(arrival) : isAhead ? machine.firstFree(instead) : told;
   state.counts.readings++;
   state.counts.cellsMissing += missing;
+  if (told !== undefined && !isAhead) {
+    state.isTimed = true;
+    machine.delay = arrival - told;
+  }
   if (isAhead) {
     state.counts.future++;
     state.tellOnce(
@@ -65,4 +86,12 @@ export async function takeReading(
   const rows = isRow && state.isStarted ? builder.liveRows(machine, time) : [];
   const outcomes = released.map((row) => builder.outcomeOf(row));
   return { rows, outcomes, ...(trainSet !== undefined && { trainSet }) };
+}
+
+/**
+ * Whether a reading without a time is an error: its column of the time is empty where other readings have one, or the
+ * clock of its machine is not ours, so that the time of its arrival would make all others late.
+ */
+export function needsTime(state: SeriesState, machine: Machine | undefined, hasColumn: boolean): boolean {
+  return (hasColumn && state.isTimed) || Math.abs(machine?.delay ?? NaN) > nearOf(machine);
 }

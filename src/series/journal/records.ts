@@ -35,11 +35,12 @@ export const record = {
     JSON.stringify(['k', key, time, ahead, truth, Array.from(row)]),
   waiting: ({ key, time, ahead, row, hasLeft }: WaitingRow): string =>
     JSON.stringify(['waits', key, time, ahead, Array.from(row), ...(hasLeft ? [] : [false])]),
-  /** Schedule, counters and labels. */
-  summary: ({ schedule, counts, labels }: SeriesState): string => {
+  /** Schedule, counters, labels, and whether readings tell their time. */
+  summary: ({ schedule, counts, labels, isTimed }: SeriesState): string => {
     const { trainSets, trainedAt, outcomesThen, keptThen, decayWaits } = schedule;
     const trained = { trainSets, trainedAt, outcomesThen, keptThen, decayWaits };
-    return JSON.stringify(['summary', trained, counts, { kind: labels.kind, words: labels.words }]);
+    const known = { kind: labels.kind, words: labels.words };
+    return JSON.stringify(['summary', trained, counts, known, { isTimed }]);
   },
 };
 
@@ -255,11 +256,14 @@ export class Replay {
         return;
       }
       case 'summary': {
-        const [trained, counts, labels] = rest;
+        const [trained, counts, labels, times] = rest;
         if (isObject(trained) && isObject(counts) && isObject(labels)) {
           Object.assign(state.schedule, trained);
           Object.assign(state.counts, counts);
           state.labels.restore(labels as unknown as Parameters<typeof state.labels.restore>[0]);
+        }
+        if (isObject(times)) {
+          state.isTimed = times.isTimed === true;
         }
         return;
       }

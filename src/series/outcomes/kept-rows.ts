@@ -50,6 +50,16 @@ export class RowsWithOutcome {
     this.head = 0;
   }
 
+  /** Gives each row the value of its outcome's code, and forgets those whose outcome has none (NaN). */
+  translate(values: readonly number[]): void {
+    for (const row of this) {
+      this.discount(row.truth);
+      row.truth = values[row.truth]!;
+      this.counts.set(row.truth, (this.counts.get(row.truth) ?? 0) + 1);
+    }
+    this.dropWhere(({ truth }) => Number.isNaN(truth));
+  }
+
   /** How many rows each outcome has. */
   get outcomes(): ReadonlyMap<number, number> {
     return this.counts;
@@ -63,6 +73,10 @@ export class RowsWithOutcome {
 
   private forget({ row, truth }: KeptRow): void {
     this.cells -= row.length;
+    this.discount(truth);
+  }
+
+  private discount(truth: number): void {
     const count = this.counts.get(truth)! - 1;
     if (count === 0) {
       this.counts.delete(truth);

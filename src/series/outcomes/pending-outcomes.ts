@@ -151,12 +151,7 @@ export class PendingOutcomes {
 
   /** After a late or repeated reading: recomputes the unsettled rows that it affects. */
   revise(machine: Machine, time: number): void {
-    for (const [base, { length }] of machine.bases) {
-      if (base >= time) {
-        machine.bases.delete(base);
-        this.bases -= length;
-      }
-    }
+    this.forgetBases(machine, time);
     const { clock } = machine;
     const at = clock.countUntil(time - 1);
     const before = at > 0 ? clock.time(at - 1) : time;
@@ -181,6 +176,29 @@ export class PendingOutcomes {
         }
       }
     });
+  }
+
+  /** Forgets the cached bases of rows at a time or later: they have changed. */
+  forgetBases(machine: Machine, time = -Infinity): void {
+    for (const [base, { length }] of machine.bases) {
+      if (base >= time) {
+        machine.bases.delete(base);
+        this.bases -= length;
+      }
+    }
+  }
+
+  /** Gives unsettled rows the value of their outcome's code, and forgets those whose outcome has none (NaN). */
+  translate(machine: Machine, values: readonly number[]): void {
+    for (const rows of machine.unsettled) {
+      for (const row of rows.splice(0)) {
+        this.letGo(row);
+        const truth = values[row.truth]!;
+        if (!Number.isNaN(truth)) {
+          this.hold(rows, { ...row, truth });
+        }
+      }
+    }
   }
 
   /** Call before a machine is forgotten. */

@@ -42,6 +42,10 @@ export class Machine {
   readonly bases = new Map<number, Float64Array>();
   /** Median milliseconds between two readings; NaN while unknown. */
   step = NaN;
+  /** How long after its time the last reading arrived that told one, in milliseconds; NaN while unknown. */
+  delay = NaN;
+  /** The last time given to a reading that told none. */
+  private given = -Infinity;
   /** Readings before this time may be forgotten. */
   heldFrom = -Infinity;
   /** Numbers held. */
@@ -65,6 +69,25 @@ export class Machine {
 
   track(sensor: number): Track {
     return (this.tracks[sensor] ??= new Track(this.longest));
+  }
+
+  /**
+   * The time of a reading that tells none: that of its arrival, or the next millisecond that is free. Several may arrive in
+   * one millisecond, and none replaces another.
+   */
+  timeOfArrival(arrival: number): number {
+    this.given = this.firstFree(Math.max(arrival, this.given + 1));
+    return this.given;
+  }
+
+  /** The first time from this one on that no reading has. */
+  firstFree(time: number): number {
+    const { clock } = this;
+    let free = time;
+    for (let i = clock.countUntil(time) - 1; i >= 0 && i < clock.size && clock.time(i) === free; i++) {
+      free++;
+    }
+    return free;
   }
 
   /** Keeps the first reading of each quarter of an hour. */

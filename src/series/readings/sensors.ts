@@ -12,7 +12,16 @@ export interface Sensor {
   kind: SensorKind;
   words: string[];
   codes: Map<string, number>;
+  /** Of text: how many of its last values are numbers. */
+  numbers: number;
+  /** Of text: another sensor has its name by now, one of numbers. */
+  hasTurned: boolean;
+  /** Of numbers: the column began as text, so a word in it is missing, and no error. */
+  wasText: boolean;
 }
+
+/** So many numbers in a row make a column of numbers of one that began as text. */
+const TURNS_AFTER = 10;
 
 /** At most this many columns, and this many different texts in one: beyond that a column is no sensor. */
 export const MAX_SENSORS = 500;
@@ -26,6 +35,8 @@ export class Sensors {
   /** Sensors that occurred in a reading that was taken: rows have columns for these. */
   seen: readonly Sensor[] = [];
   private readonly byName = new Map<string, Sensor>();
+  /** Columns of text that hold numbers by now. */
+  private readonly turning = new Set<Sensor>();
   private readonly missing: Set<string>;
 
   constructor(
@@ -79,11 +90,40 @@ export class Sensors {
     for (const [name, value] of values) {
       const sensor = this.byName.get(name) ?? this.add(name, kindOf(value));
       const code = this.codeOf(sensor, value);
+      if (sensor.kind === 'text') {
+        this.count(sensor, value);
+      }
       if (!Number.isNaN(code)) {
         out.push(sensor.index, code);
       }
     }
     return unreadable;
+  }
+
+  /**
+   * Makes columns of numbers of those that began as text and hold numbers by now.
+   * @returns the sensor of the text and that of the numbers, of each
+   */
+  turn(): [text: Sensor, number: Sensor][] {
+    const turned = [...this.turning].map((text): [Sensor, Sensor] => {
+      const words = text.words.filter((word) => this.numberOf(word) === undefined).map(show);
+      this.notifyOnce(
+        {
+          kind: 'text',
+          text: `Column "${text.name}" began with text (${words.slice(0, 3).join(', ')}) and holds numbers by now: from here on it is a column of numbers, in which words are missing.`,
+        },
+        `turned ${text.name}`,
+      );
+      return [text, this.succeed(text)];
+    });
+    this.turning.clear();
+    return turned;
+  }
+
+  /** The number that a text is; undefined where it is none. */
+  numberOf(text: string): number | undefined {
+    const value = this.textValue(text);
+    return typeof value === 'number' ? value : undefined;
   }
 
   /** What is known of the columns now, for `rollBack`. */
@@ -96,6 +136,7 @@ export class Sensors {
     let found = false;
     for (const sensor of this.list.splice(mark.length)) {
       this.byName.delete(sensor.name);
+      this.turning.delete(sensor);
       found = true;
     }
     for (const [index, { words, codes }] of this.list.entries()) {
@@ -116,7 +157,11 @@ export class Sensors {
 
   /** Restores a sensor from disk. */
   restore(name: string, kind: SensorKind): Sensor {
-    return this.byName.get(name) ?? this.put(name, kind);
+    const known = this.byName.get(name);
+    if (known !== undefined && known.kind === 'text' && kind === 'number') {
+      return this.succeed(known);
+    }
+    return known ?? this.put(name, kind);
   }
 
   restoreWord(sensor: Sensor, word: string): void {
@@ -179,7 +224,7 @@ export class Sensors {
   /** A cell that does not fit its column: an error, or missing with a warning. @throws ServiceError table.invalid */
   private refuse(sensor: Sensor, cell: unknown, kind: SensorKind, row: number | undefined): void {
     const { name } = sensor;
-    if (this.settings.unreadable === 'error') {
+    if (this.settings.unreadable === 'error' && !(sensor.wasText && kind === 'text')) {
       throw badCell(
         name,
         row,
@@ -220,6 +265,27 @@ export class Sensors {
     return sensor.words.length - 1;
   }
 
+  /** Notes whether a column of text holds numbers by now: at once where it held nothing but words for missing. */
+  private count(sensor: Sensor, value: number | boolean | string): void {
+    sensor.numbers = typeof value === 'number' ? sensor.numbers + 1 : 0;
+    const isNumber =
+      sensor.numbers >= TURNS_AFTER ||
+      (sensor.numbers === 1 &&
+        sensor.words.length <= TURNS_AFTER &&
+        sensor.words.every((word) => isMissingWord(word) || this.numberOf(word) !== undefined));
+    if (isNumber) {
+      this.turning.add(sensor);
+    }
+  }
+
+  /** The sensor of numbers that takes over the name of one of text. */
+  private succeed(text: Sensor): Sensor {
+    text.hasTurned = true;
+    const number = this.put(text.name, 'number');
+    number.wasText = true;
+    return number;
+  }
+
   private add(name: string, kind: SensorKind): Sensor {
     const sensor = this.put(name, kind);
     this.onNew(sensor);
@@ -227,7 +293,16 @@ export class Sensors {
   }
 
   private put(name: string, kind: SensorKind): Sensor {
-    const sensor = { index: this.list.length, name, kind, words: [], codes: new Map<string, number>() };
+    const sensor: Sensor = {
+      index: this.list.length,
+      name,
+      kind,
+      words: [],
+      codes: new Map(),
+      numbers: 0,
+      hasTurned: false,
+      wasText: false,
+    };
     this.list.push(sensor);
     this.byName.set(name, sensor);
     return sensor;

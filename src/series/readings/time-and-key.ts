@@ -52,7 +52,7 @@ export class TimeAndKey {
       if (given === undefined && this.settings.time === undefined) {
         return undefined;
       }
-      throw invalidTime(column, row, 'this reading has no time.');
+      throw noTime(column, row);
     }
     return this.instant(cell, given === undefined ? column : undefined, row);
   }
@@ -93,12 +93,27 @@ export class TimeAndKey {
   }
 }
 
+/** The error of a reading without a time, where it cannot count as of now. @param row of a table, counted from 1 */
+export function noTime(column: string | undefined, row: number | undefined): ServiceError {
+  return invalidTime(
+    column,
+    row,
+    'this reading has no time. Send it with the time at which it was taken, as the others have it.',
+  );
+}
+
 function invalidTime(column: string | undefined, row: number | undefined, problem: string): ServiceError {
   const where = [
     ...(column === undefined ? ['Time'] : [`Column "${column}"`]),
     ...(row === undefined ? [] : [`row ${row}`]),
   ];
   return new ServiceError('time.invalid', `${where.join(', ')}: ${problem}`);
+}
+
+/** How far from the newest reading a time may be that still belongs to it, in milliseconds: some steps, or a day where there is none yet. */
+export function nearOf(machine: Machine | undefined): number {
+  const step = machine?.step ?? NaN;
+  return Number.isNaN(step) ? DAY : Math.max(LEAP_STEPS * step, AHEAD_OF_US);
 }
 
 /** Whether a time is wrong because it lies in the future. */

@@ -34,6 +34,8 @@ export interface RowColumn {
   at: number;
   /** The sensor that decodes its numbers to text or truth values; undefined for numbers. */
   state?: Sensor;
+  /** The sensor whose readings it describes. */
+  of?: Sensor;
   /** Days that the rows must span for the column to be useful. */
   days: number;
   /** Position of a cell that guesses the change from now to the outcome: the column is used if that beats "no change". */
@@ -195,6 +197,13 @@ export class SeriesFeatures {
     return Number.isNaN(row[WEEK_BEFORE]);
   }
 
+  /** Gives a row the value of a code in one of its columns known ahead, where that is told as text. */
+  translateAhead(row: Float64Array, column: number, values: readonly number[]): void {
+    if (column >= 0) {
+      row[KNOWN_AHEAD + column] = values[row[KNOWN_AHEAD + column]!] ?? NaN;
+    }
+  }
+
   /** The first column known ahead that is missing in a row. */
   unknownAhead(row: Float64Array): string | undefined {
     return this.settings.knownAhead.find((_, i) => Number.isNaN(row[KNOWN_AHEAD + i]));
@@ -216,7 +225,7 @@ export class SeriesFeatures {
     if (this.known === undefined || this.knownOf !== length) {
       this.knownOf = length;
       this.known = [
-        ...this.ofSensors,
+        ...this.ofSensors.filter(({ of }) => of?.hasTurned !== true),
         ...[...this.fixedColumns(), ...this.columnsAhead()].filter(
           ({ name }) => this.sensors.get(name) === undefined,
         ),
@@ -230,7 +239,9 @@ export class SeriesFeatures {
     for (let i = this.starts.length; i < seen.length; i++) {
       const sensor = seen[i]!;
       this.starts.push(this.size);
-      this.ofSensors.push(...this.sensorColumns(sensor, this.size));
+      for (const column of this.sensorColumns(sensor, this.size)) {
+        this.ofSensors.push({ ...column, of: sensor });
+      }
       this.size += sensor.kind === 'number' ? numberCells(this.settings.windows) : STATE_CELLS;
       this.known = undefined;
     }

@@ -153,6 +153,20 @@ export class KnownAhead {
     return Number.isNaN(own) && key !== null ? this.at(null, { index, kind }, time, row) : own;
   }
 
+  /** Moves what is planned of one sensor to another, with the values of its codes; those without one (NaN) are forgotten. */
+  translate(from: number, to: number, values: readonly number[]): void {
+    for (const [key, plan] of this.plans) {
+      const column = plan.get(from);
+      plan.delete(from);
+      for (const told of column ?? []) {
+        const value = values[told.value]!;
+        if (!Number.isNaN(value)) {
+          this.put(key, to, { ...told, value });
+        }
+      }
+    }
+  }
+
   /** How many values are planned. */
   get size(): number {
     let size = 0;

@@ -53,6 +53,8 @@ export class SeriesState {
   readonly counts = { ...NO_COUNTS };
   /** Numbers that all machines hold. */
   numbers = 0;
+  /** Whether readings tell their time. */
+  isTimed = false;
   private readonly told = new Set<string>();
   private events: EventCounter;
 
