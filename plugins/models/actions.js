@@ -136,6 +136,35 @@
     );
   };
 
+  /* The fit nodes of the editor that fit a model, by what their dialogs say. */
+  const fitNodes = (name) =>
+    RED.nodes
+      .filterNodes({ type: 'tabular-fit' })
+      .filter((node) => (node.model || node.name || node.id) === name);
+
+  /* Adds columns to Ignore of the nodes that fit a model, as the dialog would; undo takes them back. */
+  function ignoreIn(name, columns) {
+    const nodes = fitNodes(name).filter((node) => !RED.workspaces.isLocked(node.z));
+    const named = columns.join(', ');
+    if (nodes.length === 0) {
+      refuse(text('doubts.noNode', { name, columns: named }));
+      return;
+    }
+    const events = nodes.map((node) => {
+      const { changed, ignore } = node;
+      const known = (ignore || '').split(',').map((one) => one.trim());
+      const added = columns.filter((column) => !known.includes(column));
+      node.ignore = [...known, ...added].filter(Boolean).join(', ');
+      Object.assign(node, { changed: true, dirty: true });
+      return { t: 'edit', node, changes: { ignore }, changed };
+    });
+    RED.history.push({ t: 'multi', events, dirty: RED.nodes.dirty() });
+    RED.nodes.dirty(true);
+    RED.view.redraw(true);
+    const [{ name: own, id }] = nodes;
+    RED.notify($(el('p', {}, text('doubts.ignored', { node: own || id, columns: named }))), 'success');
+  }
+
   /* The buttons of an opened model, and what `Take back` does. */
   models.actions = (service, { name, version }, { refresh, close, open }) => {
     const button = (key, onclick) =>
@@ -163,6 +192,7 @@
       );
     };
     return {
+      ignore: (columns) => ignoreIn(name, columns),
       choose: (threshold) => send(service, 'threshold', { model: name, threshold }, refresh),
       takeBack: (to) =>
         ask(text('action.askTakeBack', { name, from: version, to }), text('versions.take'), () =>

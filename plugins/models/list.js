@@ -50,6 +50,9 @@
     if (doubts && doubts.length > 0) {
       return said('odd', 'doubted');
     }
+    if (live && live.unsure) {
+      return said('odd', 'unsure');
+    }
     if (!mainScore(scores)) {
       return said('unknown', 'unknown');
     }

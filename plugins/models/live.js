@@ -27,12 +27,21 @@
       : text('live.waiting', { open: number(open) });
   }
 
-  function tiles({ live = {}, coverage, widen, isNew, version, counts }) {
+  /* The rows that the promise is of, and how many of them are of a rare label. */
+  function restsOn({ rows, events }) {
+    const isRare = events > 0 && events * 3 <= rows;
+    return rows
+      ? text(isRare ? 'live.restsFew' : 'live.rests', { rows: number(rows), events: number(events) })
+      : '';
+  }
+
+  function tiles({ live = {}, coverage, widen, isNew, version, counts, unsure }, { scores = {} }) {
     const { measure = 'mae', rows, loss, promised, now } = live;
     const shown = [];
     if (Number.isFinite(loss)) {
       const beside = [
         Number.isFinite(promised) ? text('live.promised', { value: number(promised) }) : '',
+        promised > 0 && loss > promised ? text('live.times', { ratio: number(loss / promised) }) : '',
         Number.isFinite(now) ? text('live.now', { value: number(now) }) : '',
       ].filter(Boolean);
       shown.push(tile(text(`score.${measure}`), brief(loss), ...beside));
@@ -59,7 +68,9 @@
         { class: 'tabular-hint' },
         rows ? text('live.rows', { rows: number(rows) }) : unmet(counts),
         isNew ? ` ${text('live.before', { version: number(version) })}` : '',
+        Number.isFinite(promised) && rows && !isNew ? ` ${restsOn(scores)}` : '',
       ),
+      unsure && !isNew ? el('p', { class: 'tabular-note' }, text('live.unsure')) : '',
     ];
   }
 
@@ -220,7 +231,7 @@
       if (part.parentNode !== root) {
         root.replaceChildren(part);
       }
-      numbers.replaceChildren(...tiles(watch));
+      numbers.replaceChildren(...tiles(watch, card).filter(Boolean));
       if (shown.length < 2) {
         figures.replaceChildren();
       } else if (picture.root.parentNode !== figures) {

@@ -59,9 +59,35 @@
     );
   }
 
+  const noteOf = (note) => el('p', { class: 'tabular-note' }, note);
+
+  /* What the model was doubted for as it was fitted, and a button for the columns that it may be better without. */
+  function doubtsOf({ doubts = [], doubted_columns: columns = [] }, ignore) {
+    return doubts.length === 0
+      ? ''
+      : el(
+          'div',
+          { class: 'tabular-doubts' },
+          doubts.map(noteOf),
+          columns.length > 0
+            ? el(
+                'button',
+                {
+                  type: 'button',
+                  class: 'red-ui-button red-ui-button-small',
+                  'data-keep': 'ignore',
+                  title: columns.join(', '),
+                  onclick: () => ignore(columns),
+                },
+                text('doubts.ignore'),
+              )
+            : '',
+        );
+  }
+
   function howGood({ card, curves }, choose) {
-    const { scores, doubts = [], limited = [] } = card;
-    const notes = [...doubts, ...limited].map((note) => el('p', { class: 'tabular-note' }, note));
+    const { scores, limited = [] } = card;
+    const notes = limited.map(noteOf);
     if (scores === undefined) {
       return section('good', [...notes, el('p', { class: 'tabular-hint' }, text('good.none'))]);
     }
@@ -187,6 +213,7 @@
                   ' · ',
                   models.reason(one.why),
                   one.version === before ? ` · ${text('versions.previous')}` : '',
+                  one.doubted ? ` · ${text('versions.doubted')}` : '',
                 ),
                 el('small', { 'data-live-version': one.version }),
                 comparedOf(one, versions),
@@ -267,9 +294,10 @@
   }
 
   /* The sections of an opened model; `live` is the place of the live part, `form` that of Try it. */
-  models.opened = (shown, { live, form, takeBack, choose, manage }) => {
+  models.opened = (shown, { live, form, takeBack, choose, ignore, manage }) => {
     const { main, more } = facts(shown);
     return [
+      doubtsOf(shown.card, ignore),
       main,
       live,
       howGood(shown, choose),

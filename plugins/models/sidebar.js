@@ -105,9 +105,12 @@
 
     /* The whole model where it is another one than before, else its live part alone: a form that is being filled in stays. */
     function showModel(shown, watch) {
-      const { live: { promised, rows } = {}, decayed, isNew } = watch || {};
+      const { live: { promised, rows } = {}, decayed, unsure, isNew } = watch || {};
       // What the version before did says nothing of this one.
-      const stands = standing({ ...shown.card, live: isNew ? undefined : { promised, rows, decayed } });
+      const stands = standing({
+        ...shown.card,
+        live: isNew ? undefined : { promised, rows, decayed, unsure },
+      });
       const next = JSON.stringify(shown.card);
       body.querySelector('.tabular-away')?.remove();
       bar.querySelector('.tabular-mark')?.remove();

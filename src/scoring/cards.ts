@@ -111,6 +111,8 @@ export interface ModelVersion {
   /** Rows of its train set. */
   rows: number;
   scores?: ModelScores;
+  /** There were doubts about it when it was fitted. */
+  doubted?: true;
   why: VersionReason;
   compared?: VersionComparison;
 }
@@ -226,6 +228,8 @@ export interface FittedModel {
   compared?: VersionComparison;
   /** Why the model may not be worth much, a sentence each; left out where nothing was seen. */
   doubts?: string[];
+  /** Columns that it may be better without, for one of these doubts. */
+  doubted_columns?: string[];
   /** The train rows are kept on this computer: the endpoint keeps none, and each predict sends them. */
   keeps_rows?: true;
 }

@@ -50,7 +50,13 @@ export {
 } from './columns/column-batch';
 export type { ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
-export type { CategorySample, NumberSample, SampleChoice, TableSample } from './columns/table-sample';
+export type {
+  CategorySample,
+  ColumnSample,
+  NumberSample,
+  SampleChoice,
+  TableSample,
+} from './columns/table-sample';
 export { encodeBatches, type EncodeOptions } from './encoder/encode';
 export { encodeJsonRows, type JsonRows } from './encoder/encode-json-rows';
 export { encodeTrainBatches, type TrainSetFiles } from './encoder/encode-train-set';

@@ -17,6 +17,9 @@ const PURPOSE: Purpose = {
     'scores.loss_low',
     'scores.loss_high',
     'model.doubts',
+    // Which columns a doubt is about, and which versions are doubted.
+    'model.doubted_columns',
+    'versions.doubted',
     // What clients of a hosted service ask for by now.
     'max_model_limit.train_set_max_upload_cells',
     'model_limits.embedded.train_set_max_upload_cells',
@@ -24,6 +27,10 @@ const PURPOSE: Purpose = {
   changed: [
     // Its scores rest on few rows, which is told.
     'fit numbers by the own service: status.fill: was "green", is "yellow"',
+    // Their column "id" numbers the rows, which is told.
+    ...['fit only if better', 'fit with nothing set', 'fit with every default written'].map(
+      (name) => `${name}: status.fill: was "green", is "yellow"`,
+    ),
   ],
 };
 

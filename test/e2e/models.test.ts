@@ -49,6 +49,10 @@ const KEPT = [
   cardOf('worst', { scores: { from: 'out-of-fold', ...WORST, baseline: WORST, baseline_now: WORST } }),
   cardOf('no scores', { scores: undefined }),
   { ...cardOf('dead'), deadAt: Date.now() },
+  cardOf('leaky', {
+    doubts: ['The columns "cause" and "code" together tell the target almost wholly.'],
+    doubted_columns: ['cause', 'code'],
+  }),
   ...Array.from({ length: 200 }, (_, i) => cardOf(`model ${i}`)),
   ...HELL.map((name) => cardOf(name)),
 ];
@@ -123,6 +127,10 @@ const FLOWS: FlowNode[] = [
   { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
   ...fit('states', 'state', 'power'),
   ...fit('powers', 'power', 'state'),
+  {
+    ...{ id: 'leaky', type: 'tabular-fit', z: 'sheet', config: 'local' },
+    ...{ target: 'size', model: 'leaky', ignore: 'code, y', wires: [[]] },
+  },
   { id: 'shown', type: 'debug', z: 'sheet', active: true, tosidebar: true, complete: 'true', wires: [] },
 ];
 
@@ -272,6 +280,24 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(dead, /This fit has no charts/);
     assert.doesNotMatch(dead, /Try it/);
     assert.equal(await editor.page.locator('.tabular-bar-top .tabular-bad').count(), 1);
+    await back().click();
+  });
+
+  it('shows doubts on top, never under green, and ignores the columns that they name', async () => {
+    const { page } = editor;
+    const said = await opened('leaky');
+    assert.match(said, /^Treat with caution: see the doubts below\s+The columns "cause" and "code" together/);
+    assert.match((await page.locator('.tabular-versions').textContent())!, /doubted: see its notes/);
+    assert.equal(await page.locator('.tabular-bar-top .tabular-odd').count(), 1);
+    await page.getByRole('button', { name: 'Ignore these columns' }).click();
+    await page.getByText('Ignored in the fit node').waitFor();
+    const ignored = () => page.evaluate("RED.nodes.node('leaky').ignore");
+    assert.equal(await ignored(), 'code, y, cause');
+    assert.equal(await page.evaluate('RED.nodes.dirty()'), true);
+    await page.evaluate('RED.history.pop()');
+    assert.equal(await ignored(), 'code, y');
+    assert.equal(await page.evaluate('RED.nodes.dirty()'), false);
+    await page.locator('.red-ui-notification').waitFor({ state: 'detached' });
     await back().click();
   });
 
@@ -438,7 +464,7 @@ describe('the sidebar Models, in Chromium', function () {
     );
     const said = await opened('fitted power');
     assert.match(said, /Live\s+MAE\s+2\s+promised [\d.]+/);
-    assert.match(said, /^Treat with caution: see the notes under “How good is it\?”/);
+    assert.match(said, /^Treat with caution: see the doubts below/);
     assert.match(said, /Over the last 60 outcomes/);
     assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) lie in the band/);
     // Of less than a block of outcomes nothing is told.
@@ -446,6 +472,8 @@ describe('the sidebar Models, in Chromium', function () {
       page.evaluate(
         `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { promised: 1, rows: ${rows} } }).why`,
       );
+    const unsure = `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { unsure: true } }).why`;
+    assert.equal(await page.evaluate(unsure), 'Looks worse live than promised, not sure yet');
     assert.equal(await standing(99), 'Looks good: better than no model');
     assert.match(String(await standing(100)), /not clearly worse live than promised/);
     const machine = page.getByLabel('Machine');

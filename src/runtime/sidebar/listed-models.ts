@@ -31,7 +31,11 @@ export type ListedModel = Pick<
 > & {
   dead?: true;
   /** What a watch node found lately. */
-  live?: Pick<LiveLoss, 'measure' | 'rows' | 'loss' | 'promised'> & { decayed: boolean };
+  live?: Pick<LiveLoss, 'measure' | 'rows' | 'loss' | 'promised'> & {
+    decayed: boolean;
+    /** It looks worse than promised, but that is not sure. */
+    unsure?: true;
+  };
   /** Alarms that have been raised and not cleared; left out where there are none. */
   alarms?: number;
 };
@@ -55,7 +59,7 @@ export function listModels(red: Red, service: ServiceOfModels): Promise<ListedMo
 export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
   const { name, task, target, rows, scores, doubts, trained_until, fitted_at } = card;
   const { fitted_train_set_id, threshold, version, versions, dead } = card;
-  const { live, decayed = false, isNew, changes = [] } = shownWatch(name, card.service) ?? {};
+  const { live, decayed = false, isNew, unsure, changes = [] } = shownWatch(name, card.service) ?? {};
   const alarms = activeAlarms(changes);
   return {
     ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
@@ -63,7 +67,10 @@ export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
     // What the version before did says nothing of this one.
     ...(live?.loss !== undefined &&
       isNew !== true && {
-        live: { measure: live.measure, rows: live.rows, loss: live.loss, promised: live.promised, decayed },
+        live: {
+          ...{ measure: live.measure, rows: live.rows, loss: live.loss, promised: live.promised, decayed },
+          ...(unsure && { unsure }),
+        },
       }),
     ...(alarms > 0 && { alarms }),
   };

@@ -3,6 +3,8 @@ import type { WatchChange, WatchReport } from '../../watch';
 /** What the editor gets to know of a model. */
 export interface ShownWatch extends Omit<WatchReport, 'changes'> {
   changes: (WatchChange & { text: string })[];
+  /** It looks worse than promised, but that is not sure. */
+  unsure?: true;
   /** What the newest prediction rests on, where its predict node said why. */
   causes?: readonly unknown[];
 }
@@ -14,6 +16,17 @@ export interface ShowsWatch {
   shown(model: string): ShownWatch | undefined;
 }
 
+/** Of fewer outcomes nothing is told. */
+const ENOUGH_OUTCOMES = 30;
+/** A loss that is higher than promised by more than this looks worse. */
+const LOOKS_WORSE = 1.25;
+
+/** Whether a model does worse than promised in what is counted so far, without being sure of it. */
+export function looksWorse({ live, decayed }: Pick<WatchReport, 'live' | 'decayed'>): boolean {
+  const { rows, loss = 0, promised = Infinity } = live;
+  return !decayed && rows >= ENOUGH_OUTCOMES && loss > LOOKS_WORSE * promised;
+}
+
 /** All watch nodes that are there: each enters with its start and leaves as it is closed. */
 export const showing = new Set<ShowsWatch>();
 
@@ -23,8 +36,9 @@ export const showing = new Set<ShowsWatch>();
  * @param service key of the service that has the model; left out: of any
  */
 export function shownWatch(model: string, service?: string): ShownWatch | undefined {
-  return [...showing]
+  const [most] = [...showing]
     .filter((node) => service === undefined || node.service === service)
     .flatMap((node) => node.shown(model) ?? [])
-    .sort((a, b) => b.live.rows - a.live.rows)[0];
+    .sort((a, b) => b.live.rows - a.live.rows);
+  return most && { ...most, ...(looksWorse(most) && { unsure: true as const }) };
 }

@@ -2,6 +2,7 @@ import type { WatchReport } from '../../watch';
 import { type Red, text } from '../node-red';
 import type { Progress, Shown, StatusKind } from '../status/status-line';
 import { shortNumber } from './changes/change-text';
+import { looksWorse } from './shown-watch';
 
 /** What a watch node shows of a model: how good it has been of late, and what it had promised. */
 export function watchStatus(
@@ -18,7 +19,7 @@ export function watchStatus(
   isOneOfSeveral: boolean,
 ): Shown & { kind: StatusKind } {
   const progress: Progress = { phase: 'live', rows: live.rows, waiting: counts.open };
-  const kind = decayed ? 'doubtful' : 'ready';
+  const kind = decayed || looksWorse({ live, decayed }) ? 'doubtful' : 'ready';
   const shown = (key: string, values: Record<string, string | number>): Shown & { kind: StatusKind } =>
     isOneOfSeveral
       ? { kind, key: 'watch.ofModel', values: { model, text: text(red, `status.${key}`, values) }, progress }

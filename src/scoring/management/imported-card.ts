@@ -49,6 +49,7 @@ const SOUND: Partial<Record<keyof ModelCard, (part: unknown) => boolean>> = {
   importance: isListOf(isImportance),
   limited: isListOf(isText),
   doubts: isListOf(isText),
+  doubted_columns: isListOf(isText),
   threshold: isThreshold,
   thresholds: isThresholds,
   costs: isObject,

@@ -9,6 +9,7 @@ import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } 
 import { announceCost, scoreHoldout } from './holdout/score-holdout';
 import { checkThresholdChoices, inDays, withThresholds } from './report/fit-threshold';
 import { keepReference, referenceOfSet, UNREAD } from './report/keep-reference';
+import { leakDoubts } from './report/leaks';
 import { readGrowth, readReport, tellsNeighboursAlike } from './report/report';
 import { littleEvidence, NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './report/score-warnings';
 import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
@@ -131,10 +132,13 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   const days = set?.days;
   curves = curves && inDays(curves, { days, rows: upload.rows + (set?.holdout?.rows ?? 0) });
   card = withThresholds(card, request, curves, hooks);
-  for (const warning of scoreWarnings(card)) {
-    hooks.onWarning?.(warning);
-  }
-  const doubts = [...(upload.doubts ?? []), ...scoreDoubts(card.scores, set?.distinctRows)];
+  const leaks = leakDoubts(card, set?.suspects);
+  const doubts = [
+    ...leaks.map(({ text }) => text),
+    ...scoreWarnings(card),
+    ...(upload.doubts ?? []),
+    ...scoreDoubts(card.scores, set?.distinctRows),
+  ];
   if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
     doubts.push(NEIGHBOURS_ALIKE);
   }
@@ -147,6 +151,10 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   }
   if (doubts.length > 0) {
     card.doubts = doubts;
+  }
+  const columns = leaks.flatMap((leak) => leak.columns);
+  if (columns.length > 0) {
+    card.doubted_columns = columns;
   }
   const rows = { inTime: card.order === 'time', labels: set?.groupLabels };
   const losses = readLosses(fitted.report, rows);

@@ -106,4 +106,17 @@ describe('what a watch node says', () => {
       'outcomes of the time before the first prediction',
     );
   });
+
+  it('is not green where a model looks worse than promised, sure or not', () => {
+    const fill = (more: object): string | undefined => {
+      const node = fakeNode();
+      const live = { measure: 'log_loss', rows: 836, loss: 0.0186, promised: 0.0033, ...more };
+      const report = { model: 'motor', decayed: false, counts: { open: 0 }, live } as WatchReport;
+      new StatusLine(node, redIn('en-US')).become(() => watchStatus(redIn('en-US'), report, false));
+      return node.statuses.at(-1)!.fill;
+    };
+    assert.equal(fill({}), 'yellow');
+    assert.equal(fill({ loss: 0.0038 }), 'green');
+    assert.equal(fill({ rows: 20 }), 'green', 'of few outcomes nothing is told');
+  });
 });

@@ -170,17 +170,6 @@ describe('scoreWarnings', () => {
       'by chance',
     );
   });
-
-  it('names a column that alone tells the target, unless it is what the target is relative to', () => {
-    const importance = [
-      { column: 'outcome', gain: 0.97, permutation: 1 },
-      { column: 'x', gain: 0.03, permutation: 0 },
-    ];
-    const perfect = { ...scores, r2: 0.999 };
-    assert.match(scoreWarnings(card({ scores: perfect, importance })).join(), /^The column "outcome" alone/);
-    assert.deepEqual(scoreWarnings(card({ scores: perfect, importance, relative_to: 'outcome' })), []);
-    assert.deepEqual(scoreWarnings(card({ scores, importance })), []);
-  });
 });
 
 describe('littleEvidence', () => {

@@ -30,10 +30,13 @@ describe('Connection.train', () => {
     );
     assert.equal(reused, false);
     assert.equal(taskFound, true);
+    const { doubts, ...rest } = card;
+    assert.match(doubts!.join('\n'), /^The column "ok" holds the target.*\nThe column "id" numbers/);
     assert.deepEqual(
-      { ...card, fitted_train_set_id: '', train_set_upload_id: '', fitted_at: '' },
+      { ...rest, fitted_train_set_id: '', train_set_upload_id: '', fitted_at: '' },
       {
         name: 'pets',
+        doubted_columns: ['ok', 'id'],
         fitted_train_set_id: '',
         train_set_upload_id: '',
         task: 'classification',
@@ -55,7 +58,7 @@ describe('Connection.train', () => {
           types: { id: 'integer', name: 'text', ok: 'boolean', species: 'text' },
         },
         version: 1,
-        versions: [{ version: 1, fitted_at: card.fitted_at, rows: 20, why: 'first' }],
+        versions: [{ version: 1, fitted_at: card.fitted_at, rows: 20, doubted: true, why: 'first' }],
       },
     );
     assert.deepEqual(at.cards.get('pets'), card);
@@ -81,7 +84,13 @@ describe('Connection.train', () => {
     const warnings: string[] = [];
     const fit = (forceRefit: boolean) =>
       at.connection.train(
-        { table: { value: history() }, target: 'species', model: 'pets', forceRefit },
+        {
+          table: { value: history() },
+          target: 'species',
+          ignore: ['id', 'ok'],
+          model: 'pets',
+          forceRefit,
+        },
         { onWarning: (text) => warnings.push(text) },
       );
     const { card } = await fit(false);
@@ -297,7 +306,11 @@ describe('Connection.train', () => {
   it('a target of text that reads as numbers: one warning, or a part of the error', async () => {
     at = await bench();
     const rows = (count: number): unknown[] =>
-      Array.from({ length: count }, (_, i) => ({ x: i, y: `${i},5`, z: i % 2 === 0 ? '0' : '1' }));
+      Array.from({ length: count }, (_, i) => ({
+        x: (i * 7) % count,
+        y: `${i},5`,
+        z: i % 2 === 0 ? '0' : '1',
+      }));
     const hint = 'Column "y" is text that reads as numbers ("0,5", row 1): set Column types {"y":"number"}.';
     const warnings: string[] = [];
     const fit = (count: number, request: Partial<TrainRequest> = {}) =>

@@ -192,10 +192,11 @@ export class VersionedModel {
 }
 
 function listed({ version, why, card }: KeptVersion): ModelVersion {
-  const { fitted_at, rows, scores, compared } = card;
+  const { fitted_at, rows, scores, compared, doubts } = card;
   return {
     ...{ version, fitted_at, rows, why },
     ...(scores !== undefined && { scores }),
+    ...(doubts !== undefined && { doubted: true as const }),
     ...(compared !== undefined && { compared }),
   };
 }

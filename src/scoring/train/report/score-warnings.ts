@@ -7,10 +7,6 @@ export const NEIGHBOURS_ALIKE =
   'The errors of rows next to each other are alike, so the rows seem to follow each other in time, and the scores ' +
   'promise too much for rows to come. Set Order of rows to "in order of time", or name the Group that they belong to.';
 
-/** Part of all split gain, and score, from which one column tells the target almost wholly. */
-const WHOLE_GAIN = 0.95;
-const WHOLE_SCORE = 0.99;
-
 /** On fewer rows chance decides which is better. */
 const MIN_ROWS = 30;
 
@@ -34,7 +30,7 @@ export function scoresOfLevel(scores: ModelScores, now: NowScores, factor = 1): 
 
 /** What a card's scores should make its reader doubt, a sentence each. */
 export function scoreWarnings(card: FittedModel): string[] {
-  const warnings = [worseThanTrivial(card), toldByOneColumn(card), toldRepeated(card)];
+  const warnings = [worseThanTrivial(card), toldRepeated(card)];
   return warnings.filter((warning) => warning !== undefined);
 }
 
@@ -109,19 +105,6 @@ function against(scores: Scores, other: Scores): string {
         ? ['log loss', scores.log_loss, other.log_loss]
         : ['accuracy', scores.accuracy, other.accuracy];
   return `${what} ${digits(own)} against ${digits(its)} on ${scores.rows} rows`;
-}
-
-function toldByOneColumn({ importance, scores, relative_to: relative }: FittedModel): string | undefined {
-  const [first, second] = importance ?? [];
-  const good = Math.max(scores?.accuracy ?? 0, scores?.r2 ?? 0) >= WHOLE_SCORE;
-  const better = (scores?.baseline.accuracy ?? 0) < WHOLE_SCORE;
-  if (first === undefined || second === undefined || !good || !better) {
-    return undefined;
-  }
-  return first.gain >= WHOLE_GAIN && first.column !== relative
-    ? `The column "${first.column}" alone tells the target almost wholly: it may be the outcome itself, or be known ` +
-        'only afterwards. If it is not there when you predict, leave it out by Ignore.'
-    : undefined;
 }
 
 function digits(score: number | undefined): string {

@@ -19,6 +19,7 @@ import {
   planTrainSet,
   type TrainSetRequest,
 } from './row-plan';
+import { type Suspects, suspectsOf } from './suspects';
 import { readTrainTable, type TrainTable } from './train-table';
 
 /** A train set on this side: its files, and what its upload card will say. */
@@ -32,6 +33,8 @@ export interface TrainSet {
   holdout?: Holdout;
   /** A sample of the rows of the files, the target last, to be stored with the model's card. */
   sample?: TableSample;
+  /** Columns that it is better without. */
+  suspects?: Suspects;
   /** How many different rows there are, where they are few. */
   distinctRows?: number;
   /** Rows left out because they repeat others. */
@@ -142,6 +145,7 @@ export async function encodeTrainTable(
       ...(facts?.order === 'time' && { order: facts.order }),
     },
     sample,
+    suspects: sample && suspectsOf({ ...request, columns: features, task, order: facts?.order }, sample),
     holdout: rowPlan?.holdout,
     distinctRows: profile.distinctRows,
     repeatedRows: table.copies?.count,
