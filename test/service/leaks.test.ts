@@ -79,9 +79,6 @@ describe('doubts about columns that tell the target', function () {
     for (const doubt of card.doubts ?? []) {
       assert.ok(warnings.includes(doubt), doubt);
     }
-    if (process.env.SHOW) {
-      console.log(JSON.stringify(card.scores), JSON.stringify(card.importance), card.doubts);
-    }
     return card;
   };
 
@@ -119,8 +116,8 @@ describe('doubts about columns that tell the target', function () {
       ...row,
       watts: 0,
       power: 0,
-      state: row.power > 50 ? 'hot' : 'fine',
-      on: row.power > 50 ? 1 : 0,
+      state: Number(row.power) > 50 ? 'hot' : 'fine',
+      on: Number(row.power) > 50 ? 1 : 0,
     }));
     assert.deepEqual((await fit(labels, 'state')).doubted_columns, ['on']);
   });
