@@ -47,6 +47,7 @@ const ASKING: Rules<PredictRequest> = {
   unreadable: PREDICT.unreadable,
   timezone: PREDICT.timezone,
   property: freeText(),
+  flat: flag(),
   explain: flag(),
   explainAbove: PREDICT.explainAbove,
   unlike: flag(),

@@ -223,6 +223,10 @@ export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {
   explainAbove?: number;
   /** Whether each row is compared with the train set, under `<property>_unlike`. */
   unlike?: boolean;
+  /** Whether each row gets its prediction as plain numbers too, under `<property>_mid` and the like. */
+  flat?: boolean;
+  /** What time the prediction of each row is about, milliseconds since 1970: `<property>_time` of flat rows. */
+  times?: readonly (number | undefined)[];
   /** Of two classes: the rarer one is answered from this probability on. Default: as the card says. */
   threshold?: number;
   /** Whether the predictions are scored against the target, which the table has. */

@@ -20,6 +20,8 @@ export const PREDICT = {
   quantiles: quantiles({ message: 'quantiles', fallback: [0.1, 0.5, 0.9] }),
   /** The column that predictions are attached under. */
   property: freeText({ standard: 'prediction' }),
+  /** Whether each row gets its prediction as plain numbers too, under `<property>_mid` and the like. */
+  flat: choice(['on', 'off'], { default: 'on', fallback: 'off' }),
   /** Whether each row gets its causes, under `<property>_why`. */
   explain: choice(['off', 'on'], { default: 'off', open: 'off', message: 'explain' }),
   /** Only rows whose probability, or whose value, is above this. */

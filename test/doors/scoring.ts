@@ -46,6 +46,7 @@ export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/thresh
 export { cutRows, firstRow } from '../../dist/src/scoring/on-prem/cut-rows';
 export { TrainRows } from '../../dist/src/scoring/on-prem/train-rows';
 export { attach, attachmentOf } from '../../dist/src/scoring/predict/answers/attach-predictions';
+export { flatColumns } from '../../dist/src/scoring/predict/answers/flat-columns';
 export { OwnCopy } from '../../dist/src/scoring/predict/rows/own-copy';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/rows/small-rows';
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/test-set/bisection';

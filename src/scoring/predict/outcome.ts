@@ -2,15 +2,16 @@ import { cloneJson } from '../../util/json';
 import { type Prediction, toService } from '../../wire/prediction';
 import type { CausesOf } from '../explain/causes';
 import type { ResolvedModel } from '../models/model-request';
-import type { PredictOutcome } from '../types';
+import type { PredictOutcome, PredictRequest } from '../types';
 import { answeredBy } from './answers/answered-labels';
 import { attachmentOf } from './answers/attach-predictions';
+import { flatColumns } from './answers/flat-columns';
 import type { MessageTable } from './rows/message-table';
 import type { Scored } from './test-set/test-set';
 
 /** What a result says about the model that made it. */
 export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
-  Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers'>>;
+  Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers' | 'rarer'>>;
 
 /**
  * The result of a message: its own prediction, its own copy of the metadata, and its table with the predictions
@@ -20,7 +21,7 @@ export function outcomeOf(
   scored: Scored,
   table: MessageTable,
   model: OutcomeModel,
-  property: string,
+  { property = 'prediction', flat, times }: Pick<PredictRequest, 'property' | 'flat' | 'times'>,
   signal: AbortSignal,
   why?: CausesOf,
 ): PredictOutcome | Promise<PredictOutcome> {
@@ -48,6 +49,12 @@ export function outcomeOf(
     ...attachmentOf(scored.prediction, property, classes, answered),
     why,
     ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
+    ...(flat === true && {
+      flat: flatColumns(scored.prediction, {
+        ...{ property, classes, rarer: model.rarer, times },
+        ...(answered !== undefined && { answered: answered.labels.values }),
+      }),
+    }),
   };
   const attached = table.attach(attachment, signal);
   return attached instanceof Promise

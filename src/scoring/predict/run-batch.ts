@@ -275,7 +275,7 @@ function hand(
   const causes = request.explain === true ? CAUSES_BYTES * scored.rows : 0;
   const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows) + causes;
   const why = request.explain === true ? whyOf(scored, explain, model.classes, settings, warn) : undefined;
-  const outcome = outcomeOf(scored, table, model, request.property ?? 'prediction', signal, why);
+  const outcome = outcomeOf(scored, table, model, request, signal, why);
   if (!(outcome instanceof Promise)) {
     batcher.finish(message, outcome, bytes, scored.rows);
     return undefined;

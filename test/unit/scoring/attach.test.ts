@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { attach, attachmentOf } from '../../doors/scoring';
+import { attach, attachmentOf, flatColumns } from '../../doors/scoring';
 import type { Prediction } from '../../doors/wire';
 
 const probas: Prediction = {
@@ -181,5 +181,67 @@ describe('attach', () => {
     const slice = (user + system) / 1000 / turns;
     assert.equal(result.length, 200_000);
     assert.ok(turns > 3 && slice < 40, `${turns} turns of ${slice} ms`);
+  });
+
+  it('plain numbers stand beside a prediction, in every form', async () => {
+    const bands: Prediction = {
+      kind: 'quantiles',
+      quantiles: [0.9, 0.1, 0.4, 0.6],
+      values: [
+        [9, 8],
+        [1, 2],
+        [4, 4],
+        [6, 6],
+      ],
+    };
+    const times = [1000, undefined];
+    const flat = flatColumns(bands, { property: 'p', classes: undefined, times });
+    const expected = [
+      { p_mid: 5, p_low: 1, p_high: 9, p_time: 1000 },
+      { p_mid: 5, p_low: 2, p_high: 8, p_time: null },
+    ];
+    const attachment = { property: 'p', rows: 2, value: () => 0, flat };
+    assert.deepEqual(
+      await attach([{}, {}], 'rows', attachment, noRows),
+      expected.map((one) => ({ p: 0, ...one })),
+    );
+    assert.deepEqual(await attach({ x: [1, 2] }, 'columns', attachment, noRows), {
+      ...{ x: [1, 2], p: [0, 0], p_mid: [5, 5], p_low: [1, 2], p_high: [9, 8], p_time: [1000, null] },
+    });
+    assert.deepEqual(await attach([['x'], [1], [2]], 'matrix', attachment, noRows), [
+      ['x', 'p', 'p_mid', 'p_low', 'p_high', 'p_time'],
+      [1, 0, 5, 1, 9, 1000],
+      [2, 0, 5, 2, 8, null],
+    ]);
+  });
+
+  it('the probability is that of the rarer of two classes, or of the label of several', () => {
+    const values = (
+      flattened: Partial<Parameters<typeof flatColumns>[1]>,
+      of: Prediction = probas,
+    ): unknown => {
+      const [column, ...others] = flatColumns(of, { property: 'p', classes: ['cat', 'dog'], ...flattened });
+      assert.deepEqual([column?.name, others], ['p_probability', []]);
+      return [0, 1].map((row) => column!.value(row));
+    };
+    assert.deepEqual(values({ rarer: 'cat' }), [0.2, 0.5]);
+    assert.deepEqual(values({}), [0.8, 0.5]);
+    const three: Prediction = {
+      kind: 'probas',
+      values: [
+        [0.2, 0.5, 0.3],
+        [0.4, 0.3, 0.3],
+      ],
+    };
+    assert.deepEqual(values({ classes: ['a', 'b', 'c'] }, three), [0.5, 0.4]);
+    assert.deepEqual(
+      flatColumns({ kind: 'numbers', values: Float64Array.of(1) } as never, {
+        property: 'p',
+        classes: undefined,
+      }),
+      [],
+    );
+    const one: Prediction = { kind: 'quantiles', quantiles: [0.9], values: [[3]] };
+    assert.deepEqual(flatColumns(one, { property: 'p', classes: undefined }), [], 'nothing tells the middle');
   });
 });

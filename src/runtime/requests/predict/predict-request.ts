@@ -32,6 +32,7 @@ export function predictRequests(
     const named = api === 'v1' ? undefined : model(read('model') ?? '', msg, testSetUploadId);
     const outputType = read('outputType');
     const explain = read('explain') === 'on';
+    const flat = read('flat') === 'on';
     // Named one by one: spreading parts into an object would take as long as all the rest, for each message of a stream.
     return {
       table,
@@ -49,6 +50,8 @@ export function predictRequests(
       timezone: read('timezone'),
       forceRefit: readProperty(FORCE_REFIT, 'force_refit', msg),
       property: read('property'),
+      flat,
+      times: flat ? timesOf(msg.series) : undefined,
       explain,
       explainAbove: explain ? read('explainAbove') : undefined,
       unlike: read('unlike') === 'on',
@@ -56,6 +59,16 @@ export function predictRequests(
       evaluate: read('evaluate') === 'on',
     };
   };
+}
+
+/** The time that each row of a series node is about: its own, and as much later as it looks ahead. */
+function timesOf(series: unknown): PredictRequest['times'] {
+  return series === undefined || series === null
+    ? undefined
+    : [series].flat().map((one) => {
+        const { time, ahead = 0 } = (one ?? {}) as { time?: unknown; ahead?: unknown };
+        return typeof time === 'number' && typeof ahead === 'number' ? time + ahead : undefined;
+      });
 }
 
 /** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */

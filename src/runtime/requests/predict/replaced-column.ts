@@ -32,10 +32,15 @@ export function replacedColumnWarning(
   };
 }
 
-function attachedNames({ property = 'prediction', outputType }: PredictRequest): string[] {
-  return outputType === undefined || outputType === 'probas'
-    ? [property, `${property}_probabilities`]
-    : [property];
+const FLAT = ['mid', 'low', 'high', 'probability', 'time'];
+
+function attachedNames({ property = 'prediction', outputType, flat }: PredictRequest): string[] {
+  const isProbable = outputType === undefined || outputType === 'probas';
+  return [
+    property,
+    ...(isProbable ? [`${property}_probabilities`] : []),
+    ...(flat === true ? FLAT.map((name) => `${property}_${name}`) : []),
+  ];
 }
 
 function isFeature(card: ModelCard, name: string): boolean {

@@ -6,6 +6,7 @@ import { DEFAULT_QUANTILES, type Statistics } from '../../../wire/types';
 import type { CausesOf } from '../../explain/causes';
 import type { Unlike } from '../../unlike/unlike';
 import { type AnsweredLabels, likeliest } from './answered-labels';
+import type { FlatColumn } from './flat-columns';
 
 type Row = Record<string, unknown>;
 
@@ -20,6 +21,8 @@ export interface Attachment {
   why?: CausesOf;
   /** How unlike the train set it is, under `<property>_unlike`. */
   unlike?: (row: number) => Unlike;
+  /** The same as numbers of their own. */
+  flat?: readonly FlatColumn[];
 }
 
 /**
@@ -105,6 +108,11 @@ export function attachInPlace(row: Row, index: number, attachment: Attachment): 
   if (attachment.unlike !== undefined) {
     put(row, `${attachment.property}_unlike`, attachment.unlike(index));
   }
+  if (attachment.flat !== undefined) {
+    for (const { name, value } of attachment.flat) {
+      put(row, name, value(index));
+    }
+  }
   return row;
 }
 
@@ -141,7 +149,7 @@ async function attachToRows(rows: Row[], attachment: Attachment): Promise<Row[]>
 }
 
 async function attachToColumns(columns: Row, attachment: Attachment): Promise<Row> {
-  const { property, rows, value, probabilities, why, unlike } = attachment;
+  const { property, rows, value, probabilities, why, unlike, flat = [] } = attachment;
   const values: unknown[] = [];
   await inSlices(rows, (index) => values.push(value(index)));
   put(columns, property, values);
@@ -163,17 +171,23 @@ async function attachToColumns(columns: Row, attachment: Attachment): Promise<Ro
     await inSlices(rows, (index) => compared.push(unlike(index)));
     put(columns, `${property}_unlike`, compared);
   }
+  for (const { name, value: own } of flat) {
+    const numbers: unknown[] = [];
+    await inSlices(rows, (index) => numbers.push(own(index)));
+    put(columns, name, numbers);
+  }
   return columns;
 }
 
 async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Promise<unknown[][]> {
   assertRows(matrix.length - 1, attachment);
-  const { property, rows, value, probabilities, why, unlike } = attachment;
+  const { property, rows, value, probabilities, why, unlike, flat = [] } = attachment;
   const header = [...matrix[0]!];
   const at = columnAt(matrix[0]!, property);
   const atShares = probabilities === undefined ? -1 : columnAt(matrix[0]!, `${property}_probabilities`);
   const atCauses = why === undefined ? -1 : columnAt(matrix[0]!, `${property}_why`);
   const atUnlike = unlike === undefined ? -1 : columnAt(matrix[0]!, `${property}_unlike`);
+  const atFlat = flat.map(({ name }) => columnAt(matrix[0]!, name));
   await inSlices(rows, (index) => {
     const row = matrix[index + 1]!;
     row[at] = value(index);
@@ -186,6 +200,9 @@ async function attachToMatrix(matrix: unknown[][], attachment: Attachment): Prom
     if (unlike !== undefined) {
       row[atUnlike] = unlike(index);
     }
+    flat.forEach(({ value: own }, place) => {
+      row[atFlat[place]!] = own(index);
+    });
   });
   return matrix;
 }
