@@ -81,18 +81,9 @@ export function writtenNumber(cell: string): WrittenNumber | undefined {
   const [, sign = '', before = '', sign2 = '', body, space, after = '', behind] = match;
   const minus = [isNegative, sign === '-', sign2 === '-', behind === '-'].filter(Boolean).length;
   const isUnit = after === '' || space === ' ' || UNITS.has(after);
-  // A minus behind is one of accounts, which write cents; 2- is a grade.
-  const isMinus = behind !== '-' || /[.,]\d\d$/.test(body!);
   const unit = before || after;
   const digits = withoutGroups(body!, unit);
-  if (
-    minus > 1 ||
-    sign + sign2 === '++' ||
-    !isUnit ||
-    !isMinus ||
-    digits === undefined ||
-    (before && after)
-  ) {
+  if (minus > 1 || sign + sign2 === '++' || !isUnit || digits === undefined || (before && after)) {
     return undefined;
   }
   return { text: `${minus === 1 ? '-' : ''}${digits}`, unit };

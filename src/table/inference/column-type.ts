@@ -19,7 +19,7 @@ import { decimalOf } from '../cells/parse-number';
 import type { CellReading, ColumnType, DateOrder, Decimal, GivenType } from '../cells/types';
 import { cellsOf, type ColumnData } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';
-import type { MarksOfColumn } from './decimal-marks';
+import type { FieldsOfColumn } from './decimal-marks';
 import {
   beyond64Warning,
   mixedWarning,
@@ -99,12 +99,12 @@ export class ColumnTypeInference {
     return Number.isNaN(value) ? undefined : value;
   }
 
-  /** What the fields of a text file say of its decimal mark; undefined for other columns. */
-  get marks(): MarksOfColumn | undefined {
+  /** The fields of a text file, for what they say of its decimal mark; undefined for other columns. */
+  get ofFile(): FieldsOfColumn | undefined {
     if (this.given !== undefined || this.fields.count === 0 || !this.values.isEmpty) {
       return undefined;
     }
-    return { certain: this.fields.certainMark, doubtful: this.fields.doubtfulMark, comma: this.comma };
+    return { fields: this.fields, comma: this.comma };
   }
 
   settle(): Settled {

@@ -3,19 +3,19 @@ import { show } from '../cells/errors';
 import { bothReadings } from '../cells/parse-number';
 import type { Decimal } from '../cells/types';
 import { isCurrency } from '../cells/written-number';
-import type { Settled, Sight } from './findings';
+import type { Settled } from './findings';
+import type { TextReadings } from './text-readings';
 
-/** What one column of a text file says of the decimal mark of its numbers. */
-export interface MarksOfColumn {
-  certain: Decimal | undefined;
-  /** Where 1.234 (or 1,234) could be either number. */
-  doubtful: { mark: Decimal; example: Sight } | undefined;
+/** The fields of one column of a text file, and what a comma in them can be. */
+export interface FieldsOfColumn {
+  fields: TextReadings;
   comma: CommaUse;
 }
 
 /**
- * A column whose numbers could be read with either decimal mark, read with the one that the other columns of the file
- * have. Where they have none, or both, nothing changes, but a warning says how a point was taken beside ";".
+ * A column that shows its decimal mark itself is read with it. One whose numbers could be read with either is read with
+ * the mark that the other columns of the file have; where they have none, or both, nothing changes, but a warning says
+ * how a point was taken beside ";".
  *
  * @param others the certain marks of all columns
  */
@@ -23,22 +23,29 @@ export function withMarkOf(
   others: ReadonlySet<Decimal>,
   name: string,
   settled: Settled,
-  marks: MarksOfColumn | undefined,
+  column: FieldsOfColumn | undefined,
 ): Settled {
-  if (marks?.doubtful === undefined || (settled.type !== 'text' && settled.type !== 'number')) {
+  if (column === undefined || (settled.type !== 'text' && settled.type !== 'number')) {
     return settled;
   }
-  const { mark, example } = marks.doubtful;
+  const { fields, comma } = column;
+  const { ownMark, unit } = fields;
+  if (ownMark !== undefined && canHave(ownMark, comma)) {
+    if (settled.type === 'text') {
+      return { type: fields.isWhole ? 'integer' : 'number', decimal: ownMark, unit };
+    }
+    return fields.isGrouped ? { ...settled, decimal: ownMark } : settled;
+  }
+  if (fields.doubtfulMark === undefined) {
+    return settled;
+  }
+  const { mark, example } = fields.doubtfulMark;
   const [known] = others;
-  // With commas between fields, one inside a number is never taken for its decimal mark unasked.
-  if (others.size === 1 && (marks.comma !== 'none' || known === '.')) {
-    return { type: known === mark ? 'number' : 'integer', decimal: known, unit: settled.unit };
+  if (others.size === 1 && canHave(known!, comma)) {
+    return { type: known === mark ? 'number' : 'integer', decimal: known, unit };
   }
   // Beside ";" a comma is the decimal mark; but money has cents, not three digits after it.
-  if (
-    settled.type === 'number' &&
-    (isCurrency(settled.unit) || (marks.comma === 'decimal' && mark === '.'))
-  ) {
+  if (settled.type === 'number' && (isCurrency(settled.unit) || (comma === 'decimal' && mark === '.'))) {
     const types = (type: string): string => JSON.stringify({ [name]: type });
     const [own, other] = mark === '.' ? ['point', 'comma'] : ['comma', 'point'];
     return {
@@ -47,4 +54,9 @@ export function withMarkOf(
     };
   }
   return settled;
+}
+
+/** With commas between fields, one inside a number is never taken for its decimal mark unasked. */
+function canHave(mark: Decimal, comma: CommaUse): boolean {
+  return comma !== 'none' || mark === '.';
 }

@@ -118,9 +118,9 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   let bytes = FILE_BYTES;
   let targetFound: TargetProfile | undefined;
   const looks: NamedLook[] = [];
-  const marks = new Set(tallies.flatMap((tally) => tally.marks?.certain ?? []));
+  const marks = new Set(tallies.flatMap((tally) => tally.ofFile?.fields.certainMark ?? []));
   const columns = await mapped(tallies, (tally) => {
-    const settled = withMarkOf(marks, tally.name, tally.settle(), tally.marks);
+    const settled = withMarkOf(marks, tally.name, tally.settle(), tally.ofFile);
     const { type, decimal, order, unit, numbers, warning, look } = settled;
     const total = settled.words === undefined ? undefined : totalWarning(tally.name, settled.words);
     warnings.push(...[warning, total].filter((text) => text !== undefined));

@@ -53,6 +53,9 @@ export class TextReadings {
   /** The first cell whose mark may group thousands. */
   private marked: Sight | undefined;
 
+  /** Whether a cell had grouped thousands, and only one reading. */
+  isGrouped = false;
+
   private readonly majority = new MajorityReadings();
 
   /** False once no more need be added: the cells have nothing in common, nor have nearly all of them. */
@@ -101,6 +104,8 @@ export class TextReadings {
       if (this.marked === undefined && (kinds & (WHOLE | READS_POINT | READS_COMMA)) === BOTH_MARKS) {
         this.marked = { row, value: cell };
       }
+      const marks = kinds & BOTH_MARKS;
+      this.isGrouped ||= (kinds & PLAIN) === 0 && marks !== 0 && marks !== BOTH_MARKS;
       this.count++;
       this.any |= kinds;
     }
@@ -159,9 +164,24 @@ export class TextReadings {
 
   /** The decimal mark of these cells, where at least one of them leaves no doubt. */
   get certainMark(): Decimal | undefined {
-    const marks = this.all & (READS_POINT | READS_COMMA);
+    const marks = this.all & BOTH_MARKS;
     const isCertain = (this.any & FRACTION) !== 0;
     return !isCertain ? undefined : marks === READS_POINT ? '.' : marks === READS_COMMA ? ',' : undefined;
+  }
+
+  /** The only decimal mark that all cells can have; undefined where there is none, or could be either. */
+  get ownMark(): Decimal | undefined {
+    const marks = this.all & BOTH_MARKS;
+    return this.count === 0 || marks === BOTH_MARKS || marks === 0
+      ? undefined
+      : marks === READS_POINT
+        ? '.'
+        : ',';
+  }
+
+  /** False where any cell may have decimals. */
+  get isWhole(): boolean {
+    return (this.any & FRACTION) === 0;
   }
 
   /** The one mark of all cells, such as 1.234, where it may be a decimal one or group thousands. */

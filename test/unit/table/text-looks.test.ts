@@ -44,7 +44,9 @@ describe('Text that reads as numbers', () => {
     ['grouped, points first', ['1.100', '0,5'], [1100, 0.5], '"0,5", row 2'],
   ];
   for (const [form, table] of forms) {
-    for (const [name, cells, numbers, example] of cases) {
+    // In a CSV file a comma that can only group thousands shows the mark.
+    const texts = cases.filter(([name]) => form !== 'CSV' || name !== 'grouped with commas');
+    for (const [name, cells, numbers, example] of texts) {
       it(`${form}: ${name}`, async () => {
         const plain = await found(table(cells));
         assert.equal(plain.column.type, 'text');
@@ -186,8 +188,7 @@ describe('Decimal commas in files', () => {
   it('with ";", as ever; grouped ones where there is no doubt', async () => {
     const { column, cells, warnings } = await found('a;b\n1,234;2\n5,678;3\n');
     assert.deepEqual([column, cells, warnings], [{ name: 'a', type: 'number' }, [1.234, 5.678], '']);
-    const doubtful = await found('a;b\n900,50;2\n1.100;3\n');
-    assert.match(doubtful.warnings, /"a" is text that reads as numbers \("1.100", row 2\)|"900,50", row 1/);
+    assert.deepEqual((await found('a;b\n900,50;2\n1.100;3\n')).cells, [900.5, 1100]);
     assert.deepEqual((await found('a;b\n900,50;2\n1.100,50;3\n', { a: 'number' })).cells, [900.5, 1100.5]);
     assert.deepEqual((await found('a;b\n0,5;2\n1.5;3\n', { a: 'number' })).cells, [0.5, 1.5]);
   });
