@@ -46,7 +46,8 @@ export const BEYOND_SAFE = 2048;
 /** Whole, but beyond 64 bits. */
 export const BEYOND_INT64 = 4096;
 
-const LOCAL_DATES = DAY_FIRST | MONTH_FIRST | YEAR_FIRST;
+/** A date as people write it. */
+export const LOCAL_DATES = DAY_FIRST | MONTH_FIRST | YEAR_FIRST;
 export const DATES = DATE | LOCAL_DATES;
 /** What a column of text can settle as. */
 export const TYPES = WHOLE | POINT_NUMBER | COMMA_NUMBER | BOOLEAN | DATES;

@@ -77,11 +77,14 @@ const KANJI_DATE =
 /** `21-Nov-2024`, `21. November 2024`, `21 nov. 2024 9:05`. */
 const NAMED_MONTH = new RegExp(`^(\\d\\d?)(?:\\.? |[-.])(\\p{L}{3,9})\\.?[ -](\\d{4}|\\d\\d)${TIME}$`, 'u');
 
-/** A date as people write it, in local time, by every order that it can have. */
-export function parseLocalDate(text: string): Partial<Record<DateOrder, number>> {
+/**
+ * A date as people write it, in local time, by every order that it can have.
+ * @param years the last of the hundred years that two digits can mean
+ */
+export function parseLocalDate(text: string, years?: number): Partial<Record<DateOrder, number>> {
   const match = LOCAL_DATE.exec(text);
   if (match === null) {
-    return parseWords(text);
+    return parseWords(text, years);
   }
   if (isVersion(text)) {
     return {};
@@ -91,7 +94,7 @@ export function parseLocalDate(text: string): Partial<Record<DateOrder, number>>
   if (year !== undefined) {
     return orders({ ymd: dayOf(Number(year), Number(month), Number(day)) + time });
   }
-  const full = fullYear(last!);
+  const full = last!.length === 4 ? Number(last) : fullYear(Number(last), years);
   const dmy = dayOf(full, Number(second), Number(first)) + time;
   if (mark === '.') {
     // The day comes first everywhere.
@@ -101,12 +104,14 @@ export function parseLocalDate(text: string): Partial<Record<DateOrder, number>>
   // 24-03-11 may be of 2024 as well as of 2011.
   const isYear = mark === '-' && last!.length === 2 && first!.length === 2;
   return orders(
-    isYear ? { dmy, mdy, ymd: dayOf(fullYear(first!), Number(second), Number(last)) + time } : { dmy, mdy },
+    isYear
+      ? { dmy, mdy, ymd: dayOf(fullYear(Number(first), years), Number(second), Number(last)) + time }
+      : { dmy, mdy },
   );
 }
 
 /** A date with signs or names for its parts. */
-function parseWords(text: string): Partial<Record<DateOrder, number>> {
+function parseWords(text: string, years: number | undefined): Partial<Record<DateOrder, number>> {
   const kanji = KANJI_DATE.exec(text);
   if (kanji !== null) {
     const [, year, month, day, hour, colon, seconds, minutes, spoken] = kanji;
@@ -120,7 +125,8 @@ function parseWords(text: string): Partial<Record<DateOrder, number>> {
   }
   const [, day, , year, hour, minute, seconds, fraction, half] = named;
   const time = timeOf(hourOf(hour, half), minute, seconds, fraction);
-  return orders({ dmy: dayOf(fullYear(year!), month, Number(day)) + time });
+  const full = year!.length === 4 ? Number(year) : fullYear(Number(year), years);
+  return orders({ dmy: dayOf(full, month, Number(day)) + time });
 }
 
 function orders(read: Partial<Record<DateOrder, number>>): Partial<Record<DateOrder, number>> {
@@ -132,10 +138,16 @@ function isVersion(text: string): boolean {
   return !text.includes(':') && /^\d\.|^\d\d?\.\d\./.test(text) && !/^[\d.]+\d{4}(?!\d)/.test(text);
 }
 
-/** Two digits mean 1969 to 2068, as POSIX has it. */
-function fullYear(digits: string): number {
-  const year = Number(digits);
-  return digits.length === 4 ? year : year < 69 ? 2000 + year : 1900 + year;
+/** What POSIX has two digits of a year mean: 1969 to 2068. */
+const POSIX_YEARS = 2068;
+
+/**
+ * The year that two digits mean.
+ * @param last the last of the hundred years that it can be
+ */
+export function fullYear(digits: number, last = POSIX_YEARS): number {
+  const year = last - (last % 100) + digits;
+  return year > last ? year - 100 : year;
 }
 
 const NO_HOUR = '99';
@@ -165,11 +177,13 @@ function epochOf(value: number): number {
 export class DateReader {
   private readonly zone: TimeZone | undefined;
   private readonly order: DateOrder | undefined;
+  private readonly years: number | undefined;
   private readonly numbers: CellReading['numbers'];
 
-  constructor({ zone, order, numbers }: CellReading) {
+  constructor({ zone, order, years, numbers }: CellReading) {
     this.zone = zone === undefined ? undefined : TimeZone.of(zone);
     this.order = order;
+    this.years = years;
     this.numbers = numbers;
   }
 
@@ -191,7 +205,7 @@ export class DateReader {
 
   /** The instant of a date, in milliseconds; NaN when the cell is not one. Text without a zone is in the column's. */
   instant(cell: unknown): number {
-    const utc = new DateReader({ order: this.order });
+    const utc = new DateReader({ order: this.order, years: this.years });
     if (typeof cell !== 'string' || this.zone === undefined) {
       return utc.read(cell);
     }
@@ -227,7 +241,7 @@ export class DateReader {
     if (PLAIN_NUMBER.test(text)) {
       return this.fromNumber(Number(text));
     }
-    const read = parseLocalDate(text);
+    const read = parseLocalDate(text, this.years);
     if (this.order !== undefined) {
       return read[this.order] ?? NaN;
     }

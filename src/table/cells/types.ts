@@ -26,6 +26,8 @@ export interface CellReading {
   unit?: string;
   /** Text of a date column that is not ISO 8601 has its day, month and year in this order. */
   order?: DateOrder;
+  /** The last of the hundred years that two digits of a date can mean; left out, 2068. */
+  years?: number;
   /**
    * What numbers of a date column are: days since 1900 as spreadsheets count them, or the digits of a date (20241121).
    * Left out, seconds or milliseconds since 1970.

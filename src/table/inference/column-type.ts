@@ -108,6 +108,15 @@ export class ColumnTypeInference {
   }
 
   settle(): Settled {
+    const settled = this.settleType();
+    if (settled.type !== 'date' || settled.numbers !== undefined) {
+      return settled;
+    }
+    const { years, warning } = this.text.shortYears.settle(this.name, settled.order);
+    return { ...settled, years, warning: settled.warning ?? warning };
+  }
+
+  private settleType(): Settled {
     if (this.given !== undefined) {
       return {
         type: this.given,
@@ -124,7 +133,7 @@ export class ColumnTypeInference {
     const values = this.values.settle() & ~(this.datedText ? TEXT : 0);
     const settled = this.settleKinds(fields | values | (this.datedText ? DATE : 0));
     if (settled.type !== 'text') {
-      const order = settled.type === 'date' ? this.order : undefined;
+      const order = settled.type === 'date' ? orderOf(this.text.all) : undefined;
       return { ...settled, order, unit: this.fields.unit };
     }
     const text = this.values.first(TEXT) ?? this.fields.odd ?? this.fields.first ?? this.strings.first;
@@ -136,9 +145,9 @@ export class ColumnTypeInference {
     return this.settleMost(fields) ?? { ...settled, text };
   }
 
-  /** The order of local dates, in fields or in text. */
-  private get order(): DateOrder | undefined {
-    return orderOf(this.fields.count > 0 ? this.fields.all : this.strings.all);
+  /** The cells that are text: fields, or those among JavaScript values. */
+  private get text(): TextReadings {
+    return this.fields.count > 0 ? this.fields : this.strings;
   }
 
   /** True where all text among JavaScript values is dates, in an order that is certain. */

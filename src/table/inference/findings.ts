@@ -13,6 +13,7 @@ export interface Settled {
   type: ColumnType;
   decimal?: Decimal;
   order?: DateOrder;
+  years?: number;
   unit?: string;
   numbers?: CellReading['numbers'];
   warning?: string;

@@ -121,7 +121,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   const marks = new Set(tallies.flatMap((tally) => tally.ofFile?.fields.certainMark ?? []));
   const columns = await mapped(tallies, (tally) => {
     const settled = withMarkOf(marks, tally.name, tally.settle(), tally.ofFile);
-    const { type, decimal, order, unit, numbers, warning, look } = settled;
+    const { type, decimal, order, years, unit, numbers, warning, look } = settled;
     const total = settled.words === undefined ? undefined : totalWarning(tally.name, settled.words);
     warnings.push(...[warning, total].filter((text) => text !== undefined));
     const { firstNumber } = tally;
@@ -142,33 +142,11 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     // A target that must not be missing must not become so either.
     const strict = tally.target !== undefined && !required;
     const unreadable = strict ? undefined : reading.unreadable;
-    // Without what is undefined, so that a column reads well on a model card.
-    const column: Column = { name: tally.name, type };
-    if (decimal !== undefined) {
-      column.decimal = decimal;
-    }
-    if (order !== undefined) {
-      column.order = order;
-    }
-    if (unit !== undefined) {
-      column.unit = unit;
-    }
-    if (numbers !== undefined) {
-      column.numbers = numbers;
-    }
-    if (zone !== undefined) {
-      column.zone = zone;
-    }
-    if (missing !== undefined) {
-      column.missing = missing;
-    }
-    if (unreadable !== undefined) {
-      column.unreadable = unreadable;
-    }
-    if (required) {
-      column.required = true;
-    }
-    return column;
+    const column: Column = {
+      ...{ name: tally.name, type, decimal, order, years, unit, numbers },
+      ...{ zone, missing, unreadable, required: required ? true : undefined },
+    };
+    return withoutUndefined(column);
   });
   warnings.push(...lookWarnings(looks).map(({ problem, keep }) => `${problem} ${keep}`));
   // Each row group has its own header of every column, of about a thousandth of what it may hold.
@@ -180,6 +158,11 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     profile.distinctRows = different.count;
   }
   return profile;
+}
+
+/** Without what is undefined, so that a column reads well on a model card. */
+function withoutUndefined(column: Column): Column {
+  return Object.fromEntries(Object.entries(column).filter(([, value]) => value !== undefined)) as Column;
 }
 
 /** How the cells of every column are read. */

@@ -8,6 +8,7 @@ import {
   DATES,
   FRACTION,
   HUMAN_ONLY,
+  LOCAL_DATES,
   LOOKS,
   NUMERIC,
   orderOf,
@@ -24,6 +25,7 @@ import type { Decimal } from '../cells/types';
 import { writtenNumber } from '../cells/written-number';
 import type { Sight, TextLook } from './findings';
 import { type Majority, MajorityReadings } from './majority';
+import { ShortYears } from './short-years';
 import { NUMBERS, TEXT } from './value-kinds';
 
 const BOTH_MARKS = READS_POINT | READS_COMMA;
@@ -56,6 +58,8 @@ export class TextReadings {
   /** Whether a cell had grouped thousands, and only one reading. */
   isGrouped = false;
 
+  readonly shortYears = new ShortYears();
+
   private readonly majority = new MajorityReadings();
 
   /** False once no more need be added: the cells have nothing in common, nor have nearly all of them. */
@@ -86,6 +90,9 @@ export class TextReadings {
 
   /** @param seen what the cell can be read as */
   add(seen: number, cell: string, row: number): void {
+    if ((seen & LOCAL_DATES) !== 0 && (seen & ABSENT) === 0) {
+      this.shortYears.add(cell, row);
+    }
     const isPlain = (seen & WITH_UNIT) === 0 && this.unit === undefined;
     const kinds = isPlain ? seen : this.ofOneUnit(seen, cell);
     if (this.all === 0) {
