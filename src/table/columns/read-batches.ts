@@ -7,6 +7,7 @@ import { COLUMNS_PER_LOOK } from './bounds';
 import { builderFor } from './builders';
 import { cellsOf, type ColumnBatch } from './column-batch';
 import type { TypedColumnBuilder } from './column-builder';
+import { ColumnPlaces } from './header';
 import { MissingWords } from './missing-words';
 import { type Slice, type SliceSource, tellRead } from './slices';
 
@@ -145,7 +146,7 @@ function* cut(batch: ColumnBatch, maxRows: number): Iterable<ColumnBatch> {
   }
 }
 
-/** Says of which missing column the table has one whose name differs in case or in spaces around it alone. */
+/** Says of which missing column the table has one whose name differs in case alone. */
 function spelledAlmost(missing: readonly string[], names: readonly string[]): string {
   const plain = (name: string) => name.trim().toLowerCase();
   const known = new Map(names.map((name) => [plain(name), name]));
@@ -160,8 +161,8 @@ function indicesOf(
   columns: readonly Column[],
   missingColumns: 'error' | 'fill',
 ): number[] {
-  const known = new Map(names.map((name, index) => [name, index]));
-  const missing = columns.filter(({ name }) => !known.has(name)).map(({ name }) => name);
+  const places = new ColumnPlaces(names);
+  const missing = columns.filter(({ name }) => places.of(name) === undefined).map(({ name }) => name);
   if (missing.length > 0 && (missingColumns === 'error' || missing.length === columns.length)) {
     const lacks = missing.length === 1 ? 'a column' : 'columns';
     throw new ServiceError(
@@ -170,5 +171,5 @@ function indicesOf(
         spelledAlmost(missing, names),
     );
   }
-  return columns.map(({ name }) => known.get(name) ?? -1);
+  return columns.map(({ name }) => places.of(name) ?? -1);
 }

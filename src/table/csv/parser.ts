@@ -1,4 +1,5 @@
 import { invalidTable } from '../cells/errors';
+import type { TableRows } from './table-rows';
 
 const MAX_ROW_CHARS = 2 ** 24;
 
@@ -35,10 +36,15 @@ export class CsvParser {
   /** True where the current text has a CR without LF, as in very old files. */
   private bareCr = false;
 
-  /** @param dropsBlanks whether empty fields beyond the last named column are dropped, as spreadsheets add them */
+  private mayHaveNuls = false;
+
+  /**
+   * @param lines what takes the lines for rows of a table; empty fields beyond its last named column, as spreadsheets add
+   * them, are dropped too. Left out, each line is a row
+   */
   constructor(
     private readonly delimiter: string,
-    private readonly dropsBlanks = false,
+    private readonly lines?: TableRows,
   ) {}
 
   /** Rows that are complete and not taken yet. */
@@ -56,6 +62,7 @@ export class CsvParser {
     this.rest = [];
     this.restChars = 0;
     this.bareCr = /\r[^\n]/.test(text);
+    this.mayHaveNuls = text.includes('\0');
     let at = 0;
     for (;;) {
       const next = this.readRow(text, at, last);
@@ -206,15 +213,18 @@ export class CsvParser {
   }
 
   private endRow(): void {
-    const { row } = this;
+    const row = this.lines === undefined ? this.row : this.lines.take(this.row, this.mayHaveNuls);
     this.row = [];
     this.rowChars = 0;
+    if (row === undefined) {
+      return;
+    }
     if (this.names === undefined) {
       this.names = row;
       this.columns = row.map(() => []);
       return;
     }
-    if (this.dropsBlanks) {
+    if (this.lines !== undefined) {
       this.dropBlanks(this.names, row);
     }
     if (row.length !== this.names.length) {

@@ -2,28 +2,42 @@ import { looksLikeValue } from '../cells/classify';
 import { emptyTable, invalidTable, listNames, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { assertWidth } from '../columns/bounds';
-import {
-  checkNames,
-  type Slice,
-  type SliceOptions,
-  type SliceSource,
-  type TableForm,
-} from '../columns/slices';
+import { headerOf } from '../columns/header';
+import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { PIECE, type Pieces } from '../text/pieces';
 import { CsvParser } from './parser';
+import { type CsvForm, TableRows } from './table-rows';
 
 /** Characters that the first line is looked for in. */
 const MAX_HEADER = 1024 * 1024;
 const LINE_END = /[\r\n]/;
+const WHOLE_LINE_END = /\r\n|\n|\r/;
 
 /** A table in CSV text, read again each time from re-readable pieces of text. */
 export class CsvSource implements SliceSource {
+  readonly names: readonly string[];
+  private readonly told: readonly string[];
+  /** The rows as they were read last. */
+  private rows: TableRows;
+
   private constructor(
     readonly form: TableForm,
-    readonly names: readonly string[],
-    readonly delimiter: string,
+    written: readonly string[],
+    private readonly shape: CsvForm,
     private readonly pieces: Pieces,
-  ) {}
+  ) {
+    const { names, warning } = headerOf(written);
+    this.names = names;
+    this.told = [
+      ...(warning === undefined ? [] : [warning]),
+      ...(shape.hasRowNames === true
+        ? [
+            `The header has one name fewer than the rows have fields: the first field of each is taken for the name of the row. If it only counts the rows, leave column ${show(names[0])} out by Ignore.`,
+          ]
+        : []),
+    ];
+    this.rows = new TableRows(shape);
+  }
 
   /**
    * Finds the delimiter and reads the header. Errors: `table.empty` for no text, `table.invalid` for a
@@ -47,31 +61,52 @@ export class CsvSource implements SliceSource {
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
     const separator = SEPARATOR_LINE.exec(head);
-    if (separator !== null) {
-      head = head.slice(separator[0].length);
-      pieces = without(pieces, separator[0].length);
+    const front = (separator?.[0] ?? '') + commentsIn(head.slice(separator?.[0].length));
+    const text = head.slice(front.length);
+    const found = separator?.[1] ?? delimiter ?? findDelimiter(text, !more);
+    const shape: CsvForm = { delimiter: found, isAnnotated: ANNOTATION.test(front) };
+    const skipped = front.split(WHOLE_LINE_END).length - 1;
+    const title =
+      separator === null && delimiter === undefined ? titleError(text, found, skipped) : undefined;
+    if (title !== undefined) {
+      throw title;
     }
-    const found = separator?.[1] ?? delimiter ?? findDelimiter(head, !more);
-    const parser = new CsvParser(found, true);
+    shape.hasRowNames = hasRowNames(text, found, !more);
+    const parser = new CsvParser(found, new TableRows(shape));
     try {
-      parser.push(head, !more);
+      parser.push(text, !more);
     } catch (error) {
-      throw preambleError(head, found) ?? error;
+      throw preambleError(text, found, skipped) ?? error;
     }
     if (parser.names === undefined) {
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
     checkHeader(parser.names);
-    return new CsvSource(form, parser.names, found, pieces);
+    return new CsvSource(form, parser.names, shape, front === '' ? pieces : without(pieces, front.length));
+  }
+
+  get delimiter(): string {
+    return this.shape.delimiter;
   }
 
   get warnings(): readonly string[] {
     const encoding = this.pieces.oldEncoding?.();
-    return encoding === undefined ? [] : [OLD_ENCODINGS[encoding]];
+    const { repeated, torn } = this.rows;
+    return [
+      ...(encoding === undefined ? [] : [OLD_ENCODINGS[encoding]]),
+      ...this.told,
+      ...(repeated === 0 ? [] : [`The header comes again in ${lines(repeated)}, left out as no row.`]),
+      ...(torn === 0
+        ? []
+        : [
+            `The text has NUL bytes, as a computer without power leaves them: ${lines(torn)} cut off before them ${torn === 1 ? 'is' : 'are'} left out.`,
+          ]),
+    ];
   }
 
   async *slices({ sizer, signal }: SliceOptions): AsyncIterable<Slice> {
-    const parser = new CsvParser(this.delimiter, true);
+    this.rows = new TableRows(this.shape);
+    const parser = new CsvParser(this.delimiter, this.rows);
     for await (const piece of this.pieces()) {
       parser.push(piece, false);
       if (parser.ready > 0) {
@@ -102,6 +137,8 @@ export class CsvSource implements SliceSource {
   }
 }
 
+const lines = (count: number): string => (count === 1 ? 'a line' : `${count} lines`);
+
 const blanks = (rows: number): string[] => new Array<string>(rows).fill('');
 
 const OLD_ENCODINGS = {
@@ -126,39 +163,110 @@ function without(pieces: Pieces, characters: number): Pieces {
   return Object.assign(rest, { reached: pieces.reached, oldEncoding: pieces.oldEncoding });
 }
 
+/** What InfluxDB writes above the header of an annotated table. */
+const ANNOTATION = /^#(?:group|datatype|default)\b/m;
+const COMMENTS = /^(?:#[^\r\n]*(?:\r\n|\n|\r))+/;
+
+/** The lines that begin with # above the header; none where the last of them is the header itself. */
+function commentsIn(head: string): string {
+  const comments = COMMENTS.exec(head)?.[0] ?? '';
+  const [next = ''] = head.slice(comments.length).split(LINE_END, 1);
+  const fields = next.split(DELIMITERS.find((sign) => next.includes(sign)) ?? ',');
+  return fields.length > 1 && !fields.some((field) => isNumber(field)) ? comments : '';
+}
+
 /** Lines in which a header is looked for, and lines alike that must follow it. */
-const MAX_PREAMBLE = 30;
+const MAX_PREAMBLE = 60;
 const ALIKE = 3;
 
-/** `table.invalid` that names the line of the header, where other text stands before it; undefined where none does. */
-function preambleError(head: string, found: string): Error | undefined {
-  const lines = head.split(/\r\n|\n|\r/, MAX_PREAMBLE + ALIKE);
-  const own = lines.map((line) => line.split(found).length);
-  if (own.filter((width) => width === own[0]).length * 2 > own.length) {
-    // The header fits: some row further down does not.
-    return undefined;
-  }
-  const header = DELIMITERS.map((delimiter) => headerOf(lines, delimiter)).sort(
-    (a, b) => b.width - a.width,
-  )[0]!;
-  if (header.at <= 0) {
-    return undefined;
-  }
+const isNumber = (field: string): boolean => Number.isFinite(parseNumber(field, true));
+const isName = (field: string): boolean => field.trim() !== '' && !isNumber(field);
+
+/** `table.invalid` where a title above the table has a comma, by which the rows with decimal commas could be parted too. */
+function titleError(head: string, found: string, skipped: number): Error | undefined {
+  const lines = head.split(WHOLE_LINE_END, MAX_PREAMBLE + ALIKE);
+  const width = lines[0]!.split(found).length;
+  const [other] = DELIMITERS.filter((sign) => !lines[0]!.includes(sign))
+    .map((sign) => headerLine(lines, sign))
+    .filter((header) => header.at > 0 && header.isFollowedByNumbers && header.width > width);
+  return other === undefined ? undefined : beginsLater(width, lines, other.at, skipped);
+}
+
+function beginsLater(width: number, lines: readonly string[], at: number, skipped: number): Error {
   return invalidTable(
-    `The first line names ${own[0] === 1 ? 'one column' : `${own[0]} columns`}, but the table seems to begin in line ${header.at + 1} (${show(lines[header.at])}). Remove the lines before it: the first line must hold the names of the columns.`,
+    `The first line names ${width === 1 ? 'one column' : `${width} columns`}, but the table seems to begin in line ${at + skipped + 1} (${show(lines[at])}). Remove the lines before it: the first line must hold the names of the columns.`,
   );
 }
 
-/** The first line that can be a header with this delimiter, from 0, and its columns; none of these where none can. */
-function headerOf(lines: readonly string[], delimiter: string): { at: number; width: number } {
-  const rows = lines.map((line) => line.split(delimiter));
-  const at = rows.findIndex(
-    (fields, line) =>
-      fields.length > 1 &&
-      fields.every((field) => field.trim() !== '' && !Number.isFinite(parseNumber(field, true))) &&
-      rows.slice(line + 1, line + 1 + ALIKE).filter((next) => next.length === fields.length).length === ALIKE,
+/** `table.invalid` that names the line of the header, where other text stands before it; undefined where none does. */
+function preambleError(head: string, found: string, skipped: number): Error | undefined {
+  const lines = head.split(WHOLE_LINE_END, MAX_PREAMBLE + ALIKE);
+  const own = lines.map((line) => line.split(found).length);
+  const headers = DELIMITERS.map((delimiter) => headerLine(lines, delimiter));
+  const [header] = headers.sort(
+    (a, b) => Number(b.isFollowedByNumbers) - Number(a.isFollowedByNumbers) || b.width - a.width,
   );
-  return { at, width: rows[at]?.length ?? 0 };
+  const fits = own.filter((width) => width === own[0]).length * 2 > own.length;
+  if (header!.at <= 0 || (fits && !header!.isFollowedByNumbers)) {
+    // Where the first line fits the others, some row further down does not.
+    return undefined;
+  }
+  return beginsLater(own[0]!, lines, header!.at, skipped);
+}
+
+/**
+ * The first line that can be a header with this delimiter, from 0, one above numbers where there is any, and its columns;
+ * -1 where none can.
+ */
+function headerLine(
+  lines: readonly string[],
+  delimiter: string,
+): { at: number; width: number; isFollowedByNumbers: boolean } {
+  const rows = lines.map((line) => line.split(delimiter));
+  const isHeader = (
+    at: number,
+    isRow: (fields: readonly string[], header: readonly string[]) => boolean,
+  ): boolean =>
+    rows[at]!.length > 1 &&
+    rows[at]!.every(isName) &&
+    rows.slice(at + 1, at + 1 + ALIKE).filter((row) => isRow(row, rows[at]!)).length === ALIKE;
+  // The last of the columns may be for remarks, and be left out of the rows.
+  const above = rows.findIndex((_, at) =>
+    isHeader(
+      at,
+      (row, header) =>
+        row.length === rows[at + 1]!.length &&
+        row.length > 1 &&
+        row.length <= header.length &&
+        row.some(isNumber),
+    ),
+  );
+  const at =
+    above >= 0
+      ? above
+      : rows.findIndex((_, line) => isHeader(line, (row, header) => row.length === header.length));
+  return { at, width: rows[at]?.length ?? 0, isFollowedByNumbers: above >= 0 };
+}
+
+/** Whether all rows have one field more than the header, which names them, as R writes tables. */
+function hasRowNames(head: string, delimiter: string, last: boolean): boolean {
+  const table = new TableRows({ delimiter, hasRowNames: true });
+  const parser = new CsvParser(delimiter, table);
+  try {
+    parser.push(...sampleOf(head, last));
+  } catch {
+    return false;
+  }
+  const { rows, columns } = parser.take();
+  const [names, second] = columns;
+  // Spaces follow the commas of a sentence, and an empty field at the end of each row is none.
+  return (
+    rows > 1 &&
+    columns.length === table.width &&
+    new Set(names).size === rows &&
+    !second!.some((field) => field.startsWith(' ')) &&
+    !columns.at(-1)!.every((field) => field.trim() === '')
+  );
 }
 
 function checkHeader(names: readonly string[]): void {
@@ -176,7 +284,7 @@ function checkHeader(names: readonly string[]): void {
       `The first line (${listNames(names)}) looks like values. A CSV table needs a first line with the names of its columns.`,
     );
   }
-  checkNames(names);
+  assertWidth(names.length);
 }
 
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -198,13 +306,18 @@ function findDelimiter(head: string, last: boolean): string {
 }
 
 function tryDelimiter(head: string, delimiter: string, last: boolean): { even: boolean; fields: number } {
-  const parser = new CsvParser(delimiter, true);
+  const parser = new CsvParser(delimiter, new TableRows({ delimiter }));
   try {
-    const lines = head.split('\n', SAMPLE_ROWS + 1);
-    const whole = last && lines.length <= SAMPLE_ROWS;
-    parser.push(lines.slice(0, whole ? lines.length : SAMPLE_ROWS).join('\n'), whole);
+    parser.push(...sampleOf(head, last));
     return { even: true, fields: parser.names?.length ?? 1 };
   } catch {
     return { even: false, fields: parser.names?.length ?? 1 };
   }
+}
+
+/** The first rows of a text, and whether they are all of it. */
+function sampleOf(head: string, last: boolean): [text: string, last: boolean] {
+  const lines = head.split('\n', SAMPLE_ROWS + 1);
+  const whole = last && lines.length <= SAMPLE_ROWS;
+  return [lines.slice(0, whole ? lines.length : SAMPLE_ROWS).join('\n'), whole];
 }

@@ -4,14 +4,8 @@ import { reasonOf } from '../../util/reason';
 import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';
 import type { Row } from '../cells/types';
 import { assertDense, assertWidth, maybeEndless, ownNames } from '../columns/bounds';
-import {
-  checkNames,
-  type Slice,
-  type SliceColumn,
-  type SliceOptions,
-  type SliceSource,
-  type TableForm,
-} from '../columns/slices';
+import { type Header, headerOf } from '../columns/header';
+import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 
 /** Names that objects inherit: only an own property of such a name is a cell. */
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
@@ -196,11 +190,14 @@ export class MatrixSource implements SliceSource {
   readonly names: readonly string[];
   readonly rowCount: number;
 
+  readonly warnings: readonly string[];
+
   private constructor(
     readonly matrix: readonly (readonly unknown[])[],
-    names: readonly string[],
+    { names, warning }: Header,
   ) {
     this.names = names;
+    this.warnings = warning === undefined ? [] : [warning];
     this.rowCount = matrix.length - 1;
   }
 
@@ -215,7 +212,7 @@ export class MatrixSource implements SliceSource {
       }
       return name;
     });
-    checkNames(names);
+    const named = headerOf(names);
     const sizer = new SliceSizer(2);
     for (let at = 1; at < matrix.length;) {
       const end = Math.min(matrix.length, at + sizer.rows);
@@ -226,7 +223,7 @@ export class MatrixSource implements SliceSource {
         await sizer.step(signal);
       }
     }
-    return new MatrixSource(matrix as readonly (readonly unknown[])[], names);
+    return new MatrixSource(matrix as readonly (readonly unknown[])[], named);
   }
 
   *slices({ sizer }: SliceOptions): Iterable<Slice> {

@@ -320,15 +320,6 @@ describe('Input forms of a table', () => {
       /must hold the column names/,
     ],
     ['a ragged matrix', [['a', 'b'], [1]], 'table.invalid', /Row 1 has 1 values/],
-    [
-      'a matrix with a name twice',
-      [
-        ['a', 'a'],
-        [1, 2],
-      ],
-      'table.invalid',
-      /"a" appears twice/,
-    ],
     ['broken JSON', '{"a": 1', 'table.invalid', /not valid JSON/],
     ['empty text', '', 'table.empty', /empty/],
     ['an empty Buffer', Buffer.alloc(0), 'table.empty', /empty/],

@@ -1,0 +1,71 @@
+/** What a text file shows of itself before it is read, beside what parts its fields. */
+export interface CsvForm {
+  delimiter: string;
+  /** Each row begins with a field more than the header has names, as R writes row names. */
+  hasRowNames?: boolean;
+  /** The first field of each line is for the annotations of InfluxDB: `#datatype` and its like begin lines that are no rows. */
+  isAnnotated?: boolean;
+}
+
+/** Takes the lines of a text file for the header and the rows of a table, and leaves out what is neither. */
+export class TableRows {
+  /** Lines that were the header again, as in files that were joined. */
+  repeated = 0;
+  /** Lines that were cut off before NUL bytes, which a computer without power leaves in a log. */
+  torn = 0;
+  private header: readonly string[] | undefined;
+
+  constructor(private readonly form: CsvForm) {}
+
+  /** Fields of the header. */
+  get width(): number | undefined {
+    return this.header?.length;
+  }
+
+  /** The fields of a line as the table has them, the header first; undefined for a line that is none of its rows. */
+  take(line: string[], mayHaveNuls: boolean): string[] | undefined {
+    const row = this.withoutAnnotation(mayHaveNuls ? this.afterNuls(line) : line);
+    if (row === undefined) {
+      return undefined;
+    }
+    if (this.header === undefined) {
+      const names = this.form.hasRowNames === true ? ['', ...row] : row;
+      this.header = names;
+      return names.slice();
+    }
+    if (
+      row.length > 1 &&
+      row.length === this.header.length &&
+      row.every((field, i) => field === this.header![i])
+    ) {
+      this.repeated++;
+      return undefined;
+    }
+    return row;
+  }
+
+  private withoutAnnotation(row: string[] | undefined): string[] | undefined {
+    const [mark = ''] = row ?? [];
+    if (row === undefined || this.form.isAnnotated !== true || (mark !== '' && !mark.startsWith('#'))) {
+      return row;
+    }
+    return mark === '' && row.length > 1 ? row.slice(1) : undefined;
+  }
+
+  /** What follows the last NUL of a line; undefined where that is no row of the table. */
+  private afterNuls(line: string[]): string[] | undefined {
+    const last = line.findLastIndex((field) => field.includes('\0'));
+    if (last < 0) {
+      return line;
+    }
+    const field = line[last]!;
+    const row = [field.slice(field.lastIndexOf('\0') + 1), ...line.slice(last + 1)];
+    const before = [...line.slice(0, last), field.slice(0, field.indexOf('\0'))];
+    this.torn += before.some((part) => part.trim() !== '') ? 1 : 0;
+    const isRow =
+      this.header !== undefined &&
+      row.length === this.header.length &&
+      row.some((part) => part.trim() !== '');
+    return isRow ? row : undefined;
+  }
+}

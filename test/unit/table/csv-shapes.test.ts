@@ -1,0 +1,185 @@
+import { strict as assert } from 'node:assert';
+
+import {
+  type Column,
+  openTable,
+  profileTable,
+  readBatches,
+  readRows,
+  type TableSource,
+} from '../../../dist/src/table';
+import { collect, rejectsWith } from './helpers';
+
+async function read(
+  table: unknown,
+): Promise<{ names: readonly string[]; rows: unknown[][]; warnings: string }> {
+  const source = await openTable(table);
+  const { warnings } = await profileTable(source);
+  const rows = await readRows(source);
+  return { names: source.names, rows: rows.map((row) => Object.values(row)), warnings: warnings.join(' | ') };
+}
+
+describe('A header with names that are empty or come again', () => {
+  const names = ['Unnamed: 0', 'a', 'a.1', 'b', 'a.2', 'Unnamed: 5'];
+  const rows = [
+    [1, 2, 3, 4, 5, 6],
+    [7, 8, 9, 10, 11, 12],
+  ];
+  const header = ['', 'a', 'a', 'b', ' a ', ''];
+  const forms: [string, unknown][] = [
+    ['CSV', [header, ...rows].map((row) => row.join(',')).join('\n')],
+    ['an array of arrays', [header, ...rows]],
+  ];
+  for (const [name, table] of forms) {
+    it(`gets names as pandas gives them, said once: ${name}`, async () => {
+      const found = await read(table);
+      assert.deepEqual([found.names, found.rows], [names, rows]);
+      assert.match(
+        found.warnings,
+        /^The header has names .* "Unnamed: 0", "a.1", "a.2", "Unnamed: 5", here and when the model predicts\.$/,
+      );
+    });
+  }
+
+  it('never gets a name that another column has', async () => {
+    assert.deepEqual((await read('a,a,a.1,Unnamed: 3,\n1,2,3,4,5\n')).names, [
+      ...['a', 'a.2', 'a.1', 'Unnamed: 3', 'Unnamed: 4'],
+    ]);
+  });
+
+  it('has no white space around a name, which a card of before may have', async () => {
+    const source = await openTable('age, job, income\n25,1.5,2\n');
+    assert.deepEqual(source.names, ['age', 'job', 'income']);
+    const of = async (name: string, from: TableSource): Promise<unknown> => {
+      const columns: Column[] = [{ name, type: 'number' }];
+      return (await collect(readBatches(from, columns)))[0]!.columns[0]!;
+    };
+    assert.deepEqual(await of(' job', source), await of('job', source));
+    assert.deepEqual(await of(' job', await openTable([{ job: 1.5 }])), await of('job', source));
+    assert.deepEqual(await of('', await openTable(',x\n1.5,2\n')), await of('job', source));
+  });
+});
+
+describe('A text file as other programs write it', () => {
+  it('of R, with one name fewer than fields, names the rows in a column of its own', async () => {
+    for (const text of [
+      '"x"\t"y"\n"1"\t1.5\t"a"\n"2"\t2.5\t"b"\n',
+      '"x","y"\r\n"first",1.5,"a"\r\n"second",2.5,"b"\r\n',
+    ]) {
+      const { names, rows, warnings } = await read(text);
+      assert.deepEqual(names, ['Unnamed: 0', 'x', 'y']);
+      assert.deepEqual(
+        rows.map((row) => row.slice(1)),
+        [
+          [1.5, 'a'],
+          [2.5, 'b'],
+        ],
+      );
+      assert.match(warnings, /one name fewer .* leave column "Unnamed: 0" out by Ignore/);
+    }
+    await rejectsWith(openTable('name,v\nDoe, John,5\nRoe, Jane,6\n'), 'table.invalid', /Row 1 has 3 fields/);
+  });
+
+  const points = (room: string): string[] =>
+    ['00', '01', '02'].map((h) => `2024-01-01T${h}:00:00Z,20.${h},${room}`);
+
+  it('of InfluxDB, annotated, with a table after the other', async () => {
+    const annotations =
+      '#group,false,false,true\n#datatype,long,dateTime:RFC3339,double,string\n#default,,,,\n';
+    const table = (number: number, room: string): string =>
+      `${annotations},table,_time,_value,room\n${points(room)
+        .map((point) => `,${number},${point}\n`)
+        .join('')}`;
+    for (const text of [table(0, 'hall'), `${table(0, 'hall')}\r\n${table(1, 'attic')}`]) {
+      const { names, rows, warnings } = await read(text);
+      assert.deepEqual(names, ['table', '_time', '_value', 'room']);
+      assert.equal(rows.length, text.includes('attic') ? 6 : 3);
+      assert.ok(rows.every(([, time, value]) => time instanceof Date && typeof value === 'number'));
+      assert.equal(
+        warnings,
+        text.includes('attic') ? 'The header comes again in a line, left out as no row.' : '',
+      );
+    }
+  });
+
+  it('in which the header comes again', async () => {
+    const part = `time,v,room\n${points('hall').join('\n')}\n`;
+    const { rows, warnings } = await read(`${part}\n${part}${part}`);
+    assert.equal(rows.length, 9);
+    assert.ok(rows.every(([time, value]) => time instanceof Date && typeof value === 'number'));
+    assert.equal(warnings, 'The header comes again in 2 lines, left out as no row.');
+  });
+
+  it('with comments above the header, which may begin with # itself', async () => {
+    const expected = [
+      ['a', 1],
+      ['b', 2],
+    ];
+    const comments = await read('# exported 2024-11-21, by hand\n#\nname;v\na;1\nb;2\n');
+    assert.deepEqual([comments.names, comments.rows], [['name', 'v'], expected]);
+    const own = await read('#name;v\na;1\nb;2\n');
+    assert.deepEqual([own.names, own.rows], [['#name', 'v'], expected]);
+  });
+
+  it('as a log of a computer that lost its power, with NUL bytes', async () => {
+    const nuls = '\0'.repeat(600);
+    const log = `time,v\n1,20.5\n2,20.6\n`;
+    const long = Array.from({ length: 800 }, (_, row) => `${row + 3},20.5\n`).join('');
+    for (const [text, rows, torn] of [
+      [`${log}${nuls}`, 2, false],
+      [`${log}${nuls}\n`, 2, false],
+      [`${log}${nuls}3,20.7\n4,20.8\n`, 4, false],
+      [`${log}3,2${nuls}3,20.7\n4,20.8\n`, 4, true],
+      [`${log}3,20.${nuls}\n4,20.8\n`, 3, true],
+      [`${log}${long}999${nuls}9,1\n`, 803, true],
+    ] as const) {
+      for (const value of [text, Buffer.from(text)]) {
+        const found = await read(value);
+        assert.equal(found.rows.length, rows);
+        assert.ok(found.rows.every(([time, v]) => Number.isInteger(time) && Number(v) > 0));
+        assert.equal(found.warnings.includes('a line cut off before them is left out'), torn);
+      }
+    }
+    await rejectsWith(openTable(Buffer.from('ab\0\x01\x02c')), 'table.invalid', /neither text/);
+  });
+});
+
+describe('A table that begins further down', () => {
+  const refused: [string, string, RegExp][] = [
+    [
+      'behind sep=',
+      `sep=;\nExport of station 12, hall 3\ntime;temp;load\n${[0, 1, 2, 3, 4].map((n) => `${n};2${n},5;${n}\n`).join('')}`,
+      /begin in line 3 \("time;temp;load"\)/,
+    ],
+    [
+      'under a title with a comma, where commas are decimal marks',
+      `Export of station 12, hall 3\ntime;temp;load\n${[0, 1, 2, 3, 4].map((n) => `${n};2${n},5;${n}\n`).join('')}`,
+      /begin in line 2 \("time;temp;load"\)/,
+    ],
+    [
+      'under a title, with tabs',
+      `Report, March\n\ntime\ttemp\tload\n${[0, 1, 2, 3, 4].map((n) => `${n}\t2${n},5\t${n}\n`).join('')}`,
+      /begin in line 3 \("time\\ttemp\\tload"\)/,
+    ],
+    [
+      'of LabVIEW',
+      [
+        ...['LabVIEW Measurement\t', 'Writer_Version\t2', 'Reader_Version\t2', 'Separator\tTab'],
+        ...['Decimal_Separator\t.', 'Multi_Headings\tYes', 'X_Columns\tOne', 'Time_Pref\tRelative'],
+        ...['Date\t2015/01/01', 'Time\t10:15:30.1234', '***End_of_Header***\t', '\t'],
+        ...['Channels\t1\t\t', 'Samples\t5\t\t', 'Date\t2015/01/01\t\t', 'Y_Unit_Label\tVolts\t\t'],
+        ...['X_Dimension\tTime\t\t', 'X0\t0.0E+0\t\t', 'Delta_X\t0.001\t\t', '***End_of_Header***\t\t\t'],
+        ...['X_Value\tVoltage\tComment', '0.000\t1.5', '0.001\t1.6', '0.002\t1.7', '0.003\t1.8'],
+      ].join('\n'),
+      /begin in line 21 \("X_Value\\tVoltage\\tComment"\)/,
+    ],
+  ];
+  for (const [name, text, message] of refused) {
+    it(`says in which line: ${name}`, () => rejectsWith(openTable(text), 'table.invalid', message));
+  }
+
+  it('is not looked for where cells hold lists', async () => {
+    const { names } = await read('id,tags\n1,5;6;7\n2,1;2;3\n3,4;5;6\n4,7;8;9\n');
+    assert.deepEqual(names, ['id', 'tags']);
+  });
+});
