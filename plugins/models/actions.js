@@ -15,7 +15,12 @@
     const before = document.activeElement;
     const close = () => {
       notice.close();
-      before?.focus?.();
+      const { keep } = before.dataset;
+      // New numbers may have put another button in its place.
+      const again = before.isConnected
+        ? before
+        : document.querySelector(`.tabular-body [data-keep="${keep}"]`);
+      again?.focus();
     };
     const agree = () => {
       if (done() !== false) {

@@ -24,6 +24,12 @@
     let timer;
     let shownCard = '';
     let live;
+    /* While a mouse button is down what is shown stays: a button that is replaced before mouse up loses the click. */
+    let isPressed = false;
+    let drawLater;
+    /* The fetches, counted: an answer that an earlier fetch got is older. */
+    let fetches = 0;
+    let shownFetch = 0;
 
     const body = el('div', { class: 'tabular-body' });
     const search = el('input', {
@@ -148,39 +154,61 @@
       }
     }
 
+    function draw(what) {
+      if (isPressed) {
+        drawLater = what;
+      } else {
+        what();
+      }
+    }
+
+    function released() {
+      // The click comes first.
+      setTimeout(() => {
+        isPressed = false;
+        drawLater?.();
+        drawLater = undefined;
+      });
+    }
+
     function refresh() {
       if (!isVisible) {
         isStale = true;
         return;
       }
       isStale = false;
-      if (opened === undefined) {
-        $.getJSON(at('models'))
-          .done((found) => {
-            const isSame = JSON.stringify(found) === JSON.stringify(services);
-            services = found;
-            // A line that is replaced between mouse down and mouse up would lose the click.
-            const isShown =
-              isSame && body.querySelector('.tabular-list') && !body.querySelector('.tabular-away');
-            if (opened === undefined && !isShown) {
-              drawList();
-            }
-          })
-          .fail((failure) => opened === undefined && failed(failure));
+      const mine = opened;
+      const fetch = ++fetches;
+      /* Shows what was answered, unless something newer was, or is opened. */
+      const shows = (show) => (answer) =>
+        draw(() => {
+          if (mine === opened && fetch >= shownFetch) {
+            shownFetch = fetch;
+            show(answer);
+          }
+        });
+      if (mine === undefined) {
+        $.getJSON(at('models')).done(shows(showServices)).fail(shows(failed));
         return;
       }
-      const mine = opened;
-      const failure = (answer) => mine === opened && failed(answer);
       $.getJSON(`${at('sidebar', mine.service, 'model')}?${$.param({ name: mine.name })}`)
         .done((shown) => {
-          const show = (watch) => mine === opened && showModel(shown, watch);
+          const show = shows((watch) => showModel(shown, watch));
           if (shown.watched) {
-            $.getJSON(at('watch', mine.name)).done(show).fail(failure);
+            $.getJSON(at('watch', mine.name)).done(show).fail(shows(failed));
           } else {
             show();
           }
         })
-        .fail(failure);
+        .fail(shows(failed));
+    }
+
+    function showServices(found) {
+      const isSame = JSON.stringify(found) === JSON.stringify(services);
+      services = found;
+      if (!isSame || !body.querySelector('.tabular-list') || body.querySelector('.tabular-away')) {
+        drawList();
+      }
     }
 
     function noticed(_topic, { model } = {}) {
@@ -190,6 +218,11 @@
       }
     }
 
+    // Of what is no button the release may not be told, as of a scroll bar.
+    body.addEventListener('pointerdown', ({ target }) => {
+      isPressed = target.closest('button, summary, input') !== null;
+    });
+    ['pointerup', 'pointercancel'].forEach((event) => document.addEventListener(event, released));
     new IntersectionObserver((entries) => {
       isVisible = entries.at(-1).isIntersecting;
       if (isVisible && isStale) {

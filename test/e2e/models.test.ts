@@ -766,6 +766,34 @@ describe('the sidebar Models, in Chromium', function () {
     await page.locator('.tabular-list .tabular-note').waitFor({ state: 'detached' });
   });
 
+  it('takes a click while new numbers come, and gives the focus back to the button that is in its place then', async () => {
+    const { page } = editor;
+    await opened('fitted state');
+    const rename = page.locator('.tabular-manage').getByRole('button', { name: 'Rename' });
+    /** Another threshold: all of the model is drawn anew. */
+    const changeCard = async (threshold: number | null): Promise<void> => {
+      const answered = page.waitForResponse((response) => /sidebar\/\w+\/model/.test(response.url()));
+      const data = { model: 'fitted state', threshold };
+      await page.request.post(`${red.url}/tabular-prediction/models/local/threshold`, { data });
+      await (await answered).finished();
+      // What the answer calls for is done by then.
+      await page.evaluate(() => new Promise((done) => setTimeout(done)));
+    };
+    await rename.hover();
+    await page.mouse.down();
+    await changeCard(0.4);
+    await page.mouse.up();
+    const field = page.locator('.red-ui-notification').getByLabel('New name');
+    await field.waitFor();
+    await page.locator('.tabular-in-use').filter({ hasText: '40% or more' }).waitFor();
+    const former = await rename.elementHandle();
+    await changeCard(null);
+    await page.waitForFunction((one) => !one.isConnected, former);
+    await field.press('Escape');
+    await page.waitForFunction(() => document.activeElement?.matches('.tabular-manage [data-keep=rename]'));
+    await field.waitFor({ state: 'detached' });
+  });
+
   it('takes a version back, renames and deletes, each after a word of warning', async () => {
     const { page } = editor;
     await press('give-again');
