@@ -39,7 +39,8 @@ export interface RealNodeRed {
   statuses: Map<string, { fill?: string; shape?: string; text?: string }>;
   /** Presses the button of an inject node. */
   inject(id: string): Promise<void>;
-  deploy(flows: FlowNode[]): Promise<void>;
+  /** `nodes` restarts none but the nodes that have changed. */
+  deploy(flows: FlowNode[], type?: 'full' | 'nodes'): Promise<void>;
   /** The messages of a debug node, once there are `count` of them. */
   shown(id: string, count?: number, timeoutMs?: number): Promise<DebugMessage[]>;
   /** Ends it as Ctrl-C does and answers its exit code. */
@@ -140,7 +141,7 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
   const url = `http://127.0.0.1:${port}`;
   const debug: DebugMessage[] = [];
   const statuses: RealNodeRed['statuses'] = new Map();
-  const startedTimes = () => printed.split('Started flows').length - 1;
+  const startedTimes = () => printed.split(/Started (?:flows|modified nodes)/).length - 1;
   try {
     await waitFor(
       'Started flows',
@@ -202,9 +203,9 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
         }
       }
     },
-    async deploy(flows) {
+    async deploy(flows, type = 'full') {
       const before = startedTimes();
-      await post('/flows', flows, { 'Node-RED-Deployment-Type': 'full' });
+      await post('/flows', flows, { 'Node-RED-Deployment-Type': type });
       await waitFor('Started flows', () => (startedTimes() > before ? true : undefined));
     },
     shown: (id, count = 1, timeoutMs = 30_000) =>
