@@ -9,7 +9,7 @@ import { flowers, Harness, line } from './harness';
 const CONNECTIONS = 2_000;
 const WAITING_PREDICTS = 1_000;
 /** Predicts that keep the only thread busy while others come: some of them may end meanwhile, on a slow machine. */
-const LONG_PREDICTS = 8;
+const LONG_PREDICTS = 5;
 
 describe('Service: how much it takes at once', function () {
   this.timeout(60_000);
