@@ -197,7 +197,7 @@ describe('extremely randomised trees', () => {
         lent.close();
         assert.deepEqual(quick, plain);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
