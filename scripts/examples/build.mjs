@@ -6,6 +6,7 @@ import { root } from '../lib/prepare.mjs';
 import { batchFile } from './batch-file.mjs';
 import { costGuard } from './cost-guard.mjs';
 import { energy } from './energy.mjs';
+import { energyFromFile } from './energy-from-file.mjs';
 import { errorsByCode } from './errors-by-code.mjs';
 import { firstSteps } from './first-steps.mjs';
 import { hostedService } from './hosted-service.mjs';
@@ -21,6 +22,7 @@ import { uploadOnce } from './upload-once.mjs';
 const examples = {
   'Batch scoring of a file': batchFile(),
   'Cost guard': costGuard(),
+  'Energy from a CSV file': energyFromFile(),
   'Energy of the next 24 hours': energy(),
   'Handling errors by code': errorsByCode(),
   'Hosted service': hostedService(),

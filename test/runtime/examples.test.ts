@@ -398,6 +398,41 @@ describe('every example, imported and deployed', function () {
     assert.equal((await fetch(`${red.url}/dashboard/`)).status, 200);
   });
 
+  it('Energy from a CSV file: the newest day with its band as numbers, and what came, without a function node', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-energy-'));
+    const flow = await start('Energy from a CSV file', (nodes) => {
+      assert.equal(
+        nodes.some(({ type }) => type === 'function'),
+        false,
+      );
+      fitQuickly(nodes);
+      for (const node of nodes.filter(({ type }) => type === 'file' || type === 'file in')) {
+        node.filename = path.join(folder, String(node.filename));
+      }
+      // The day comes when the test says so.
+      nodes.find(({ name }) => name === 'a day')!.once = false;
+    });
+    type Day = Record<'forecast_time' | 'forecast_low' | 'forecast_mid' | 'forecast_high', number>[];
+    const [shown] = await red.shown(find(flow, 'debug', 'next day'), 1, 120_000);
+    const rows = shown!.msg as Day;
+    assert.equal(rows.length, 24);
+    for (const [i, row] of rows.entries()) {
+      assert.ok(row.forecast_low <= row.forecast_mid && row.forecast_mid <= row.forecast_high);
+      assert.equal(row.forecast_time - rows[0]!.forecast_time, i * 3_600_000);
+    }
+    await red.inject(find(flow, 'inject', 'a day'));
+    const chart = `${red.url}/dashboard/_debug/datastore/${find(flow, 'ui-chart', 'forecast and measured')}`;
+    await waitFor('what came', async () => {
+      const text = await (await fetch(chart)).text();
+      return text.includes('"measured":') ? true : undefined;
+    });
+    assert.deepEqual(
+      red.debug.filter((message) => message.id === find(flow, 'debug', 'error')),
+      [],
+    );
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
   it('Model report: what the fit said of the model, and what newer rows say, drawn from the same fields', async () => {
     const flow = await start('Model report', fitQuickly);
     withoutFunctionNodes(flow, 'Press', 'last week scored');
