@@ -34,7 +34,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
   const model = await knownModel(context, request, signal);
   const known = model.name !== model.fittedId;
   hooks.onStatus?.({ key: 'reading' });
-  const { file, columns } = await testFile(request, model, hooks);
+  const { file, columns } = await testFile(context, request, model, hooks);
   try {
     await assertWithinLimits(context, model, file, columns.length, signal);
     const client = await context.client();
@@ -74,6 +74,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
 
 /** The rows as a file of the model's columns: a Parquet file on disk that has them already goes as it is. */
 async function testFile(
+  { compress }: Context,
   request: UploadRequest,
   model: ResolvedModel,
   { signal, onStatus }: Hooks,
@@ -94,7 +95,7 @@ async function testFile(
     : (await profileTable(source, { ignore, types, signal, onRead: (part) => read(part / 2) })).columns;
   const onRead = (part: number): void => read(known ? part : 0.5 + part / 2);
   const batches = readBatches(source, columns, { missingColumns, signal, onRead });
-  return { file: await encodeBatches(columns, batches, { format, signal }), columns };
+  return { file: await encodeBatches(columns, batches, { format, compress, signal }), columns };
 }
 
 /** An upload is one test set: it cannot be split. */

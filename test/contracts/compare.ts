@@ -2,7 +2,7 @@
 export interface Purpose {
   /** Properties that are new, by the end of their path without the numbers of lists: `model.scores.events`. */
   added: readonly string[];
-  /** Values that are others, as the whole lines that `differences` has for them. */
+  /** Values that are others, as the lines that `differences` has for them; "…" at the end stands for any rest. */
   changed: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function differences(
 ): string[] {
   const lines: string[] = [];
   compare(recorded, found, '', '');
-  return lines.map((line) => `${what}: ${line}`).filter((line) => !changed.includes(line));
+  return lines.map((line) => `${what}: ${line}`).filter((line) => !changed.some(isSaid(line)));
 
   function compare(was: unknown, is: unknown, path: string, plainPath: string): void {
     if (Object.is(was, is)) {
@@ -54,6 +54,10 @@ export function differences(
   function isAdded(path: string): boolean {
     return added.some((end) => path === end || path.endsWith(`.${end}`));
   }
+}
+
+function isSaid(line: string): (told: string) => boolean {
+  return (told) => (told.endsWith('…') ? line.startsWith(told.slice(0, -1)) : line === told);
 }
 
 function join(path: string, name: string): string {

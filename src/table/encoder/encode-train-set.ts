@@ -33,12 +33,12 @@ export interface TrainSetFilesOptions extends EncodeOptions {
 export async function encodeTrainBatches(
   all: readonly Column[],
   batches: AsyncIterable<ColumnBatch>,
-  { target, format = 'parquet', sample, signal, onProgress }: TrainSetFilesOptions,
+  { target, format = 'parquet', compress = true, sample, signal, onProgress }: TrainSetFilesOptions,
 ): Promise<TrainSetFiles> {
   const columns = trainColumns(all, target);
   const start = (part: Column[], choice?: SampleChoice): BatchWriter => {
     const spill = newSpill(format);
-    const task = { name: 'encode' as const, columns: part, format, spill, sample: choice };
+    const task = { name: 'encode' as const, columns: part, format, compress, spill, sample: choice };
     return new BatchWriter(startJob(task, signal), spill);
   };
   const x = start(columns.x, sampleOf(columns.x, sample));
@@ -74,10 +74,19 @@ function sampleOf(columns: readonly Column[], choice: SampleChoice | undefined):
 export async function encodeTrainOrigin(
   origin: Origin,
   profile: TableProfile,
-  { target, format = 'parquet', sample: choice, signal, onProgress }: TrainSetFilesOptions,
+  { target, format = 'parquet', compress = true, sample: choice, signal, onProgress }: TrainSetFilesOptions,
 ): Promise<TrainSetFiles> {
   const spills = { x: newSpill(format), y: newSpill(format) };
-  const task = { name: 'trainSet' as const, origin, profile, target, format, spills, sample: choice };
+  const task = {
+    name: 'trainSet' as const,
+    origin,
+    profile,
+    target,
+    format,
+    compress,
+    spills,
+    sample: choice,
+  };
   let sample: TableSample | undefined;
   try {
     const written = await startJob(task, signal).result<WrittenTrainSet>((answer) => {

@@ -1,6 +1,6 @@
 import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
-import { isSmall, smallParquet } from '../parquet/small-writer';
+import { parquetOf } from '../parquet/writer';
 import { crc32c, crc32cToBase64 } from '../storage/crc32c';
 import type { Written } from '../storage/sink';
 import { type TableFile, tableFile } from '../storage/table-file';
@@ -9,9 +9,22 @@ import { retried, startJob } from './host';
 
 export interface EncodeOptions {
   format?: FileFormat;
+  /** Whether the pages of a Parquet file are compressed, unless there are few rows; default true. */
+  compress?: boolean;
   signal?: AbortSignal;
   /** Told the number of rows that are in the file. */
   onProgress?: (rows: number) => void;
+}
+
+/** Rows, cells and bytes that are written here at most: a millisecond's work, and too little to be compressed. */
+const FEW_ROWS = 64;
+const FEW_CELLS = 2_000;
+const FEW_BYTES = 16 * 1024;
+
+/** Whether a batch is so small that handing it to the encoder thread would take longer than writing it. */
+function isSmall(batch: ColumnBatch): boolean {
+  const { rows, columns } = batch;
+  return rows <= FEW_ROWS && rows * columns.length <= FEW_CELLS && batchBytes(batch) <= FEW_BYTES;
 }
 
 /** What is sent in one message, without waiting for acknowledgements. */
@@ -82,15 +95,15 @@ async function* chained(head: ColumnBatch[], rest: AsyncIterator<ColumnBatch>): 
 async function encodeStream(
   columns: Column[],
   batches: readonly ColumnBatch[] | AsyncIterable<ColumnBatch>,
-  { format = 'parquet', signal, onProgress }: EncodeOptions,
+  { format = 'parquet', compress = true, signal, onProgress }: EncodeOptions,
 ): Promise<TableFile> {
-  const task = { name: 'encode' as const, columns, format, spill: newSpill(format) };
+  const task = { name: 'encode' as const, columns, format, compress, spill: newSpill(format) };
   if (Array.isArray(batches) && total(batches, batchBytes) <= ONE_MESSAGE) {
     const list = batches as ColumnBatch[];
     const rows = total(list, (batch) => batch.rows);
-    if (format === 'parquet' && list.length === 1 && isSmall(list[0]!, batchBytes(list[0]!))) {
+    if (format === 'parquet' && list.length === 1 && isSmall(list[0]!)) {
       signal?.throwIfAborted();
-      const data = smallParquet(columns, list[0]!);
+      const data = parquetOf(columns, list[0]!);
       onProgress?.(rows);
       return tableFile(format, rows, { bytes: data.length, hash: crc32cToBase64(crc32c(data)), data });
     }

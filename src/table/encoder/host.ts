@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { type ErrorCode, ServiceError } from '../../wire/service-error';
-import type { FileFormat } from '../cells/types';
 import { removeTempFolder } from '../storage/temp-folder';
 import { bytesOfTask, LOOK_SECONDS, secondsOfSilence, silenceError } from './patience';
-import type { Answer, EncoderStart, EncoderTask, Request } from './protocol';
+import type { Answer, EncoderTask, Request } from './protocol';
 
 /** The encoder thread ended while it was at work for somebody. */
 export class WorkerEnded extends ServiceError {
@@ -169,12 +168,11 @@ class EncoderHost {
     this.worker?.postMessage(message, transfer);
   }
 
-  running(format?: FileFormat): Worker {
+  running(): Worker {
     if (this.worker === undefined) {
       const worker = new Worker(join(__dirname, 'worker.js'), {
         execArgv: [],
         name: 'tabular-encoder',
-        workerData: { format } satisfies EncoderStart,
       });
       worker.on('message', (answer: Answer) => this.receive(answer));
       worker.on('error', (error) => this.ended(worker, new WorkerEnded(error.message, error)));
@@ -275,9 +273,9 @@ export async function retried<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Starts the encoder thread ahead of a table that will be written so. It does not keep the process alive. */
-export function warmEncoder(format: FileFormat = 'parquet'): void {
-  host.running(format);
+/** Starts the encoder thread ahead of a table that will be written. It does not keep the process alive. */
+export function warmEncoder(): void {
+  host.running();
 }
 
 /** Stops the encoder thread, fails what it was doing with `closed`, and removes all temporary files. */

@@ -24,6 +24,7 @@ export type EncoderTask =
       name: 'encode';
       columns: Column[];
       format: FileFormat;
+      compress: boolean;
       spill: Spill;
       batches?: ColumnBatch[];
       sample?: SampleChoice;
@@ -45,6 +46,7 @@ export type EncoderTask =
       profile: TableProfile;
       target: string;
       format: FileFormat;
+      compress: boolean;
       spills: { x: Spill; y: Spill };
       sample?: SampleChoice;
     }
@@ -52,11 +54,6 @@ export type EncoderTask =
   | { name: 'jsonRows'; origin: Origin; names: string[] | undefined; spill: Spill }
   /** Answers AsIs, or nothing where the file's columns are not these or it is larger. */
   | { name: 'asIs'; origin: PathOrigin; columns: Column[]; most: AsIsBounds };
-
-/** What the worker is started with: `format` is that of the table that will be written, where that is known. */
-export interface EncoderStart {
-  format: FileFormat | undefined;
-}
 
 /** To the worker. `job` numbers the pieces of work that run side by side. */
 export type Request =

@@ -1,5 +1,5 @@
 import type { Column, FileFormat } from '../cells/types';
-import { addCounts, batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
+import { addCounts, type ColumnBatch, transferList } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { type SampleChoice, TableSampler } from '../columns/table-sample';
@@ -9,7 +9,7 @@ import { openOrigin } from '../files/open-file';
 import type { Origin } from '../files/origin';
 import { profileSource } from '../inference/profile';
 import { ParquetSource } from '../parquet/source';
-import { writeParquet, writeParquetAtOnce } from '../parquet/writer';
+import { writeParquet } from '../parquet/writer';
 import type { FileVersion } from '../storage/file-version';
 import { Sink, type Written } from '../storage/sink';
 import { writeJsonRows } from './json-rows';
@@ -79,9 +79,6 @@ function describe(source: SliceSource, version: FileVersion | undefined): Opened
   };
 }
 
-/** A batch of this many bytes is written in one go: by then its stream would cost next to nothing. */
-const AT_ONCE = 1024 * 1024;
-
 /** What a file changed in the middle has given is refused at the end. */
 async function withSource(
   origin: Origin,
@@ -100,13 +97,8 @@ async function withSource(
 async function encode(task: EncoderTask & { name: 'encode' }, port: JobPort): Promise<Outcome> {
   const sink = new Sink(task.spill);
   try {
-    const only = task.batches?.length === 1 ? task.batches[0] : undefined;
-    if (only !== undefined && task.format === 'parquet' && batchBytes(only) <= AT_ONCE) {
-      await writeParquetAtOnce(task.columns, only, sink);
-    } else {
-      const batches = sampled(task.columns, received(task, port), task.sample, port);
-      await writeFile(task.format, task.columns, batches, sink);
-    }
+    const batches = sampled(task.columns, received(task, port), task.sample, port);
+    await writeFile(task, task.columns, batches, sink);
     const file = await sink.finish();
     return written(file, [file]);
   } catch (error) {
@@ -116,13 +108,13 @@ async function encode(task: EncoderTask & { name: 'encode' }, port: JobPort): Pr
 }
 
 /** Writes batches in a format. */
-export function writeFile(
-  format: FileFormat,
+function writeFile(
+  { format, compress }: { format: FileFormat; compress: boolean },
   columns: readonly Column[],
   batches: AsyncIterable<ColumnBatch>,
   sink: Sink,
 ): Promise<void> {
-  return format === 'csv' ? writeCsv(columns, batches, sink) : writeParquet(columns, batches, sink);
+  return format === 'csv' ? writeCsv(columns, batches, sink) : writeParquet(columns, batches, sink, compress);
 }
 
 /** The batches that came with the task; else those that the other thread sends, each when the last one is written. */
@@ -181,7 +173,7 @@ async function trainSet(
   task: EncoderTask & { name: 'trainSet' },
   port: JobPort,
 ): Promise<Outcome> {
-  const { profile, target, format, spills, sample } = task;
+  const { profile, target, spills, sample } = task;
   const sinks = { x: new Sink(spills.x), y: new Sink(spills.y) };
   try {
     const count = { rows: 0, cleaned: {} };
@@ -189,8 +181,8 @@ async function trainSet(
     const batches = sampled(profile.columns, counted(read, count, port), sample, port);
     const columns = trainColumns(profile.columns, target);
     await writeTrainSet(profile.columns, target, batches, {
-      x: (part) => writeFile(format, columns.x, part, sinks.x),
-      y: (part) => writeFile(format, columns.y, part, sinks.y),
+      x: (part) => writeFile(task, columns.x, part, sinks.x),
+      y: (part) => writeFile(task, columns.y, part, sinks.y),
     });
     const x = await sinks.x.finish();
     const y = await sinks.y.finish();

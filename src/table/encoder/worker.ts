@@ -1,8 +1,8 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 
 import { toServiceError } from '../../wire/service-error';
-import { hasTrapped, warmModules, wasmBytes } from '../packages/heavy-modules';
-import type { Answer, EncoderStart, EncoderTask, Request } from './protocol';
+import { hasTrapped, wasmBytes } from '../packages/heavy-modules';
+import type { Answer, EncoderTask, Request } from './protocol';
 import { type JobPort, runTask } from './tasks';
 
 /** The encoder thread: runs pieces of work side by side, each an asynchronous function with its own inbox. */
@@ -83,8 +83,3 @@ port.on('message', (request: Request) => {
   inboxes.set(request.job, inbox);
   void work(request.task, inbox).finally(() => inboxes.delete(request.job));
 });
-
-// Rows that are read, or written as CSV, need none of it.
-if ((workerData as EncoderStart).format === 'parquet') {
-  warmModules();
-}

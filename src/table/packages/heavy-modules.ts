@@ -93,10 +93,3 @@ export function wasmBytes(): number {
 export function hasTrapped(): boolean {
   return trapped;
 }
-
-/** Loads what Parquet is written with, so that the first table does not wait for it. */
-export function warmModules(): void {
-  arrow();
-  parquet();
-  crcModule();
-}

@@ -36,6 +36,14 @@ export class ThriftWriter {
     this.string(value);
   }
 
+  binary(field: number, value: Uint8Array): void {
+    this.head(field, BINARY);
+    this.varint(value.length);
+    this.reserve(value.length);
+    this.bytes.set(value, this.length);
+    this.length += value.length;
+  }
+
   texts(field: number, values: readonly string[]): void {
     this.list(field, BINARY, values.length);
     values.forEach((value) => this.string(value));

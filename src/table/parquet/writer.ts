@@ -1,209 +1,216 @@
-import type { Data, DataType } from 'apache-arrow';
-import type { Table as WasmTable, WriterProperties } from 'parquet-wasm';
-
-import type { Column } from '../cells/types';
-import { bits, missingTest, wholeNumbers } from '../columns/bitmap';
-import { type ColumnBatch, type ColumnData, emptyColumn, rowsOf } from '../columns/column-batch';
-import { arrow, parquet } from '../packages/heavy-modules';
+import type { Column, ColumnType } from '../cells/types';
+import { sliceBatch } from '../columns/batch-rows';
+import { batchBytes, type ColumnBatch } from '../columns/column-batch';
 import type { Sink } from '../storage/sink';
+import { type ColumnChunk, columnChunk } from './column-chunk';
+import {
+  COLUMN_CHUNK,
+  COLUMN_METADATA,
+  COLUMN_ORDER,
+  CONVERTED_TYPE,
+  FILE_METADATA,
+  LOGICAL_TYPE,
+  PHYSICAL_TYPE,
+  REPETITION,
+  ROW_GROUP,
+  SCHEMA_ELEMENT,
+  STATISTICS,
+  TIME_UNIT,
+  TIMESTAMP_TYPE,
+} from './format';
+import { ThriftWriter } from './thrift';
 
-/**
- * Rows and bytes of a row group at most. Small groups keep the WebAssembly heap small: 18 MB with groups of
- * 10,000 rows in a probe, 417 MB with 50,000.
- */
+/** Rows and bytes of a row group at most: what a reader must hold at once, and what this thread does. */
 const GROUP_ROWS = 20_000;
 const GROUP_BYTES = 16 * 1024 * 1024;
 
+const MAGIC = Buffer.from('PAR1');
+
+/** How columns are stored: number as double, integer and bigint as int64, text as UTF-8, date as milliseconds, UTC. */
+const PHYSICAL: Record<ColumnType, number> = {
+  number: PHYSICAL_TYPE.double,
+  integer: PHYSICAL_TYPE.int64,
+  bigint: PHYSICAL_TYPE.int64,
+  boolean: PHYSICAL_TYPE.boolean,
+  text: PHYSICAL_TYPE.byteArray,
+  date: PHYSICAL_TYPE.int64,
+};
+
 /**
- * Writes batches as one Parquet file (zstd). Must run in a worker thread. number → double, integer and
- * bigint → int64, boolean → boolean, text → utf8, date → timestamp in milliseconds, UTC; every column is
- * optional, so missing cells stay missing.
+ * Writes batches as one Parquet file (apache/parquet-format): every column is optional, so missing cells stay missing.
+ *
+ * @param compress for files that leave this machine; to a service on it, writing and reading plain pages is quicker
  */
 export async function writeParquet(
   columns: readonly Column[],
   batches: AsyncIterable<ColumnBatch>,
   sink: Sink,
+  compress: boolean,
 ): Promise<void> {
-  const { transformParquetStream } = parquet();
-  const encoder = new BatchEncoder(columns);
-  const iterator = batches[Symbol.asyncIterator]();
-  const start = await iterator.next();
-  const head = start.done === true ? emptyBatch(columns) : start.value;
-  let begun = false;
-  let failure: unknown;
-  // parquet-wasm reports a failing source as "Dyn casting error", so the reason is kept here.
-  const source = new ReadableStream<unknown>(
-    {
-      async pull(controller) {
-        try {
-          await sink.settled();
-          const next = begun ? await iterator.next() : { done: false, value: head };
-          begun = true;
-          if (next.done === true) {
-            controller.close();
-          } else {
-            encoder.encode(next.value).forEach((batch) => controller.enqueue(batch));
-          }
-        } catch (error) {
-          failure = error;
-          controller.error(error);
-        }
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  try {
-    const output = (await transformParquetStream(
-      source as never,
-      writerProperties(columns, head),
-    )) as unknown as AsyncIterable<Uint8Array>;
-    for await (const chunk of output) {
-      await sink.write(chunk);
-    }
-  } catch (error) {
-    throw failure ?? error;
-  }
-  if (failure !== undefined) {
-    throw failure as Error;
-  }
-}
-
-/**
- * The same for rows that are all there, at once: the stream between two threads of control costs a table of few rows
- * ten times the work of writing it.
- */
-export async function writeParquetAtOnce(
-  columns: readonly Column[],
-  batch: ColumnBatch,
-  sink: Sink,
-): Promise<void> {
-  const table = new BatchEncoder(columns).table(batch);
-  // Both belong to the writer from here on, which frees them.
-  await sink.write(parquet().writeParquet(table, writerProperties(columns, batch)));
-}
-
-function writerProperties(columns: readonly Column[], head: ColumnBatch): WriterProperties {
-  const { WriterPropertiesBuilder, Compression, EnabledStatistics } = parquet();
-  let builder = new WriterPropertiesBuilder()
-    .setCompression(Compression.ZSTD)
-    .setCreatedBy('node-red-contrib-tabular-prediction')
-    .setStatisticsEnabled(EnabledStatistics.Chunk)
-    .setMaxRowGroupSize(GROUP_ROWS)
-    .setMaxRowGroupBytes(GROUP_BYTES);
-  for (const [index, { name, type }] of columns.entries()) {
-    if (type === 'text') {
-      // The least and the greatest text are of no use to anybody, and cost time to find.
-      builder = builder.setColumnStatisticsEnabled(name, EnabledStatistics.None);
-    }
-    if (type === 'number' || type === 'date' || isNearlyDistinct(head.columns[index]!)) {
-      // A dictionary of values that are nearly all distinct costs time and room.
-      builder = builder.setColumnDictionaryEnabled(name, false);
+  const file = new ParquetFile(columns, compress);
+  await sink.write(MAGIC);
+  for await (const group of rowGroups(batches)) {
+    for (const part of file.rowGroup(group)) {
+      await sink.write(part);
     }
   }
-  return builder.build();
+  await sink.write(file.end());
 }
 
-const SAMPLE = 1000;
-
-/** True for text that hardly repeats itself in the first rows. */
-function isNearlyDistinct(column: ColumnData): boolean {
-  const rows = Math.min(SAMPLE, rowsOf(column));
-  if (column.type !== 'text' || rows < SAMPLE / 10) {
-    return false;
-  }
-  const distinct = new Set<string>();
-  const bytes = Buffer.from(column.bytes.buffer, column.bytes.byteOffset, column.bytes.byteLength);
-  for (let row = 0; row < rows; row++) {
-    distinct.add(bytes.toString('latin1', column.offsets[row], column.offsets[row + 1]));
-  }
-  return distinct.size > rows / 2;
+/** The same of one batch, at once: for few rows, which are not worth compressing. */
+export function parquetOf(columns: readonly Column[], batch: ColumnBatch): Uint8Array<ArrayBuffer> {
+  const file = new ParquetFile(columns, false);
+  return Buffer.concat([MAGIC, ...(batch.rows === 0 ? [] : file.rowGroup([batch])), file.end()]);
 }
 
-function emptyBatch(columns: readonly Column[]): ColumnBatch {
-  return { rows: 0, columns: columns.map(({ type }) => emptyColumn(type)) };
+/** The batches of each row group: small ones are collected, large ones cut. */
+async function* rowGroups(batches: AsyncIterable<ColumnBatch>): AsyncIterable<ColumnBatch[]> {
+  let group: ColumnBatch[] = [];
+  let rows = 0;
+  let bytes = 0;
+  for await (const batch of batches) {
+    for (const part of bounded(batch)) {
+      const size = batchBytes(part);
+      if (group.length > 0 && (rows + part.rows > GROUP_ROWS || bytes + size > GROUP_BYTES)) {
+        yield group;
+        group = [];
+        rows = bytes = 0;
+      }
+      group.push(part);
+      rows += part.rows;
+      bytes += size;
+    }
+  }
+  if (group.length > 0) {
+    yield group;
+  }
 }
 
-/** Turns batches into record batches in WebAssembly memory, through Arrow's IPC format. */
-class BatchEncoder {
-  private readonly schema;
-
-  constructor(private readonly columns: readonly Column[]) {
-    const { Field, Schema } = arrow();
-    this.schema = new Schema(columns.map(({ name, type }) => new Field(name, arrowType(type), true)));
+/** A batch in parts that fit in a row group each; a row that is larger by itself is a part of its own. */
+function* bounded(batch: ColumnBatch): Iterable<ColumnBatch> {
+  const share = Math.floor((batch.rows * GROUP_BYTES) / Math.max(1, batchBytes(batch)));
+  const most = Math.max(1, Math.min(GROUP_ROWS, share));
+  if (batch.rows <= most) {
+    yield* batch.rows === 0 ? [] : [batch];
+    return;
   }
+  for (let from = 0; from < batch.rows; from += most) {
+    yield sliceBatch(batch, from, from + most);
+  }
+}
 
-  encode(batch: ColumnBatch): unknown[] {
-    const inWasm = this.table(batch);
-    try {
-      return inWasm.recordBatches();
-    } finally {
-      // Left to the collector, tables would pile up in WebAssembly memory, which it does not see.
-      inWasm.free();
+/** What the footer tells of a row group. */
+interface RowGroup {
+  rows: number;
+  chunks: (Omit<ColumnChunk, 'parts'> & { offset: number })[];
+}
+
+/** The parts of a file in their order: the magic number, row groups, the end. */
+class ParquetFile {
+  private readonly groups: RowGroup[] = [];
+  private offset = MAGIC.length;
+
+  constructor(
+    private readonly columns: readonly Column[],
+    private readonly compress: boolean,
+  ) {}
+
+  *rowGroup(batches: readonly ColumnBatch[]): Iterable<Uint8Array> {
+    const group: RowGroup = { rows: batches.reduce((sum, { rows }) => sum + rows, 0), chunks: [] };
+    this.groups.push(group);
+    for (const [index, { type }] of this.columns.entries()) {
+      const cells = batches.map(({ columns }) => columns[index]!);
+      const { parts, ...chunk } = columnChunk(type, cells, this.compress);
+      group.chunks.push({ ...chunk, offset: this.offset });
+      this.offset += chunk.bytes;
+      yield* parts;
     }
   }
 
-  /** In WebAssembly memory until it is freed. */
-  table(batch: ColumnBatch): WasmTable {
-    const { makeData, RecordBatch, Struct, Table, tableToIPC } = arrow();
-    const children = this.columns.map(({ type }, index) => arrowData(type, batch.columns[index]!));
-    const data = makeData({
-      type: new Struct(this.schema.fields),
-      length: batch.rows,
-      nullCount: 0,
-      children,
+  /** The footer, its length and the magic number. */
+  end(): Uint8Array {
+    const footer = this.fileMetadata();
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(footer.length);
+    return Buffer.concat([footer, length, MAGIC]);
+  }
+
+  private fileMetadata(): Buffer {
+    const { columns, groups } = this;
+    const thrift = new ThriftWriter();
+    thrift.i32(FILE_METADATA.version, 1);
+    thrift.structs(FILE_METADATA.schema, [undefined, ...columns], (column) => {
+      if (column === undefined) {
+        thrift.text(SCHEMA_ELEMENT.name, 'schema');
+        thrift.i32(SCHEMA_ELEMENT.numChildren, columns.length);
+      } else {
+        schemaElement(thrift, column);
+      }
     });
-    const records = new RecordBatch(this.schema, data as never);
-    const table = new Table(this.schema as never, [records as never]);
-    return parquet().Table.fromIPCStream(tableToIPC(table, 'stream'));
+    thrift.i64(
+      FILE_METADATA.numRows,
+      groups.reduce((sum, { rows }) => sum + rows, 0),
+    );
+    thrift.structs(FILE_METADATA.rowGroups, groups, ({ rows, chunks }) => {
+      thrift.structs(ROW_GROUP.columns, columns, (column, index) => {
+        thrift.i64(COLUMN_CHUNK.fileOffset, 0);
+        thrift.struct(COLUMN_CHUNK.metaData, () => columnMetadata(thrift, column, rows, chunks[index]!));
+      });
+      thrift.i64(
+        ROW_GROUP.totalByteSize,
+        chunks.reduce((sum, { uncompressed }) => sum + uncompressed, 0),
+      );
+      thrift.i64(ROW_GROUP.numRows, rows);
+    });
+    thrift.text(FILE_METADATA.createdBy, 'node-red-contrib-tabular-prediction');
+    // Without it, readers do not use the bounds.
+    thrift.structs(FILE_METADATA.columnOrders, columns, () => thrift.empty(COLUMN_ORDER.typeOrder));
+    return thrift.finish();
   }
 }
 
-function arrowType(type: Column['type']): DataType {
-  const { Bool, Float64, Int64, TimestampMillisecond, Utf8 } = arrow();
-  switch (type) {
-    case 'number':
-      return new Float64();
-    case 'integer':
-    case 'bigint':
-      return new Int64();
-    case 'boolean':
-      return new Bool();
-    case 'text':
-      return new Utf8();
-    case 'date':
-      return new TimestampMillisecond('UTC');
+function columnMetadata(
+  thrift: ThriftWriter,
+  { name, type }: Column,
+  rows: number,
+  chunk: RowGroup['chunks'][number],
+): void {
+  const { missing, least, greatest } = chunk.statistics;
+  thrift.i32(COLUMN_METADATA.type, PHYSICAL[type]);
+  thrift.i32s(COLUMN_METADATA.encodings, chunk.encodings);
+  thrift.texts(COLUMN_METADATA.pathInSchema, [name]);
+  thrift.i32(COLUMN_METADATA.codec, chunk.codec);
+  thrift.i64(COLUMN_METADATA.numValues, rows);
+  thrift.i64(COLUMN_METADATA.totalUncompressedSize, chunk.uncompressed);
+  thrift.i64(COLUMN_METADATA.totalCompressedSize, chunk.bytes);
+  thrift.i64(COLUMN_METADATA.dataPageOffset, chunk.offset + chunk.dataPage);
+  if (chunk.dataPage > 0) {
+    thrift.i64(COLUMN_METADATA.dictionaryPageOffset, chunk.offset);
   }
+  thrift.struct(COLUMN_METADATA.statistics, () => {
+    thrift.i64(STATISTICS.nullCount, missing);
+    if (least !== undefined && greatest !== undefined) {
+      thrift.binary(STATISTICS.maxValue, greatest);
+      thrift.binary(STATISTICS.minValue, least);
+    }
+  });
 }
 
-function arrowData(type: Column['type'], column: ColumnData): Data {
-  const { makeData } = arrow();
-  const length = rowsOf(column);
-  const { nullBitmap, nullCount } = validity(column, length);
-  const common = { type: arrowType(type) as never, length, nullCount, nullBitmap };
-  if (column.type === 'text') {
-    return makeData({ ...common, valueOffsets: column.offsets, data: column.bytes } as never);
+/** The converted type is for older readers, the logical type for newer ones. */
+function schemaElement(thrift: ThriftWriter, { name, type }: Column): void {
+  thrift.i32(SCHEMA_ELEMENT.type, PHYSICAL[type]);
+  thrift.i32(SCHEMA_ELEMENT.repetitionType, REPETITION.optional);
+  thrift.text(SCHEMA_ELEMENT.name, name);
+  if (type === 'text') {
+    thrift.i32(SCHEMA_ELEMENT.convertedType, CONVERTED_TYPE.utf8);
+    thrift.struct(SCHEMA_ELEMENT.logicalType, () => thrift.empty(LOGICAL_TYPE.string));
+  } else if (type === 'date') {
+    thrift.i32(SCHEMA_ELEMENT.convertedType, CONVERTED_TYPE.timestampMillis);
+    thrift.struct(SCHEMA_ELEMENT.logicalType, () =>
+      thrift.struct(LOGICAL_TYPE.timestamp, () => {
+        thrift.boolean(TIMESTAMP_TYPE.isAdjustedToUtc, true);
+        thrift.struct(TIMESTAMP_TYPE.unit, () => thrift.empty(TIME_UNIT.millis));
+      }),
+    );
   }
-  return makeData({ ...common, data: arrowValues(type, column) } as never);
-}
-
-function arrowValues(type: Column['type'], column: Exclude<ColumnData, { type: 'text' }>): ArrayBufferView {
-  if (column.type === 'boolean') {
-    return bits(column.values.length, (row) => column.values[row] === 1);
-  }
-  if (column.type === 'bigint' || type === 'number') {
-    return column.values;
-  }
-  return wholeNumbers(column.values);
-}
-
-function validity(column: ColumnData, rows: number): { nullBitmap: Uint8Array | null; nullCount: number } {
-  const isMissing = missingTest(column);
-  if (isMissing === undefined) {
-    return { nullBitmap: null, nullCount: 0 };
-  }
-  let nullCount = 0;
-  for (let row = 0; row < rows; row++) {
-    nullCount += isMissing(row) ? 1 : 0;
-  }
-  return { nullBitmap: nullCount === 0 ? null : bits(rows, (row) => !isMissing(row)), nullCount };
 }

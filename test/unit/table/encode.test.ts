@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
@@ -78,14 +78,19 @@ describe('Parquet', () => {
         fc.asyncProperty(table, async ([columns, rows]) => {
           const names = columns.map(({ name }) => name);
           // A few rows are written at once; some more, or several batches, by the encoder thread.
-          const ways: [unknown[][], number][] = [
-            [rows, Infinity],
-            [rows, Math.max(1, rows.length >> 1)],
-            [Array.from({ length: 70 }, () => rows).flat(), Infinity],
+          const repeated = Array.from({ length: 70 }, () => rows).flat();
+          const ways: [unknown[][], number, boolean][] = [
+            [rows, Infinity, true],
+            [rows, Math.max(1, rows.length >> 1), true],
+            [rows, Math.max(1, rows.length >> 1), false],
+            [repeated, Infinity, true],
+            [repeated, 50, false],
           ];
-          for (const [table, maxRows] of ways) {
+          for (const [table, maxRows, compress] of ways) {
             const source = await openTable([names, ...table]);
-            const file = await encodeBatches(columns, readBatches(source, columns, { maxRows }));
+            const file = await encodeBatches(columns, readBatches(source, columns, { maxRows }), {
+              compress,
+            });
             const bytes = await bytesOf(file);
             assert.equal(file.rows, table.length);
             assert.equal(file.bytes, bytes.length);
@@ -159,20 +164,130 @@ describe('Parquet', () => {
     }
   }).timeout(60_000);
 
-  it('is read by parquetjs-lite too, which knows no zstd: by its metadata', async () => {
-    const source = await openTable([
-      { a: 1, b: 'x' },
-      { a: 2, b: null },
-    ]);
-    const { columns } = await profileTable(source);
-    const file = await encodeBatches(columns, readBatches(source, columns));
-    const reader = await ParquetReader.openBuffer(await bytesOf(file));
-    assert.equal(String(reader.getRowCount()), '2');
-    assert.deepEqual(
-      reader.schema.fieldList.map(({ name }) => name),
-      ['a', 'b'],
+  /** Words that repeat, texts that do not, long ones; numbers of either kind; cells that are missing, and only those. */
+  const MIXED: Column[] = [
+    { name: 'word', type: 'text' },
+    { name: 'serial', type: 'text' },
+    { name: 'note', type: 'text' },
+    { name: 'step', type: 'number' },
+    { name: 'noise', type: 'number' },
+    { name: 'count', type: 'integer' },
+    { name: 'id', type: 'bigint' },
+    { name: 'on', type: 'boolean' },
+    { name: 'at', type: 'date' },
+    { name: 'none', type: 'number' },
+    { name: 'same', type: 'text' },
+  ];
+
+  function mixedRow(i: number): unknown[] {
+    return [
+      i % 7 === 3 ? null : ['ok', 'größer', ''][i % 3],
+      `SN ${i * 7919}`,
+      i === 1500 ? '€'.repeat(500_000) : 'short',
+      (i % 40) / 4,
+      Math.sin(i * i) * 10 ** (i % 20),
+      i % 11 === 0 ? null : (i - 2000) * 3_000_000_000,
+      2n ** 62n - BigInt(i),
+      i % 5 === 0 ? null : i % 2 === 0,
+      new Date(Date.UTC(1969, 11, 31) + i * 86_400_000 * (i % 2 === 0 ? 1 : -100)),
+      null,
+      'same',
+    ];
+  }
+
+  for (const compress of [true, false]) {
+    it(`thousands of rows are read by parquetjs-lite and DuckDB too, ${compress ? 'compressed' : 'plain'}`, () =>
+      withFolder(async (folder) => {
+        const path = join(folder, 'mixed.parquet');
+        const rows = Array.from({ length: 4000 }, (_, i) => mixedRow(i));
+        const source = await openTable([MIXED.map(({ name }) => name), ...rows]);
+        const file = await encodeBatches(MIXED, readBatches(source, MIXED), { compress });
+        const bytes = await bytesOf(file);
+        await writeFile(path, bytes);
+        const expected = rows.map((row) => row.map((cell, i) => stored(cell, MIXED[i]!.type)));
+        assert.deepEqual((await readByDuckdb(path)).rows, expected);
+        // It cannot read a date of anybody.
+        const known = MIXED.map(({ name }) => name).filter((name) => name !== 'at');
+        const cursor = (await ParquetReader.openBuffer(bytes)).getCursor(known);
+        for (const row of expected) {
+          const back = (await cursor.next()) as Record<string, unknown>;
+          const cells = known.map((name) => back[name] ?? null);
+          assert.deepEqual(cells, row.toSpliced(MIXED.length - 3, 1));
+        }
+      })).timeout(30_000);
+  }
+
+  it('compresses what becomes smaller by it, and numbers texts that repeat in any file', async () => {
+    const names = ['word', 'noise'];
+    const columns: Column[] = [
+      { name: 'word', type: 'text' },
+      { name: 'noise', type: 'number' },
+    ];
+    const rows = Array.from({ length: 5000 }, (_, i) => [`machine number ${i % 9}`, Math.sin(i * i)]);
+    const read = async (
+      compress: boolean,
+    ): Promise<{ codecs: string[]; bytes: number; encodings: string[][] }> => {
+      const source = await openTable([names, ...rows]);
+      const file = await encodeBatches(columns, readBatches(source, columns), { compress });
+      const bytes = await bytesOf(file);
+      const { parquetMetadata } = await import('hyparquet');
+      const chunks = parquetMetadata(new Uint8Array(bytes).buffer).row_groups[0]!.columns;
+      return {
+        bytes: bytes.length,
+        codecs: chunks.map(({ meta_data }) => meta_data!.codec),
+        encodings: chunks.map(({ meta_data }) => meta_data!.encodings),
+      };
+    };
+    const [small, plain] = [await read(true), await read(false)];
+    assert.deepEqual(small.codecs, ['GZIP', 'UNCOMPRESSED']);
+    assert.deepEqual(plain.codecs, ['UNCOMPRESSED', 'UNCOMPRESSED']);
+    assert.ok(
+      plain.encodings[0]!.includes('PLAIN_DICTIONARY') && !plain.encodings[1]!.includes('PLAIN_DICTIONARY'),
     );
+    assert.ok(small.bytes < plain.bytes && plain.bytes < 8 * 5000 + 5000);
   });
+
+  it('tells bounds and missing cells of each row group, by which a reader may skip it', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'bounds.parquet');
+      const columns: Column[] = [
+        { name: 'n', type: 'number' },
+        { name: 'i', type: 'integer' },
+        { name: 'b', type: 'bigint' },
+        { name: 'at', type: 'date' },
+        { name: 't', type: 'text' },
+        { name: 'none', type: 'number' },
+      ];
+      const rows = Array.from({ length: 45_000 }, (_, i) => [
+        i % 2 === 0 ? i / 2 : null,
+        -i,
+        BigInt(i) - 2n ** 60n,
+        new Date(i * 1000),
+        i % 10 === 0 ? null : 'x',
+        null,
+      ]);
+      const source = await openTable([columns.map(({ name }) => name), ...rows]);
+      await writeFile(path, await bytesOf(await encodeBatches(columns, readBatches(source, columns))));
+      const { parquetMetadata } = await import('hyparquet');
+      const { row_groups } = parquetMetadata(new Uint8Array(await readFile(path)).buffer);
+      let first = 0;
+      for (const { num_rows, columns: chunks } of row_groups) {
+        const part = rows.slice(first, first + Number(num_rows));
+        first += part.length;
+        for (const [at, { meta_data }] of chunks.entries()) {
+          const cells = part.map((row) => row[at]).filter((cell) => cell !== null);
+          const { null_count, min_value, max_value } = meta_data!.statistics!;
+          assert.equal(Number(null_count), part.length - cells.length);
+          const numbers = cells.map((cell) => Number(cell) + 0);
+          const bounds = at < 3 ? [Math.min(...numbers), Math.max(...numbers)] : [undefined, undefined];
+          assert.deepEqual(
+            [min_value, max_value].map((bound) => (bound === undefined ? bound : Number(bound) + 0)),
+            bounds,
+          );
+        }
+      }
+      assert.deepEqual([first, row_groups.length], [rows.length, 3]);
+    })).timeout(30_000);
 
   it('writes the same bytes for the same table, so that a duplicate is seen', async () => {
     const make = async (): Promise<string> => {

@@ -151,9 +151,12 @@ describe('Encoding large tables', function () {
     const profile = await profileTable(source, { target: 'y' });
     let kills = 1;
     let messages = 0;
+    const killed = new Set<Worker>();
     const release = catchWorker((worker) => {
-      if (++messages % 4 === 0 && kills > 0) {
+      // It takes some more messages until it has ended.
+      if (++messages % 4 === 0 && kills > 0 && !killed.has(worker)) {
         kills--;
+        killed.add(worker);
         void worker.terminate();
       }
     });

@@ -15,7 +15,7 @@ declare module 'parquetjs-lite' {
   export class ParquetReader {
     static openBuffer(bytes: Buffer): Promise<ParquetReader>;
     getRowCount(): { toString(): string };
-    getCursor(): { next(): Promise<object | null> };
+    getCursor(columns?: string[]): { next(): Promise<object | null> };
     schema: ParquetSchema;
   }
 }

@@ -70,7 +70,10 @@ export async function scoreInParts(
   };
   try {
     for (let part = 0; failure === undefined && (await reader.more()); part++) {
-      const file = await encodeBatches(columns, reader.take(rowsPerPart), { signal: controller.signal });
+      const file = await encodeBatches(columns, reader.take(rowsPerPart), {
+        compress: context.compress,
+        signal: controller.signal,
+      });
       const onProgress = uploads.begin(file);
       const score = scoreFile(context, model, file, { ...options, signal: controller.signal, onProgress })
         .then((result) => {

@@ -37,6 +37,7 @@ export type Truth =
 
 interface SplitOptions {
   format?: FileFormat;
+  compress: boolean;
   /** What to take of the rows that go into the files. */
   sample?: SampleChoice;
   signal?: AbortSignal;
@@ -88,7 +89,7 @@ export async function encodePlanned(
   target: string,
   { plan, holdout, relativeTo }: RowPlan,
   features: readonly Column[],
-  { format, sample, signal, onProgress }: SplitOptions,
+  { sample, signal, ...written }: SplitOptions,
 ): Promise<TrainSetFiles> {
   const held: ColumnBatch[] = [];
   let bytes = 0;
@@ -118,7 +119,7 @@ export async function encodePlanned(
   const stored = columns.map((column): Column =>
     relativeTo !== undefined && column.name === target ? { name: target, type: 'number' } : column,
   );
-  const files = await encodeTrainBatches(stored, kept(), { target, format, sample, signal, onProgress });
+  const files = await encodeTrainBatches(stored, kept(), { target, sample, signal, ...written });
   if (holdout !== undefined && bytes <= HELD_BYTES) {
     holdout.batches = () => copiesOf(held);
   }

@@ -84,14 +84,15 @@ export async function encodeTrainTable(
   chosen: Uint8Array | undefined,
   hooks: Hooks,
 ): Promise<TrainSet> {
-  const { source, profile, features, isFeature, facts, limits, request, auto } = table;
+  const { source, profile, features, isFeature, facts, limits, compress, request, auto } = table;
   const { target, task } = request;
   const rowPlan = facts && (await planTrainSet(table, facts, chosen, hooks));
   const expected = rowPlan?.kept ?? facts?.rows ?? profile.rows - (profile.target?.missing ?? 0);
   const onProgress = (done: number): void =>
     hooks.onStatus?.({ key: 'reading', fraction: 0.5 + done / expected / 2 });
   const sampled = sampleChoice([...features, { name: target }], expected);
-  const written = { format: request.format, sample: sampled, signal: hooks.signal, onProgress };
+  const { format } = request;
+  const written = { format, compress, sample: sampled, signal: hooks.signal, onProgress };
   const {
     x,
     y,

@@ -32,6 +32,8 @@ export interface TrainTable {
   /** Rows to leave out, where they were looked for here. The embedded service looks for them by itself. */
   copies: Copies | undefined;
   limits: ModelLimits;
+  /** Whether its files are compressed. */
+  compress: boolean;
   request: CheckedRequest;
   /** What the task `auto` means. */
   auto: Task;
@@ -60,7 +62,7 @@ export async function readTrainTable(
   // The table is read twice: to find the types, and to write the files.
   hooks.onStatus?.({ key: 'reading' });
   // The thread starts while the types are settled here.
-  warmEncoder(request.format);
+  warmEncoder();
   const source = await openInput(request.table, signal);
   const whole = await profileTable(source, {
     target,
@@ -112,7 +114,8 @@ export async function readTrainTable(
     sent.add(group);
   }
   const profile = { ...whole, columns: whole.columns.filter(({ name }) => sent.has(name)) };
-  return { source, profile, features, isFeature, facts, copies, limits, request: checked, auto };
+  const { compress } = context;
+  return { source, profile, features, isFeature, facts, copies, limits, compress, request: checked, auto };
 }
 
 /**
