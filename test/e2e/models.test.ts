@@ -850,7 +850,7 @@ describe('the sidebar Models, in Chromium', function () {
     await notice.waitFor({ state: 'detached' });
     assert.match(await body().innerText(), /Version\s+1, rolled back; the newest is 2/);
     const status = page.locator('.red-ui-flow-node-status-label').filter({ hasText: 'version 1 in charge:' });
-    await status.waitFor({ timeout: 2000 });
+    await status.waitFor();
     assert.match(
       (await status.textContent())!,
       /: classification, accuracy 0\.\d\d \(0\.\d\d without a model\)/,

@@ -61,3 +61,12 @@ export function stoppedClock(): { pass(ms: number): void } {
     },
   };
 }
+
+/** Tells the processor time that this process has spent since, in milliseconds: what else runs on the machine has no part in it. */
+export function cpuWatch(): () => number {
+  const begun = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(begun);
+    return (user + system) / 1000;
+  };
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { inTurn, startStrictService, type StrictService } from '../helpers/strict-service';
+import { waitFor } from '../helpers/wait';
 import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 
 describe('close, redeploy and order', () => {
@@ -33,7 +33,7 @@ describe('close, redeploy and order', () => {
       ],
     });
 
-  it('a close in the middle aborts the requests, warns with the count, and is quick', async () => {
+  it('a close in the middle aborts the requests, and warns with the count', async () => {
     const bench = await start();
     bench.send('fit', { payload: trainRows() });
     await bench.out('fit').first();
@@ -41,29 +41,21 @@ describe('close, redeploy and order', () => {
     for (let id = 0; id < 40; id++) {
       bench.send('p', { payload: row(id) });
     }
-    while (service.seen('predict').length === 0) {
-      await sleep(10);
-    }
-    const began = performance.now();
+    await waitFor('the predict', () => service.seen('predict').length > 0);
     const { warnings } = bench;
+    // The service would never answer.
     await bench.stop();
-    assert.ok(performance.now() - began < 5_000);
     const counted = warnings().filter((line) => line.includes('warning.closed'));
     assert.equal(counted.length, 1);
-    await sleep(50);
-    assert.equal(service.connections, 0, 'no socket is left');
+    await waitFor('the end of the last socket', () => service.connections === 0);
   });
 
-  it('a fit of minutes is cut by a redeploy, and the new flow works', async () => {
+  it('a fit of ten minutes is cut by a redeploy, and the new flow works', async () => {
     const bench = await start();
-    service.fault('fit', inTurn({ whitespaceMs: 60_000 }));
+    service.fault('fit', inTurn({ whitespaceMs: 600_000 }));
     bench.send('fit', { payload: trainRows() });
-    while (service.seen('fit').length === 0) {
-      await sleep(10);
-    }
-    const began = performance.now();
+    await waitFor('the fit', () => service.seen('fit').length > 0);
     await bench.redeploy();
-    assert.ok(performance.now() - began < 5_000);
     bench.send('fit', { payload: trainRows() });
     const [msg] = await bench.out('fit').first();
     assert.equal(msg?.model.name, 'm');
@@ -96,9 +88,7 @@ describe('close, redeploy and order', () => {
     service = await startStrictService({ jobs: { fitIsPending: true, polls: 8 } });
     const bench = await start();
     bench.send('fit', { payload: trainRows() });
-    while (service.seen('get_fit_status').length === 0) {
-      await sleep(5);
-    }
+    await waitFor('the first poll', () => service.seen('get_fit_status').length > 0);
     await bench.redeploy();
     bench.send('p', { payload: row(5) });
     assert.equal((await bench.out('p').first())[0]?.payload.prediction, 'yes');

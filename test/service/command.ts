@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../helpers/wait';
 import { type Answer, answerOf, temporaryFolder } from './harness';
 
 const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
@@ -23,14 +23,15 @@ export async function startCli(args: string[], env: NodeJS.ProcessEnv = {}): Pro
   let errors = '';
   child.stdout.on('data', (data: Buffer) => (out += data.toString()));
   child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
-  for (let i = 0; i < 150 && child.exitCode === null && !out.includes('Data: '); i++) {
-    await sleep(100);
-  }
+  // A token that it has made is the last that it prints.
+  const isGiven = args.includes('--token') || env.TABULAR_SERVICE_TOKEN !== undefined;
+  const last = isGiven ? /^Data: .*\n/m : /^Token: .*\n/m;
+  const isOver = () => child.exitCode !== null || child.signalCode !== null || last.test(out);
+  await waitFor('the address', isOver, 60_000);
   const url = /http:\/\/\S+/.exec(out)?.[0];
   if (url === undefined) {
     throw new Error(`no address: ${out}${errors}`);
   }
-  await sleep(50);
   return { child, url, token: /Token: (\S+)/.exec(out)?.[1], output: () => out, errors: () => errors };
 }
 

@@ -55,9 +55,7 @@ describe('Service: folder, restart', () => {
       body: X,
     });
     await end(first.child, 'SIGKILL');
-    const started = Date.now();
     const second = await cli(['--port', '0', '--data', data, '--token', 'mine']);
-    assert.ok(Date.now() - started < 5_000, `${Date.now() - started} ms`);
     h.url = second.url;
     const again = await prepare();
     assert.equal(again.status, 409);

@@ -400,10 +400,8 @@ describe('client: faults, each injected by a real server', () => {
       withService({}, { timeoutMs: 400 }, async (service, client) => {
         const { run } = await work(client);
         service.fault(route, () => ({ silent: true }));
-        const started = performance.now();
         const error = await rejection(run(), 'service.timeout');
         assert.match(error.message, /did not end within 0\.4 s/);
-        assert.ok(performance.now() - started < 2_000);
       }));
   }
 
@@ -412,11 +410,9 @@ describe('client: faults, each injected by a real server', () => {
       const request = await ready(client);
       service.fault('predict', () => ({ silent: true }));
       service.fault('get_model_limits', () => ({ silent: true }));
-      const started = performance.now();
       const error = await rejection(client.predict(request, { timeoutMs: 300 }), 'predict.unknown');
       assert.match(error.message, /did not end within 0\.3 s/);
       await rejection(client.getModelLimits({ timeoutMs: 200 }), 'service.timeout');
-      assert.ok(performance.now() - started < 2_000);
       assert.equal(service.seen('predict').length, 1);
     }));
 
@@ -426,7 +422,8 @@ describe('client: faults, each injected by a real server', () => {
       const started = performance.now();
       await assert.rejects(client.getModelLimits({ timeoutMs: 400 }));
       const took = performance.now() - started;
-      assert.ok(took > 150 && took < 1_500, `${took} ms`);
+      // A thousand of them would take minutes.
+      assert.ok(took > 150, `${took} ms`);
     }));
 
   it('an abort ends a request, a back-off and a wait for a slot at once, with closed', () =>

@@ -254,12 +254,11 @@ describe('client: ways to the service', () => {
 
     it('does not trust a certificate of nobody, says so, and does not try again', async () => {
       const service = await startStrictService({ tls: server });
-      const client = clientFor(service);
+      // What it tries again it would try for minutes.
+      const client = clientFor(service, { retries: 1_000, timeoutMs: 600_000 });
       try {
-        const started = performance.now();
         const error = await rejection(client.getModelLimits(), 'service.unavailable');
         assert.match(error.message, /certificate of 127\.0\.0\.1:\d+ is not trusted.*Check the TLS settings/);
-        assert.ok(performance.now() - started < 1_000);
       } finally {
         await client.close();
         await service.close();

@@ -112,7 +112,7 @@ describe('Connection.close', () => {
   });
 
   it('a message aborted alone aborts its request', async () => {
-    at = await bench({ predictMs: 10_000 });
+    at = await bench({ predictMs: 600_000 });
     await at.connection.train({ table: { value: history() }, target: 'species', model: 'pets' });
     const controller = new AbortController();
     const request = { table: { value: row(1) }, model: 'pets' };
@@ -122,9 +122,7 @@ describe('Connection.close', () => {
     }
     controller.abort();
     assert.equal(await aborted, 'closed');
-    const began = Date.now();
     await at.connection.close();
-    assert.ok(Date.now() - began < 5_000);
   });
 });
 

@@ -127,14 +127,12 @@ describe('Predictor, what waits', () => {
   });
 
   it('close settles what waits and what flies', async () => {
-    await start({ predictMs: 10_000 });
+    await start({ predictMs: 600_000 });
     const predictor = at.connection.predictor();
     const results = Array.from({ length: 20 }, (_, id) => settled(predictor.predict(ask(row(id)))));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const began = Date.now();
     await at.connection.close();
     assert.deepEqual(new Set(await Promise.all(results)), new Set(['closed']));
-    assert.ok(Date.now() - began < 5_000);
     assert.equal(await codeOf(predictor.predict(ask(row(1)))), 'closed');
   });
 });

@@ -8,6 +8,7 @@ import { ParquetSchema, ParquetWriter } from 'parquetjs-lite';
 
 import { closeEncoder, openTable, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
 import { parquet } from '../../doors/table';
+import { cpuWatch } from '../../helpers/clock';
 import { equalRows } from '../../helpers/parquet-bombs';
 import { withFolder } from './helpers';
 
@@ -222,7 +223,7 @@ describe('Damaged files', function () {
 
   it('Arrow metadata that tells of more than its bytes is refused at once', async () => {
     const good = Buffer.from(arrow.tableToIPC(ARROW, 'stream'));
-    const started = performance.now();
+    const spent = cpuWatch();
     let refused = 0;
     for (let at = 8; at < 1000; at += 4) {
       const length = good.readInt32LE(at);
@@ -233,7 +234,7 @@ describe('Damaged files', function () {
       }
     }
     assert.ok(refused > 10, `${refused}`);
-    assert.ok(performance.now() - started < 30_000);
+    assert.ok(spent() < 30_000);
   });
 
   it('Arrow buffers that are shorter than their rows, or out of order, are no missing values', async () => {
