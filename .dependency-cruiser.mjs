@@ -7,6 +7,7 @@ const LAYERS = {
   nodes: ['src/runtime', 'src/service'],
   'src/runtime': [
     'src/series',
+    'src/messages',
     'src/watch',
     'src/scoring',
     'src/settings',
@@ -24,6 +25,7 @@ const LAYERS = {
   'src/learner': ['src/metrics'],
   'src/metrics': [],
   'src/series': ['src/table', 'src/wire', 'src/util'],
+  'src/messages': ['src/table', 'src/wire', 'src/util'],
   'src/watch': ['src/scoring', 'src/table', 'src/wire', 'src/metrics', 'src/util'],
   'src/util': [],
 };
@@ -228,6 +230,9 @@ const FOLDERS = {
     journal: ['readings', 'rows', 'state'],
     ingest: ['journal', 'readings', 'rows', 'settings', 'state', 'train-sets'],
   },
+  'src/messages': {
+    shapes: [],
+  },
   'src/watch': {
     statistics: [],
     predictions: [],
@@ -262,6 +267,7 @@ const GROUND = {
   'src/client': ['types', 'settings', 'secrets'],
   'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed', 'owned-path'],
   'src/series': ['types', 'kept-row'],
+  'src/messages': ['types'],
   'src/watch': ['types', 'watch-settings'],
   'src/service': [
     'limits',

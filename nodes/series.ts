@@ -5,25 +5,33 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { seriesNodes } from '../src/runtime/series/load';
-import type { SeriesDef } from '../src/runtime/series/request';
+import type { SeriesDef } from '../src/runtime/series/types';
 
 /** tabular-series: readings in; rows, outcomes and train sets out. */
 module.exports = function (RED: NodeAPI): void {
   function TabularSeries(this: FlowNode, def: SeriesDef): void {
     RED.nodes.createNode(this, def);
-    const { MixedTopics, PastSender, SeriesKeeper, seriesAnswer, seriesRequest, showKeptSeries } =
-      seriesNodes();
-    const table = tableReader(RED, this, def);
+    const {
+      MixedTopics,
+      PastSender,
+      ReadMessages,
+      SeriesKeeper,
+      seriesAnswer,
+      seriesRequest,
+      showKeptSeries,
+    } = seriesNodes();
+    const table = tableReader(RED, this, def, { allowMissing: true });
     const keeper = new SeriesKeeper(RED, this, def);
     const sender = new PastSender(RED, this, table);
     const topics = new MixedTopics(RED, this, def);
+    const messages = new ReadMessages(RED, this, def);
     showKeptSeries(RED, this, keeper);
     handleMessages(this, RED, {
       // All of it one message after the other: a reading changes what the next one makes.
       read: async (msg, work) => {
-        const request = await seriesRequest(RED, this, def, table, msg);
+        const request = await seriesRequest(RED, this, def, table, messages, msg);
         topics.look(request, msg);
-        return seriesAnswer(this, keeper, sender, table, request, msg, work);
+        return seriesAnswer(this, keeper, sender, table, messages, request, msg, work);
       },
       run: (output) => output,
       refuses: (underWay) => keeper.refuses(underWay),
@@ -31,6 +39,7 @@ module.exports = function (RED: NodeAPI): void {
         await keeper.close();
         if (removed) {
           forgetColumns(this.id);
+          messages.forget();
         }
       },
     });

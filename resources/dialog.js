@@ -127,6 +127,9 @@
       note: (key, more) =>
         `<div class="form-row"${when(more.when)}><div class="form-tips">${word(`tip.${key}`)}</div></div>`,
 
+      /* The last message of the node, as it was read; empty until the editor has asked for it. */
+      lastReading: () => `<div class="form-row"><div class="form-tips" data-tabular-last hidden></div></div>`,
+
       /* A button with the place where it says what came of it. */
       button: (name, more) =>
         `<div class="form-row"${when(more.when)}><div class="tabular-field">

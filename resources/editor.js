@@ -108,6 +108,30 @@
       ),
   };
 
+  /* Key, time and values of the last message, as it was read; hidden while there is none. */
+  function showLastReading(node, form) {
+    const place = form.find('[data-tabular-last]');
+    if (place.length === 0) {
+      return;
+    }
+    const word = (key, values) => shared.word(node.type, `lastReading.${key}`, values);
+    const line = (name, value) =>
+      $('<div>').append($('<b>').text(`${name}: `), $('<span>').text(String(value)));
+    fetchList(node.id, 'last-reading', ({ shape, key, time, values, readings }) => {
+      if (values === undefined) {
+        return;
+      }
+      place.empty().append(
+        line(word('title'), shape || word('plain')),
+        line(word('key'), key ?? '–'),
+        line(word('time'), time ?? word('arrival')),
+        Object.entries(values).map(([name, value]) => line(name, value ?? word('missing'))),
+        readings > 1 ? $('<div>').text(word('count', { count: readings })) : [],
+      );
+      place.prop('hidden', false);
+    });
+  }
+
   /* Suggestions under an input; what is typed freely stays allowed. The tip that there are none yet goes away. */
   function suggest(node, form) {
     form.find('[data-tabular-suggest]').each(function () {
@@ -314,6 +338,7 @@
     });
     nameParts(form);
     suggest(node, form);
+    showLastReading(node, form);
     const refresh = () => {
       showWhatApplies(form, field);
       explain(node, field);

@@ -202,8 +202,12 @@
     };
   }
 
-  /* A topic with one + in it, where another field says that it is one. The same as src/runtime/series/topic-key.ts. */
-  const TOPIC = /^(?=[^+]*\+[^+]*$)(?:(?:[^+#/]*|\+)\/)*(?:[^+#/]*|\+|#)$/;
+  /*
+   * A topic with one + in it, or with {key} and {column}, where another field says that it is one. The same as
+   * src/messages/topic-pattern.ts, and without those two as src/runtime/series/topic-key.ts.
+   */
+  const TOPIC =
+    /^(?:(?=[^+]*\+[^+]*$)(?:(?:[^+#/{}]*|\+)\/)*(?:[^+#/{}]*|\+|#)|(?=.*\{(?:key|column)\})(?!.*\{key\}.*\{key\})(?!.*\{column\}.*\{column\})(?:(?:[^+#/{}]*|\+|\{key\}|\{column\})\/)*(?:[^+#/{}]*|\+|#|\{key\}|\{column\}))$/;
   const topicWhen = (typeField) =>
     validator(function (value) {
       const isTopic = current(this, typeField) === 'topic' && !isEmpty(value);

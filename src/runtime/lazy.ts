@@ -17,4 +17,7 @@ export const table = (): typeof import('../table') => load('../table') as typeof
 
 export const watchLayer = (): typeof import('../watch') => load('../watch') as typeof import('../watch');
 
+export const messagesLayer = (): typeof import('../messages') =>
+  load('../messages') as typeof import('../messages');
+
 export const seriesLayer = (): typeof import('../series') => load('../series') as typeof import('../series');

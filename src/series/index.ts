@@ -9,6 +9,7 @@ export {
   EVENT_OPERATORS,
   type EventOperator,
   type PackedList,
+  PlacedReading,
   type PushOptions,
   type RowAddress,
   type Series,

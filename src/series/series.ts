@@ -21,6 +21,7 @@ import type {
   SeriesSettings,
   SeriesStep,
   SeriesSurroundings,
+  SeriesTable,
   SeriesTrainSet,
 } from './types';
 
@@ -65,10 +66,7 @@ class LiveSeries implements Series {
     });
   }
 
-  backfill(
-    readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
-    options: BackfillOptions = {},
-  ): Promise<SeriesPast> {
+  backfill(readings: SeriesTable, options: BackfillOptions = {}): Promise<SeriesPast> {
     return this.serial.run(async () => {
       try {
         return await backfill(this.parts, readings, options);

@@ -7,6 +7,8 @@ export interface SeriesOptions {
   key?: string;
   /** The column with the time. Empty: a column named time, timestamp, ts or date, in any case; without one, the time of arrival. */
   time?: string;
+  /** How cells are read: `auto` takes words such as `unavailable` as missing. Default `plain`. */
+  shape?: 'auto' | 'plain';
   outcome?: 'column' | 'event' | 'message' | 'none';
   /** The column whose later value, or the condition on it, is the outcome. */
   column?: string;
@@ -66,6 +68,7 @@ export type TrainSchedule =
 export interface SeriesSettings {
   key: string | undefined;
   time: string | undefined;
+  shape: 'auto' | 'plain';
   outcome: SeriesOutcomeKind;
   /** Ascending, without repeats; at least one. */
   aheads: readonly number[];
@@ -178,6 +181,20 @@ export interface PushOptions {
   arrival?: number;
 }
 
+/** A reading of a table whose key and time are not among its columns. */
+export class PlacedReading {
+  constructor(
+    readonly cells: SeriesReading,
+    readonly key: string | undefined,
+    /** In any form; undefined where it has none, or a column has it. */
+    readonly time: unknown,
+  ) {}
+}
+
+/** Rows of a table of past readings. */
+export type SeriesTable =
+  Iterable<SeriesReading | PlacedReading> | AsyncIterable<SeriesReading | PlacedReading>;
+
 export interface BackfillOptions extends PushOptions {
   signal?: AbortSignal;
   /** Rows, and outcomes, that are given at most: the newest. Left out: all. */
@@ -263,10 +280,7 @@ export interface Series {
    * earlier rows. A table of such columns alone is a plan, and so are its rows of such columns, without the outcome's,
    * that follow all other readings of their key.
    */
-  backfill(
-    readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
-    options?: BackfillOptions,
-  ): Promise<SeriesPast>;
+  backfill(readings: SeriesTable, options?: BackfillOptions): Promise<SeriesPast>;
   /** Outcomes of kind `message`. Errors: `outcome.unknown`, `limit.exceeded` (labels), `validation.failed` (no such kind). */
   outcome(brought: BroughtOutcome): Promise<SeriesStep>;
   /**

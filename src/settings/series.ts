@@ -20,6 +20,10 @@ export const SERIES = {
   key: columnOrTopic({ typeField: 'keyType' }),
   keyType: freeText({ standard: 'column', label: false }),
   time: column(),
+  /** Whether messages are read as their sources mean them: a flow that does not say reads them plainly. */
+  shape: choice(['auto', 'plain'], { default: 'auto', fallback: 'plain' }),
+  /** Of the values of a list, in order. */
+  names: list(),
   outcome: choice(['column', 'event', 'message', 'none'], { default: 'column' }),
   column: { ...column(), requiredWhen: ['outcome', ['column', 'event']] },
   operator: choice(['=', '!=', '>', '>=', '<', '<='], { default: '=' }),

@@ -14,6 +14,7 @@ export { DateReader, whyNotDate } from './cells/parse-date';
 export { parseNumber, parseWithAnyDecimal } from './cells/parse-number';
 export { setCell } from './cells/set-cell';
 export { knownZone, localZone, TimeZone } from './cells/time-zone';
+export { writtenNumber } from './cells/written-number';
 export {
   type CellReading,
   type Column,

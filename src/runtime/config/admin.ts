@@ -5,6 +5,7 @@ import { serviceKey } from '../../scoring/models/service-key';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { columnsSeen, typesSeen } from '../input/columns-seen';
+import { lastReading } from '../input/last-reading';
 import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
@@ -37,6 +38,7 @@ export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
   routes.tell('/tabular-prediction/:id/versions', (request) => versions(config(request)));
   routes.tell('/tabular-prediction/:id/columns', (request) => columnsSeen(idOf(request)));
   routes.tell('/tabular-prediction/:id/types', (request) => typesSeen(idOf(request)));
+  routes.tell('/tabular-prediction/:id/last-reading', (request) => lastReading(idOf(request)) ?? {});
   routes.act(
     '/tabular-prediction/:id/test',
     (request, body) => test(red, startEmbedded, config(request), body),

@@ -77,15 +77,33 @@ function parsedJson(text: string): unknown {
   }
 }
 
+/** Whether a value holds nothing at all. */
+export function isEmpty(value: unknown): boolean {
+  return value === '' || asBytes(value)?.length === 0;
+}
+
+/** @param place where the value stands: `msg.payload` */
+export function emptyError(place: string): ServiceError {
+  return new ServiceError(
+    'table.empty',
+    `${place} is empty: neither a reading nor a table. A value that is missing is null, or left out.`,
+  );
+}
+
 function single(value: unknown, topic: unknown, place: string): Reading {
   const parts = typeof topic === 'string' ? topic.split('/').filter((part) => part !== '') : [];
   const column = parts.at(-1);
   if (column === undefined) {
-    throw new ServiceError(
-      'validation.failed',
-      `${place} is one value, and msg.topic does not say of which column: send an object such as ` +
-        '{"temperature": 21}, or a topic such as plant/pump1/temperature.',
-    );
+    throw noColumn(place);
   }
   return { cells: { [column]: value }, key: parts.at(-2) };
+}
+
+/** The error of a single value of which no topic says the column. @param place where it stands: `msg.payload` */
+export function noColumn(place: string): ServiceError {
+  return new ServiceError(
+    'validation.failed',
+    `${place} is one value, and msg.topic does not say of which column: send an object such as ` +
+      '{"temperature": 21}, or a topic such as plant/pump1/temperature.',
+  );
 }

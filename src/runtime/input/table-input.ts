@@ -153,7 +153,12 @@ function present(value: unknown, place: string): unknown {
   if (value !== undefined && value !== null) {
     return value;
   }
-  throw new ServiceError('table.empty', `There is no table: ${place} is not set.`);
+  throw notSet(place);
+}
+
+/** @param place where the table should be: `msg.payload` */
+export function notSet(place: string): ServiceError {
+  return new ServiceError('table.empty', `There is no table: ${place} is not set.`);
 }
 
 function pathOf(red: Red, value: unknown, place: string): string {

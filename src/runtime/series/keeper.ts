@@ -8,8 +8,9 @@ import type { FlowNode, Red } from '../node-red';
 import { OwnedPath } from '../owned-path';
 import { seriesFolder } from '../paths';
 import { StatusLine } from '../status/status-line';
-import { keptAs, type SeriesDef, seriesOptions, type Told } from './request';
+import { keptAs, seriesOptions, type Told } from './request';
 import { seriesStatus } from './status';
+import type { SeriesDef } from './types';
 
 /** How readings are read, as far as messages may say it. */
 const READ_SO = ['missing_words', 'unreadable', 'timezone'] as const;

@@ -1,30 +1,18 @@
-import type { TableInput } from '../../scoring/types';
 import type { BroughtOutcome, SeriesOptions } from '../../series';
-import { type FlowProperties, freeText, SERIES } from '../../settings';
-import { asBytes } from '../../util/realms';
+import { freeText, SERIES } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { readProperty, settingsReader } from '../fields/settings-reader';
 import { isDecay } from '../input/decay';
-import { type Reading, readingOf } from '../input/reading';
-import type { TableReader } from '../input/table-input';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { keyOfTopic } from './topic-key';
-
-/** The series node as it stands in a flow file. */
-export type SeriesDef = FlowNodeDef & FlowProperties<typeof SERIES>;
+import { emptyError, isEmpty, readingOf } from '../input/reading';
+import { notSet, type TableReader } from '../input/table-input';
+import type { FlowNode, Message, Red } from '../node-red';
+import type { ReadMessages } from './read-messages';
+import { keyOfMessage } from './topic-key';
+import type { SeriesDef, SeriesRequest } from './types';
 
 /** What may stand in a property of the message that names a key or an id. */
 const NAME = freeText();
-
-/** What a message asks of the series node. */
-export type SeriesRequest =
-  | { kind: 'nothing' }
-  | { kind: 'train'; reason: 'asked' | 'decay' }
-  | { kind: 'reset'; key?: string }
-  | { kind: 'outcome'; brought: BroughtOutcome }
-  | { kind: 'reading'; reading: Reading; key?: string }
-  | { kind: 'table'; table: TableInput; key?: string };
 
 /** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `file.unreadable`, `config.invalid` */
 export async function seriesRequest(
@@ -32,6 +20,7 @@ export async function seriesRequest(
   node: FlowNode,
   def: SeriesDef,
   table: TableReader,
+  messages: ReadMessages,
   msg: Message,
 ): Promise<SeriesRequest> {
   if (msg.reset !== undefined && msg.reset !== false) {
@@ -48,15 +37,18 @@ export async function seriesRequest(
     return { kind: 'nothing' };
   }
   const input = await table.read(msg);
-  const key = keyOf(red, node, def, msg);
+  if ('value' in input && (input.value === undefined || (input.value === null && !messages.isAuto))) {
+    throw notSet(table.place);
+  }
+  if (messages.isAuto) {
+    return messages.request(msg, input, table.place);
+  }
+  const key = keyOfMessage(red, node, def, msg);
   if ('path' in input) {
     return { kind: 'table', table: input, key };
   }
-  if (input.value === '' || asBytes(input.value)?.length === 0) {
-    throw new ServiceError(
-      'table.empty',
-      `${table.place} is empty: neither a reading nor a table. A value that is missing is null, or left out.`,
-    );
+  if (isEmpty(input.value)) {
+    throw emptyError(table.place);
   }
   const reading = readingOf(input.value, msg.topic, table.place);
   return reading === undefined
@@ -84,29 +76,6 @@ function broughtBy(msg: Message): BroughtOutcome {
   return { key, time, value: msg.outcome };
 }
 
-/** The key that a property of the message or its topic holds; undefined where the dialog names a column, or nothing. */
-function keyOf(red: Red, node: FlowNode, def: SeriesDef, msg: Message): string | undefined {
-  if (def.keyType === 'topic') {
-    const filter = fromEnvironment(red, node, def.key).trim();
-    return filter === '' ? undefined : keyOfTopic(filter, msg.topic);
-  }
-  if (def.keyType !== 'msg') {
-    return undefined;
-  }
-  const property = fromEnvironment(red, node, def.key).trim();
-  if (property === '') {
-    return undefined;
-  }
-  const key: unknown = red.util.getMessageProperty(msg, property);
-  if (typeof key === 'string' || typeof key === 'number') {
-    return String(key);
-  }
-  throw new ServiceError(
-    'validation.failed',
-    `There is no key: msg.${property}, which the field Key names, is ${key === undefined ? 'not set' : 'no text'}.`,
-  );
-}
-
 /** Of a single value the topic ends in its column, so that the whole of it is no key. */
 function keyIsTopic(red: Red, node: FlowNode, def: SeriesDef): boolean {
   return def.keyType === 'msg' && fromEnvironment(red, node, def.key).trim() === 'topic';
@@ -124,6 +93,7 @@ export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: To
   return {
     key: ['msg', 'topic'].includes(read('keyType')) ? undefined : read('key'),
     time: read('time'),
+    shape: read('shape'),
     outcome: read('outcome'),
     column: read('column'),
     operator: read('operator'),

@@ -1,6 +1,10 @@
 import type { Series, SeriesProgress } from '../../series';
+import type { LastReading } from '../input/last-reading';
 import type { Progress, Shown, StatusKind, StatusLine } from '../status/status-line';
+import type { ReadMessages } from './read-messages';
 
+/** A status is at most so long. */
+const MAX_CHARACTERS = 30;
 /** Outcomes of the rarer class that the first train set takes. */
 const RARER_NEEDED = 20;
 /** Events that it takes. */
@@ -45,7 +49,26 @@ function waitedFor({ kept, needed, rarer = RARER_NEEDED, events = EVENTS_NEEDED 
     : { key: 'series.collecting', have: kept, total: needed };
 }
 
-/** Shows the state of a series: it is what the last message left, so an error before it has had its time. */
-export function showSeries(status: StatusLine, { progress }: Series): void {
-  status.become(() => seriesStatus(progress));
+/**
+ * Shows the state of a series: it is what the last message left, so an error before it has had its time. As what messages
+ * were recognised comes first, while that is news.
+ */
+export function showSeries(status: StatusLine, { progress }: Series, messages: ReadMessages): void {
+  status.become(() => {
+    const shown = seriesStatus(progress);
+    const { news } = messages;
+    return news === undefined || shown.kind === 'doubtful' ? shown : { ...shown, ...recognised(news) };
+  });
+}
+
+/** `as Tasmota: pump1, 9 values`, as far as there is room. */
+function recognised({ shape = '', key, values }: LastReading): Pick<Shown, 'key' | 'values'> {
+  const count = Object.keys(values).length;
+  const room = MAX_CHARACTERS - `as : , ${count} values`.length - shape.length;
+  if (room < 0) {
+    return { key: 'series.as', values: { shape } };
+  }
+  return key === undefined || key.length > room
+    ? { key: 'series.asValues', values: { shape, values: count } }
+    : { key: 'series.asKey', values: { shape, key, values: count } };
 }

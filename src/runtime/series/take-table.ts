@@ -1,8 +1,10 @@
-import type { TableInput } from '../../scoring/types';
-import type { Series, SeriesPast } from '../../series';
-import { seriesLayer, table } from '../lazy';
+import type { MessageReading } from '../../messages';
+import type { PlacedReading, Series, SeriesPast } from '../../series';
+import { messagesLayer, seriesLayer, table } from '../lazy';
 import type { MessageWork } from '../messages/message-handler';
 import { Follower } from '../messages/progress';
+import type { ReadMessages } from './read-messages';
+import type { SeriesRequest } from './types';
 
 /**
  * Takes a table of past readings. Of its rows and outcomes the newest are given, as many as the series keeps.
@@ -10,19 +12,58 @@ import { Follower } from '../messages/progress';
  */
 export async function takeTable(
   opened: Series,
-  input: TableInput,
-  key: string | undefined,
+  request: Extract<SeriesRequest, { kind: 'table' }>,
+  messages: ReadMessages,
   { signal, status }: MessageWork,
 ): Promise<SeriesPast> {
   const follower = new Follower(status);
   follower.show({ key: 'reading' });
+  const { table: input, key, rows, shape } = request;
+  const options = { key, signal, most: opened.settings.keep };
+  if (rows !== undefined) {
+    return opened.backfill(placed(rows, messages, shape), options);
+  }
+  if (messages.isAuto && 'value' in input && isListOfObjects(input.value)) {
+    const { value } = input;
+    return opened.backfill(
+      placed(messages.opened.table(value, Object.keys(value[0]!)), messages, shape),
+      options,
+    );
+  }
   const source =
     'path' in input
       ? await table().openTableFile(input.path, { signal })
       : await table().openTable(input.value, { signal });
-  const readings = seriesLayer().readingsOf(source, opened.settings, {
-    signal,
-    onRead: (fraction) => follower.show({ key: 'reading', fraction }),
-  });
-  return opened.backfill(readings, { key, signal, most: opened.settings.keep });
+  const reading = { signal, onRead: (fraction: number) => follower.show({ key: 'reading', fraction }) };
+  if (!messages.isAuto) {
+    return opened.backfill(seriesLayer().readingsOf(source, opened.settings, reading), options);
+  }
+  const time = opened.settings.time ?? messagesLayer().timeAmong(source.names);
+  const cells = seriesLayer().readingsOf(source, { ...opened.settings, time }, reading);
+  return opened.backfill(placed(messages.opened.table(cells, source.names), messages, shape), options);
+}
+
+/** Rows as the series takes them; the last one is kept for the dialog. */
+async function* placed(
+  rows: AsyncIterable<MessageReading>,
+  messages: ReadMessages,
+  shape: string | undefined,
+): AsyncGenerator<PlacedReading> {
+  const { PlacedReading: Placed } = seriesLayer();
+  let last: MessageReading | undefined;
+  let count = 0;
+  for await (const row of rows) {
+    count++;
+    last = row;
+    yield new Placed(row.values, row.key, row.time);
+  }
+  if (last !== undefined) {
+    messages.remember(last, shape, count);
+  }
+}
+
+function isListOfObjects(value: unknown): value is Record<string, unknown>[] {
+  return (
+    Array.isArray(value) && typeof value[0] === 'object' && value[0] !== null && !Array.isArray(value[0])
+  );
 }

@@ -1,7 +1,26 @@
+import type { TopicPattern } from '../../messages';
 import { ServiceError } from '../../wire/service-error';
+import { fromEnvironment } from '../fields/environment';
+import { messagesLayer } from '../lazy';
+import type { FlowNode, Message, Red } from '../node-red';
+import type { SeriesDef } from './types';
 
-/** What the dialog refuses as well (`topic` in resources/validators.js): anything but one +, and a # before the end. */
-const FILTER = /^(?=[^+]*\+[^+]*$)(?:(?:[^+#/]*|\+)\/)*(?:[^+#/]*|\+|#)$/;
+/**
+ * The pattern of topics in the field Key. What the dialog refuses as well (`topic` in resources/validators.js): anything
+ * but one +, or `{key}` and `{column}`, and a # before the end.
+ *
+ * @throws ServiceError `config.invalid`
+ */
+export function patternOf(filter: string): TopicPattern {
+  const { TopicPattern: Pattern } = messagesLayer();
+  if (!Pattern.isValid(filter)) {
+    throw new ServiceError(
+      'config.invalid',
+      `The field Key must be a topic with one + where the key is, such as plant/+/#, or with {key} and {column}, such as {key}/status/{column}, not "${filter}".`,
+    );
+  }
+  return new Pattern(filter);
+}
 
 /**
  * The key of a message by its topic.
@@ -9,29 +28,37 @@ const FILTER = /^(?=[^+]*\+[^+]*$)(?:(?:[^+#/]*|\+)\/)*(?:[^+#/]*|\+|#)$/;
  * @throws ServiceError `config.invalid` for another filter, `validation.failed` for a topic that it does not fit
  */
 export function keyOfTopic(filter: string, topic: unknown): string {
-  if (!FILTER.test(filter)) {
-    throw new ServiceError(
-      'config.invalid',
-      `The field Key must be a topic with one + where the key is, such as plant/+/#, not "${filter}".`,
-    );
-  }
-  const key = typeof topic === 'string' ? levelAt(filter.split('/'), topic.split('/')) : undefined;
-  if (key === undefined || key === '') {
+  const pattern = patternOf(filter);
+  const key = typeof topic === 'string' ? pattern.match(topic)?.key : undefined;
+  if (key === undefined && !(typeof topic === 'string' && pattern.match(topic) !== undefined)) {
     const which = typeof topic === 'string' ? `The topic "${topic.slice(0, 200)}"` : 'msg.topic';
     throw new ServiceError(
       'validation.failed',
       `${which} does not fit "${filter}", by which the field Key tells machines apart: subscribe to less, or change the field.`,
     );
   }
-  return key;
+  return key ?? '';
 }
 
-/** The level at the `+`; undefined where the topic does not fit. */
-function levelAt(filter: readonly string[], topic: readonly string[]): string | undefined {
-  const isOpen = filter.at(-1) === '#';
-  const fixed = isOpen ? filter.slice(0, -1) : filter;
-  const fits =
-    (isOpen ? topic.length >= fixed.length : topic.length === fixed.length) &&
-    fixed.every((level, i) => level === '+' || level === topic[i]);
-  return fits ? topic[filter.indexOf('+')] : undefined;
+/** The key that a property of the message or its topic holds; undefined where the dialog names a column, or nothing. */
+export function keyOfMessage(red: Red, node: FlowNode, def: SeriesDef, msg: Message): string | undefined {
+  if (def.keyType === 'topic') {
+    const filter = fromEnvironment(red, node, def.key).trim();
+    return filter === '' ? undefined : keyOfTopic(filter, msg.topic) || undefined;
+  }
+  if (def.keyType !== 'msg') {
+    return undefined;
+  }
+  const property = fromEnvironment(red, node, def.key).trim();
+  if (property === '') {
+    return undefined;
+  }
+  const key: unknown = red.util.getMessageProperty(msg, property);
+  if (typeof key === 'string' || typeof key === 'number') {
+    return String(key);
+  }
+  throw new ServiceError(
+    'validation.failed',
+    `There is no key: msg.${property}, which the field Key names, is ${key === undefined ? 'not set' : 'no text'}.`,
+  );
 }

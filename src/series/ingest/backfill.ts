@@ -3,7 +3,7 @@ import type { KeptRow } from '../kept-row';
 import { ROW_LEFT, ROW_STAYED } from '../readings/machine';
 import { noTime } from '../readings/time-and-key';
 import { turnToNumbers } from '../state/turn-to-numbers';
-import type { BackfillOptions, PushOptions, SeriesPast, SeriesReading } from '../types';
+import type { BackfillOptions, PushOptions, SeriesPast, SeriesTable } from '../types';
 import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
 import { type PastReadings, readPast, withHeld } from './past-readings';
@@ -21,7 +21,7 @@ const TABLE_AHEAD_OF_US = 86_400_000;
  */
 export async function backfill(
   parts: SeriesParts,
-  readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+  readings: SeriesTable,
   options: BackfillOptions,
 ): Promise<SeriesPast> {
   const { settings, state, journal, builder, plans } = parts;
@@ -109,8 +109,8 @@ function addNewestRows(
 
 /** Reads and checks a whole table. One that is refused leaves no columns behind, since those would stay for good. */
 async function readTable(
-  { state, timeAndKey, journal, plans, now }: SeriesParts,
-  readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+  { settings, state, timeAndKey, journal, plans, now }: SeriesParts,
+  readings: SeriesTable,
   options: PushOptions,
 ): Promise<PastReadings> {
   const arrival = options.arrival ?? now();
@@ -118,26 +118,29 @@ async function readTable(
   let cellsMissing = 0;
   try {
     const past = await readPast(readings, arrival, arrival + TABLE_AHEAD_OF_US, {
-      place: (reading, row) => {
-        const column = timeAndKey.timeColumn(reading);
+      place: (reading, row, told) => {
+        const own = told.key === undefined ? options : { ...options, key: told.key };
+        const column = told.time === undefined ? timeAndKey.timeColumn(reading) : settings.time;
         const skips = timeAndKey.skips(column);
-        const time = timeAndKey.timeOf(reading, column, {}, row);
+        const time = timeAndKey.timeOf(reading, column, { time: told.time }, row);
         if (time === undefined) {
           if (!Object.entries(reading).some(([name, cell]) => !skips(name) && isSaid(cell))) {
             return undefined;
           }
-          const key = timeAndKey.keyOf(reading, options, row, false);
+          const key = timeAndKey.keyOf(reading, own, row, false);
           if (needsTime(state, state.machines.get(key), column !== undefined)) {
             throw noTime(column, row);
           }
           return { key, time, column, isPlan: false };
         }
         const part = plans.partOf(reading, skips);
-        const own = timeAndKey.keyOf(reading, options, row, true);
+        const planned = timeAndKey.keyOf(reading, own, row, true);
         const isPlan =
           part === 'only' ||
-          (part === 'among' && isYetToCome(time, arrival, state.newestOf(own), state.machines.get(own)));
-        return { key: isPlan ? own : timeAndKey.keyOf(reading, options, row, false), time, column, isPlan };
+          (part === 'among' &&
+            isYetToCome(time, arrival, state.newestOf(planned), state.machines.get(planned)));
+        const key = isPlan ? planned : timeAndKey.keyOf(reading, own, row, false);
+        return { key, time, column, isPlan };
       },
       newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,
       cells: (reading, row, column, isPlan) => {

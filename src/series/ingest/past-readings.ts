@@ -4,10 +4,11 @@ import { heldReadings, type PastReading } from '../readings/held-readings';
 import { sortByTime } from '../readings/sort-by-time';
 import { noTime } from '../readings/time-and-key';
 import type { SeriesState } from '../state/state';
-import type { SeriesReading } from '../types';
+import { PlacedReading, type PushOptions, type SeriesReading, type SeriesTable } from '../types';
 
 /** Numbers that a table may have: it is held in full, since its rows may be in any order. */
 const MAX_TABLE_NUMBERS = 10_000_000;
+const NOTHING_TOLD: PushOptions = {};
 /** Rows that a table may have: they are held as objects until they are sorted. */
 const MAX_TABLE_ROWS = 4_000_000;
 
@@ -44,7 +45,7 @@ interface PastRow extends PastPlace {
 /** How rows of a table are read; rows are counted from 1. */
 export interface PastReader {
   /** undefined: the row is empty, and left out. */
-  place(reading: SeriesReading, row: number): PastPlace | undefined;
+  place(reading: SeriesReading, row: number, told: PushOptions): PastPlace | undefined;
   /** Time of a key's newest reading so far; -Infinity where there is none. */
   newestOf(key: string | null): number;
   /** Called in order of time, so that columns appear in the same order as live. */
@@ -59,7 +60,7 @@ export interface PastReader {
  * @throws ServiceError limit.exceeded, and what the reader throws
  */
 export async function readPast(
-  readings: Iterable<SeriesReading> | AsyncIterable<SeriesReading>,
+  readings: SeriesTable,
   arrival: number,
   latest: number,
   reader: PastReader,
@@ -68,8 +69,10 @@ export async function readPast(
   const rows: PastRow[] = [];
   const untimed: PastRow[] = [];
   let [row, future, numbers] = [0, 0, 0];
-  for await (const reading of readings) {
-    const place = reader.place(reading, ++row);
+  for await (const given of readings) {
+    const isPlaced = given instanceof PlacedReading;
+    const reading = isPlaced ? given.cells : given;
+    const place = reader.place(reading, ++row, isPlaced ? given : NOTHING_TOLD);
     if (place === undefined) {
       continue;
     }

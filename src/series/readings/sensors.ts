@@ -76,6 +76,9 @@ export class Sensors {
         continue;
       }
       const known = this.byName.get(name);
+      if (this.settings.shape === 'auto' && isWordAmongOthers(value, known)) {
+        continue;
+      }
       if (known === undefined && --room < 0) {
         throw tooManySensors(name);
       }
@@ -314,6 +317,11 @@ function tooManySensors(name: string): ServiceError {
     'limit.exceeded',
     `Column "${name}" is one more than the ${MAX_SENSORS} columns that readings may have. Give sensors fixed names, and use the key to tell machines apart.`,
   );
+}
+
+/** Whether a value is a word for a missing one: a column of words alone may have it as one of them. */
+function isWordAmongOthers(value: number | boolean | string, known: Sensor | undefined): boolean {
+  return typeof value === 'string' && known?.kind !== 'text' && isMissingWord(value);
 }
 
 /** Numbers and truth values may be mixed; a text column takes anything. */

@@ -27,6 +27,7 @@ export function parseSeriesSettings(options: SeriesOptions = {}): SeriesSettings
   return {
     key,
     time,
+    shape: oneOf(options.shape ?? 'plain', ['auto', 'plain'], 'Messages'),
     outcome,
     aheads,
     knownAhead: knownAheadOf(options.knownAhead, outcome, [key, time]),

@@ -1,0 +1,132 @@
+import { setCell } from '../table';
+import { isNamed, opened, plainValue } from './paths';
+import { isBad } from './quality';
+import { isDateText } from './times';
+
+export interface FlattenOptions {
+  /** Names for the entries of a list, in order. */
+  names: readonly string[];
+  /** Told of a list that is left out: its column, and how many of its entries have no name. */
+  onList: (column: string, unnamed: number) => void;
+  /** Told of a value that is left out for its quality. */
+  onBad: (column: string) => void;
+  /** Columns that are none; `*` stands for any text. */
+  omit?: readonly string[];
+}
+
+const MAX_DEPTH = 12;
+/** What an object with a value may have beside it. */
+const BESIDE =
+  /^(?:unit|units|unit_of_measurement|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|last_\w+|type|data_?type|name|id|min|max)$/i;
+const VALUE = /^(?:value|val|v|reading)$/i;
+const QUALITY = /^(?:quality|status_?code|status)$/i;
+
+/**
+ * The columns of an object: nested ones with dots, JSON in text opened, `{value, unit}` a value. Dates and lists are no
+ * values, but the entries of a list take the names that there are for them.
+ */
+export function flatten(
+  value: unknown,
+  prefix: string,
+  options: FlattenOptions,
+  out: Record<string, unknown> = {},
+): Record<string, unknown> {
+  put(value, prefix, options, out, 0);
+  return out;
+}
+
+function put(
+  given: unknown,
+  column: string,
+  options: FlattenOptions,
+  out: Record<string, unknown>,
+  depth: number,
+): void {
+  if (column !== '' && options.omit !== undefined && options.omit.some((pattern) => fits(pattern, column))) {
+    return;
+  }
+  const value = opened(given);
+  const plain = plainValue(value);
+  if (plain !== undefined || value === undefined) {
+    if (column !== '' && value !== undefined) {
+      setCell(out, column, plain);
+    }
+    return;
+  }
+  if (Array.isArray(value)) {
+    putList(value, column, options, out, depth);
+    return;
+  }
+  if (!isNamed(value) || depth > MAX_DEPTH) {
+    return;
+  }
+  const single = column === '' ? undefined : valueIn(value);
+  if (single !== undefined) {
+    if (isBadBeside(value)) {
+      options.onBad(column);
+      setCell(out, column, null);
+    } else {
+      put(value[single], column, options, out, depth + 1);
+    }
+    return;
+  }
+  for (const name in value) {
+    if (Object.hasOwn(value, name)) {
+      put(value[name], column === '' ? name : `${column}.${name}`, options, out, depth + 1);
+    }
+  }
+}
+
+function putList(
+  list: readonly unknown[],
+  column: string,
+  options: FlattenOptions,
+  out: Record<string, unknown>,
+  depth: number,
+): void {
+  const { names } = options;
+  const isRoot = column === '';
+  const isPlain = list.every((entry) => plainValue(entry) !== undefined || entry === undefined);
+  const named = isPlain && (isRoot || list.length <= names.length) ? Math.min(names.length, list.length) : 0;
+  for (let i = 0; i < named; i++) {
+    put(list[i], isRoot ? names[i]! : `${column}.${names[i]!}`, options, out, depth + 1);
+  }
+  if (named < list.length) {
+    options.onList(column, list.length - named);
+  }
+}
+
+/** The entry of an object that is nothing but a value with what is said of it; undefined where it is more. */
+export function valueIn(value: Record<string, unknown>): string | undefined {
+  let found: string | undefined;
+  for (const name in value) {
+    if (VALUE.test(name)) {
+      if (found !== undefined) {
+        return undefined;
+      }
+      found = name;
+    } else if (!BESIDE.test(name)) {
+      return undefined;
+    }
+  }
+  return found;
+}
+
+/** Whether what stands beside a value says that it cannot be used. */
+export function isBadBeside(value: Record<string, unknown>): boolean {
+  for (const name in value) {
+    if (QUALITY.test(name) && isBad(value[name], !/quality/i.test(name))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function fits(pattern: string, column: string): boolean {
+  return pattern.startsWith('*') ? column.endsWith(pattern.slice(1)) : pattern === column;
+}
+
+/** Whether a value may be one of a sensor: no date with its time of day, no Date. */
+export function isSensorValue(value: unknown): boolean {
+  return !(value instanceof Date) && !(typeof value === 'string' && isDateText(value));
+}

@@ -1,0 +1,4 @@
+export { type MessageNote, MessageReader, type MessageSettings } from './message-reader';
+export { timeAmong } from './times';
+export { TopicPattern } from './topic-pattern';
+export type { MessageReading, ReadMessage, SourceMessage } from './types';

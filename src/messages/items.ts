@@ -1,0 +1,146 @@
+import { isNamed, plainValue } from './paths';
+import { type Match, resolve } from './recognise';
+import { instant } from './times';
+import type { Shape, SourceMessage } from './types';
+
+/** A reading before its key and time are settled. */
+export interface Found {
+  key?: string;
+  labels?: Record<string, unknown>;
+  time?: unknown;
+  values: Record<string, unknown>;
+}
+
+/** Below it a time of SenML counts from now (RFC 8428, 4.5.3). */
+const RELATIVE_BELOW = 2 ** 28;
+
+/** Readings of items that each are one value: those of one key and time make one. */
+export class Pivot {
+  /** What items said for those after them. */
+  readonly carried: Record<string, unknown> = {};
+  private readonly found = new Map<string, Found>();
+
+  constructor(readonly match: Match) {}
+
+  get readings(): IterableIterator<Found> {
+    return this.found.values();
+  }
+
+  reading(key: string | undefined, labels: Record<string, unknown> | undefined, time: unknown): Found {
+    const which = JSON.stringify([key, labels, time]);
+    let one = this.found.get(which);
+    if (one === undefined) {
+      one = { key, labels, time, values: {} };
+      this.found.set(which, one);
+    }
+    return one;
+  }
+}
+
+/** A name as text; undefined where there is none. */
+export function nameOf(value: unknown): string | undefined {
+  return (typeof value === 'string' && value !== '') ||
+    typeof value === 'number' ||
+    typeof value === 'boolean'
+    ? `${value}`
+    : undefined;
+}
+
+export function keyIn({ key }: Shape, item: unknown, message: SourceMessage): string | undefined {
+  return key === undefined ? undefined : nameOf(resolve(key, item, message));
+}
+
+/** The time of an item: milliseconds since 1970, or text. */
+export function timeIn(
+  { time, offset, base }: Shape,
+  item: unknown,
+  message: SourceMessage,
+  carried: Record<string, unknown> = {},
+): unknown {
+  const told = based(time === undefined ? undefined : resolve(time, item, message), base?.time, carried);
+  if (base !== undefined && Number(told) < RELATIVE_BELOW) {
+    return undefined;
+  }
+  return instant(told, offset === undefined ? undefined : resolve(offset, item, message));
+}
+
+/** What tells series apart, by name. */
+export function labelsOf(
+  { labels, omit = [] }: Shape,
+  item: unknown,
+  message: SourceMessage,
+): Record<string, unknown> | undefined {
+  const given = labels === undefined ? undefined : resolve(labels, item, message);
+  if (!isNamed(given)) {
+    return undefined;
+  }
+  return Object.fromEntries(Object.entries(given).filter(([name]) => labels !== '' || !omit.includes(name)));
+}
+
+/** The value of an item that is one: a number, text or a truth value; null where it has none. */
+export function valueOf(
+  { value = '', base }: Shape,
+  item: unknown,
+  message: SourceMessage,
+  carried: Record<string, unknown>,
+): unknown {
+  for (const path of value.split('|')) {
+    const plain = plainValue(resolve(path, item, message));
+    if (plain !== undefined) {
+      return based(plain, base?.value, carried);
+    }
+  }
+  return based(undefined, base?.value, carried) ?? null;
+}
+
+/** A value with what is said for all that follow: in front of a name, added to a number. */
+export function based(value: unknown, base: string | undefined, carried: Record<string, unknown>): unknown {
+  const before = base === undefined ? undefined : carried[base];
+  if (before === undefined) {
+    return value;
+  }
+  if (typeof before === 'number') {
+    const own = value ?? 0;
+    return typeof own === 'number' ? before + own : own;
+  }
+  return `${nameOf(before) ?? ''}${nameOf(value) ?? ''}`;
+}
+
+/** An item with what the items before it said of it. */
+export function carry(
+  item: Record<string, unknown>,
+  paths: readonly string[],
+  carried: Record<string, unknown>,
+): Record<string, unknown> {
+  let isWhole = true;
+  for (const path of paths) {
+    if (item[path] === undefined) {
+      isWhole &&= carried[path] === undefined;
+    } else {
+      carried[path] = item[path];
+    }
+  }
+  return isWhole ? item : { ...carried, ...item };
+}
+
+/** Rows of an object that has a list of values for each column. */
+export function unlisted(item: unknown): Record<string, unknown>[] {
+  if (!isNamed(item)) {
+    return [];
+  }
+  const lists = Object.entries(item).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
+  const longest = Math.max(0, ...lists.map(([, list]) => list.length));
+  return Array.from({ length: longest }, (_, i) =>
+    Object.fromEntries(lists.map(([name, list]) => [name, list[i]])),
+  );
+}
+
+/** Columns with a name in front of each. */
+export function prefixed(
+  values: Record<string, unknown>,
+  prefix: string | undefined,
+): Record<string, unknown> {
+  return prefix === undefined
+    ? values
+    : Object.fromEntries(Object.entries(values).map(([column, value]) => [`${prefix}.${column}`, value]));
+}

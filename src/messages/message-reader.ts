@@ -1,0 +1,412 @@
+import { setCell, writtenNumber } from '../table';
+import { Yielder } from '../util/event-loop';
+import { asBytes } from '../util/realms';
+import { flatten, type FlattenOptions, isBadBeside, isSensorValue, valueIn } from './flatten';
+import {
+  based,
+  carry,
+  type Found,
+  keyIn,
+  labelsOf,
+  nameOf,
+  Pivot,
+  prefixed,
+  timeIn,
+  unlisted,
+  valueOf,
+} from './items';
+import { at, isNamed, opened, plainValue } from './paths';
+import { isBad } from './quality';
+import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
+import { instant, timesIn } from './times';
+import type { TopicParts, TopicPattern } from './topic-pattern';
+import type { MessageReading, ReadMessage, SourceMessage } from './types';
+
+/** Where the key and the time of readings are, as far as people say it. */
+export interface MessageSettings {
+  /** A column, or a path to it. */
+  keyColumn?: string;
+  /** A property of the message, or a path to it. */
+  keyProperty?: string;
+  keyTopic?: TopicPattern;
+  /** A column, or a path to it; `msg.` begins a property of the message. */
+  time?: string;
+  /** Names for the values of a list, in order. */
+  names: readonly string[];
+}
+
+/** What is told once of a column: a list or a value of bad quality that was left out, or another unit. */
+export interface MessageNote {
+  kind: 'list' | 'quality' | 'unit';
+  column: string;
+  text: string;
+}
+
+type Item = Match['items'][number];
+type Row = Record<string, unknown>;
+
+const MAX_NOTES = 1000;
+/** A longer text is a table. */
+const MAX_VALUE_CHARACTERS = 4096;
+const MAX_JSON_BYTES = 2 ** 20;
+/** A longer text is no number with a unit. */
+const MAX_NUMBER_CHARACTERS = 24;
+
+/** Reads messages as their sources mean them: their shape, their columns, then key and time. */
+export class MessageReader {
+  private readonly told = new Set<string>();
+  /** The unit of a column, from its first value with one. */
+  private readonly units = new Map<string, string>();
+  private readonly flat: FlattenOptions;
+
+  constructor(
+    private readonly settings: MessageSettings,
+    private readonly tell: (note: MessageNote) => void,
+  ) {
+    this.flat = {
+      names: settings.names,
+      onList: (column, unnamed) => this.tellList(column, unnamed),
+      onBad: (column) => this.tellBad(column),
+    };
+  }
+
+  /**
+   * The readings of a message. Undefined where it is a table that has no shape, whose rows are read by `table`, and where
+   * no column is told of a single value.
+   */
+  read(message: SourceMessage): ReadMessage | undefined {
+    const payload = payloadOf(message.payload);
+    const whole = payload === message.payload ? message : { ...message, payload };
+    const match = recognise(whole);
+    if (match !== undefined) {
+      return this.shaped(match, whole);
+    }
+    const topic = this.topicParts(whole);
+    const found = Array.isArray(payload) ? this.list(payload) : this.plain(whole, payload, topic);
+    return found === undefined ? undefined : { readings: [this.settle(found, whole, topic)] };
+  }
+
+  /**
+   * The rows of a table as readings. Of rows that each have one value, as in a history, those of one key and time make one
+   * reading.
+   */
+  async *table(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    names: readonly string[],
+  ): AsyncGenerator<MessageReading> {
+    const yielder = new Yielder();
+    const shape = shapeOfColumns(names);
+    if (shape === undefined) {
+      for await (const row of rows) {
+        yield this.settle({ values: flatten(row, '', this.flat) }, { payload: row }, {});
+        await yielder.due();
+      }
+      return;
+    }
+    const items: Item[] = [];
+    for await (const item of rows) {
+      items.push({ item });
+      await yielder.due();
+    }
+    yield* this.past({ shape, items }, { payload: undefined });
+  }
+
+  private shaped(match: Match, message: SourceMessage): ReadMessage {
+    const { shape } = match;
+    if (shape.message !== undefined) {
+      return this.wrapped(match, shape.message, message);
+    }
+    if (shape.isTable === true) {
+      return { shape: shape.name, readings: [], table: this.past(match, message) };
+    }
+    const topic = this.topicParts(message);
+    const pivot = new Pivot(match);
+    const found: Found[] = [];
+    for (const item of match.items) {
+      if (shape.values === undefined) {
+        this.add(pivot, item, message, topic);
+      } else {
+        found.push(...this.objects(match, item, message, topic));
+      }
+    }
+    found.push(...pivot.readings);
+    return { shape: shape.name, readings: found.map((one) => this.settle(one, message, topic)) };
+  }
+
+  /** The readings of a table, which may be long, in turns of the event loop. */
+  private async *past(match: Match, message: SourceMessage): AsyncGenerator<MessageReading> {
+    const yielder = new Yielder();
+    const topic = this.topicParts(message);
+    const pivot = new Pivot(match);
+    for (const item of match.items) {
+      if (match.shape.values === undefined) {
+        this.add(pivot, item, message, topic);
+      } else {
+        for (const one of this.objects(match, item, message, topic)) {
+          yield this.settle(one, message, topic);
+        }
+      }
+      await yielder.due();
+    }
+    for (const one of pivot.readings) {
+      yield this.settle(one, message, topic);
+    }
+  }
+
+  /** Messages within a message: what they do not tell of key and time, the outer one does. */
+  private wrapped({ shape, items }: Match, inner: string, message: SourceMessage): ReadMessage {
+    const readings: MessageReading[] = [];
+    let { name } = shape;
+    for (const { item } of items) {
+      const topic = at(item, 'topic') ?? message.topic;
+      const read = this.read({ topic, payload: at(item, inner) });
+      name = read?.shape ?? name;
+      const time = timeIn(shape, item, message);
+      const key = keyIn(shape, item, message);
+      for (const reading of read?.readings ?? []) {
+        readings.push({
+          ...reading,
+          key: this.isKeySet ? (reading.key ?? key) : (key ?? reading.key),
+          time: reading.time ?? time,
+        });
+      }
+    }
+    return { shape: name, readings };
+  }
+
+  /** An item that is a reading, or lists of several. */
+  private objects(
+    { shape, key, column }: Match,
+    { item, key: under }: Item,
+    message: SourceMessage,
+    topic: TopicParts,
+  ): Found[] {
+    const options = { ...this.flat, omit: shape.omit };
+    const whole = shape.inLists === true ? unlisted(item) : [item];
+    return whole.map((one) => ({
+      key: under ?? key ?? keyIn(shape, one, message),
+      labels: labelsOf(shape, one, message),
+      time: timeIn(shape, one, message),
+      values: prefixed(flatten(resolve(shape.values!, one, message), '', options), topic.column ?? column),
+    }));
+  }
+
+  /** Adds an item that is one value of a column. */
+  private add(pivot: Pivot, { item, key: under }: Item, message: SourceMessage, topic: TopicParts): void {
+    const { shape, key, column } = pivot.match;
+    const { base, carries, quality } = shape;
+    const { carried } = pivot;
+    const whole = isNamed(item) && carries !== undefined ? carry(item, carries, carried) : item;
+    const told = column ?? (shape.column === undefined ? undefined : resolve(shape.column, whole, message));
+    const name = nameOf(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
+    if (name === undefined) {
+      return;
+    }
+    const own = under ?? key ?? keyIn(shape, whole, message);
+    const one = pivot.reading(own, labelsOf(shape, whole, message), timeIn(shape, whole, message, carried));
+    const said = quality === undefined ? undefined : resolve(quality, whole, message);
+    const isUnusable = said !== undefined && isBad(said, quality !== 'quality');
+    if (isUnusable) {
+      this.tellBad(name);
+    }
+    setCell(one.values, name, isUnusable ? null : valueOf(shape, whole, message, carried));
+  }
+
+  /** A message without a shape: an object of columns, or a single value of the column that its topic names. */
+  private plain(message: SourceMessage, payload: unknown, topic: TopicParts): Found | undefined {
+    const levels = lastLevels(message.topic);
+    const column = topic.column ?? topic.rest ?? levels.column;
+    if (!isNamed(payload)) {
+      const isValue = typeof payload !== 'object' || payload === null;
+      return isValue && column !== undefined && !isTableText(payload)
+        ? { key: levels.key, values: { [column]: this.usable(column, payload, message.statusCode) } }
+        : undefined;
+    }
+    const cells = Object.values(payload);
+    if (cells.every((cell) => Array.isArray(cell) || ArrayBuffer.isView(cell))) {
+      // An object of columns, each a list, is a table.
+      return undefined;
+    }
+    const single = column === undefined ? undefined : valueIn(payload);
+    const value = single === undefined ? undefined : plainValue(opened(payload[single]));
+    if (value === undefined || column === undefined) {
+      return { values: prefixed(flatten(payload, '', this.flat), topic.column) };
+    }
+    const isUnusable = isBadBeside(payload);
+    if (isUnusable) {
+      this.tellBad(column);
+    }
+    return {
+      key: levels.key,
+      time: timesIn(payload)?.value,
+      values: { [column]: isUnusable ? null : value },
+    };
+  }
+
+  /** A list of plain values that there are names for. */
+  private list(list: readonly unknown[]): Found | undefined {
+    const isPlain = list.length > 0 && list.every((entry) => plainValue(entry) !== undefined);
+    return isPlain && this.settings.names.length > 0 ? { values: flatten(list, '', this.flat) } : undefined;
+  }
+
+  private topicParts({ topic }: SourceMessage): TopicParts {
+    return (typeof topic === 'string' ? this.settings.keyTopic?.match(topic) : undefined) ?? {};
+  }
+
+  private get isKeySet(): boolean {
+    const { keyColumn, keyProperty, keyTopic } = this.settings;
+    return keyColumn !== undefined || keyProperty !== undefined || keyTopic !== undefined;
+  }
+
+  /** Settles key and time, and makes numbers of text with a unit. */
+  private settle(found: Found, message: SourceMessage, topic: TopicParts): MessageReading {
+    const taken: string[] = [];
+    const { values } = found;
+    const key = this.keyOf(found, message, topic, taken);
+    const time = this.timeOf(found, message, taken);
+    const cells: Row = {};
+    for (const column in values) {
+      const value = values[column];
+      if (!taken.includes(column) && isSensorValue(value)) {
+        setCell(cells, column, typeof value === 'string' ? this.withoutUnit(column, value) : value);
+      }
+    }
+    return { key, time, values: cells };
+  }
+
+  /** @param taken columns that are no sensors: that of the key is added */
+  private keyOf(
+    { key, labels, values }: Found,
+    message: SourceMessage,
+    topic: TopicParts,
+    taken: string[],
+  ): string | undefined {
+    const { keyColumn, keyProperty, keyTopic } = this.settings;
+    if (keyTopic !== undefined) {
+      return topic.key;
+    }
+    if (keyProperty !== undefined && !(keyProperty === 'topic' && key !== undefined)) {
+      return nameOf(at(message, keyProperty));
+    }
+    if (keyProperty !== undefined) {
+      return key;
+    }
+    if (keyColumn !== undefined) {
+      taken.push(keyColumn);
+      return nameOf(values[keyColumn] ?? labels?.[keyColumn] ?? at(message.payload, keyColumn)) ?? key;
+    }
+    const all = Object.values(labels ?? {}).flatMap((label) => nameOf(label) ?? []);
+    return key ?? (all.length === 0 ? undefined : all.join('/'));
+  }
+
+  /** @param taken columns that are no sensors: those of times are added */
+  private timeOf({ time, values }: Found, message: SourceMessage, taken: string[]): unknown {
+    const { time: setting } = this.settings;
+    if (setting?.startsWith('msg.') === true) {
+      return instant(at(message, setting.slice(4)));
+    }
+    if (setting !== undefined) {
+      taken.push(setting);
+      return instant(values[setting] ?? at(message.payload, setting));
+    }
+    const named = timesIn(values);
+    // An empty one stays: it tells that the reading should have a time.
+    taken.push(
+      ...(named?.columns ?? []).filter((column) => values[column] !== null && values[column] !== ''),
+    );
+    const told = time ?? named?.value;
+    if (told !== undefined && told !== null) {
+      return instant(told);
+    }
+    const { sourceTimestamp } = message;
+    return sourceTimestamp instanceof Date || typeof sourceTimestamp === 'string'
+      ? instant(sourceTimestamp)
+      : undefined;
+  }
+
+  private usable(column: string, value: unknown, status: unknown): unknown {
+    const isUnusable = isNamed(status) && isBad(status, true);
+    if (isUnusable) {
+      this.tellBad(column);
+    }
+    return isUnusable ? null : value;
+  }
+
+  /** A number with a unit is a number; with another unit than before it is missing. */
+  private withoutUnit(column: string, text: string): unknown {
+    if (text.length > MAX_NUMBER_CHARACTERS || !/\d/.test(text)) {
+      return text;
+    }
+    const written = writtenNumber(text);
+    const number = Number(written?.text.replace(',', '.'));
+    if (written === undefined || written.unit === '' || written.unit.includes(':') || Number.isNaN(number)) {
+      return text;
+    }
+    const { unit } = written;
+    const first = this.units.get(column) ?? unit;
+    if (first === unit) {
+      if (this.units.size < MAX_NOTES) {
+        this.units.set(column, unit);
+      }
+      return number;
+    }
+    this.tellOnce({
+      kind: 'unit',
+      column,
+      text: `Column "${column}": "${text}" is in ${unit}, and values before it were in ${first}. Values in another unit are missing: send them in a column of their own.`,
+    });
+    return null;
+  }
+
+  private tellList(column: string, unnamed: number): void {
+    const which = column === '' ? 'The list' : `The list "${column}"`;
+    this.tellOnce({
+      kind: 'list',
+      column,
+      text: `${which} has ${unnamed} ${unnamed === 1 ? 'value' : 'values'} without a name: left out, as in later messages. The field Names of list values gives names.`,
+    });
+  }
+
+  private tellBad(column: string): void {
+    this.tellOnce({
+      kind: 'quality',
+      column,
+      text: `Column "${column}": a value came with a bad quality or status. It is missing, as others like it will be.`,
+    });
+  }
+
+  private tellOnce(note: MessageNote): void {
+    const once = `${note.kind} ${note.column}`;
+    if (!this.told.has(once) && this.told.size < MAX_NOTES) {
+      this.told.add(once);
+      this.tell(note);
+    }
+  }
+}
+
+/** The last two levels of a topic: the column of a single value, and the key before it. */
+function lastLevels(topic: unknown): TopicParts {
+  const levels = typeof topic === 'string' ? topic.split('/').filter((level) => level !== '') : [];
+  return { column: levels.at(-1), key: levels.at(-2) };
+}
+
+/** A payload as it is meant: bytes of text as text, JSON in it opened. */
+function payloadOf(payload: unknown): unknown {
+  const bytes = asBytes(payload);
+  if (bytes === undefined) {
+    return opened(payload);
+  }
+  const isJson = bytes[0] === 123 || bytes[0] === 91;
+  return bytes.length > (isJson ? MAX_JSON_BYTES : MAX_VALUE_CHARACTERS) || bytes.includes(0)
+    ? payload
+    : opened(Buffer.from(bytes).toString('utf8'));
+}
+
+/** Whether a text has a header and rows, or is JSON that was not opened. */
+function isTableText(payload: unknown): boolean {
+  if (typeof payload !== 'string') {
+    return false;
+  }
+  const text = payload.trim();
+  return text.length > MAX_VALUE_CHARACTERS || /[\r\n]/.test(text) || /^[[{]/.test(text);
+}

@@ -1,0 +1,90 @@
+import type { PathKind } from './types';
+
+/** Whether a value is an object of names: no list, no bytes, no date. */
+export function isNamed(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !ArrayBuffer.isView(value) &&
+    !(value instanceof Date) &&
+    !('schema' in value && 'batches' in value)
+  );
+}
+
+/** What stands at a path of names divided by dots, where a name may itself have dots; undefined where nothing does. */
+export function at(value: unknown, path: string): unknown {
+  if (path === '') {
+    return value;
+  }
+  if (typeof value !== 'object' || value === null) {
+    return undefined;
+  }
+  if (Object.hasOwn(value, path)) {
+    return (value as Record<string, unknown>)[path];
+  }
+  for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) {
+    const name = path.slice(0, dot);
+    if (Object.hasOwn(value, name)) {
+      return at((value as Record<string, unknown>)[name], path.slice(dot + 1));
+    }
+  }
+  return undefined;
+}
+
+/** Whether a value is of a kind; times are looked at more closely where they are read. */
+export function isOf(kind: PathKind, value: unknown): boolean {
+  switch (kind) {
+    case 'number':
+      return typeof value === 'number';
+    case 'text':
+      return typeof value === 'string' && value !== '';
+    case 'object':
+      return isNamed(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'time':
+      return (
+        typeof value === 'number' ||
+        typeof value === 'bigint' ||
+        (typeof value === 'string' && /\d/.test(value)) ||
+        (typeof value === 'object' && value !== null)
+      );
+    case 'value':
+      return value !== undefined && (typeof value !== 'object' || value === null);
+    case 'any':
+      return value !== undefined;
+  }
+}
+
+/** What a source writes as a number of 64 bits, in parts, and other plain values as they are; undefined for objects and lists. */
+export function plainValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (value instanceof Date) {
+    return value;
+  }
+  const { low, high, unsigned } = value as Record<string, unknown>;
+  return typeof low === 'number' && typeof high === 'number' && typeof unsigned === 'boolean'
+    ? high * 4_294_967_296 + (low >>> 0)
+    : undefined;
+}
+
+const MAX_JSON_CHARACTERS = 2 ** 20;
+
+/** JSON in text, opened; any other value as it is. */
+export function opened(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length < 2 || value.length > MAX_JSON_CHARACTERS) {
+    return value;
+  }
+  const text = value.trim();
+  if (!(text.startsWith('{') && text.endsWith('}')) && !(text.startsWith('[') && text.endsWith(']'))) {
+    return value;
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return value;
+  }
+}

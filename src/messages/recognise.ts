@@ -1,0 +1,158 @@
+import { at, isNamed, isOf, opened } from './paths';
+import { SHAPES } from './shapes';
+import { TopicPattern } from './topic-pattern';
+import type { PathKind, Shape, SourceMessage } from './types';
+
+/** What a message has of a shape. */
+export interface Match {
+  shape: Shape;
+  /** What its topic tells. */
+  key?: string;
+  column?: string;
+  /** Its items, each with the key that it stands under, if there is one. */
+  items: { item: unknown; key?: string }[];
+}
+
+const TOPICS = new Map(
+  SHAPES.map((shape) => [
+    shape,
+    shape.topics?.map((topic) => (typeof topic === 'string' ? new TopicPattern(topic) : topic)),
+  ]),
+);
+
+/** The shape of a message; undefined where it has none, or where two could be meant. */
+export function recognise(message: SourceMessage): Match | undefined {
+  let found: Match | undefined;
+  for (const shape of SHAPES) {
+    const match = matchOf(shape, message);
+    if (match !== undefined) {
+      if (found !== undefined) {
+        return undefined;
+      }
+      found = match;
+    }
+  }
+  return found;
+}
+
+/** The shape of a table with these columns, one value in each row; undefined where it has none. */
+export function shapeOfColumns(names: readonly string[]): Shape | undefined {
+  const known = new Set(names);
+  const fits = SHAPES.filter(
+    ({ isTable, column, has }) =>
+      isTable === true &&
+      column !== undefined &&
+      Object.keys(has).every((paths) => paths.split('|').some((path) => known.has(path))),
+  );
+  return fits.length === 1 ? fits[0] : undefined;
+}
+
+/** What stands at the first of several paths that has a value of this kind. */
+export function resolve(
+  paths: string,
+  item: unknown,
+  message: SourceMessage,
+  kind: PathKind = 'any',
+): unknown {
+  if (!paths.includes('|')) {
+    const value = place(paths, item, message);
+    return isOf(kind, value) ? value : undefined;
+  }
+  for (const path of paths.split('|')) {
+    const value = place(path, item, message);
+    if (isOf(kind, value)) {
+      return value;
+    }
+  }
+  return undefined;
+}
+
+function place(path: string, item: unknown, message: SourceMessage): unknown {
+  if (path.startsWith('msg.')) {
+    return at(message, path.slice(4));
+  }
+  return path.startsWith('payload.') ? at(message.payload, path.slice(8)) : at(item, path);
+}
+
+function matchOf(shape: Shape, message: SourceMessage): Match | undefined {
+  const told = topicOf(shape, message.topic);
+  if (told === undefined) {
+    return undefined;
+  }
+  const items = shape.byKey === true ? itemsByKey(shape, message) : itemsOf(shape, message);
+  return items === undefined ? undefined : { shape, ...told, items };
+}
+
+function topicOf(shape: Shape, topic: unknown): { key?: string; column?: string } | undefined {
+  const patterns = TOPICS.get(shape);
+  if (patterns === undefined) {
+    return {};
+  }
+  if (typeof topic !== 'string') {
+    return undefined;
+  }
+  for (const pattern of patterns) {
+    const parts = pattern instanceof RegExp ? pattern.exec(topic)?.groups : pattern.match(topic);
+    if (parts !== undefined) {
+      return { key: parts.key, column: parts.column };
+    }
+  }
+  return undefined;
+}
+
+function itemsOf(shape: Shape, message: SourceMessage): Match['items'] | undefined {
+  const found: Match['items'] = [];
+  for (const path of shape.items ?? ['']) {
+    const items = itemsAt(path, shape, message);
+    if (items !== undefined && isLike(shape, items[0], message)) {
+      for (const item of items) {
+        found.push({ item });
+      }
+      if (shape.isEvery !== true) {
+        break;
+      }
+    }
+  }
+  return found.length === 0 ? undefined : found;
+}
+
+function itemsAt(path: string, shape: Shape, message: SourceMessage): readonly unknown[] | undefined {
+  const isList = path.endsWith('[]');
+  const where = isList ? path.slice(0, -2) : path;
+  const value = where.startsWith('msg.') ? at(message, where.slice(4)) : at(message.payload, where);
+  if (isList) {
+    // Several lists, one after the other, as a history has one for each entity.
+    return Array.isArray(value) ? (Array.isArray(value[0]) ? value.flat() : value) : undefined;
+  }
+  const isThere = isNamed(value) || ('' in shape.has && isOf('value', value)) || shape.topics !== undefined;
+  return isThere && value !== undefined && !Array.isArray(value) ? [value] : undefined;
+}
+
+/** Entries of the payload, each with one item or a list of them. */
+function itemsByKey(shape: Shape, message: SourceMessage): Match['items'] | undefined {
+  if (!isNamed(message.payload)) {
+    return undefined;
+  }
+  const found: Match['items'] = [];
+  for (const [key, value] of Object.entries(message.payload)) {
+    if (!Array.isArray(value)) {
+      return undefined;
+    }
+    for (const item of value as unknown[]) {
+      if (!isLike(shape, item, message)) {
+        return undefined;
+      }
+      found.push({ item, key });
+    }
+  }
+  return found.length === 0 ? undefined : found;
+}
+
+function isLike({ has, message: inner }: Shape, item: unknown, message: SourceMessage): boolean {
+  for (const paths in has) {
+    if (resolve(paths, item, message, has[paths]) === undefined) {
+      return false;
+    }
+  }
+  return inner === undefined || opened(at(item, inner)) !== undefined;
+}

@@ -1,0 +1,40 @@
+import type { Shape } from '../types';
+
+/**
+ * A change of a state, as the node "events: state" has it in `msg.data`, or as an event of the WebSocket API.
+ * https://zachowj.github.io/node-red-contrib-home-assistant-websocket/node/events-state.html,
+ * https://www.home-assistant.io/docs/configuration/state_object/
+ */
+export const HOME_ASSISTANT: Shape = {
+  name: 'Home Assistant',
+  items: [
+    'msg.data.new_state',
+    'data.new_state',
+    'event.data.new_state',
+    'event.new_state',
+    'new_state',
+    'msg.data',
+    '',
+  ],
+  has: { entity_id: 'text', state: 'value', 'last_changed|last_updated': 'time' },
+  column: 'entity_id',
+  value: 'state',
+  time: 'last_changed|last_updated',
+};
+
+/**
+ * Past states, one per row: the node "get history", the history of the REST API, and the CSV that the history panel
+ * exports. Of one entity after the other the first row alone may have its name.
+ * https://zachowj.github.io/node-red-contrib-home-assistant-websocket/node/get-history.html,
+ * https://developers.home-assistant.io/docs/api/rest/
+ */
+export const HOME_ASSISTANT_HISTORY: Shape = {
+  name: 'Home Assistant history',
+  items: ['[]', 'result[]'],
+  has: { entity_id: 'text', state: 'any', 'last_changed|last_updated': 'time' },
+  isTable: true,
+  carries: ['entity_id'],
+  column: 'entity_id',
+  value: 'state',
+  time: 'last_changed|last_updated',
+};

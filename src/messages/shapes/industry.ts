@@ -1,0 +1,45 @@
+import type { Shape } from '../types';
+
+/** A tag or several with their time. https://umh.docs.umh.app/docs/datamodel/messages/_historian/ */
+export const UMH: Shape = {
+  name: 'UMH',
+  topics: ['umh/v1/#'],
+  has: { timestamp_ms: 'time' },
+  time: 'timestamp_ms',
+  values: '',
+  omit: ['timestamp_ms'],
+};
+
+/** A telegram of KNX: the group address is its column, unless it has a name. https://supergiovane.github.io/node-red-contrib-knx-ultimate/wiki/Device */
+export const KNX: Shape = {
+  name: 'KNX',
+  has: { 'msg.knx.destination': 'text', '': 'value' },
+  column: 'msg.devicename|msg.knx.destination',
+  value: '',
+};
+
+const SITEWISE_VALUE = 'value.doubleValue|value.integerValue|value.booleanValue|value.stringValue';
+
+/** Values of a property as they are sent. https://docs.aws.amazon.com/iot-sitewise/latest/APIReference/API_BatchPutAssetPropertyValue.html */
+export const SITEWISE: Shape = {
+  name: 'SiteWise',
+  items: ['propertyValues[]'],
+  has: { 'payload.propertyAlias|payload.propertyId': 'text', [SITEWISE_VALUE]: 'value', timestamp: 'object' },
+  key: 'payload.assetId',
+  column: 'payload.propertyAlias|payload.propertyId',
+  value: SITEWISE_VALUE,
+  time: 'timestamp',
+  quality: 'quality',
+};
+
+/** A notification of new values. https://docs.aws.amazon.com/iot-sitewise/latest/userguide/interact-with-other-services.html */
+export const SITEWISE_NOTIFICATION: Shape = {
+  name: 'SiteWise',
+  items: ['payload.values[]'],
+  has: { 'payload.payload.propertyId': 'text', [SITEWISE_VALUE]: 'value', timestamp: 'object' },
+  key: 'payload.payload.assetId',
+  column: 'payload.payload.propertyId',
+  value: SITEWISE_VALUE,
+  time: 'timestamp',
+  quality: 'quality',
+};

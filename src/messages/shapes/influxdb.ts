@@ -1,0 +1,34 @@
+import type { Shape } from '../types';
+
+/** Rows of a Flux query, one per field and time; tags are the columns beside. https://docs.influxdata.com/influxdb/v2/reference/syntax/annotated-csv/ */
+export const INFLUXDB_ROWS: Shape = {
+  name: 'InfluxDB',
+  items: ['[]'],
+  has: { _field: 'text', _value: 'any', _time: 'time' },
+  isTable: true,
+  labels: '',
+  omit: ['_field', '_value', '_time', '_start', '_stop', '_measurement', 'result', 'table', ''],
+  column: '_field',
+  value: '_value',
+  time: '_time',
+};
+
+/** Points as they are written. https://github.com/mblackstock/node-red-contrib-influxdb#the-batch-output-node */
+export const INFLUXDB_POINTS: Shape = {
+  name: 'InfluxDB points',
+  items: ['', '[]'],
+  has: { measurement: 'text', fields: 'object' },
+  labels: 'tags',
+  time: 'timestamp|time',
+  values: 'fields',
+};
+
+/** JSON of Telegraf, one metric or a batch of them. https://docs.influxdata.com/telegraf/v1/data_formats/output/json/ */
+export const TELEGRAF: Shape = {
+  name: 'Telegraf',
+  items: ['metrics[]', '[]', ''],
+  has: { name: 'text', fields: 'object', tags: 'object', timestamp: 'time' },
+  labels: 'tags',
+  time: 'timestamp',
+  values: 'fields',
+};

@@ -1,0 +1,31 @@
+import type { Shape } from '../types';
+
+/** An uplink of The Things Stack. https://www.thethingsindustries.com/docs/integrations/data-formats/ */
+export const THE_THINGS_STACK: Shape = {
+  name: 'The Things Stack',
+  has: {
+    'end_device_ids.device_id': 'text',
+    'uplink_message.decoded_payload|uplink_message.normalized_payload': 'any',
+  },
+  key: 'end_device_ids.device_id',
+  time: 'uplink_message.received_at|received_at',
+  values: 'uplink_message.decoded_payload|uplink_message.normalized_payload',
+};
+
+/** An uplink of ChirpStack 4. https://www.chirpstack.io/docs/chirpstack/integrations/events.html */
+export const CHIRPSTACK: Shape = {
+  name: 'ChirpStack',
+  has: { 'deviceInfo.devEui': 'text', object: 'object' },
+  key: 'deviceInfo.devEui',
+  time: 'time',
+  values: 'object',
+};
+
+/** An uplink of ChirpStack 3. https://www.chirpstack.io/application-server/integrations/events/ */
+export const CHIRPSTACK_3: Shape = {
+  name: 'ChirpStack',
+  has: { devEUI: 'text', applicationID: 'any', object: 'object' },
+  key: 'deviceName|devEUI',
+  time: 'publishedAt|time',
+  values: 'object',
+};

@@ -1,0 +1,139 @@
+import { isNamed, plainValue } from './paths';
+
+/** Names of the time of a reading, in the order in which they are believed, without case and marks. */
+const NAMES = [
+  'time',
+  'timestamp',
+  'ts',
+  'date',
+  '_time',
+  'datetime',
+  'timestampms',
+  'sourcetimestamp',
+  'createdat',
+  'lastchanged',
+  'lastupdated',
+  'lastseen',
+  'receivedat',
+];
+const RANKS = new Map(NAMES.map((name, rank) => [name, rank]));
+/** Those that have always been times: what they hold is one, or an error. */
+const ALWAYS = 4;
+
+/** What is known of names of columns: a table has the same in each row. */
+const known = new Map<string, number | undefined>();
+const MAX_KNOWN = 10_000;
+
+/** How well a column is named as a time, 0 the best; undefined where it is not. */
+function rankOfTime(column: string): number | undefined {
+  if (known.has(column)) {
+    return known.get(column);
+  }
+  const name = column.slice(column.lastIndexOf('.') + 1).toLowerCase();
+  const rank = RANKS.get(name) ?? RANKS.get(name.replaceAll(/[_-]/g, ''));
+  if (known.size < MAX_KNOWN) {
+    known.set(column, rank);
+  }
+  return rank;
+}
+
+/** The name of the time among columns of a table, if there is one. */
+export function timeAmong(names: readonly string[]): string | undefined {
+  let best: { name: string; rank: number } | undefined;
+  for (const name of names) {
+    const rank = rankOfTime(name);
+    if (rank !== undefined && (best === undefined || rank < best.rank)) {
+      best = { name, rank };
+    }
+  }
+  return best?.name;
+}
+
+/** The time among the columns of a reading, by its name: the best named of the least nested, and all that are times. */
+export function timesIn(values: Record<string, unknown>): { value: unknown; columns: string[] } | undefined {
+  let best: { score: number; column: string } | undefined;
+  const columns: string[] = [];
+  for (const column in values) {
+    const rank = rankOfTime(column);
+    if (rank === undefined) {
+      continue;
+    }
+    const value = values[column];
+    const isEmpty = value === null || value === '';
+    const depth = column.includes('.') ? column.split('.').length - 1 : 0;
+    // Nested ones must look like a time: a duration may have such a name.
+    if (!isEmpty && !isTime(value, depth > 0 ? ALWAYS : rank)) {
+      continue;
+    }
+    columns.push(column);
+    const score = depth * 100 + rank + (isEmpty ? 10_000 : 0);
+    if (best === undefined || score < best.score) {
+      best = { score, column };
+    }
+  }
+  return best === undefined ? undefined : { value: values[best.column], columns };
+}
+
+const DATE = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{8}T\d{4})/;
+const EPOCH = /^\s*\d{9,19}(?:\.\d+)?\s*$/;
+
+/** Whether a value of a column that is named as a time is one. */
+function isTime(value: unknown, rank: number): boolean {
+  if (value instanceof Date || rank < ALWAYS) {
+    return true;
+  }
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    return Number(value) >= 1e8;
+  }
+  return typeof value === 'string' && (DATE.test(value) || EPOCH.test(value));
+}
+
+/** Whether a text is a date with a time of day: never a value of a sensor. */
+export function isDateText(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text);
+}
+
+const MILLISECONDS_FROM = 1e11;
+const MICROSECONDS_FROM = 1e14;
+const NANOSECONDS_FROM = 1e17;
+
+/**
+ * A time in milliseconds since 1970: of a number in seconds, milliseconds, microseconds or nanoseconds, or of seconds and
+ * nanoseconds apart. Text that is no such number, and a Date, are left as they are.
+ *
+ * @param offset seconds ahead of UTC of a text that names no zone
+ */
+export function instant(value: unknown, offset?: unknown): unknown {
+  if (typeof value === 'bigint' || (typeof value === 'string' && EPOCH.test(value))) {
+    return instant(Number(value));
+  }
+  if (typeof value === 'number') {
+    return value >= NANOSECONDS_FROM
+      ? Math.round(value / 1e6)
+      : value >= MICROSECONDS_FROM
+        ? Math.round(value / 1000)
+        : value >= MILLISECONDS_FROM
+          ? Math.round(value)
+          : Math.round(value * 1000);
+  }
+  if (isNamed(value)) {
+    const long = plainValue(value);
+    if (typeof long === 'number') {
+      return instant(long);
+    }
+    const seconds = Number(value.timeInSeconds ?? value.seconds);
+    return Number.isFinite(seconds)
+      ? seconds * 1000 + Math.round(Number(value.offsetInNanos ?? value.nanos ?? 0) / 1e6)
+      : undefined;
+  }
+  if (
+    typeof value === 'string' &&
+    typeof offset === 'number' &&
+    isDateText(value) &&
+    !/(?:Z|[+-]\d\d:?\d\d)$/.test(value)
+  ) {
+    const utc = Date.parse(`${value.replace(' ', 'T')}Z`);
+    return Number.isNaN(utc) ? value : utc - offset * 1000;
+  }
+  return value;
+}

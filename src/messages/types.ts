@@ -1,0 +1,75 @@
+/** A message as a source sent it: `payload` is the value at the place that the node reads. */
+export interface SourceMessage {
+  payload: unknown;
+  topic?: unknown;
+  readonly [property: string]: unknown;
+}
+
+/** One reading, as it was read from a message. */
+export interface MessageReading {
+  /** The machine; undefined where the message does not tell it. */
+  key?: string;
+  /** Milliseconds since 1970, or a date as text; undefined where the message does not tell it. */
+  time?: unknown;
+  /** Columns with a number, text, a truth value, or null where there is no value. */
+  values: Record<string, unknown>;
+}
+
+/** What was read from a message. */
+export interface ReadMessage {
+  /** The name of the shape that it has; undefined where it is read plainly. */
+  shape?: string;
+  readings: MessageReading[];
+  /** In place of them: a table of the past, or a plan. */
+  table?: AsyncIterable<MessageReading>;
+}
+
+/** What must stand at a path: `number`, `text`, `object` and `list` as in JSON, `time` in any form, `value` what is no object, `any` what is not undefined. */
+export type PathKind = 'number' | 'text' | 'object' | 'list' | 'time' | 'value' | 'any';
+
+/**
+ * How messages of one source look. A path names a place within an item, `payload.` begins one within the payload and
+ * `msg.` one within the message; several paths divided by `|` mean the first that holds something.
+ */
+export interface Shape {
+  /** As it is shown to people. */
+  name: string;
+  /** Topics that its messages have: levels with `{key}`, `{column}`, `+` for any level and `#` for the rest, or an expression with such groups. */
+  topics?: readonly (string | RegExp)[];
+  /**
+   * Where its items are, each a reading or a value: paths in the payload (or `msg.`) to an object, or with `[]` at the end
+   * to a list of objects; `''` is the payload, and left out it is meant. With `isEvery` all of the places are read that
+   * there are, otherwise the first.
+   */
+  items?: readonly string[];
+  isEvery?: boolean;
+  /** The payload has an entry for each key, and in it the items of that key. */
+  byKey?: boolean;
+  /** Items are lists of equal length, one for each column, rather than objects. */
+  inLists?: boolean;
+  /** What an item must have, by path. */
+  has: Readonly<Record<string, PathKind>>;
+  /** Items are of a table: of the past, or a plan. */
+  isTable?: boolean;
+  key?: string;
+  /** Objects of names that tell series apart: offered as the key, and the key together where none is chosen. */
+  labels?: string;
+  time?: string;
+  /** Seconds ahead of UTC of times that name no zone. */
+  offset?: string;
+  /** The object whose entries are columns; `''` is the item. */
+  values?: string;
+  /** Columns of it that are none; `*` stands for any text. */
+  omit?: readonly string[];
+  /** In place of `values`: an item is a single value, and this is its column. */
+  column?: string;
+  value?: string;
+  /** A code or a word that says whether the value can be used. */
+  quality?: string;
+  /** Paths of an item that also hold for the items after it, until another one says otherwise. */
+  carries?: readonly string[];
+  /** In front of the column, and added to the time and the value of all that follow, as SenML has it. */
+  base?: { column: string; time: string; value: string };
+  /** What the item holds there is a message of its own, read by its own shape. */
+  message?: string;
+}

@@ -1,0 +1,495 @@
+import assert from 'node:assert/strict';
+
+import {
+  type MessageNote,
+  MessageReader,
+  type MessageReading,
+  type MessageSettings,
+  SHAPES,
+  type SourceMessage,
+  TopicPattern,
+} from '../../doors/messages';
+
+const T = Date.UTC(2026, 10, 25, 10);
+const ISO = new Date(T).toISOString();
+
+/** A message of a source, and the readings that it has. */
+interface Example {
+  message: SourceMessage;
+  readings: Partial<MessageReading>[];
+}
+
+const EXAMPLES: Record<string, Example[]> = {
+  'Home Assistant': [
+    {
+      message: {
+        payload: {
+          event_type: 'state_changed',
+          data: {
+            entity_id: 'sensor.t',
+            new_state: { entity_id: 'sensor.t', state: '61.5', attributes: {}, last_changed: ISO },
+          },
+        },
+      },
+      readings: [{ time: ISO, values: { 'sensor.t': '61.5' } }],
+    },
+  ],
+  'Home Assistant history': [
+    {
+      message: {
+        payload: [
+          [
+            { entity_id: 'sensor.t', state: '61', last_changed: ISO },
+            { state: '62', last_changed: '2026-11-25T10:01:00Z' },
+          ],
+          [{ entity_id: 'sensor.h', state: '40', last_changed: ISO }],
+        ],
+      },
+      readings: [
+        { time: ISO, values: { 'sensor.t': '61', 'sensor.h': '40' } },
+        { time: '2026-11-25T10:01:00Z', values: { 'sensor.t': '62' } },
+      ],
+    },
+  ],
+  Tasmota: [
+    {
+      message: {
+        topic: 'stat/plug/STATUS8',
+        payload: { StatusSNS: { Time: '2026-11-25T10:00:00', AM2301: { Temperature: 21 }, TempUnit: 'C' } },
+      },
+      readings: [{ key: 'plug', time: '2026-11-25T10:00:00', values: { 'AM2301.Temperature': 21 } }],
+    },
+  ],
+  Shelly: [
+    {
+      message: { topic: 'shellies/plug-1/relay/0/power', payload: '12.5' },
+      readings: [{ key: 'plug-1', values: { 'relay/0/power': '12.5' } }],
+    },
+    {
+      message: {
+        topic: 'plug-2/events/rpc',
+        payload: {
+          src: 'shellyplus1pm-a8',
+          dst: 'plug-2/events',
+          method: 'NotifyStatus',
+          params: {
+            ts: T / 1000,
+            'switch:0': { id: 0, apower: 8.9, aenergy: { total: 6, by_minute: [1, 2] } },
+          },
+        },
+      },
+      readings: [
+        { key: 'shellyplus1pm-a8', time: T, values: { 'switch:0.apower': 8.9, 'switch:0.aenergy.total': 6 } },
+      ],
+    },
+  ],
+  'The Things Stack': [
+    {
+      message: {
+        topic: 'v3/app@ttn/devices/pump-1/up',
+        payload: {
+          end_device_ids: { device_id: 'pump-1', application_ids: { application_id: 'app' } },
+          received_at: '2026-11-25T10:00:01Z',
+          uplink_message: { f_port: 1, decoded_payload: { temperature: 61.5 }, received_at: ISO },
+        },
+      },
+      readings: [{ key: 'pump-1', time: ISO, values: { temperature: 61.5 } }],
+    },
+  ],
+  ChirpStack: [
+    {
+      message: {
+        payload: {
+          applicationID: '1',
+          deviceName: 'pump 1',
+          devEUI: 'AQ==',
+          publishedAt: ISO,
+          object: { t: 1 },
+        },
+      },
+      readings: [{ key: 'pump 1', time: ISO, values: { t: 1 } }],
+    },
+  ],
+  ThingsBoard: [
+    {
+      message: {
+        payload: [
+          { ts: T, values: { t: 1 } },
+          { ts: T + 1000, values: { t: 2 } },
+        ],
+      },
+      readings: [
+        { time: T, values: { t: 1 } },
+        { time: T + 1000, values: { t: 2 } },
+      ],
+    },
+  ],
+  'ThingsBoard gateway': [
+    {
+      message: {
+        payload: { 'Pump A': [{ ts: T, values: { t: 1 } }], 'Pump B': [{ ts: T, values: { t: 2 } }] },
+      },
+      readings: [
+        { key: 'Pump A', time: T, values: { t: 1 } },
+        { key: 'Pump B', time: T, values: { t: 2 } },
+      ],
+    },
+  ],
+  'OPC UA': [
+    {
+      message: {
+        topic: 'whatever',
+        payload: {
+          value: { dataType: 11, value: 61.5 },
+          statusCode: { value: 0x80000000 },
+          sourceTimestamp: ISO,
+          displayName: 'Temperature',
+        },
+      },
+      readings: [{ time: ISO, values: { Temperature: null } }],
+    },
+  ],
+  'OPC UA PubSub': [
+    {
+      message: {
+        payload: {
+          MessageId: '1',
+          MessageType: 'ua-data',
+          PublisherId: 'p',
+          Messages: [
+            {
+              DataSetWriterName: 'Motor1',
+              Timestamp: ISO,
+              Payload: { Temperature: { Value: 61.5, StatusCode: { Code: 0 } }, Speed: 1480 },
+            },
+          ],
+        },
+      },
+      readings: [{ key: 'Motor1', time: ISO, values: { Temperature: 61.5, Speed: 1480 } }],
+    },
+  ],
+  'Sparkplug B': [
+    {
+      message: {
+        topic: 'spBv1.0/Plant/NDATA/Edge1',
+        payload: {
+          timestamp: { low: ((T + 5) % 2 ** 32) | 0, high: Math.floor(T / 2 ** 32), unsigned: true },
+          metrics: [
+            { name: 'a', value: { low: 7, high: 0, unsigned: true } },
+            { alias: 4, value: 1 },
+          ],
+        },
+      },
+      readings: [{ key: 'Edge1', time: T + 5, values: { a: 7 } }],
+    },
+  ],
+  InfluxDB: [
+    {
+      message: {
+        payload: ['a', 'b'].map((machine, i) => ({
+          ...{ result: '_result', table: i, _start: ISO, _stop: ISO, _time: ISO },
+          ...{ _value: i, _field: 't', _measurement: 'motor', machine },
+        })),
+      },
+      readings: [
+        { key: 'a', time: ISO, values: { t: 0 } },
+        { key: 'b', time: ISO, values: { t: 1 } },
+      ],
+    },
+  ],
+  'InfluxDB points': [
+    {
+      message: { payload: { measurement: 'motor', tags: { m: 'm1' }, fields: { t: 1 }, timestamp: T * 1e6 } },
+      readings: [{ key: 'm1', time: T, values: { t: 1 } }],
+    },
+  ],
+  Telegraf: [
+    {
+      message: {
+        payload: {
+          metrics: [{ name: 'cpu', tags: { host: 'h' }, fields: { idle: 9 }, timestamp: T / 1000 }],
+        },
+      },
+      readings: [{ key: 'h', time: T, values: { idle: 9 } }],
+    },
+  ],
+  Kafka: [
+    {
+      message: {
+        payload: {
+          topic: 'a/b',
+          partition: 0,
+          offset: '3',
+          key: 'p',
+          timestamp: `${T}`,
+          value: Buffer.from('21.5'),
+        },
+      },
+      readings: [{ key: 'p', time: T, values: { b: '21.5' } }],
+    },
+  ],
+  SenML: [
+    {
+      message: {
+        payload: [
+          { bn: 'urn:dev:1:', bt: T / 1000, n: 'temp', u: 'Cel', v: 21 },
+          { n: 'open', t: 60, vb: true },
+        ],
+      },
+      readings: [
+        { time: T, values: { 'urn:dev:1:temp': 21 } },
+        { time: T + 60_000, values: { 'urn:dev:1:open': true } },
+      ],
+    },
+  ],
+  UMH: [
+    {
+      message: { topic: 'umh/v1/a/b/_historian/x', payload: { timestamp_ms: T, axis: { x: 1 } } },
+      readings: [{ time: T, values: { 'axis.x': 1 } }],
+    },
+  ],
+  KNX: [
+    {
+      message: {
+        topic: '0/1/2',
+        payload: 21.5,
+        devicename: 'Office temperature',
+        knx: { event: 'GroupValue_Write', dpt: '9.001', source: '1.1.4', destination: '0/1/2' },
+      },
+      readings: [{ values: { 'Office temperature': 21.5 } }],
+    },
+  ],
+  SiteWise: [
+    {
+      message: {
+        payload: {
+          type: 'PropertyValueUpdate',
+          payload: {
+            ...{ assetId: 'asset', propertyId: 'temp' },
+            values: [
+              {
+                timestamp: { timeInSeconds: T / 1000, offsetInNanos: 7e6 },
+                ...{ quality: 'GOOD', value: { doubleValue: 61.5 } },
+              },
+            ],
+          },
+        },
+      },
+      readings: [{ key: 'asset', time: T + 7, values: { temp: 61.5 } }],
+    },
+    {
+      message: {
+        payload: {
+          propertyAlias: '/line/temp',
+          propertyValues: [
+            { timestamp: { timeInSeconds: T / 1000 }, quality: 'BAD', value: { integerValue: 3 } },
+          ],
+        },
+      },
+      readings: [{ time: T, values: { '/line/temp': null } }],
+    },
+  ],
+  Victron: [
+    {
+      message: { topic: 'N/c0619ab1/battery/256/Dc/0/Voltage', payload: '{"value": 26.5}' },
+      readings: [{ key: 'c0619ab1', values: { 'battery/256/Dc/0/Voltage': 26.5 } }],
+    },
+  ],
+  'Open-Meteo': [
+    {
+      message: {
+        payload: {
+          latitude: 52,
+          utc_offset_seconds: 3600,
+          hourly: { time: ['2026-11-25T11:00', '2026-11-25T12:00'], temperature_2m: [3, 2] },
+        },
+      },
+      readings: [
+        { time: T, values: { temperature_2m: 3 } },
+        { time: T + 3_600_000, values: { temperature_2m: 2 } },
+      ],
+    },
+  ],
+  prices: [
+    {
+      message: {
+        payload: { currency: 'EUR', today: [{ total: 0.2, energy: 0.1, startsAt: ISO }], tomorrow: [] },
+      },
+      readings: [{ time: ISO, values: { total: 0.2, energy: 0.1 } }],
+    },
+    {
+      message: {
+        payload: {
+          object: 'list',
+          data: [{ start_timestamp: T, end_timestamp: T + 1, marketprice: 90, unit: 'Eur/MWh' }],
+        },
+      },
+      readings: [{ time: T, values: { marketprice: 90, unit: 'Eur/MWh' } }],
+    },
+  ],
+};
+
+/** A reader with these settings, and what it tells. */
+function reader(settings: Partial<MessageSettings> = {}): { reader: MessageReader; notes: MessageNote[] } {
+  const notes: MessageNote[] = [];
+  return { reader: new MessageReader({ names: [], ...settings }, (note) => notes.push(note)), notes };
+}
+
+async function readingsIn(
+  message: SourceMessage,
+  settings?: Partial<MessageSettings>,
+): Promise<{ shape?: string; readings: MessageReading[] }> {
+  const read = reader(settings).reader.read(message);
+  const readings = [...(read?.readings ?? [])];
+  for await (const one of read?.table ?? []) {
+    readings.push(one);
+  }
+  return { shape: read?.shape, readings };
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe('the shapes of messages', () => {
+  for (const [shape, examples] of Object.entries(EXAMPLES)) {
+    for (const [i, { message, readings }] of examples.entries()) {
+      it(`${shape}${examples.length > 1 ? `, example ${i + 1}` : ''}`, async () => {
+        const found = await readingsIn(message);
+        assert.equal(found.shape, shape);
+        assert.deepEqual(plain(found.readings), plain(readings));
+      });
+    }
+  }
+
+  it('all have an example', () => {
+    assert.deepEqual(
+      [...new Set(SHAPES.map(({ name }) => name))].filter((name) => !(name in EXAMPLES)),
+      [],
+    );
+  });
+
+  it('are not taken where two could be meant', async () => {
+    const { shape, readings } = await readingsIn({
+      payload: {
+        ...{ ts: T, values: { a: 1 } },
+        ...{ measurement: 'm', fields: { b: 2 } },
+      },
+    });
+    assert.equal(shape, undefined);
+    assert.deepEqual(plain(readings), [
+      { time: T, values: { 'values.a': 1, measurement: 'm', 'fields.b': 2 } },
+    ]);
+  });
+});
+
+describe('messages without a shape', () => {
+  const one = async (message: SourceMessage, settings?: Partial<MessageSettings>): Promise<MessageReading> =>
+    (await readingsIn(message, settings)).readings[0]!;
+
+  it('are columns with dots, of JSON in text as well; a value with its unit is a value', async () => {
+    const payload = {
+      a: { b: { c: 1 } },
+      text: '{"x": 2}',
+      power: { value: 5, unit: 'W' },
+      on: true,
+      none: null,
+    };
+    assert.deepEqual((await one({ payload })).values, {
+      ...{ 'a.b.c': 1, 'text.x': 2, power: 5, on: true, none: null },
+    });
+  });
+
+  it('are a single value on a topic: {"value": 21}, with its time, and missing where its quality is bad', async () => {
+    const message = { topic: 'plant/pump1/temperature', payload: { value: 21, unit: '°C', timestamp: T } };
+    assert.deepEqual(plain(await one(message)), { key: 'pump1', time: T, values: { temperature: 21 } });
+    const bad = await one({ topic: 'a/b', payload: { value: 21, quality: 'bad' } });
+    assert.deepEqual(bad.values, { b: null });
+    const da = await one({ topic: 'a/b', payload: { value: 21, quality: 192 } });
+    assert.deepEqual(da.values, { b: 21 });
+  });
+
+  for (const [name, time] of [
+    ['_time', ISO],
+    ['timestamp_ms', T],
+    ['dateTime', T / 1000],
+    ['received_at', ISO],
+    ['created_at', `${T}`],
+    ['last_seen', T * 1000],
+    ['lastUpdated', T * 1e6],
+    ['sourceTimestamp', ISO],
+  ] as const) {
+    it(`have their time under ${name}: ${time}`, async () => {
+      const { time: told, values } = await one({ payload: { [name]: time, x: 1 } });
+      assert.equal(new Date(told as number).getTime(), T);
+      assert.deepEqual(values, { x: 1 });
+    });
+  }
+
+  it('keep an empty time, which is an error where others have one, and no text of a date', async () => {
+    const { time, values } = await one({ payload: { time: null, x: 1, next_run: ISO } });
+    assert.deepEqual([time, values], [undefined, { time: null, x: 1 }]);
+  });
+
+  it('have their time beside the payload, or where a person says', async () => {
+    const message = { topic: 'a/b', payload: 1, sourceTimestamp: ISO, other: { at: T } };
+    assert.equal((await one(message)).time, ISO);
+    assert.equal((await one(message, { time: 'msg.other.at' })).time, T);
+    assert.equal((await one({ payload: { meta: { at: T }, x: 1 } }, { time: 'meta.at' })).time, T);
+  });
+
+  it('give lists the names that there are, and leave out longer ones, told once', () => {
+    const named = reader({ names: ['a', 'b'] });
+    const values = [1, 2, 3].map(() => named.reader.read({ payload: [5, 6, 7] })!.readings[0]!.values);
+    assert.deepEqual(values[2], { a: 5, b: 6 });
+    const nested = named.reader.read({ payload: { x: 1, list: [1, 2], long: [1, 2, 3] } })!.readings[0]!;
+    assert.deepEqual(nested.values, { x: 1, 'list.a': 1, 'list.b': 2 });
+    assert.deepEqual(
+      named.notes.map(({ kind, column }) => [kind, column]),
+      [
+        ['list', ''],
+        ['list', 'long'],
+      ],
+    );
+  });
+
+  it('are numbers with one unit; in another unit they are missing, told once', () => {
+    const { reader: units, notes } = reader();
+    const values = ['21.3 °C', '21,5 °C', '70 °F', '71 °F', '22 °C'].map(
+      (payload) => units.read({ topic: 'a/t', payload })!.readings[0]!.values.t,
+    );
+    assert.deepEqual(values, [21.3, 21.5, null, null, 22]);
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['unit'],
+    );
+  });
+
+  it('are tables where they have lists of columns, CSV, or rows', () => {
+    const { reader: tables } = reader();
+    for (const payload of [{ a: [1, 2], b: [3, 4] }, 'a,b\n1,2', [{ a: 1 }, { a: 2 }], Buffer.from([0, 1])]) {
+      assert.equal(tables.read({ topic: 'x/y', payload }), undefined);
+    }
+  });
+});
+
+describe('a pattern of topics', () => {
+  for (const [pattern, topic, parts] of [
+    ['shellies/+/#', 'shellies/em/emeter/0/power', { key: 'em', rest: 'emeter/0/power' }],
+    ['plant/+/#', 'plant/p1', { key: 'p1' }],
+    ['{key}/status/{column}', 'dev/status/switch:0', { key: 'dev', column: 'switch:0' }],
+    ['{key}/sensor/{column}/state', 'node/sensor/t/state', { key: 'node', column: 't' }],
+    ['+/{key}/{column}', 'any/p1/a/b', { key: 'p1', column: 'a/b' }],
+    ['plant/+', 'plant/p1/x', undefined],
+    ['{key}/x', '/x', undefined],
+  ] as const) {
+    it(`${pattern} ${parts === undefined ? 'is not' : 'fits'} ${topic}`, () => {
+      assert.ok(TopicPattern.isValid(pattern));
+      assert.deepEqual(new TopicPattern(pattern).match(topic), parts);
+    });
+  }
+
+  it('has one place for the key, and its rest at the end', () => {
+    for (const pattern of ['a/+/+', 'a/#/+', 'a/b', '{key}/{key}', 'a{key}/b', '+/#/x']) {
+      assert.equal(TopicPattern.isValid(pattern), false, pattern);
+    }
+  });
+});
