@@ -1,5 +1,6 @@
 import { asBytes } from '../util/realms';
 import { openArrowBytes } from './arrow/bytes';
+import { isCompressed } from './arrow/compression';
 import { emptyTable, invalidTable } from './cells/errors';
 import type { SliceSource } from './columns/slices';
 import { CsvSource } from './csv/source';
@@ -7,6 +8,7 @@ import { openJsonText } from './json/source';
 import { LocalSource } from './sources/local-source';
 import { RemoteSource } from './sources/remote-source';
 import type { TableSource } from './sources/table-source';
+import { BytesBlob } from './storage/blob';
 import { Utf8Text } from './text/byte-text';
 import { bufferChunks, decodedPieces, stringPieces } from './text/pieces';
 import { type Content, contentOf, firstCharacter, wideEncoding } from './text/sniff';
@@ -32,7 +34,8 @@ export async function openTable(value: unknown, { signal }: OpenOptions = {}): P
     throw emptyTable('The Buffer is empty.');
   }
   const content = contentOf(bytes);
-  return content === 'parquet'
+  const isSlow = content === 'parquet' || (content === 'arrow' && (await isCompressed(new BytesBlob(bytes))));
+  return isSlow
     ? RemoteSource.open({ kind: 'bytes', bytes }, signal)
     : new LocalSource(await openBytes(content, bytes, signal));
 }

@@ -1,6 +1,7 @@
 import { arrow } from '../packages/heavy-modules';
 import type { Bytes } from '../storage/blob';
 import { TYPE } from './arrow-data';
+import { assertCompressed, registerCodecs } from './compression';
 import { type FlatTable, longAt } from './flat-table';
 import { damagedIpc, type IpcEnd, type IpcMessage, ipcMessages, RECORD_BATCH } from './ipc-messages';
 import type { ArrowBatch } from './source';
@@ -49,6 +50,7 @@ async function opened(bytes: Bytes): Promise<IpcReader> {
     for await (const message of ipcMessages(bytes, end)) {
       const { kind, name, header, metadata, body } = message;
       schema ??= header;
+      assertCompressed(message);
       if (kind === 'batch') {
         due.push({ name, header });
       }
@@ -60,6 +62,7 @@ async function opened(bytes: Bytes): Promise<IpcReader> {
       yield body;
     }
   }
+  registerCodecs();
   const reader = await (await arrow().RecordBatchReader.from(fed())).open();
   if (schema === undefined || reader.schema === undefined) {
     throw new Error('it has no schema');

@@ -59,6 +59,10 @@ export async function openFile(file: string | Uint8Array): Promise<Opened> {
 }
 
 async function openBytes(bytes: Uint8Array): Promise<Opened> {
+  if (contentOf(bytes) === 'arrow') {
+    const source = await ArrowFileSource.open(new BytesBlob(bytes));
+    return { source, demandUnchanged: () => Promise.resolve(), close: () => Promise.resolve() };
+  }
   const source = await ParquetSource.open('parsed', new BytesBlob(bytes));
   return {
     source,

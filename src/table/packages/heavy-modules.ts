@@ -25,6 +25,8 @@ export function arrow(): Arrow {
 export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
   load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
 
+export const zstdModule = (): typeof import('fzstd') => load('fzstd') as typeof import('fzstd');
+
 type Flatbuffers = Parameters<typeof boundVectors>[0];
 type ParquetWasm = typeof import('parquet-wasm');
 
