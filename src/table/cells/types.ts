@@ -35,6 +35,8 @@ export interface CellReading {
   numbers?: 'days' | 'digits';
   /** Dates are held as the local time of this zone (an IANA name), as if that were UTC; left out, as UTC. */
   zone?: string;
+  /** Text is read without the white space around it. */
+  trim?: true;
   /** Words that mean "missing", beside empty text and NA and its like. */
   missing?: readonly string[];
   /** What cannot be read is missing; left out, it is an error. */

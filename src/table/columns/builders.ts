@@ -83,8 +83,9 @@ class TextBuilder extends StrictBuilder {
   }
 
   add(column: SliceColumn, first: number): void {
+    const { trim } = this.column;
     if (column.kind === 'fields') {
-      this.text.add(column.cells, true);
+      this.text.add(trim === true ? column.cells.map((cell) => cell.trim()) : column.cells, true);
       return;
     }
     const cells = plainCells(column);
@@ -92,14 +93,15 @@ class TextBuilder extends StrictBuilder {
     let all = 0;
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
-      texts[i] = typeof cell === 'string' ? cell : this.convert(cell, first + i);
+      const text = typeof cell === 'string' ? cell : this.convert(cell, first + i);
+      texts[i] = trim === true ? (text?.trim() ?? null) : text;
       const { length } = texts[i] ?? '';
       all += length;
       if (column.kind === 'values') {
         assertText(this.column.name, first + i, length, all);
       }
     }
-    this.text.add(texts);
+    this.text.add(texts, trim);
   }
 
   private convert(cell: unknown, row: number): string | null {

@@ -29,6 +29,7 @@ import {
   type TextLook,
 } from './findings';
 import { DateNumbers } from './numeric-dates';
+import { Padding } from './padding';
 import { StoredSize } from './stored-size';
 import { TargetTally } from './target-profile';
 import { TextReadings } from './text-readings';
@@ -52,6 +53,7 @@ export class ColumnTypeInference {
   private tabbed = false;
   private comma: CommaUse = 'none';
   private readonly size = new StoredSize();
+  private readonly padding = new Padding();
 
   private readonly given: ColumnType | undefined;
   private readonly givenOrder: DateOrder | undefined;
@@ -79,6 +81,11 @@ export class ColumnTypeInference {
   add(column: SliceColumn, first: number): void {
     this.size.add(this.name, column, first);
     this.target?.add(column, first);
+    if (this.padding.found !== undefined || first === 0) {
+      this.padding.add(
+        column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? cellsOf(column.data) : [],
+      );
+    }
     if (this.given !== undefined) {
       this.addGiven(column, first);
     } else if (column.kind === 'fields') {
@@ -109,6 +116,9 @@ export class ColumnTypeInference {
 
   settle(): Settled {
     const settled = this.settleType();
+    if (settled.type === 'text') {
+      return { ...settled, padded: this.padding.found };
+    }
     if (settled.type !== 'date' || settled.numbers !== undefined) {
       return settled;
     }

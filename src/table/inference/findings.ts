@@ -16,6 +16,8 @@ export interface Settled {
   years?: number;
   unit?: string;
   numbers?: CellReading['numbers'];
+  /** A cell of text, all of which has white space around it. */
+  padded?: string;
   warning?: string;
   /** Text that looks like something else, wholly. */
   look?: TextLook;

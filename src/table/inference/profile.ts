@@ -12,6 +12,7 @@ import { withMarkOf } from './decimal-marks';
 import { DistinctRows } from './distinct-rows';
 import { type LookWarning, lookWarnings, type NamedLook, type Settled, totalWarning } from './findings';
 import { dateNumbersWarning } from './numeric-dates';
+import { paddingWarnings } from './padding';
 import type { TargetTally } from './target-profile';
 
 /** What the first pass over a table found out. */
@@ -118,10 +119,15 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   let bytes = FILE_BYTES;
   let targetFound: TargetProfile | undefined;
   const looks: NamedLook[] = [];
+  const padded: { name: string; cell: string }[] = [];
   const marks = new Set(tallies.flatMap((tally) => tally.ofFile?.fields.certainMark ?? []));
   const columns = await mapped(tallies, (tally) => {
     const settled = withMarkOf(marks, tally.name, tally.settle(), tally.ofFile);
     const { type, decimal, order, years, unit, numbers, warning, look } = settled;
+    const trim = settled.padded === undefined ? undefined : true;
+    if (settled.padded !== undefined) {
+      padded.push({ name: tally.name, cell: settled.padded });
+    }
     const total = settled.words === undefined ? undefined : totalWarning(tally.name, settled.words);
     warnings.push(...[warning, total].filter((text) => text !== undefined));
     const { firstNumber } = tally;
@@ -131,7 +137,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
       warnings.push(maybeDates);
     }
     if (tally.target !== undefined) {
-      targetFound = targetProfile(tally.name, settled, tally.target);
+      targetFound = targetProfile(tally.name, { ...settled, trim }, tally.target);
     } else if (look !== undefined) {
       looks.push({ name: tally.name, ...look });
     }
@@ -144,10 +150,11 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     const unreadable = strict ? undefined : reading.unreadable;
     const column: Column = {
       ...{ name: tally.name, type, decimal, order, years, unit, numbers },
-      ...{ zone, missing, unreadable, required: required ? true : undefined },
+      ...{ trim, zone, missing, unreadable, required: required ? true : undefined },
     };
     return withoutUndefined(column);
   });
+  warnings.push(...paddingWarnings(padded));
   warnings.push(...lookWarnings(looks).map(({ problem, keep }) => `${problem} ${keep}`));
   // Each row group has its own header of every column, of about a thousandth of what it may hold.
   const profile: TableProfile = { rows, columns, bytes: Math.ceil(bytes * 1.1), warnings };
@@ -229,7 +236,11 @@ function headerHint(names: readonly string[]): string {
     : '';
 }
 
-function targetProfile(name: string, settled: Settled, tally: TargetTally): TargetProfile {
+function targetProfile(
+  name: string,
+  settled: Settled & Pick<Column, 'trim'>,
+  tally: TargetTally,
+): TargetProfile {
   const { type, look, text, words, warning } = settled;
   // Nobody predicts dates, so only numbers are worth a hint.
   const hint = look?.like.endsWith('number') && {

@@ -59,7 +59,7 @@ export class TargetTally {
     }
   }
 
-  settle({ type, decimal, unit }: Omit<Column, 'name'>): {
+  settle({ type, decimal, unit, trim }: Omit<Column, 'name'>): {
     missing: number;
     firstMissing?: number;
     distinct: number;
@@ -83,7 +83,8 @@ export class TargetTally {
     const reader = new NumberReader({ decimal, unit });
     const labels = new Set<Label>();
     for (const value of this.distinct) {
-      const label = asLabel(value, type, this.comma, reader);
+      const own = trim === true && typeof value === 'string' ? value.trim() : value;
+      const label = own === '' && trim === true ? undefined : asLabel(own, type, this.comma, reader);
       if (label !== undefined) {
         labels.add(label);
       }

@@ -25,7 +25,7 @@ export function storedAs(
   );
 }
 
-/** False where cells change as they are read: dates of a zone, words that mean "missing", rows that are left out. */
-function isReadAsIs({ zone, missing, required }: Column): boolean {
-  return zone === undefined && missing === undefined && required === undefined;
+/** False where cells change as they are read: dates of a zone, text with spaces, words that mean "missing", rows that are left out. */
+function isReadAsIs({ zone, trim, missing, required }: Column): boolean {
+  return zone === undefined && trim === undefined && missing === undefined && required === undefined;
 }

@@ -23,7 +23,7 @@ const ROWS = Array.from({ length: 200 }, (_, i) => ({
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'none',
-    (error: { code?: string }) => error.code ?? String(error),
+    (error: unknown) => (error as { code?: string }).code ?? 'no code',
   );
 
 describe('Arrow with compressed record batches', () => {
