@@ -1,7 +1,7 @@
 import { asBytes } from '../util/realms';
 import { openArrowBytes } from './arrow/bytes';
 import { isCompressed } from './arrow/compression';
-import { emptyTable, invalidTable } from './cells/errors';
+import { emptyTable } from './cells/errors';
 import type { SliceSource } from './columns/slices';
 import { CsvSource } from './csv/source';
 import { openJsonText } from './json/source';
@@ -10,8 +10,9 @@ import { RemoteSource } from './sources/remote-source';
 import type { TableSource } from './sources/table-source';
 import { BytesBlob } from './storage/blob';
 import { Utf8Text } from './text/byte-text';
+import { assertPackedCsv, toldSize, unpacked } from './text/gunzip';
 import { bufferChunks, decodedPieces, stringPieces } from './text/pieces';
-import { type Content, contentOf, firstCharacter, wideEncoding } from './text/sniff';
+import { type Content, contentOf, firstCharacter, noTable, wideEncoding } from './text/sniff';
 import { openValue } from './values/open';
 
 export interface OpenOptions {
@@ -65,12 +66,19 @@ async function openBytes(
         signal,
       );
     case 'gzip':
-      throw invalidTable('The Buffer is gzip-compressed. Unpack it before this node.');
+      return openGzip(bytes);
     case 'binary':
-      throw invalidTable('The Buffer holds neither text (CSV, JSON) nor Parquet nor Arrow.');
+      throw noTable(bytes, 'The Buffer', 'holds neither text (CSV, JSON) nor Parquet nor Arrow.');
     case 'csv':
       return CsvSource.open('parsed', decodedPieces(bufferChunks(bytes), bytes.length));
   }
+}
+
+/** CSV in gzip, unpacked anew each time that it is read. */
+async function openGzip(bytes: Uint8Array): Promise<SliceSource> {
+  const chunks = bufferChunks(bytes);
+  await assertPackedCsv('The Buffer', chunks);
+  return CsvSource.open('parsed', decodedPieces(unpacked(chunks), toldSize(bytes)));
 }
 
 async function decodeAll(bytes: Uint8Array): Promise<string> {

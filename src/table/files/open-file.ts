@@ -9,8 +9,9 @@ import { ParquetSource } from '../parquet/source';
 import { BytesBlob, FileBlob } from '../storage/blob';
 import { demandSame, type FileVersion, fileVersion, unreadable } from '../storage/file-version';
 import { openRegular } from '../storage/open-regular';
+import { assertPackedCsv, toldSize, unpacked } from '../text/gunzip';
 import { decodedPieces } from '../text/pieces';
-import { contentOf } from '../text/sniff';
+import { contentOf, noTable } from '../text/sniff';
 import type { Origin } from './origin';
 
 /** A source with what must be closed after it. */
@@ -117,8 +118,9 @@ export async function openPath(
           close: () => file.close(),
         };
       case 'csv':
+      case 'gzip':
         return {
-          source: await openCsv(path, file, size),
+          source: await openCsv(path, file, size, contentOf(head) === 'gzip'),
           version,
           demandUnchanged,
           close: () => file.close(),
@@ -127,10 +129,8 @@ export async function openPath(
         throw invalidTable(
           `The file "${path}" holds JSON. Read it with a file in node and give its content as the value.`,
         );
-      case 'gzip':
-        throw invalidTable(`The file "${path}" is gzip-compressed. Unpack it first.`);
       case 'binary':
-        throw invalidTable(`The file "${path}" is neither CSV nor Parquet nor Arrow.`);
+        throw noTable(head, `The file "${path}"`, 'is neither CSV nor Parquet nor Arrow.');
     }
   } catch (error) {
     await file.close();
@@ -138,7 +138,7 @@ export async function openPath(
   }
 }
 
-function openCsv(path: string, file: FileHandle, size: number): Promise<CsvSource> {
+async function openCsv(path: string, file: FileHandle, size: number, isGzip: boolean): Promise<CsvSource> {
   const chunks = async function* (): AsyncIterable<Uint8Array> {
     // By the handle whose version is known: another file may have the path by now.
     for (let at = 0; ;) {
@@ -152,8 +152,13 @@ function openCsv(path: string, file: FileHandle, size: number): Promise<CsvSourc
       yield buffer.subarray(0, bytesRead);
     }
   };
-  const tabs = /\.(tsv|tab)$/i.test(path) ? '\t' : undefined;
-  return CsvSource.open('file', decodedPieces(chunks, size), tabs);
+  const tabs = /\.(tsv|tab)(\.gz)?$/i.test(path) ? '\t' : undefined;
+  if (!isGzip) {
+    return CsvSource.open('file', decodedPieces(chunks, size), tabs);
+  }
+  await assertPackedCsv(`The file "${path}"`, chunks);
+  const tail = await new FileBlob(file, size, path).bytes(Math.max(0, size - 4), size);
+  return CsvSource.open('file', decodedPieces(unpacked(chunks), toldSize(tail)), tabs);
 }
 
 async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {

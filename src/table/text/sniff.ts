@@ -1,5 +1,7 @@
 import { TextDecoder } from 'node:util';
 
+import { invalidTable } from '../cells/errors';
+
 /** The first character that is not a space. A table may be long, so it is not trimmed first. */
 export function firstCharacter(text: string): string {
   return /[^\s\uFEFF]/.exec(text)?.[0] ?? '';
@@ -8,6 +10,32 @@ export function firstCharacter(text: string): string {
 export type Content = 'parquet' | 'arrow' | 'json' | 'csv' | 'gzip' | 'binary';
 
 const HEAD = 4096;
+
+/** Files that people take for tables, by their first bytes: what they are, and what to give instead. */
+const OTHERS: readonly [magic: string, what: string][] = [
+  ['PARE', 'is Parquet with an encrypted footer, which is not read. Write it without encryption.'],
+  ['PK\x03\x04', 'is a spreadsheet (.xlsx, .ods) or another zip file. Save the sheet as CSV (UTF-8).'],
+  ['\xd0\xcf\x11\xe0', 'is a spreadsheet of old (.xls). Save the sheet as CSV (UTF-8).'],
+  ['\x28\xb5\x2f\xfd', 'is compressed with Zstandard. Unpack it first.'],
+  ['BZh', 'is compressed with bzip2. Unpack it first.'],
+  ['\xfd7zXZ', 'is compressed with xz. Unpack it first.'],
+  ['SQLite format 3', 'is a database of SQLite. Read its rows with a node for SQLite.'],
+  ['ORC', 'is an ORC file. Write it as Parquet.'],
+  ['Obj\x01', 'is an Avro file. Write it as Parquet.'],
+  ['\x89HDF', 'is an HDF5 file. Write its table as Parquet or CSV.'],
+];
+
+/** `table.invalid` for bytes that are no table. */
+export function noTable(head: Uint8Array, what: string, problem: string): Error {
+  return invalidTable(`${what} ${otherKind(head) ?? problem}`);
+}
+
+/** What bytes are that are no table; undefined where that is not known. Letters alone may begin a text: `PARENT,…`. */
+function otherKind(head: Uint8Array): string | undefined {
+  const magic = Buffer.from(head.subarray(0, 16)).toString('latin1');
+  const isText = !head.subarray(0, HEAD).includes(0);
+  return OTHERS.find(([start]) => magic.startsWith(start) && !(isText && /^[\w ]+$/.test(start)))?.[1];
+}
 
 /** The kind of a file by its first bytes. */
 export function contentOf(head: Uint8Array): Content {
@@ -20,6 +48,9 @@ export function contentOf(head: Uint8Array): Content {
   }
   if (magic.startsWith('\x1f\x8b')) {
     return 'gzip';
+  }
+  if (otherKind(head) !== undefined) {
+    return 'binary';
   }
   const wide = wideEncoding(head);
   const bytes = head.subarray(0, HEAD);

@@ -1,14 +1,19 @@
 import { strict as assert } from 'node:assert';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import {
+  closeEncoder,
   type Column,
   openTable,
+  openTableFile,
   profileTable,
   readBatches,
   readRows,
   type TableSource,
 } from '../../../dist/src/table';
-import { collect, rejectsWith } from './helpers';
+import { collect, rejectsWith, withFolder } from './helpers';
 
 async function read(
   table: unknown,
@@ -144,6 +149,37 @@ describe('A text file as other programs write it', () => {
   });
 });
 
+describe('CSV in gzip', () => {
+  const text = `a,b\n${Array.from({ length: 30_000 }, (_, row) => `${row},x${row}\n`).join('')}`;
+
+  after(closeEncoder);
+
+  it('is read as if it were unpacked, as a Buffer and as a file', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'table.csv.gz');
+      await writeFile(file, gzipSync(text));
+      for (const source of [await openTable(gzipSync(text)), await openTableFile(file)]) {
+        const { rows, columns } = await profileTable(source);
+        assert.deepEqual([rows, columns.map(({ type }) => type)], [30_000, ['integer', 'text']]);
+        assert.deepEqual((await readRows(source)).at(-1), { a: 29_999, b: 'x29999' });
+      }
+    }));
+
+  it('that is cut off is an error of the table', () =>
+    withFolder(async (folder) => {
+      const cut = gzipSync(text).subarray(0, 40_000);
+      const file = path.join(folder, 'table.csv.gz');
+      await writeFile(file, cut);
+      for (const open of [() => openTable(cut), () => openTableFile(file)]) {
+        await rejectsWith(
+          open().then((source) => profileTable(source)),
+          'table.invalid',
+          /gzip file is damaged or cut off/,
+        );
+      }
+    }));
+});
+
 describe('A table that begins further down', () => {
   const refused: [string, string, RegExp][] = [
     [
@@ -177,6 +213,12 @@ describe('A table that begins further down', () => {
   for (const [name, text, message] of refused) {
     it(`says in which line: ${name}`, () => rejectsWith(openTable(text), 'table.invalid', message));
   }
+
+  it('is not looked for where a name begins like a file of another kind', async () => {
+    for (const name of ['PARENT', 'ORC', 'BZh']) {
+      assert.deepEqual((await openTable(Buffer.from(`${name},b\n1,2\n`))).names, [name, 'b']);
+    }
+  });
 
   it('is not looked for where cells hold lists', async () => {
     const { names } = await read('id,tags\n1,5;6;7\n2,1;2;3\n3,4;5;6\n4,7;8;9\n');

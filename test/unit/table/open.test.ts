@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 
 import { tableFromArrays, tableToIPC, vectorFromArray } from 'apache-arrow';
 
@@ -324,7 +325,20 @@ describe('Input forms of a table', () => {
     ['empty text', '', 'table.empty', /empty/],
     ['an empty Buffer', Buffer.alloc(0), 'table.empty', /empty/],
     ['a picture', Buffer.from('89504e470d0a1a0a0000000d', 'hex'), 'table.invalid', /neither text/],
-    ['gzip', Buffer.from('1f8b08000000', 'hex'), 'table.invalid', /gzip/],
+    [
+      'gzip that is cut off',
+      Buffer.from('1f8b08000000', 'hex'),
+      'table.invalid',
+      /gzip file is damaged or cut off/,
+    ],
+    [
+      'a spreadsheet',
+      Buffer.from('PK\x03\x04\x14\x00', 'latin1'),
+      'table.invalid',
+      /is a spreadsheet \(.xlsx/,
+    ],
+    ['encrypted Parquet', Buffer.from('PARE\0bcdPARE'), 'table.invalid', /Parquet with an encrypted footer/],
+    ['Parquet in gzip', gzipSync('PAR1 and so on'), 'table.invalid', /gzip-compressed and does not hold CSV/],
     [
       'damaged Parquet',
       Buffer.from('PAR1 this is no Parquet PAR1'),
