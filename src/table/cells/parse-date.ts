@@ -161,16 +161,27 @@ function hourOf(hour: string | undefined, half: string | undefined): string | un
   return twelve < 1 || twelve > 12 ? NO_HOUR : String((twelve % 12) + pm);
 }
 
-/** Numbers below are seconds since 1970 (until the year 5138), others milliseconds (from March 1973 on). */
+/**
+ * Numbers below the first are seconds since 1970 (until the year 5138), those up to the next milliseconds, microseconds
+ * and nanoseconds (from March 1973 on).
+ */
 const SECONDS_BELOW = 1e11;
-/** Beyond it, microseconds or nanoseconds are meant, or no time at all. */
 const MILLISECONDS_BELOW = 1e14;
-const PLAIN_NUMBER = /^[+-]?\d{1,15}(?:\.\d+)?$/;
+const MICROSECONDS_BELOW = 1e17;
+const NANOSECONDS_BELOW = 1e20;
+const PLAIN_NUMBER = /^[+-]?\d{1,19}(?:\.\d+)?$/;
 
 /** What a time as a number means, in milliseconds since 1970; NaN where that is not known. */
 function epochOf(value: number): number {
   const size = Math.abs(value);
-  return size < SECONDS_BELOW ? value * 1000 : size < MILLISECONDS_BELOW ? value : NaN;
+  if (size < MILLISECONDS_BELOW) {
+    return size < SECONDS_BELOW ? value * 1000 : value;
+  }
+  return size < MICROSECONDS_BELOW
+    ? Math.floor(value / 1e3)
+    : size < NANOSECONDS_BELOW
+      ? Math.floor(value / 1e6)
+      : NaN;
 }
 
 /** Reads the cells of one date column. */
@@ -259,7 +270,7 @@ export function whyNotDate(shown: string, cell: unknown, order: DateOrder | unde
     }
   }
   const example = order === undefined ? '' : `, or one in the order of this column (${ORDER_NAMES[order]})`;
-  return `${shown} is not a date. Give a Date, seconds or milliseconds since 1970, or ISO 8601 text such as 2026-01-31T12:00:00Z${example}.`;
+  return `${shown} is not a date. Give a Date, the time since 1970 in s, ms, µs or ns, or ISO 8601 text such as 2026-01-31T12:00:00Z${example}.`;
 }
 
 const ORDER_NAMES = { dmy: 'day, month, year', mdy: 'month, day, year', ymd: 'year, month, day' };

@@ -41,7 +41,8 @@ const LIKELY_SERIALS = [30_000, 60_000] as const;
 
 /** Says of a column of numbers that they may be dates, where its name and its first number let one think so. */
 export function dateNumbersWarning(name: string, first: number): string | undefined {
-  const seconds = first >= SECONDS[0] * 1000 ? first / 1000 : first;
+  const seconds =
+    [1, 1e3, 1e6, 1e9].map((unit) => first / unit).findLast((value) => value >= SECONDS[0]) ?? 0;
   const isTime = seconds >= SECONDS[0] && seconds <= SECONDS[1];
   const isDay =
     (first >= LIKELY_SERIALS[0] && first <= LIKELY_SERIALS[1]) || !Number.isNaN(dateOfDigits(String(first)));

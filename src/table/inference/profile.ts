@@ -131,7 +131,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
     const total = settled.words === undefined ? undefined : totalWarning(tally.name, settled.words);
     warnings.push(...[warning, total].filter((text) => text !== undefined));
     const { firstNumber } = tally;
-    const isFeature = tally.target === undefined && (type === 'integer' || type === 'number');
+    const isFeature = tally.target === undefined && ['integer', 'number', 'bigint'].includes(type);
     const maybeDates = isFeature && firstNumber !== undefined && dateNumbersWarning(tally.name, firstNumber);
     if (maybeDates) {
       warnings.push(maybeDates);

@@ -378,3 +378,22 @@ describe('Different rows', () => {
     assert.equal((await clean(many)).profile.distinctRows, undefined);
   });
 });
+
+describe('Times as numbers', () => {
+  const time = Date.UTC(2024, 2, 1, 12, 30, 15);
+  const texts = { s: time / 1000, ms: time, µs: `${time}123`, ns: `${time}123456` };
+
+  for (const [unit, first] of Object.entries(texts)) {
+    it(`are told of, and read as dates where that is given: ${unit}`, async () => {
+      const csv = `time,v\n${first},1\n${first},2\n`;
+      const told = await clean(csv);
+      assert.match(told.profile.warnings.join(), /"time" holds numbers .* that may be dates/);
+      const forms = [csv, [{ time: first }], [{ time: BigInt(first) }], [{ time: Number(first) }]];
+      for (const table of forms) {
+        const { cells } = await clean(table, { types: { time: 'date' } });
+        // A number beyond 2^53 is exact to a microsecond only.
+        assert.ok(Math.abs(new Date(cells.time![0] as Date).getTime() - time) <= 1);
+      }
+    });
+  }
+});

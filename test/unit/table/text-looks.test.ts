@@ -256,15 +256,15 @@ describe('Dates as people write them', () => {
     assert.deepEqual(cells, [new Date('2024-11-21T00:00:00Z'), new Date('2024-01-02T10:00:00Z'), null]);
   });
 
-  it('given as dates, numbers are seconds or milliseconds since 1970', async () => {
-    const rows = [1732147200, 1732147200000, '1732147200', '2024-11-21', 1.7e18].map((v) => ({ v, w: 1 }));
+  it('given as dates, numbers are times since 1970 in their unit', async () => {
+    const rows = [1732147200, 1732147200000, '1732147200', '2024-11-21', 1.7e21].map((v) => ({ v, w: 1 }));
     const day = new Date('2024-11-21T00:00:00Z');
     const { cells } = await found(rows.slice(0, 4), { v: 'date' });
     assert.deepEqual(cells, [day, day, day, day]);
     await rejectsWith(
       found(rows, { v: 'date' }),
       'table.invalid',
-      /row 5: 1700000000000000000 is not a date/,
+      /row 5: 1.7e\+21 is not a date/,
     );
   });
 });
