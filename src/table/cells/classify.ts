@@ -246,9 +246,9 @@ const GROUPED_POINT = /^[+-]?[1-9]\d{0,2}([,'’ \u00a0\u202f])\d{3}(?:\1\d{3}){
 /** What groups thousands, beside a comma or a point. */
 export const GROUP_SPACES = /[ \u00a0\u202f'’]/g;
 
-/** A number with a decimal comma, whose points may group thousands; and the other way round. */
-export const WITH_COMMA = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/;
-export const WITH_POINT = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/;
+/** A number with a decimal comma, whose points may group thousands; and the other way round. More groups are a list. */
+export const WITH_COMMA = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3}){1,4})(?:,\d+)?$/;
+export const WITH_POINT = /^[+-]?(?!\d{16})(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3}){1,4})(?:\.\d+)?$/;
 
 function localDateKinds(text: string): number {
   const { dmy, mdy, ymd } = parseLocalDate(text);

@@ -178,6 +178,8 @@ function commentsIn(head: string): string {
 /** Lines in which a header is looked for, and lines alike that must follow it. */
 const MAX_PREAMBLE = 60;
 const ALIKE = 3;
+/** Lines of a title. */
+const MAX_TITLE = 4;
 
 const isNumber = (field: string): boolean => Number.isFinite(parseNumber(field, true));
 const isName = (field: string): boolean => field.trim() !== '' && !isNumber(field);
@@ -188,7 +190,10 @@ function titleError(head: string, found: string, skipped: number): Error | undef
   const width = lines[0]!.split(found).length;
   const [other] = DELIMITERS.filter((sign) => !lines[0]!.includes(sign))
     .map((sign) => headerLine(lines, sign))
-    .filter((header) => header.at > 0 && header.isFollowedByNumbers && header.width > width);
+    .filter(
+      (header) =>
+        header.at > 0 && header.at <= MAX_TITLE && header.isFollowedByNumbers && header.width > width,
+    );
   return other === undefined ? undefined : beginsLater(width, lines, other.at, skipped);
 }
 

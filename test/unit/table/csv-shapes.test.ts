@@ -223,5 +223,8 @@ describe('A table that begins further down', () => {
   it('is not looked for where cells hold lists', async () => {
     const { names } = await read('id,tags\n1,5;6;7\n2,1;2;3\n3,4;5;6\n4,7;8;9\n');
     assert.deepEqual(names, ['id', 'tags']);
+    const lines = ['a text', 'of', 'some', 'lines', 'above', 't\tv\tw', '1\t2\t3', '2\t3\t4', '3\t4\t5'];
+    const quoted = `row,line\n${lines.map((line, row) => `${row},${line}\n`).join('')}`;
+    assert.deepEqual((await read(quoted)).names, ['row', 'line']);
   });
 });

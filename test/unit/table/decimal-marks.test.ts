@@ -57,6 +57,11 @@ describe('Numbers whose thousands are grouped', () => {
     await rejectsWith(read('price,area\n"$1,250",55.5\n', [plain.column]), 'table.invalid', /\$1,250/);
   });
 
+  it('are none where they are a list', async () => {
+    const list = Array.from({ length: 9 }, (_, i) => 290 + i).join(',');
+    assert.deepEqual((await read(`v,x\n"${list}",1\n"${list}",2\n`)).cells, [list, list]);
+  });
+
   it('stay text where a comma parts the fields and would be the decimal mark', async () => {
     const { column, warnings } = await read('v,x\n"61.101,50",1.5\n"62.283",2.5\n');
     assert.equal(column.type, 'text');
