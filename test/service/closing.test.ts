@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
+import { waitFor } from '../helpers/wait';
 import { type Answer, bytesOf, Harness, hashOf, line, temporaryFolder } from './harness';
 
 /** So many rows that a test set of them is kept on disk and survives a restart. */
@@ -20,13 +20,7 @@ describe('Service: closing', function () {
     Harness.start({ dataDir: data, port, keepaliveMs: 50, predictThreads: 1, fitThreads: 1 });
   type Status = { fits: { progress: number }[]; predicts: { waiting: number } };
   const until = async (h: Harness, holds: (status: Status) => boolean): Promise<void> => {
-    for (let i = 0; i < 2000; i++) {
-      if (holds((await h.get('get_service_status')).body as Status)) {
-        return;
-      }
-      await sleep(10);
-    }
-    throw new Error('nothing is under way');
+    await waitFor('work under way', async () => holds((await h.get('get_service_status')).body as Status));
   };
 
   it('answers predicts and fits that it cannot finish with 503', async () => {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { cpuWatch } from '../helpers/clock';
+import { waitFor } from '../helpers/wait';
 import { type Answer, answerOf, Harness, infoOf, line, nobody, putFile } from './harness';
 import { filesOfZip } from './zip-reader';
 
@@ -128,13 +129,10 @@ describe('Service: what it keeps, and having it removed', function () {
       task: 'regression',
       svc_config: { random_state: 3 },
     });
-    for (;;) {
+    await waitFor('three fits, one of them under way', async () => {
       const { fits } = (await h.get('get_service_status')).body;
-      if (fits.length === 3 && fits.some(({ progress }: { progress: number }) => progress > 0)) {
-        break;
-      }
-      await sleep(10);
-    }
+      return fits.length === 3 && fits.some(({ progress }: { progress: number }) => progress > 0);
+    });
     const spent = cpuWatch();
     assert.equal((await remove(upload)).status, 200);
     for (const answer of [await first, await second]) {
@@ -145,14 +143,11 @@ describe('Service: what it keeps, and having it removed', function () {
     }
     assert.ok(spent() < 3_000, 'nothing runs to its end');
     const { fitted_train_set_id } = submitted.body;
-    for (let i = 0; i < 100; i++) {
-      const { body } = await h.post('get_fit_status', { fitted_train_set_id });
-      if (body.status !== 'pending') {
-        assert.deepEqual([body.status, body.error_code], ['failed', 'DATASET_DELETED']);
-        break;
-      }
-      await sleep(20);
-    }
+    const { body } = await waitFor('the end of the submitted fit', async () => {
+      const answer = await h.post('get_fit_status', { fitted_train_set_id });
+      return answer.body.status !== 'pending' && answer;
+    });
+    assert.deepEqual([body.status, body.error_code], ['failed', 'DATASET_DELETED']);
     assert.deepEqual(await readdir(path.join(h.folder, 'uploads')), []);
     assert.deepEqual(await readdir(path.join(h.folder, 'models')), []);
     assert.equal((await family(4)).tests.length, 2, 'the next fit finds a thread');

@@ -5,6 +5,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../helpers/wait';
 import { commandsOfTests, end } from './command';
 import { type Answer, Harness, infoOf, line, postTo, putFile, temporaryFolder } from './harness';
 
@@ -190,7 +191,11 @@ describe('Service: what is deleted while it runs', function () {
     const failed = await outcome(waiting);
     assert.deepEqual([failed.status, failed.error_code], ['failed', 'NOT_FOUND'], JSON.stringify(failed));
     assert.match(String(failed.error), /is lost, because its folder was deleted/);
-    assert.deepEqual(await readdir(path.join(h.folder, 'fits')), [`${waiting}.json`]);
+    // Its record may be under way still.
+    await waitFor('the record of the fit that failed', async () => {
+      const names = await readdir(path.join(h.folder, 'fits'));
+      return names.join() === `${waiting}.json`;
+    });
   });
 
   it('promises nothing of which the files are gone', async () => {

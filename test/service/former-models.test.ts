@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EndpointClient, ServiceClient } from '../../dist/src/client';
 import { Connection, ModelCards, OnPremPort, type PredictOutcome } from '../../dist/src/scoring';
 import { startEndpoint } from '../helpers/endpoint';
+import { waitFor } from '../helpers/wait';
 import { Harness, temporaryFolder } from './harness';
 
 /** Rows whose answer tells which of the fits they were in. */
@@ -46,9 +47,7 @@ describe('models that were replaced', function () {
     return { models: models.length, uploads: uploads.length };
   };
   const until = async (models: number): Promise<void> => {
-    for (let waited = 0; (await stored()).models !== models && waited < 200; waited++) {
-      await sleep(50);
-    }
+    await waitFor(`${models} models`, async () => (await stored()).models === models);
   };
 
   before(async () => {
@@ -77,10 +76,7 @@ describe('models that were replaced', function () {
     assert.deepEqual(await stored(), { models: 5, uploads: 5 });
     // The file of a model goes after the word that it is gone.
     const files = () => readdir(path.join(h.folder, 'models'));
-    while ((await files()).length > 5) {
-      await sleep(20);
-    }
-    assert.equal((await files()).length, 5);
+    await waitFor('the files of five models', async () => (await files()).length === 5);
     const answer = numberOf(await connection.predict({ table: { value: { load: 4 } }, model: 'heat' }));
     assert.ok(answer > 10_900 && answer < 11_100, `${answer}`);
   });
@@ -167,10 +163,7 @@ describe('train rows of models that were replaced', () => {
           model: 'heat',
         });
       }
-      for (let waited = 0; (await readdir(folder)).length !== 5 && waited < 100; waited++) {
-        await sleep(20);
-      }
-      assert.equal((await readdir(folder)).length, 5);
+      await waitFor('the rows of five models', async () => (await readdir(folder)).length === 5);
       assert.equal(
         numberOf(await connection.predict({ table: { value: { load: 4 } }, model: 'heat' })),
         8004,

@@ -5,6 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../helpers/wait';
 import { type Answer, answerOf, infoOf, putFile, temporaryFolder } from './harness';
 
 const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
@@ -102,9 +103,7 @@ describe('Service: killed at any moment', () => {
       const client = await start();
       const work = client.work(promised, round).catch((error: unknown) => error);
       const before = promised.fits.length;
-      for (let i = 0; i < 1000 && promised.fits.length === before; i++) {
-        await sleep(10);
-      }
+      await waitFor('a fit', () => promised.fits.length > before);
       await sleep(wait.next().value);
       const exited = once(child, 'exit');
       child.kill('SIGKILL');

@@ -8,6 +8,7 @@ import { ServiceClient } from '../../dist/src/client';
 import { Connection, type ModelCard, ModelCards } from '../../dist/src/scoring';
 import { type CrashImage, crashImages } from '../helpers/crash-images';
 import { heatReadings } from '../helpers/heat-readings';
+import { waitFor } from '../helpers/wait';
 import { Harness, temporaryFolder } from './harness';
 
 /** Which models there are, and what they are: all that a kill must leave as before or as after. */
@@ -114,10 +115,7 @@ describe('killed in the middle of', function () {
           (one: { fitted_train_set_id: string }) => one.fitted_train_set_id,
         );
       const isTidy = async (): Promise<boolean> => (await stored()).every((id) => meant.includes(id));
-      for (let waited = 0; !(await isTidy()) && waited < 100; waited++) {
-        await sleep(50);
-      }
-      assert.ok(await isTidy(), `a model that nobody means is left before ${before}`);
+      await waitFor(`the end of models that nobody means, left before ${before}`, isTidy);
       for (const model of Object.keys(modelsOf(left))) {
         const { prediction } = await linked.predict({
           ...{ table: { value: { load: 5 } }, model, missingColumns: 'fill' },

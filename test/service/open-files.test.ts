@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import path from 'node:path';
@@ -202,10 +202,19 @@ describe('Service: too many open files', function () {
     );
   });
 
+  /** Whether all its threads wait: one that starts runs, or would if it had a core. */
+  function isIdle(child: ChildProcess): boolean {
+    const tasks = `/proc/${child.pid}/task`;
+    return readdirSync(tasks).every((task) => {
+      const stat = readFileSync(path.join(tasks, task, 'stat'), 'utf8');
+      return stat.slice(stat.lastIndexOf(')') + 2).startsWith('S');
+    });
+  }
+
   /** The number that the next file would get, once no thread opens files that it closes again. */
   async function firstFree(child: ChildProcess): Promise<number> {
     let least = Infinity;
-    for (let look = 0; look < 30; look++) {
+    for (let looks = 0; looks < 15; looks = isIdle(child) ? looks + 1 : 0) {
       const open = new Set(openFiles(child));
       let free = 0;
       while (open.has(free)) {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { connect } from '../../dist/src';
 import { startService } from '../doors/service';
+import { waitFor } from '../helpers/wait';
 import { commandsOfTests } from './command';
 import { answerOf, Harness, infoOf } from './harness';
 
@@ -99,9 +100,7 @@ describe('Service: started again', function () {
     await rm(path.join(data, 'lock'), { recursive: true });
     const other = await takePort(before);
     try {
-      for (let i = 0; i < 100 && moves === 0; i++) {
-        await sleep(50);
-      }
+      await waitFor('the move', () => moves > 0);
       assert.equal(moves, 1);
       assert.notEqual(service.port, before);
       const limits = await fetch(`${service.url}/svc/get_model_limits`, {

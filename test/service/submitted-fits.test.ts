@@ -5,6 +5,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../helpers/wait';
 import { end, startCli } from './command';
 import {
   type Answer,
@@ -51,11 +52,10 @@ async function outcome(ask: Ask, id: string): Promise<Answer> {
 
 /** The records in a folder once there are so many: one goes a moment after its model can be used. */
 async function records(folder: string, count: number): Promise<string[]> {
-  let names = await readdir(path.join(folder, 'fits'));
-  for (let i = 0; i < 100 && names.length !== count; i++) {
-    await sleep(20);
-    names = await readdir(path.join(folder, 'fits'));
-  }
+  const names = await waitFor(`${count} records`, async () => {
+    const found = await readdir(path.join(folder, 'fits'));
+    return found.length === count && found;
+  });
   return names.sort();
 }
 
