@@ -52,6 +52,7 @@ export interface TrainOptions {
    * number or a list of row indices (from 0) for each estimator.
    * `BLOCKS`: hold out blocks of consecutive rows, at most this many, instead of rows at random: for rows in order of
    * time. `EMBARGO`: do not train on rows within this many rows of a held-out one.
+   * `FOLDS`: `random`, if classes are to be held out at random whatever the order of rows says.
    * `GROUP`: a column (name or index from 0); rows with the same value are never on both sides of a fold.
    * `GROUP_AS_FEATURE` false: do not learn from that column; predictions do not need it either.
    * `RELATIVE_TO`: a column (name or index from 0) that the numeric target is the change from. If rows are in order of
@@ -130,8 +131,9 @@ export interface FitReport {
     embargo?: number;
   };
   /**
-   * Set if rows were held out at random although errors of adjacent rows are correlated: the rows are in order of
-   * time, and the scores are too optimistic for future rows.
+   * Set if rows were not said to be in order of time, and are. Held out at random, errors of adjacent rows are
+   * correlated, and the scores too optimistic for future rows. Held out in blocks: trees that learned the rows next to
+   * those held out knew their classes far better.
    */
   neighbours_alike?: true;
   /**

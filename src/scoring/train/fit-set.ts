@@ -11,7 +11,13 @@ import { checkThresholdChoices, inDays, withThresholds } from './report/fit-thre
 import { keepReference, referenceOfSet, UNREAD } from './report/keep-reference';
 import { leakDoubts } from './report/leaks';
 import { readGrowth, readReport, tellsNeighboursAlike } from './report/report';
-import { littleEvidence, NEIGHBOURS_ALIKE, scoresOfLevel, scoreWarnings } from './report/score-warnings';
+import {
+  HELD_OUT_IN_BLOCKS,
+  littleEvidence,
+  NEIGHBOURS_ALIKE,
+  scoresOfLevel,
+  scoreWarnings,
+} from './report/score-warnings';
 import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
 import { isHostedThinking, thinkingFoldsOf, thinkingFoldWarnings, thinkingWarnings } from './thinking';
 import { scoreDoubts } from './train-set/doubts';
@@ -126,7 +132,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
       card.scores = { ...scored.scores, baseline_now: set.now?.held };
       ({ curves } = scored);
       card.thresholds = scored.thresholds ?? card.thresholds;
-      neighboursAlike ||= scored.neighboursAlike;
+      neighboursAlike ??= scored.neighboursAlike ? 'random' : undefined;
     }
   }
   const days = set?.days;
@@ -140,7 +146,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
     ...scoreDoubts(card.scores, set?.distinctRows),
   ];
   if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
-    doubts.push(NEIGHBOURS_ALIKE);
+    doubts.push(neighboursAlike === 'blocks' ? HELD_OUT_IN_BLOCKS : NEIGHBOURS_ALIKE);
   }
   const evidence = card.scores && littleEvidence(card.scores);
   if (evidence !== undefined) {

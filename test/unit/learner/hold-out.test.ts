@@ -171,23 +171,61 @@ describe('learner: neighbours whose errors are alike', () => {
     assert.equal(tells([...inTime].sort((a, b) => y[a]! - y[b]!)), undefined);
   });
 
-  it('are told for classes', () => {
-    const codes = y.map((value) => (value > 0 ? 1 : 0));
-    const report = (order: number[]) =>
-      trainModel(
-        classify(
-          [
-            numbers(
-              'x',
-              order.map((row) => x[row]!),
-            ),
-          ],
-          order.map((row) => (codes[row] === 1 ? 'yes' : 'no')),
-          { n_estimators: 4 },
+  describe('of classes', () => {
+    const later = 1600;
+    // Days differ in the level of what is measured; the class follows what is measured less that level.
+    const [level, state] = [wandering(rows + later, 8), wandering(rows + later, 9)];
+    const measured = Array.from({ length: rows + later }, (_, row) => level[row >> 4]! * 2 + state[row]!);
+    const labels = Array.from(state, (value) => (value > 0 ? 'yes' : 'no'));
+    const fit = (order: number[], options: TrainOptions = {}) => {
+      const columns = [
+        numbers(
+          'measured',
+          order.map((row) => measured[row]!),
         ),
-      ).report;
-    assert.equal(report(inTime).neighbours_alike, true);
-    assert.equal(report([...inTime].sort((a, b) => codes[a]! - codes[b]!)).neighbours_alike, undefined);
+        numbers(
+          'level',
+          order.map((row) => level[row >> 4]! + 0.5 * wiggle[row % rows]!),
+        ),
+      ];
+      const table = order.map((row) => labels[row]!);
+      return trainModel(classify(columns, table, { n_estimators: 4, ...options }));
+    };
+    const loss = (model: ReturnType<typeof fit>) => {
+      const columns = [
+        numbers('measured', measured.slice(rows)),
+        numbers(
+          'level',
+          measured.slice(rows).map((_, i) => level[(rows + i) >> 4]! + 0.5 * wiggle[i % rows]!),
+        ),
+      ];
+      const { probas, classes } = predict(model, columns, later) as ClassificationResult;
+      const own = (row: number) => probas[row * 2 + classes.indexOf(labels[rows + row]!)]!;
+      return measured.slice(rows).reduce((sum, _, row) => sum - Math.log(own(row)) / later, 0);
+    };
+
+    it('have them held out in blocks, and score what comes later truly', () => {
+      const inBlocks = fit(inTime);
+      const atRandom = fit(inTime, { inference_config: { FOLDS: 'random' } });
+      assert.equal(inBlocks.report.folds.by, 'blocks');
+      assert.equal(inBlocks.report.neighbours_alike, true);
+      assert.equal(atRandom.report.folds.by, 'random');
+      assert.equal(atRandom.report.neighbours_alike, true);
+      const [first, second] = [loss(inBlocks), loss(atRandom)];
+      assert.ok(first < 0.85 * second, `${first} in blocks, ${second} at random`);
+    });
+
+    it('are held out at random without an order, or sorted by the target', () => {
+      const keys = normals(rows, 8);
+      for (const order of [
+        [...inTime].sort((a, b) => keys[a]! - keys[b]!),
+        [...inTime].sort((a, b) => Number(labels[a] === 'yes') - Number(labels[b] === 'yes')),
+      ]) {
+        const { folds, neighbours_alike: areAlike } = fit(order).report;
+        assert.equal(folds.by, 'random');
+        assert.equal(areAlike, undefined);
+      }
+    });
   });
 });
 

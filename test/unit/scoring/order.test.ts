@@ -283,6 +283,36 @@ describe('fit in order of time and in groups, on the embedded service', () => {
     }));
   }
 
+  it('classes that only their neighbours tell of are held out in blocks, unless rows have no order', async function () {
+    this.timeout(120_000);
+    const random = seededRandom(9);
+    let [level, state] = [0, 0];
+    const value = Array.from({ length: 700 }, (_, row) => {
+      level = row % 50 > 0 ? level : 9 * (random() - 0.5);
+      state = 0.97 * state + 0.9 * (random() - 0.5);
+      return {
+        measured: level + state,
+        noise: random(),
+        drift: level + 3 * random(),
+        y: state > 0 ? 'on' : 'off',
+      };
+    });
+    const doubts = async (order: 'auto' | 'none') => {
+      const request = {
+        table: { value },
+        target: 'y',
+        model: order,
+        order,
+        options: { n_estimators: 3 },
+        forceRefit: true,
+      };
+      const { card } = await at.connection.train(request);
+      return (card.doubts ?? []).join(' ');
+    };
+    assert.match(await doubts('auto'), /were learned and scored in blocks.*set Order of rows to "No order"/);
+    assert.match(await doubts('none'), /scores promise too much for rows to come/);
+  });
+
   it('changes that grow with their level are told as they are at the newest one, beside the value as it is now', async function () {
     this.timeout(120_000);
     const random = seededRandom(8);

@@ -15,8 +15,8 @@ export interface HoldOut {
   /** The index of the column whose equal values stay in one part. */
   group: number | undefined;
   groupIsFeature: boolean;
-  /** Whether folds hold out whole groups, or blocks of rows that groups may span. */
-  folds: 'groups' | 'blocks';
+  /** Whether folds hold out whole groups, or blocks of rows that groups may span; rows `random` whatever their order. */
+  folds: 'groups' | 'blocks' | 'random';
 }
 
 /** Rows that must stay together: per row its cluster (a block or a group), 0 … count - 1. */

@@ -32,8 +32,8 @@ export interface LearnerSettings {
 
 /** Options that do not apply to regression. */
 const FOR_CLASSES = new Set(['softmax_temperature', 'average_before_softmax', 'balance_probabilities']);
-/** Blocks if an embargo is given without their number. */
-const DEFAULT_BLOCKS = 25;
+/** Blocks where their number is not given: with an embargo, or where the order of rows turns out to matter. */
+export const DEFAULT_BLOCKS = 25;
 const NOT_OPTIONS = new Set(['onProgress', 'shouldStop', 'workBudget']);
 
 /** @throws LearnerError for an option of the wrong type or out of range */
@@ -212,11 +212,11 @@ function readInferenceOption(
   }
 }
 
-function foldsFrom(name: string, value: unknown): 'groups' | 'blocks' {
-  if (value === 'groups' || value === 'blocks') {
+function foldsFrom(name: string, value: unknown): HoldOut['folds'] {
+  if (value === 'groups' || value === 'blocks' || value === 'random') {
     return value;
   }
-  throw new LearnerError(`Option ${name} must be groups or blocks.`);
+  throw new LearnerError(`Option ${name} must be groups, blocks or random.`);
 }
 
 function costsOf(name: string, value: unknown): Costs {

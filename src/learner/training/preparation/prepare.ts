@@ -11,13 +11,14 @@ import {
   type TrainInput,
 } from '../../types';
 import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from '../folds/parts';
-import { type LearnerSettings, readOptions } from '../plan/options';
+import { DEFAULT_BLOCKS, type LearnerSettings, readOptions } from '../plan/options';
 import { binsFor, makePlan, type TrainingPlan } from '../plan/plan';
 import { type PlannedTrees, randomisedRules } from '../plan/randomised-rules';
 import { withoutCopies } from './copies';
 import { encodeAll } from './encoded';
 import { withFinerBins } from './finer-bins';
 import { growthOf, lineError } from './growing';
+import { isLearnedFromNeighbours } from './in-time';
 import { wantsSingleRows, wantsSingleRowsOfMany } from './leaf-size';
 import { planLine } from './line-shape';
 
@@ -28,6 +29,8 @@ export interface PreparedFit {
   /** Without `copies` rows that stand in the table more than once. */
   rows: number;
   copies: number;
+  /** Whether rows are held out in blocks because they are learned from their neighbours otherwise. */
+  learnsNeighbours: boolean;
   features: { name: string; kind: FeatureColumn['kind'] }[];
   encoders: Encoder[];
   specs: ColumnSpec[];
@@ -62,6 +65,9 @@ export interface PreparedFit {
   background: Background;
 }
 
+/** A fit whose rows are as they were given. */
+type Shaped = Omit<PreparedFit, 'copies' | 'learnsNeighbours'>;
+
 /** Numbers of the random streams, one per purpose. */
 export const STREAM = {
   bins: 1,
@@ -73,6 +79,7 @@ export const STREAM = {
   gaussian: 6,
   leaves: 7,
   borders: 8,
+  order: 9,
 } as const;
 
 /** With fewer rounds of groups there are too few blocks of them to hold out. */
@@ -89,11 +96,36 @@ export function prepare(given: TrainInput): PreparedFit {
     given,
     readOptions(given.options, given.features, given.target.task),
   );
-  return { ...prepareShape(input), copies };
+  const prepared = prepareShape(input);
+  const learnsNeighbours = wantsBlocks(prepared);
+  return {
+    ...(learnsNeighbours ? prepareShape(heldOutInBlocks(input)) : prepared),
+    copies,
+    learnsNeighbours,
+  };
+}
+
+/** Whether classes whose rows are held out at random are better held out in blocks of consecutive rows. */
+function wantsBlocks({ task, clusters, groups, plan, settings, ...table }: Shaped): boolean {
+  const { holdOut } = settings;
+  const isFree = clusters === undefined && groups === undefined && holdOut.folds !== 'random';
+  const random = (stream: number) => new Random(settings.seed, STREAM.order, stream);
+  return (
+    task === 'classification' &&
+    isFree &&
+    plan.linear &&
+    isLearnedFromNeighbours({ ...table, rules: plan.boosts[0], holdOut, random })
+  );
+}
+
+/** The same, with blocks of consecutive rows to hold out. */
+function heldOutInBlocks({ options, ...input }: TrainInput): TrainInput {
+  const blocks = { ...options.inference_config, BLOCKS: DEFAULT_BLOCKS };
+  return { ...input, options: { ...options, inference_config: blocks } };
 }
 
 /** The target as it is, or as a growth where that is asked for and fits better. */
-function prepareShape(input: TrainInput): Omit<PreparedFit, 'copies'> {
+function prepareShape(input: TrainInput): Shaped {
   const plain = prepareAs(input);
   const { target } = input;
   const { relativeTo, holdOut } = plain.settings;
@@ -113,7 +145,7 @@ function prepareShape(input: TrainInput): Omit<PreparedFit, 'copies'> {
   return error !== undefined && error <= MOST_MORE * asItIs ? grown : plain;
 }
 
-function prepareAs(input: TrainInput, growth?: LevelGrowth): Omit<PreparedFit, 'copies'> {
+function prepareAs(input: TrainInput, growth?: LevelGrowth): Shaped {
   const rows = rowsOf(input.target);
   const settings = readOptions(input.options, input.features, input.target.task);
   const groups = readGroups(input.features, settings);

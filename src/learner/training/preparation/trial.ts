@@ -22,7 +22,7 @@ export interface Trial extends Boosted {
 }
 
 export function tryBoosting(
-  table: Encoded,
+  table: Pick<Encoded, 'columns' | 'numbers' | 'specs'>,
   { rules, codes, classes, part, random, ...rest }: TrialInput,
 ): Trial {
   const all = Int32Array.from(part, (_, row) => row);

@@ -62,6 +62,8 @@ export function makeReport(
   if (limited) {
     reasons.push('Boosting reached its work budget before the held-out loss stopped falling.');
   }
+  const areAlike =
+    prepared.learnsNeighbours || (!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)));
   return {
     task: prepared.task,
     rows: prepared.rows,
@@ -74,7 +76,7 @@ export function makeReport(
     growth: parts.growth,
     curves: parts.curves,
     folds: foldsOf(prepared),
-    ...(!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)) && { neighbours_alike: true }),
+    ...(areAlike && { neighbours_alike: true }),
     thresholds: parts.thresholds,
     losses: lossesInTable(prepared, parts.heldOut.rows, parts.losses),
     importance: parts.importance,

@@ -41,9 +41,13 @@ export function readGrowth(report: unknown): number {
   return typeof factor === 'number' && factor > 0 && factor < Infinity ? factor : 1;
 }
 
-/** Whether the learner, which held rows out at random, found that they follow each other in time. */
-export function tellsNeighboursAlike(report: unknown): boolean {
-  return asObject(report).neighbours_alike === true;
+/** Whether the learner found that rows follow each other in time, and how it held them out. */
+export function tellsNeighboursAlike(report: unknown): 'blocks' | 'random' | undefined {
+  const { neighbours_alike: areAlike, folds } = asObject(report);
+  if (areAlike !== true) {
+    return undefined;
+  }
+  return asObject(folds).by === 'blocks' ? 'blocks' : 'random';
 }
 
 /** How rows that belong together were held out; nothing of rows without groups. */

@@ -7,6 +7,12 @@ export const NEIGHBOURS_ALIKE =
   'The errors of rows next to each other are alike, so the rows seem to follow each other in time, and the scores ' +
   'promise too much for rows to come. Set Order of rows to "in order of time", or name the Group that they belong to.';
 
+/** Where rows were held out in blocks because of it. */
+export const HELD_OUT_IN_BLOCKS =
+  'Rows next to each other are alike in more than their columns tell, so the rows seem to follow each other in time. ' +
+  'They were learned and scored in blocks, as for rows to come. If the rows to predict lie between these, set Order of ' +
+  'rows to "No order".';
+
 /** On fewer rows chance decides which is better. */
 const MIN_ROWS = 30;
 

@@ -10,7 +10,7 @@ export function fingerprintOf(
   request: TrainRequest & { lineage: Lineage },
   learner: string | undefined,
 ): string {
-  const { options, systems, thinking, holdout = 0, lineage, relativeTo, folds } = request;
+  const { options, systems, thinking, holdout = 0, lineage, relativeTo, folds, order: wish } = request;
   const { order, group, embargo } = lineage;
   const isPlain = order !== 'time' && group === undefined && relativeTo === undefined;
   const parts = [
@@ -27,6 +27,8 @@ export function fingerprintOf(
     ...(holdout > 0 ? [holdout] : []),
     ...(isPlain ? [] : [{ order, group, embargo, relativeTo, folds }]),
     ...(learner !== undefined ? [learner] : []),
+    // The embedded service looks for an order of its own, unless it is told that there is none.
+    ...(learner !== undefined && isPlain && wish === 'none' ? [wish] : []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }

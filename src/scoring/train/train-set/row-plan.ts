@@ -182,14 +182,14 @@ const BLOCKS = 25;
  * @param relativeTo the column that the target in the files is the change from
  */
 export function foldsOf(
-  { group, embargo = 0, order = 'none', folds }: RowChoices,
+  { group, embargo = 0, order, folds }: RowChoices,
   found: 'time' | 'none',
   isFeature: boolean,
   relativeTo?: string,
 ): Record<string, unknown> | undefined {
   const inTime = found === 'time' || order === 'time';
   if (!inTime && group === undefined) {
-    return undefined;
+    return order === 'none' ? { FOLDS: 'random' } : undefined;
   }
   return {
     ...(inTime && { BLOCKS }),
