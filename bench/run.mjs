@@ -12,6 +12,7 @@ const benches = {
   tables: { file: 'tables.mjs', peers: true },
   learner: { file: 'learner/learner.mjs', peers: true },
   many: { file: 'learner/many/many.mjs', peers: false },
+  told: { file: 'learner/told.mjs', peers: false },
   copies: { file: 'learner/copies.mjs', peers: false },
   published: { file: 'learner/many/published.mjs', peers: false },
   why: { file: 'why/why.mjs', peers: false },

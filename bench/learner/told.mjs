@@ -1,0 +1,214 @@
+/*
+ * npm run bench -- told FOLDER [--tables 30] [--rows 1000] [--save FILE] [--against FILE]: what a fit tells of its loss,
+ * beside the loss of rows that it did not see, on CSV files of a folder such as https://github.com/vincentarelbundock/Rdatasets.
+ * The tables are drawn from it, with a target each; three splits, of which 30 % are held back. A table counts as
+ * warned of where a fit of it told that its loss is unsure. `--save` keeps the figures, and goes on with them;
+ * `--against` compares the losses with those of another learner (LEARNER=…).
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import Papa from 'papaparse';
+
+import { littleEvidence } from '../../dist/src/scoring/train/report/score-warnings.js';
+import { takeRows, targetOf } from './many/table.mjs';
+import { measure } from './measure.mjs';
+import { toFeature } from './tables.mjs';
+
+const SPLITS = 3;
+const HELD_BACK = 0.3;
+const FEWEST_ROWS = 100;
+const COLUMNS = { fewest: 4, most: 40 };
+const MOST_CLASSES = 8;
+const FEWEST_VALUES = 20;
+/** Later over told: within this, and above this. */
+const NEAR = 1.15;
+const FAR = 1.4;
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    tables: { type: 'string', default: '30' },
+    rows: { type: 'string', default: '1000' },
+    save: { type: 'string' },
+    against: { type: 'string' },
+  },
+});
+const [folder] = positionals;
+if (folder === undefined) {
+  console.error(
+    'Usage: npm run bench -- told FOLDER [--tables 30] [--rows 1000] [--save FILE] [--against FILE]',
+  );
+  process.exit(1);
+}
+const learner = createRequire(import.meta.url)(process.env.LEARNER ?? '../../dist/src/learner');
+const read = (file) => (file && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
+
+/** Random numbers by a seed, the same on every machine. */
+function randomOf(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function shuffled(list, random) {
+  const order = [...list];
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  return order;
+}
+
+const isMissing = (cell) => cell === '' || cell === 'NA' || cell === undefined;
+
+/** A table of a file with one of its columns for a target; undefined where none will do. */
+function tableOf(file, random) {
+  const { data, meta } = Papa.parse(readFileSync(path.join(folder, file), 'utf8'), {
+    header: true,
+    skipEmptyLines: true,
+  });
+  const names = (meta.fields ?? []).filter((name) => name !== 'rownames' && name !== '');
+  if (data.length < FEWEST_ROWS || names.length < COLUMNS.fewest || names.length > COLUMNS.most) {
+    return undefined;
+  }
+  const target = shuffled(names, random).find((name) => taskOf(data.map((row) => row[name])) !== undefined);
+  if (target === undefined) {
+    return undefined;
+  }
+  const rows = shuffled(
+    data.filter((row) => !isMissing(row[target])),
+    random,
+  ).slice(0, Number(options.rows));
+  const cells = rows.map((row) => row[target]);
+  const task = taskOf(cells);
+  if (task === undefined || rows.length < FEWEST_ROWS) {
+    return undefined;
+  }
+  const features = names
+    .filter((name) => name !== target)
+    .map((name) =>
+      toColumn(
+        name,
+        rows.map((row) => row[name]),
+      ),
+    );
+  const table = { target, rows: rows.length, features, task };
+  if (task === 'regression') {
+    return { ...table, values: Float64Array.from(cells, Number) };
+  }
+  const classes = [...new Set(cells)].sort();
+  return { ...table, classes, codes: Int32Array.from(cells, (cell) => classes.indexOf(cell)) };
+}
+
+/** What a column may be learned as: labels of few kinds, or numbers of many. */
+function taskOf(cells) {
+  const values = new Set(cells.filter((cell) => !isMissing(cell)));
+  const areNumbers = [...values].every((cell) => Number.isFinite(Number(cell)));
+  if (values.size >= 2 && values.size <= MOST_CLASSES) {
+    return 'classification';
+  }
+  return areNumbers && values.size >= FEWEST_VALUES ? 'regression' : undefined;
+}
+
+/** A feature column; days as YYYY-MM-DD are dates. */
+function toColumn(name, cells) {
+  const known = cells.filter((cell) => !isMissing(cell));
+  return known.length > 0 && known.every((cell) => /^\d{4}-\d\d-\d\d/.test(cell))
+    ? {
+        name,
+        kind: 'date',
+        values: Float64Array.from(cells, (cell) => (isMissing(cell) ? NaN : Date.parse(cell))),
+      }
+    : toFeature(name, cells);
+}
+
+function fit(table, seed) {
+  const order = shuffled(
+    Array.from({ length: table.rows }, (_, row) => row),
+    randomOf(seed),
+  );
+  const held = Math.round(HELD_BACK * table.rows);
+  const [test, train] = [order.slice(0, held), order.slice(held)];
+  const of = (rows) => table.features.map((feature) => takeRows(feature, rows));
+  const { report, ...model } = learner.trainModel({
+    features: of(train),
+    target: targetOf(table, train),
+    options: { random_state: seed },
+  });
+  const { scores } = report;
+  const later = measure(
+    table,
+    learner.predict({ ...model, report }, of(test), test.length),
+    targetOf(table, test),
+  );
+  const isWarnedOf =
+    littleEvidence({ ...scores, rows: train.length }) !== undefined ||
+    report.repeated_rows !== undefined ||
+    report.neighbours_alike === true;
+  return {
+    told: scores.log_loss ?? scores.rmse,
+    later: later.logloss ?? later.rmse,
+    inRange: scores.loss_high === undefined || (later.logloss ?? later.rmse) <= scores.loss_high,
+    isWarnedOf,
+  };
+}
+
+const saved = read(options.save);
+const against = read(options.against);
+const seen = new Set();
+const files = shuffled(
+  readdirSync(folder, { recursive: true })
+    .filter((name) => name.endsWith('.csv'))
+    .sort(),
+  randomOf(1),
+);
+const results = [];
+for (const file of files) {
+  if (results.length >= Number(options.tables)) {
+    break;
+  }
+  const table = tableOf(file, randomOf(2));
+  // The same data set lies in several packages.
+  const kind = table && `${table.rows} ${table.features.map(({ name }) => name).join()} ${table.target}`;
+  if (table === undefined || seen.has(kind)) {
+    continue;
+  }
+  seen.add(kind);
+  const key = `${file} ${table.rows}`;
+  saved[key] ??= Array.from({ length: SPLITS }, (_, split) => fit(table, split + 1));
+  if (options.save) {
+    writeFileSync(options.save, JSON.stringify(saved));
+  }
+  const mean = (splits, of) => splits.reduce((sum, split) => sum + split[of] / splits.length, 0);
+  const splits = saved[key];
+  const [told, later] = [mean(splits, 'told'), mean(splits, 'later')];
+  const before = against[key] && mean(against[key], 'later');
+  results.push({ file, table, told, later, ratio: later / told, change: before && later / before, splits });
+  const { ratio, change } = results.at(-1);
+  console.log(
+    `| ${file.replace(/\.csv$/, '')} | ${table.target} | ${table.task} | ${table.rows} × ${table.features.length} | ` +
+      `${told.toPrecision(3)} | ${later.toPrecision(3)} | ${ratio.toFixed(2)} | ` +
+      `${splits.filter((split) => split.isWarnedOf).length} | ${splits.filter((split) => split.inRange).length} |` +
+      (change ? ` ${((change - 1) * 100).toFixed(1)} % |` : ''),
+  );
+}
+const near = results.filter(({ ratio }) => ratio <= NEAR && ratio >= 1 / NEAR);
+const far = results.filter(({ ratio }) => ratio > FAR);
+const unwarned = far.filter(({ splits }) => !splits.some((split) => split.isWarnedOf));
+console.log(
+  `\nLater over told within 15 % on ${near.length} of ${results.length} tables, above ${FAR} on ${far.length}, ` +
+    `of which ${unwarned.length} without a word: ${unwarned.map(({ file }) => file).join(', ') || 'none'}.`,
+);
+const changes = results.filter(({ change }) => change).map(({ change }) => Math.log(change));
+if (changes.length > 0) {
+  const percent = (log) => `${((Math.exp(log) - 1) * 100).toFixed(2)} %`;
+  console.log(
+    `Losses against those before: ${percent(changes.reduce((sum, one) => sum + one / changes.length, 0))} in the mean, ` +
+      `at best ${percent(Math.min(...changes))}, at worst ${percent(Math.max(...changes))}.`,
+  );
+}
