@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { checkBearer } from './http/auth';
 import { type BodyBounds, discardBody, isBodyComing, readJson } from './http/body';
+import { isForm, readRowsForm } from './http/form';
 import { logFailure } from './http/log-failure';
 import { type Envelope, sendJson, sendRefusal } from './http/reply';
 import { UPLOAD_ROOT } from './http/signed-url';
@@ -9,6 +10,7 @@ import { Refusal, toRefusal } from './refusal';
 import type { Route, ServiceContext } from './routes/context';
 import { findRoute, isOpen } from './routes/find-route';
 import { putUpload } from './routes/put-upload';
+import type { SenderPatience } from './slow-body';
 
 /** Request bodies are ids and options; a larger one is refused. Options may hold lists of row numbers. */
 const OF_IDS = { bytes: 1024 * 1024 };
@@ -44,8 +46,8 @@ export async function answer(
     if (route.rate !== undefined) {
       context.limiter.take(route.rate);
     }
-    const withJson = route.method === 'POST' && route.rawBody !== true;
-    const body = withJson ? await readJson(req, boundsOf(route), context.options.times.body) : undefined;
+    const hasBody = route.method === 'POST' && route.rawBody !== true;
+    const body = hasBody ? await readParsed(req, route, context.options.times.body) : undefined;
     const result = await route.handle(context, { req, res, url, ...place, body });
     if (result !== undefined) {
       sendJson(res, result.status, result.body);
@@ -65,6 +67,12 @@ export async function answer(
 function urlOf(target: string): URL {
   const text = target.startsWith('/') ? `http://localhost${target}` : target;
   return URL.canParse(text) ? new URL(text) : new URL('http://localhost/*');
+}
+
+function readParsed(req: IncomingMessage, route: Route, patience: SenderPatience): Promise<unknown> {
+  return route.takesRows === true && isForm(req)
+    ? readRowsForm(req, OF_ROWS, patience)
+    : readJson(req, boundsOf(route), patience);
 }
 
 function boundsOf({ withRows, withConfig }: Route): BodyBounds {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Answer, Harness, nobody, UUID } from './harness';
+import { parquetOf } from './parquet-file';
 
 describe('Service: predict with the rows in the request', function () {
   this.timeout(60_000);
@@ -36,6 +37,61 @@ describe('Service: predict with the rows in the request', function () {
       assert.deepEqual(body.metadata.ignored_options, []);
     }
     assert.deepEqual(await stored(), []);
+  });
+
+  describe('in the Parquet files of a form', () => {
+    const loads = rows.map((i) => i % 30);
+    const files = {
+      x_train: parquetOf({ load: loads, site: rows.map((i) => ['Oslo', 'Bern'][i % 2]!) }),
+      y_train: parquetOf({ target: y_train }),
+      x_test: parquetOf({ load: [3, 28], site: ['Oslo', 'Bern'] }),
+    };
+    const send = async (
+      sent: Record<string, Uint8Array | string>,
+      route = '/predict',
+    ): Promise<{ status: number; body: any }> => {
+      const body = new FormData();
+      for (const [name, part] of Object.entries(sent)) {
+        body.append(name, typeof part === 'string' ? part : new Blob([Buffer.from(part)]));
+      }
+      const answer = await fetch(h.url(route), { method: 'POST', headers: h.bearer(), body });
+      return { status: answer.status, body: await answer.json() };
+    };
+    const request = JSON.stringify({ task_config: classify, payload_format: 'parquet' });
+
+    it('trains and predicts, and keeps nothing', async () => {
+      for (const route of ['/predict', '/svc/predict']) {
+        const { status, body } = await send({ request, ...files }, route);
+        assert.equal(status, 200, JSON.stringify(body));
+        assert.deepEqual(body.metadata.classes, ['high', 'low']);
+        assert.ok(body.prediction[0][1] > 0.8 && body.prediction[1][0] > 0.8);
+      }
+      assert.deepEqual(await stored(), []);
+    });
+
+    it('is 422 that names what is missing, unknown or broken', async () => {
+      const { x_test, ...train } = files;
+      const broken = [
+        [{ ...files }, /"request" \(JSON\) is required/],
+        [{ request: '{', ...files }, /not a JSON object/],
+        [{ request: '[]', ...files }, /not a JSON object/],
+        [{ request, ...train }, /X_test|x_test/],
+        [{ request, x_test }, /X_train/],
+        [{ request, ...files, more: 'x' }, /more is an unknown part/],
+        [
+          { request: JSON.stringify({ task_config: classify, payload_format: 'csv' }), ...files },
+          /must be parquet/,
+        ],
+        [{ request, ...files, x_train: new Uint8Array(40).fill(7) }, /parquet/i],
+        [{ request, ...files, y_train: parquetOf({ a: y_train, b: y_train }) }, /must have exactly one/],
+      ] as const;
+      for (const [sent, expected] of broken) {
+        const { status, body } = await send(sent);
+        assert.equal(status, 422, JSON.stringify(body));
+        assert.match(String(body.message), expected);
+      }
+      assert.deepEqual(await stored(), []);
+    });
   });
 
   it('takes small letters, any name of the configuration, targets in a column, and rows as objects', async () => {

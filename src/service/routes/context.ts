@@ -34,7 +34,7 @@ export interface RouteRequest {
   apiName: string;
   /** What follows the route's name in the path: `/{apiName}/fit/{id}`. */
   id?: string;
-  /** The parsed JSON body; undefined on GET and multipart routes. */
+  /** The parsed JSON body; undefined on GET and routes that read their own. */
   body: unknown;
 }
 
@@ -53,6 +53,8 @@ export interface Route {
   withConfig?: boolean;
   /** The body holds rows of tables. */
   withRows?: boolean;
+  /** The body may be a form with files of rows. */
+  takesRows?: boolean;
   /** The route reads its own body (multipart), or has no use for one. */
   rawBody?: boolean;
   handle(context: ServiceContext, request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;

@@ -1,6 +1,6 @@
 import { parseLegacyPredict } from '../../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/types';
-import { readBody } from '../../http/body';
+import { bytesOf, readForm } from '../../http/form';
 import { invalid } from '../../refusal';
 import type { SenderPatience } from '../../slow-body';
 import { accept, type Route, type RouteRequest } from '../context';
@@ -21,7 +21,7 @@ export const legacyPredict: Route = {
   rawBody: true,
   async handle(context, request) {
     const started = performance.now();
-    const { data, file } = await readForm(request, context.options.times.body);
+    const { data, file } = await readParts(request, context.options.times.body);
     const { value: sent } = accept(parseLegacyPredict(data));
     const model = modelFor(context, sent.model_id, sent.task);
     const config = Object.entries(sent).filter(([name]) => !NOT_OPTIONS.has(name));
@@ -48,21 +48,11 @@ export const legacyPredict: Route = {
 };
 
 /** The two parts of the form. @throws Refusal 413, or 422 naming the part */
-async function readForm(
+async function readParts(
   { req }: RouteRequest,
   patience: SenderPatience,
 ): Promise<{ data: unknown; file: Uint8Array }> {
-  const type = req.headers['content-type'] ?? '';
-  if (!/^multipart\/form-data\b/i.test(type)) {
-    throw invalid('This route takes multipart/form-data.');
-  }
-  const bytes = await readBody(req, MAX_FORM_BYTES, patience);
-  let form: FormData;
-  try {
-    form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
-  } catch {
-    throw invalid('The multipart form cannot be read.');
-  }
+  const form = await readForm(req, MAX_FORM_BYTES, patience);
   const stray = [...form.keys()].find((name) => name !== 'data' && name !== 'file');
   if (stray !== undefined) {
     throw invalid(`Invalid request: ${stray} is an unknown part of the form.`);
@@ -76,9 +66,8 @@ async function readForm(
     throw invalid('Invalid request: the part "file" (CSV) is required.');
   }
   const text = typeof data === 'string' ? data : await data.text();
-  const content = new Uint8Array(await (typeof file === 'string' ? new Blob([file]) : file).arrayBuffer());
   try {
-    return { data: JSON.parse(text) as unknown, file: content };
+    return { data: JSON.parse(text) as unknown, file: await bytesOf(file) };
   } catch {
     throw invalid('Invalid request: the part "data" is not valid JSON.');
   }

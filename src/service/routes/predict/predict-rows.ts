@@ -19,6 +19,7 @@ export const predictRows: Route = {
   envelope: 'quickstart',
   rate: 'predict',
   withRows: true,
+  takesRows: true,
   handle: answerRows,
 };
 

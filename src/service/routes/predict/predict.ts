@@ -17,6 +17,7 @@ export const predictRoute: Route = {
   envelope: 'quickstart',
   rate: 'predict',
   withConfig: true,
+  takesRows: true,
   async handle(context, request) {
     if (bringsRows(request.body)) {
       return answerRows(context, request);

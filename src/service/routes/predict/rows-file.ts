@@ -6,20 +6,29 @@ import type { FileRef } from '../../store/entries/file-ref';
 /** A bigint is a whole number beyond 2^53. */
 type Cell = string | number | boolean | bigint | null | undefined;
 
+type RowsFile = FileRef & { data: Uint8Array };
+
 /**
- * Rows of a JSON body as a file in memory. A row is an array, whose columns are then named `0`, `1`, …, or an object.
+ * Rows of a request as a file in memory: those of a form are one. Of a JSON body, A row is an array, whose columns are then named `0`, `1`, …, or an object.
  * A column with any text is text, as JSON says it, whatever the text looks like.
  *
  * @param name of the property, for messages
  * @throws Refusal 422 that names the row
  */
-export function rowsFile(rows: unknown[], name: string): FileRef & { data: Uint8Array } {
+export function rowsFile(rows: unknown[], name: string): RowsFile {
+  const [sent] = rows;
+  if (sent instanceof Uint8Array) {
+    return { format: 'parquet', data: sent };
+  }
   const columns = rows.some(Array.isArray) ? columnsOfArrays(rows, name) : columnsOfObjects(rows, name);
   return csvFile(columns, rows.length);
 }
 
 /** A list of labels or numbers, or of arrays with one each, as a file of one column. @throws Refusal 422 */
-export function targetFile(values: unknown[], name: string): FileRef & { data: Uint8Array } {
+export function targetFile(values: unknown[], name: string): RowsFile {
+  if (values[0] instanceof Uint8Array) {
+    return rowsFile(values, name);
+  }
   const cells = values.map((value, row) => {
     const inner = Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
     return cellOf(inner, `${name}[${row}]`);
@@ -68,7 +77,7 @@ function cellOf(cell: unknown, path: string): Cell {
   throw invalid(`${path} must be a number, text, true, false or null.`);
 }
 
-function csvFile(columns: Columns, rows: number): FileRef & { data: Uint8Array } {
+function csvFile(columns: Columns, rows: number): RowsFile {
   const types = Object.fromEntries([...columns].map(([name, cells]) => [name, typeOf(cells)]));
   const texts = [...columns].map(([name, cells]) => ({ cells, isText: types[name] === 'text' }));
   const lines = [[...columns.keys()].map(quoted).join(',')];
