@@ -76,7 +76,8 @@ function fitAnew(base: Raw[], task: 'two' | 'three' | 'number', options: TrainOp
       2 * v[0]! + 3 * v[1]! * v[2]! + v.slice(3).reduce((sum, x) => sum + x, 0) / 2 + random.uniform() - 0.5
     );
   });
-  const rules = { n_estimators: 3, ...options };
+  // Rows of one kind follow each other.
+  const rules = { n_estimators: 3, inference_config: { FOLDS: 'random' }, ...options };
   if (task === 'number') {
     return trainModel(
       regress(
