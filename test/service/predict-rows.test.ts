@@ -49,7 +49,7 @@ describe('Service: predict with the rows in the request', function () {
     const send = async (
       sent: Record<string, Uint8Array | string>,
       route = '/predict',
-    ): Promise<{ status: number; body: any }> => {
+    ): Promise<Pick<Answer, 'status' | 'body'>> => {
       const body = new FormData();
       for (const [name, part] of Object.entries(sent)) {
         body.append(name, typeof part === 'string' ? part : new Blob([Buffer.from(part)]));
