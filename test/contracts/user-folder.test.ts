@@ -4,16 +4,37 @@ import fs from 'node:fs';
 import { differences, type Purpose } from './compare';
 import { ANSWERS, type Answers, askUserFolder } from './user-folder';
 
+const ALARMS = 'GET /tabular-prediction/watch/alarms : answer.body.changes';
+
 /** What later releases did on purpose to messages, statuses and answers of routes. */
 const PURPOSE: Purpose = {
   added: [],
-  // Parquet files are written otherwise, so that the first fit of an unchanged train set is a new one.
   changed: [
+    // Parquet files are written otherwise, so that the first fit of an unchanged train set is a new one.
     'fit hosted {"model_name":"hosted model","target":"kind"}: outcome.messages.fit hosted>0[0].model.fitted_at: was …',
     'fit hosted {"model_name":"hosted model","target":"kind"}: outcome.messages.fit hosted>0[0].model.versions[0].fitted_at: was …',
     'fit endpoint {"model_name":"endpoint model","target":"y"}: outcome.messages.fit endpoint>0[0].model.fitted_at: was …',
     'fit endpoint {"model_name":"endpoint model","target":"y"}: outcome.messages.fit endpoint>0[0].model.versions[0].fitted_at: was …',
     'fit hosted {"rollback":true}: outcome.messages.fit hosted>0[0].model.versions[0].fitted_at: was …',
+    // An alarm says what it is of.
+    ...(
+      [
+        [0, 'p2', '0.988', '98.8 %'],
+        [1, 'p1', '0.995', '99.5 %'],
+      ] as const
+    ).map(
+      ([at, key, was, is]) =>
+        `${ALARMS}[${at}].text: was "${key}: The probability of \\"yes\\" has reached ${was} (alarm at 0.5).", is "${key}: alarm = true within 15m: ${is} (alarm at 0.5)."`,
+    ),
+    ...(
+      [
+        [2, 'p2', '0.00121', '0.121 %'],
+        [3, 'p1', '0.00275', '0.275 %'],
+      ] as const
+    ).map(
+      ([at, key, was, is]) =>
+        `${ALARMS}[${at}].text: was "${key}: The alarm is over: the probability of \\"yes\\" is back at ${was}.", is "${key}: The alarm is over. alarm = true within 15m: ${is}."`,
+    ),
   ],
 };
 

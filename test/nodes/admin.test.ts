@@ -64,6 +64,17 @@ describe('admin endpoints', () => {
     assert.equal((await test(bench, { baseUrl: 'nonsense', token: 'typed-token' })).problem, 'address');
     service.breaches.length = 0;
     assert.equal((await test(bench, { apiName: 'other' })).problem, 'apiName');
+    const whole = await test(bench, { baseUrl: `${service.url}/svc`, token: 'typed-token' });
+    assert.equal(whole.problem, 'apiNameTwice');
+    for (const [baseUrl, wanted] of [
+      ['127.0.0.1:21220', 'http://127.0.0.1:21220'],
+      ['localhost:1880', 'http://localhost:1880'],
+      ['tables.example.com/api', 'https://tables.example.com/api'],
+    ]) {
+      const bare = await test(bench, { baseUrl, token: 'typed-token' });
+      assert.equal(bare.problem, 'address');
+      assert.ok(bare.message.endsWith(`at its beginning: ${wanted}.`), bare.message);
+    }
   });
 
   it('Test connection sends the stored token only to the deployed origin', async () => {
@@ -131,7 +142,7 @@ describe('admin endpoints', () => {
     const other = await test(bench, { service: 'Hosted' });
     assert.deepEqual([other.ok, other.code], [false, 'config.invalid']);
     const unset = await test(bench, { baseUrl: 'https://${TABULAR_NOT_SET}/api' });
-    assert.deepEqual([unset.ok, unset.problem, unset.code], [false, 'address', 'config.invalid']);
+    assert.deepEqual([unset.ok, unset.problem, unset.code], [false, 'variable', 'config.invalid']);
     assert.match(unset.message, /TABULAR_NOT_SET/);
   });
 

@@ -146,10 +146,11 @@ async function test(
     if (kind === 'embedded') {
       return await testEmbedded(red, startEmbedded);
     }
+    field = 'variable';
+    const [address, given] = [env(body.baseUrl), env(body.token)];
     field = 'address';
-    const address = env(body.baseUrl);
     const baseUrl = kind === 'onPrem' ? endpointUrl(address) : serviceUrl(address);
-    const found = tokenFor(baseUrl, env(body.token), node);
+    const found = tokenFor(baseUrl, given, node);
     // An endpoint may do without a token.
     const token =
       kind === 'onPrem' && 'problem' in found && found.problem === 'noToken' ? { token: '' } : found;

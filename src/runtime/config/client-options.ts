@@ -50,6 +50,11 @@ export function dialect(red: Red, node: FlowNode | undefined, def: Partial<Confi
   };
 }
 
+/** A host with a port, which the parser takes for a scheme, or with a dot or alone and a path behind it. */
+const BARE_HOST = /^([\w-]+(?:\.[\w-]+)+|\[[\da-f:]+\]|[\w-]+(?=:\d))(?::\d+)?(?:\/.*)?$/i;
+const LOCAL_HOST =
+  /^(?:localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|\[::1\])$/i;
+
 /** The address of a hosted service, without a slash at its end. @throws ServiceError `config.invalid`. */
 export function serviceUrl(value: string): string {
   const trimmed = value.trim().replace(/\/+$/, '');
@@ -57,6 +62,14 @@ export function serviceUrl(value: string): string {
     throw new ServiceError('config.invalid', 'The hosted service has no address: fill in its base URL.');
   }
   const shown = trimmed.replace(/[^/]*@/, '***@');
+  const [, host] = BARE_HOST.exec(trimmed) ?? [];
+  if (host !== undefined) {
+    const scheme = LOCAL_HOST.test(host) ? 'http' : 'https';
+    throw new ServiceError(
+      'config.invalid',
+      `The base URL "${shown}" lacks ${scheme}:// at its beginning: ${scheme}://${shown}.`,
+    );
+  }
   let url: URL;
   try {
     url = new URL(trimmed);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { EndpointClient, ServiceClient } from '../../client';
-import { type Dialect } from '../../wire/dialect';
+import { DEFAULT_DIALECT, type Dialect } from '../../wire/dialect';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { withoutSecrets } from '../secrets';
 
@@ -19,7 +19,17 @@ export interface TestTarget {
 export interface TestResult {
   ok: boolean;
   /** What is wrong, as the key of the dialog's words for it. */
-  problem?: 'address' | 'token' | 'noToken' | 'otherAddress' | 'apiName' | 'tls' | 'proxy' | 'service';
+  problem?:
+    | 'variable'
+    | 'address'
+    | 'token'
+    | 'noToken'
+    | 'otherAddress'
+    | 'apiName'
+    | 'apiNameTwice'
+    | 'tls'
+    | 'proxy'
+    | 'service';
   code?: string;
   /** The error message, in English and free of secrets, if it says more than `problem`. */
   message?: string;
@@ -41,7 +51,15 @@ export async function testConnection(target: TestTarget): Promise<TestResult> {
     };
   } catch (error) {
     const known = withoutSecrets(toServiceError(error), [target.token]);
-    return { ok: false, problem: problemOf(known), code: known.code, message: known.message };
+    const apiName = target.dialect.apiName ?? DEFAULT_DIALECT.apiName;
+    // The client adds the API's name, which the address must not have at its end already.
+    const isTwice = known.code === 'not_found' && new URL(target.baseUrl).pathname.endsWith(`/${apiName}`);
+    return {
+      ok: false,
+      problem: isTwice ? 'apiNameTwice' : problemOf(known),
+      code: known.code,
+      message: known.message,
+    };
   } finally {
     await client?.close();
   }

@@ -83,6 +83,7 @@ export function showFitted(
   if (why !== undefined) {
     const scores = challenger?.scores;
     const values = scores && {
+      loss: status.text(`stays.loss.${scores.loss}`),
       own: status.number(scores.champion, 3),
       other: status.number(scores.challenger, 3),
     };

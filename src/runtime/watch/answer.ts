@@ -31,13 +31,13 @@ export async function watchAnswer(
   }
   if (request.kind === 'truths') {
     const changes = await takeTruths(keeper, request.truths);
-    const messages = changeMessages(red, changes, keeper.options.alarm, msg);
+    const messages = changeMessages(changes, keeper.textOf, msg);
     await show(red, keeper, work);
     return messages.length === 0 ? undefined : [null, messages];
   }
   const { numbers, changes } = await takePredictions(keeper, request);
   // Made before the message is changed, from which they take their id.
-  const messages = changeMessages(red, changes, keeper.options.alarm, msg);
+  const messages = changeMessages(changes, keeper.textOf, msg);
   table.write(msg, request.table.table);
   if (numbers === undefined) {
     delete msg.watch;

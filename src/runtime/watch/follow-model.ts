@@ -28,6 +28,6 @@ export function followModel(red: Red, node: FlowNode, keeper: WatchKeeper): void
       StatusLine.of(node, red).become(() => watchStatus(red, report, watches.length > 1));
     }
     const told = { _msgid: red.util.generateId() };
-    node.send([null, changeMessages(red, changes, keeper.options.alarm, told)]);
+    node.send([null, changeMessages(changes, keeper.textOf, told)]);
   }
 }

@@ -174,16 +174,19 @@ export class WatchKeeper implements ShowsWatch {
     }
   }
 
+  /** What a change says to a person. */
+  readonly textOf = (change: WatchChange): string =>
+    changeText(this.red, change, this.options.alarm, this.card(change.model)?.target);
+
   shown(model: string): ShownWatch | undefined {
     const report = this.kept.watches.get(model)?.report();
     if (report === undefined) {
       return undefined;
     }
-    const { alarm } = this.options;
     const changes = report.changes.map((change) => ({
       ...change,
       // The causes of an alarm stand by themselves.
-      text: changeText(this.red, { ...change, causes: [] }, alarm),
+      text: this.textOf({ ...change, causes: [] }),
     }));
     const causes = this.causes.get(model);
     return { ...report, changes, ...(causes !== undefined && { causes }) };

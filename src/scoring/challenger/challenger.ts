@@ -76,7 +76,7 @@ export function decayedUncompared(problem: string): Uncompared {
 export function compared({ why, scores }: Decision, usual?: Uint8Array): Challenger {
   const unusual = usual?.filter((one) => one === 0).length ?? 0;
   const name = scores.loss === 'log_loss' ? 'log loss' : 'pinball loss';
-  const figures = `${name} ${digits(scores.challenger)} against ${digits(scores.champion)} of the model in charge, on ${scores.rows} rows that are new to both (difference ${digits(scores.difference)}, standard error ${digits(scores.standard_error)})`;
+  const figures = `${name} ${digits(scores.challenger)} against ${digits(scores.champion)} of the model in charge, on ${scores.rows} rows that are new to both (lower is better, difference ${digits(scores.difference)}, standard error ${digits(scores.standard_error)})`;
   const text = {
     better: `The new model is better: ${figures}.`,
     decayed: `The model in charge has decayed, and the new one is better: ${figures}.`,

@@ -122,7 +122,7 @@ describe('catalogues', () => {
         // Composed from what the service found, from the kind of button, or from what a field suggests.
         assert.match(
           key,
-          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy|number-comma|number-point)$|^(test|label)\.(address|token|noToken|otherAddress|apiName|tls|proxy|service|permission|failed|editConfig|addConfig)$|^lastReading\.(title|key|time|arrival|plain|count|missing)$|^operation\.(predict|cache_predict|thinking_fit|thinking_predict)$/,
+          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy|number-comma|number-point)$|^(test|label)\.(address|variable|token|noToken|otherAddress|apiName|apiNameTwice|tls|proxy|service|permission|failed|editConfig|addConfig)$|^lastReading\.(title|key|time|arrival|plain|count|missing)$|^operation\.(predict|cache_predict|thinking_fit|thinking_predict)$/,
         );
       }
     }

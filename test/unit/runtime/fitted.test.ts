@@ -97,12 +97,12 @@ describe('the status of a fit', () => {
       const node = fakeNode();
       const card = { rows: 9, task: 'regression', scores: scores({ r2: 0.7 }) } as unknown as ModelCard;
       showFitted(new StatusLine(node, fakeRed()), card, false, { taken: false, text: '', ...challenger });
-      return node.statuses[0]!.text!.replace(/^.*:status\./, '');
+      return node.statuses[0]!.text!.replace(/[^ "]*:status\./g, '');
     };
     const compared = { loss: 'pinball', rows: 90, difference: -0.01, standard_error: 0.02 } as const;
     assert.equal(
       stays({ why: 'not_better', scores: { ...compared, champion: 0.4142, challenger: 0.4242 } }),
-      'stays.not_better {"own":"0.414","other":"0.424"}',
+      'stays.not_better {"loss":"stays.loss.pinball","own":"0.414","other":"0.424"}',
     );
     assert.equal(stays({ why: 'too_few_rows' }), 'stays.too_few_rows');
     assert.equal(stays({ why: 'unusual_rows' }), 'stays.unusual_rows');

@@ -76,6 +76,20 @@ describe('what a watch node says', () => {
     );
   });
 
+  it('says what an alarm is of, where the target is known', () => {
+    const [red, alarm] = [redIn('en-US'), change('alarm', { value: 0.9981, limit: 0.5, key: 'pump1' })];
+    const yes = { on: 'probability', label: 'yes' } as const;
+    assert.equal(
+      changeText(red, alarm, yes, 'temperature > 85 within 10m'),
+      'pump1: temperature > 85 within 10m: 99.8 % (alarm at 0.5).',
+    );
+    assert.equal(
+      changeText(red, { ...alarm, what: 'cleared', value: 0.2 }, yes, 'ripe'),
+      'pump1: The alarm is over. ripe = yes: 20.0 %.',
+    );
+    assert.match(changeText(redIn('de'), alarm, yes, 'defekt'), /defekt = yes: 99,8 % \(Alarm ab 0,5\)/);
+  });
+
   it('shows what was held and what was promised in the status', () => {
     const red = redIn('en-US');
     const counts = { open: 25, early: 0, unmet: 0 } as WatchReport['counts'];

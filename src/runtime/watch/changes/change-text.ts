@@ -8,12 +8,24 @@ export function shortNumber(red: Red, value: number, significant = 2): string {
   return number(red, value, Math.max(0, Math.min(6, digits)));
 }
 
-/** What a change says to a person, in the runtime's language. */
-export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['alarm']): string {
+/**
+ * What a change says to a person, in the runtime's language.
+ *
+ * @param target what the model predicts, where it is known: an alarm of a probability then says of what
+ */
+export function changeText(
+  red: Red,
+  change: WatchChange,
+  alarm: WatchOptions['alarm'],
+  target?: string,
+): string {
   const { what, key, ahead, model, why = [], causes = [] } = change;
-  const said = text(red, `change.${keyOf(change, alarm)}`, {
+  const isNamed = alarm?.on === 'probability' && target !== undefined && target !== '';
+  const isAlarm = what === 'alarm' || what === 'cleared';
+  const said = text(red, `change.${isNamed && isAlarm ? `${what}.event` : keyOf(change, alarm)}`, {
     model,
     label: String(alarm?.label ?? ''),
+    ...(isNamed && { what: eventOf(target, alarm.label), percent: percentOf(red, Number(change.value)) }),
     ...valuesOf(red, change),
   });
   const reasons = [
@@ -25,6 +37,19 @@ export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['a
     .filter((part) => part !== undefined)
     .join(', ');
   return of === '' ? all : `${of}: ${all}`;
+}
+
+/** The target of a series node names the event that its "yes" stands for; of any other the label is named. */
+function eventOf(target: string, label: unknown): string {
+  return String(label) === 'yes' && / (?:within|ahead)\b/.test(target)
+    ? target
+    : `${target} = ${String(label)}`;
+}
+
+/** Nearly all is not shown as all. */
+function percentOf(red: Red, probability: number): string {
+  const percent = 100 * probability;
+  return `${shortNumber(red, probability < 1 ? Math.min(percent, 99.9) : percent, 3)} %`;
 }
 
 function timeOf(red: Red, ms: number): string {
