@@ -12,7 +12,7 @@ module.exports = function (RED: NodeAPI): void {
   function TabularLimits(this: FlowNode, def: LimitsDef): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, this, def.config);
-    const table = tableReader(RED, this, def);
+    const table = tableReader(RED, this, def, { flat: true });
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: (msg) => limitsCheck(RED, this, def, table, msg),

@@ -15,7 +15,7 @@ module.exports = function (RED: NodeAPI): void {
   function TabularPredict(this: FlowNode, def: PredictDef): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, this, def.config);
-    const table = tableReader(RED, this, def);
+    const table = tableReader(RED, this, def, { flat: true });
     const requestOf = predictRequests(RED, this, def, table);
     const predictor = predictorOf(RED, this, def, config);
     const warnIfReplaced = replacedColumnWarning(RED, this, config);

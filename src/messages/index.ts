@@ -1,3 +1,4 @@
+export { flatTable } from './flat-table';
 export { type MessageNote, MessageReader, type MessageSettings } from './message-reader';
 export { timeAmong } from './times';
 export { TopicPattern } from './topic-pattern';

@@ -1,4 +1,4 @@
-import { setCell, writtenNumber } from '../table';
+import { isSparse, ownNames, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/event-loop';
 import { asBytes } from '../util/realms';
 import { flatten, type FlattenOptions, isBadBeside, isSensorValue, valueIn } from './flatten';
@@ -77,6 +77,12 @@ export class MessageReader {
   read(message: SourceMessage): ReadMessage | undefined {
     const payload = payloadOf(message.payload);
     const whole = payload === message.payload ? message : { ...message, payload };
+    if (isNamed(payload)) {
+      // Refuses one of a million columns before it is gone through.
+      ownNames(payload);
+    } else if (Array.isArray(payload) && isSparse(payload)) {
+      return undefined;
+    }
     const match = recognise(whole);
     if (match !== undefined) {
       return this.shaped(match, whole);

@@ -43,6 +43,7 @@ export const editorCalls = (address: string): EditorCall[] => [
   get('/:id/versions', '/local/versions'),
   get('/:id/columns', '/fit/columns'),
   get('/:id/types', '/fit/types'),
+  get('/:id/last-reading', '/fit/last-reading'),
   get('/models', '/models'),
   get('/models/:service', '/models/local'),
   get('/models/:service/card', '/models/local/card?model=m'),

@@ -120,7 +120,7 @@ describe('bad input', () => {
     await refused(bench, 'fit', { payload: 'x,y\n' }, 'table.empty', /./);
     await refused(bench, 'fit', { payload: 17 }, 'table.invalid', /./);
     await refused(bench, 'fit', { payload: [{ x: 1 }, { x: 2 }] }, 'target.missing', /y/);
-    await refused(bench, 'fit', { payload: [{ x: { deep: 1 }, y: 'a' }] }, 'table.invalid', /x/);
+    await refused(bench, 'fit', { payload: [{ x: [1], y: 'a' }] }, 'table.invalid', /x/);
     await refused(bench, 'fit', { payload: trainRows(101) }, 'limit.exceeded', /100/);
     await refused(
       bench,

@@ -19,6 +19,8 @@ describe('all six nodes on the embedded service', () => {
         { id: 'upload', type: 'tabular-upload', set: 'test', model: 'm' },
         { id: 'predict', type: 'tabular-predict', model: 'm' },
         { id: 'quantiles', type: 'tabular-predict', model: 'n', outputType: 'quantiles' },
+        { id: 'fitNested', type: 'tabular-fit', target: 'y', model: 'nested', ...FEW },
+        { id: 'predictNested', type: 'tabular-predict', model: 'nested' },
         { id: 'fitHeld', type: 'tabular-fit', target: 'y', model: 'held', holdout: '25', ...FEW },
         { id: 'fitWrong', type: 'tabular-fit', target: 'y', model: 'wrong', holdout: '80' },
         { id: 'fitNumber', type: 'tabular-fit', target: 'z', task: 'regression', model: 'n', ...FEW },
@@ -62,6 +64,23 @@ describe('all six nodes on the embedded service', () => {
     assert.equal(caught?.error?.code, 'config.invalid');
     assert.match(caught?.error?.message, /"holdout" must be a number of at least 0 and at most 50/);
     bench.caught.all.length = 0;
+  });
+
+  it('learns from nested messages, and predicts from such, with columns named by their paths', async function () {
+    this.timeout(60_000);
+    const nested = ({ id, x, y, colour }: Record<string, unknown>) => ({
+      ...{ id, y },
+      ENERGY: { Power: x, Colour: { value: colour, unit: 'RGB' } },
+      by_minute: [1, 2],
+    });
+    bench.send('fitNested', { payload: trainRows(200).map(nested) });
+    const [fitted] = await bench.out('fitNested').first(1, 50_000);
+    const { importance } = fitted?.model as { importance: { column: string }[] };
+    assert.ok(importance.some(({ column }) => column === 'ENERGY.Power'));
+    bench.send('predictNested', { payload: JSON.stringify(nested({ ...row(6), y: undefined })) });
+    const [msg] = await bench.out('predictNested').first();
+    assert.equal(msg?.payload.prediction, 'yes');
+    assert.equal(msg?.payload['ENERGY.Power'], row(6).x);
   });
 
   it('gives quantiles in order', async function () {

@@ -24,7 +24,7 @@ export interface TableCollector {
 
 /** Reads the tables of a node that may gather message sequences. */
 export function tableCollector(red: Red, node: FlowNode, def: CollectDef): TableCollector {
-  const reader = tableReader(red, node, def, { allowMissing: def.collect === true });
+  const reader = tableReader(red, node, def, { allowMissing: def.collect === true, flat: true });
   const read = settingsReader(red, node, COLLECTING, def);
   let sequences: Sequences | undefined;
   let closed = false;

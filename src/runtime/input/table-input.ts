@@ -4,7 +4,8 @@ import { reasonOf } from '../../util/reason';
 import { isThenable } from '../../util/thenable';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/environment';
-import type { FlowNode, Message, Red } from '../node-red';
+import { messagesLayer } from '../lazy';
+import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { filePath } from '../paths';
 
 /** The dialog's properties that say where a node finds its table. */
@@ -26,11 +27,15 @@ type Evaluate = (msg: Message, callback: (error: Error | null | undefined, value
 export interface ReaderOptions {
   /** Return undefined if nothing is there; by default that is the error `table.empty`. */
   allowMissing?: boolean;
+  /** Nested rows become columns named by their paths. */
+  flat?: boolean;
   /** How long a context store or an expression may take, in milliseconds. */
   timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 60_000;
+/** Lists that are told of at most. */
+const MAX_TOLD = 100;
 
 /** Reads the table of a message as its dialog says. */
 export function tableReader(
@@ -44,6 +49,13 @@ export function tableReader(
   const { timeoutMs = TIMEOUT_MS } = options;
   const place = `${type === 'msg' || type === 'flow' || type === 'global' ? `${type}.` : ''}${property}`;
   const evaluate = evaluator(red, node, property, type);
+  const listsTold = new Set<string>();
+  const onList = (column: string): void => {
+    if (listsTold.size < MAX_TOLD && !listsTold.has(column)) {
+      listsTold.add(column);
+      node.warn(text(red, 'warning.list', { column }));
+    }
+  };
   const target = type === 'msg' && def.source !== 'file' ? property : 'payload';
   return {
     place,
@@ -65,7 +77,13 @@ export function tableReader(
       if (def.source === 'file') {
         return { path: pathOf(red, value, place) };
       }
-      return { value: options.allowMissing === true ? value : present(value, place) };
+      const whole = options.allowMissing === true ? value : present(value, place);
+      return {
+        value:
+          options.flat === true && mayBeNested(whole)
+            ? await messagesLayer().flatTable(whole, onList)
+            : whole,
+      };
     },
     write(msg, table) {
       red.util.setMessageProperty(msg, target, table, true);
@@ -78,6 +96,13 @@ export function tableReader(
       }
     },
   };
+}
+
+/** Whether a value is of a kind that has nested rows: no table in bytes, no number. */
+function mayBeNested(value: unknown): boolean {
+  return (
+    typeof value === 'string' || (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value))
+  );
 }
 
 /** @throws ServiceError `table.invalid`, also for a Proxy that throws when it is asked */

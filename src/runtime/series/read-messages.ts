@@ -4,11 +4,16 @@ import { SERIES } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { settingsReader } from '../fields/settings-reader';
-import { addColumns } from '../input/columns-seen';
-import { forgetReading, type LastReading, lastReading, rememberReading } from '../input/last-reading';
+import {
+  addColumns,
+  forgetReading,
+  type LastReading,
+  lastReading,
+  rememberReading,
+} from '../input/columns-seen';
 import { emptyError, isEmpty, noColumn } from '../input/reading';
 import { notSet } from '../input/table-input';
-import { messagesLayer } from '../lazy';
+import { messagesLayer, table } from '../lazy';
 import type { FlowNode, Message, Red } from '../node-red';
 import { keyOfMessage, patternOf } from './topic-key';
 import type { SeriesDef, SeriesRequest } from './types';
@@ -55,15 +60,15 @@ export class ReadMessages {
       throw notSet(place);
     }
     if (read !== undefined) {
-      const { shape, readings, table } = read;
-      return table === undefined
+      const { shape, readings, table: rows } = read;
+      return rows === undefined
         ? { kind: 'readings', readings: readings.filter(isSaying), shape }
-        : { kind: 'table', table: input, rows: table, shape };
+        : { kind: 'table', table: input, rows, shape };
     }
     if (isSingle(value)) {
       throw noColumn(place);
     }
-    if (Array.isArray(value) && value.length > 0 && value.every(isPlain)) {
+    if (Array.isArray(value) && value.length > 0 && !table().isSparse(value) && value.every(isPlain)) {
       throw new ServiceError(
         'validation.failed',
         `${place} is a list of ${value.length} values, which are not named. Write their columns into the field Names of list values, such as temperature, speed.`,

@@ -1,5 +1,5 @@
 import type { Series, SeriesProgress } from '../../series';
-import type { LastReading } from '../input/last-reading';
+import type { LastReading } from '../input/columns-seen';
 import type { Progress, Shown, StatusKind, StatusLine } from '../status/status-line';
 import type { ReadMessages } from './read-messages';
 
