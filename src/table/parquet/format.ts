@@ -7,6 +7,7 @@ export const FILE_METADATA = {
   schema: 2,
   numRows: 3,
   rowGroups: 4,
+  keyValues: 5,
   createdBy: 6,
   columnOrders: 7,
 };
@@ -65,7 +66,9 @@ export const DATA_PAGE_HEADER = {
 export const DICTIONARY_PAGE_HEADER = { numValues: 1, encoding: 2 };
 
 export const PAGE_TYPE = { dataPage: 0, dictionaryPage: 2 };
-export const PHYSICAL_TYPE = { boolean: 0, int64: 2, double: 5, byteArray: 6 };
+export const KEY_VALUE = { key: 1, value: 2 };
+
+export const PHYSICAL_TYPE = { boolean: 0, int64: 2, int96: 3, double: 5, byteArray: 6 };
 export const CONVERTED_TYPE = { utf8: 0, timestampMillis: 9 };
 export const REPETITION = { optional: 1 };
 /** `plainDictionary` is the name of format 1 for numbers into a dictionary: every reader knows it. */

@@ -4,6 +4,7 @@ import { invalidTable } from '../cells/errors';
 import { parquet } from '../packages/heavy-modules';
 import type { BlobLike } from '../storage/blob';
 import { BlockStore, type Place } from '../storage/block-store';
+import { withWholeTimes } from './int96';
 import { readError } from './read-error';
 import { type GroupPlan, planGroup } from './read-plan';
 import {
@@ -38,7 +39,13 @@ const ROWS_OF_ANY_FILE = 1_000_000;
 
 async function openGroups(blob: BlobLike): Promise<ParquetReader> {
   try {
-    return new GroupReader(await untilTrap(parquet().ParquetFile.fromFile(blob as never)));
+    const file = await fileOf(blob);
+    const whole = await withWholeTimes(blob, file.schema().intoIPCStream());
+    if (whole === undefined) {
+      return new GroupReader(file);
+    }
+    file.free();
+    return new GroupReader(await fileOf(whole));
   } catch (error) {
     // Its reader insists on the optional page index, which parquetjs writes without a required field.
     if (!String(error).includes('null_pages') || blob.size > WHOLE_LIMIT) {
@@ -46,6 +53,10 @@ async function openGroups(blob: BlobLike): Promise<ParquetReader> {
     }
     return new WholeReader(new Uint8Array(await blob.arrayBuffer()));
   }
+}
+
+function fileOf(blob: BlobLike): Promise<ParquetFile> {
+  return untilTrap(parquet().ParquetFile.fromFile(blob as never));
 }
 
 /** Reads row group by row group, and of a large one some columns at a time (`planGroup`). */

@@ -137,18 +137,66 @@ export class ThriftWriter {
   }
 }
 
+/** A field of a struct in the compact protocol, by its places in the bytes: of its head, its value, and what follows. */
+export interface ThriftField {
+  id: number;
+  type: number;
+  head: number;
+  at: number;
+  end: number;
+}
+
 /**
- * A whole number among the fields of a struct in the compact protocol; undefined where it is absent.
+ * Reads the compact protocol of Thrift from a place on.
  * @throws RangeError for bytes that end before, Error for a type that Parquet does not use
  */
-export function thriftNumber(bytes: Buffer, field: number): number | undefined {
-  let at = 0;
-  const byte = (): number => bytes.readUInt8(at++);
+export class ThriftReader {
+  constructor(
+    private readonly bytes: Buffer,
+    public at = 0,
+  ) {}
 
-  function varint(): number {
+  /** The fields of a struct, in order. */
+  *fields(): Iterable<ThriftField> {
+    for (let id = 0; ;) {
+      const head = this.at;
+      const first = this.byte();
+      if (first === 0) {
+        return;
+      }
+      id = first >> 4 === 0 ? this.zigzag() : id + (first >> 4);
+      const { at } = this;
+      const type = first & 15;
+      this.skip(type);
+      yield { id, type, head, at, end: this.at };
+    }
+  }
+
+  /** The number of items in a list, which follow. */
+  list(): number {
+    const head = this.byte();
+    return head >> 4 === 15 ? this.varint() : head >> 4;
+  }
+
+  zigzag(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  text(): string {
+    const length = this.varint();
+    this.at += length;
+    return this.bytes.toString('utf8', this.at - length, this.at);
+  }
+
+  private byte(): number {
+    return this.bytes.readUInt8(this.at++);
+  }
+
+  private varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
-      const next = byte();
+      const next = this.byte();
       value += (next & 127) * scale;
       if (next < 128) {
         return value;
@@ -156,74 +204,59 @@ export function thriftNumber(bytes: Buffer, field: number): number | undefined {
     }
   }
 
-  function zigzag(): number {
-    const value = varint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-  }
-
-  /** The fields in order, each with what it skips or reads. */
-  function* fields(): Iterable<{ id: number; type: number }> {
-    for (let id = 0; ;) {
-      const head = byte();
-      if (head === 0) {
-        return;
-      }
-      id = head >> 4 === 0 ? zigzag() : id + (head >> 4);
-      yield { id, type: head & 15 };
-    }
-  }
-
-  function skip(type: number): void {
+  private skip(type: number): void {
     switch (type) {
       case TRUE:
       case FALSE:
         return;
       case BYTE:
-        at += 1;
+        this.at += 1;
         return;
       case DOUBLE:
-        at += 8;
+        this.at += 8;
         return;
       case BINARY: {
-        const length = varint();
-        at += length;
+        const length = this.varint();
+        this.at += length;
         return;
       }
       case STRUCT:
-        for (const { type: inner } of fields()) {
-          skip(inner);
-        }
+        Array.from(this.fields());
         return;
       case LIST:
       case SET:
-        skipList();
+        this.skipList();
         return;
       default:
         if (type < BYTE || type > I64) {
           throw new Error(`a Thrift field of type ${type}`);
         }
-        varint();
+        this.varint();
     }
   }
 
-  function skipList(): void {
-    const head = byte();
-    const type = head & 15;
-    const length = head >> 4 === 15 ? varint() : head >> 4;
+  private skipList(): void {
+    const type = this.bytes.readUInt8(this.at) & 15;
+    const length = this.list();
     for (let index = 0; index < length; index++) {
       // In a list a boolean has a byte of its own.
-      skip(type === TRUE || type === FALSE ? BYTE : type);
-      if (at > bytes.length) {
+      this.skip(type === TRUE || type === FALSE ? BYTE : type);
+      if (this.at > this.bytes.length) {
         throw new RangeError('a Thrift list is longer than its bytes');
       }
     }
   }
+}
 
-  for (const { id, type } of fields()) {
+/**
+ * A whole number among the fields of a struct in the compact protocol; undefined where it is absent.
+ * @throws RangeError for bytes that end before, Error for a type that Parquet does not use
+ */
+export function thriftNumber(bytes: Buffer, field: number): number | undefined {
+  for (const { id, type, at } of new ThriftReader(bytes).fields()) {
     if (id === field && (type === I32 || type === I64)) {
-      return zigzag();
+      return new ThriftReader(bytes, at).zigzag();
     }
-    skip(type);
   }
   return undefined;
 }
