@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DuckDBInstance } from '@duckdb/node-api';
 
@@ -15,6 +14,7 @@ import {
   type StrictOptions,
   type StrictService,
 } from '../helpers/strict-service';
+import { waitFor } from '../helpers/wait';
 import { type Anything, type Bench, type Setup, startBench, stopBench, trainRows } from './bench';
 
 const COLUMNS: Column[] = [
@@ -49,13 +49,6 @@ function tempFiles(folder = os.tmpdir()): string[] {
     .readdirSync(folder)
     .filter((name) => name.startsWith(`tabular-prediction-${process.pid}-`))
     .flatMap((name) => fs.readdirSync(path.join(folder, name)));
-}
-
-async function until(what: string, met: () => boolean, timeoutMs = 20_000): Promise<void> {
-  for (const end = Date.now() + timeoutMs; !met();) {
-    assert.ok(Date.now() < end, `waited in vain for ${what}`);
-    await sleep(5);
-  }
 }
 
 describe('large tables through the nodes', function () {
@@ -289,7 +282,7 @@ describe('large tables through the nodes', function () {
       await start([]);
       service.fault('put', () => ({ slowReadMs: 500 }));
       bench.send('fit', { payload: rows });
-      await until('the upload', () => service.seen('put').length > 0);
+      await waitFor('the upload', () => service.seen('put').length > 0);
       assert.equal(tempFiles().length, 1);
       await bench.stop();
       assert.deepEqual(tempFiles(), []);
@@ -300,7 +293,7 @@ describe('large tables through the nodes', function () {
     it('a close in the middle of the encoding ends it at once and leaves no file', async () => {
       await start([]);
       bench.send('fit', { payload: rows });
-      await until('the temporary file', () => tempFiles().length > 0);
+      await waitFor('the temporary file', () => tempFiles().length > 0);
       await bench.stop();
       assert.deepEqual(tempFiles(), []);
       assert.equal(service.seen('prepare_train_set_upload').length, 0);
