@@ -1,3 +1,5 @@
+import type { Field } from 'apache-arrow';
+
 import { arrow } from '../packages/heavy-modules';
 import type { BlobLike } from '../storage/blob';
 import { FILE_METADATA, KEY_VALUE, PHYSICAL_TYPE, SCHEMA_ELEMENT } from './format';
@@ -12,8 +14,6 @@ import { ThriftReader, ThriftWriter } from './thrift';
 
 /** At the end of a file: the length of the footer in 4 bytes, and the magic word. */
 const TAIL_BYTES = 8;
-const TIMESTAMP = 10;
-const NANOSECONDS = 3;
 const KEY = 'ARROW:schema';
 
 /**
@@ -23,10 +23,10 @@ const KEY = 'ARROW:schema';
  * @param schema its columns in Arrow's IPC format
  */
 export async function withWholeTimes(blob: BlobLike, schema: Uint8Array): Promise<BlobLike | undefined> {
-  const { Field, Schema, Table, tableFromIPC, tableToIPC, TimeUnit, Timestamp } = arrow();
+  const { DataType, Field, Schema, Table, tableFromIPC, tableToIPC, TimeUnit, Timestamp } = arrow();
   const { fields } = tableFromIPC(schema).schema;
-  const isLong = ({ type }: (typeof fields)[number]): boolean =>
-    type.typeId === TIMESTAMP && (type as InstanceType<typeof Timestamp>).unit === NANOSECONDS;
+  const isLong = ({ type }: Field): boolean =>
+    DataType.isTimestamp(type) && type.unit === TimeUnit.NANOSECOND;
   if (!fields.some(isLong)) {
     return undefined;
   }
