@@ -255,6 +255,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       property: 'life',
       explain: 'on',
       explainAbove: '0.5',
+      flat: 'off',
       unlike: 'on',
       evaluate: 'on',
       noModel: 'error',
