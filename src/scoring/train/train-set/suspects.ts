@@ -64,9 +64,10 @@ function copiesOfTarget({ task, relativeTo, columns }: Sampled, sample: TableSam
   const isCopy = (column: ColumnSample): boolean =>
     task === 'classification' ? areOneToOne(column.cells, truth.cells) : isLine(column.cells, truth.cells);
   return columns
-    .filter(({ name }, at) => {
+    .filter(({ name, type }, at) => {
       const column = sample.columns[at];
-      return name !== relativeTo && column !== undefined && isCopy(column);
+      // What grows evenly is a line of the time, and no copy of it.
+      return type !== 'date' && name !== relativeTo && column !== undefined && isCopy(column);
     })
     .map(({ name }) => name);
 }
