@@ -14,7 +14,6 @@ export { DateReader, whyNotDate } from './cells/parse-date';
 export { parseNumber, parseWithAnyDecimal } from './cells/parse-number';
 export { setCell } from './cells/set-cell';
 export { knownZone, localZone, TimeZone } from './cells/time-zone';
-export { writtenNumber } from './cells/written-number';
 export {
   type CellReading,
   type Column,
@@ -25,6 +24,7 @@ export {
   type GivenType,
   type Label,
 } from './cells/types';
+export { writtenNumber } from './cells/written-number';
 export { joinBatches, mixRows, pickRows, sliceBatch } from './columns/batch-rows';
 export {
   assertDense,
