@@ -1,3 +1,5 @@
+import { parseNumber } from '../cells/parse-number';
+
 /** What a text file shows of itself before it is read, beside what parts its fields. */
 export interface CsvForm {
   delimiter: string;
@@ -14,6 +16,8 @@ export class TableRows {
   /** Lines that were cut off before NUL bytes, which a computer without power leaves in a log. */
   torn = 0;
   private header: readonly string[] | undefined;
+  /** Names that are all numbers may be those of a row as well. */
+  private isOfNumbers = false;
 
   constructor(private readonly form: CsvForm) {}
 
@@ -31,9 +35,11 @@ export class TableRows {
     if (this.header === undefined) {
       const names = this.form.hasRowNames === true ? ['', ...row] : row;
       this.header = names;
+      this.isOfNumbers = names.every((name) => Number.isFinite(parseNumber(name, true)));
       return names.slice();
     }
     if (
+      !this.isOfNumbers &&
       row.length > 1 &&
       row.length === this.header.length &&
       row.every((field, i) => field === this.header![i])

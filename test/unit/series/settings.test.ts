@@ -89,6 +89,7 @@ describe('settings of a series', () => {
       calendar: 'auto',
       relative: true,
       send: 'all',
+      shape: 'plain',
       knownAhead: [],
       missingWords: [],
       unreadable: 'error',

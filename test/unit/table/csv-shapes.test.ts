@@ -113,6 +113,8 @@ describe('A text file as other programs write it', () => {
     assert.equal(rows.length, 9);
     assert.ok(rows.every(([time, value]) => time instanceof Date && typeof value === 'number'));
     assert.equal(warnings, 'The header comes again in 2 lines, left out as no row.');
+    const numbered = await read('0,1\n0,1\n0,2\n1,1\n');
+    assert.deepEqual([numbered.rows.length, numbered.warnings], [3, '']);
   });
 
   it('with comments above the header, which may begin with # itself', async () => {
