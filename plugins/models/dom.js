@@ -157,7 +157,34 @@
     ];
   }
 
+  /* What the pointer holds down. If it moves or is replaced before the release, the click is lost. */
+  let pressed = null;
+  let later = [];
+  document.addEventListener('pointerdown', ({ target }) => {
+    // Of what is no control the release may not be told, as of a scroll bar.
+    pressed = target.closest('.tabular-body :is(button, summary, input)');
+  });
+  const released = () =>
+    // The click comes first.
+    setTimeout(() => {
+      pressed = null;
+      const due = later;
+      later = [];
+      due.forEach((change) => change());
+    });
+  ['pointerup', 'pointercancel'].forEach((event) => document.addEventListener(event, released));
+
+  /* Changes what is shown: at once, or on release where one of these controls is held down. */
+  function whenReleased(change, controls = 'button, summary, input') {
+    if (pressed?.matches(controls)) {
+      later.push(change);
+    } else {
+      change();
+    }
+  }
+
   Object.assign(models, {
+    whenReleased,
     text,
     el,
     svg,

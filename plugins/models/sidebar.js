@@ -24,9 +24,6 @@
     let timer;
     let shownCard = '';
     let live;
-    /* While a mouse button is down what is shown stays: a button that is replaced before mouse up loses the click. */
-    let isPressed = false;
-    let drawLater;
     /* The fetches, counted: an answer that an earlier fetch got is older. */
     let fetches = 0;
     let shownFetch = 0;
@@ -154,23 +151,6 @@
       }
     }
 
-    function draw(what) {
-      if (isPressed) {
-        drawLater = what;
-      } else {
-        what();
-      }
-    }
-
-    function released() {
-      // The click comes first.
-      setTimeout(() => {
-        isPressed = false;
-        drawLater?.();
-        drawLater = undefined;
-      });
-    }
-
     function refresh() {
       if (!isVisible) {
         isStale = true;
@@ -181,7 +161,7 @@
       const fetch = ++fetches;
       /* Shows what was answered, unless something newer was, or is opened. */
       const shows = (show) => (answer) =>
-        draw(() => {
+        models.whenReleased(() => {
           if (mine === opened && fetch >= shownFetch) {
             shownFetch = fetch;
             show(answer);
@@ -218,11 +198,6 @@
       }
     }
 
-    // Of what is no button the release may not be told, as of a scroll bar.
-    body.addEventListener('pointerdown', ({ target }) => {
-      isPressed = target.closest('button, summary, input') !== null;
-    });
-    ['pointerup', 'pointercancel'].forEach((event) => document.addEventListener(event, released));
     new IntersectionObserver((entries) => {
       isVisible = entries.at(-1).isIntersecting;
       if (isVisible && isStale) {

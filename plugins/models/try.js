@@ -188,32 +188,34 @@
     function ask() {
       const mine = ++asked;
       answer.classList.add('tabular-busy');
+      // A slider is held down while its answers are looked at.
+      const shows = (show) => (answered) =>
+        models.whenReleased(() => mine === asked && show(answered), 'button, summary');
       $.ajax({
         url: `tabular-prediction/sidebar/${encodeURIComponent(service)}/try`,
         method: 'POST',
         contentType: 'application/json',
         data: JSON.stringify({ model: card.name, row }),
       })
-        .done((found) => {
-          if (mine === asked) {
+        .done(
+          shows((found) => {
             answer.replaceChildren(...answerOf(card, found));
             why.replaceChildren(...whyOf(card, found).flat().filter(Boolean));
-          }
-        })
-        .fail((failure) => {
-          if (mine === asked) {
-            const { message } = failure.responseJSON || {};
+          }),
+        )
+        .fail(
+          shows(({ status, responseJSON }) => {
+            const { message } = responseJSON || {};
             why.replaceChildren();
             answer.replaceChildren(
               el(
                 'p',
                 { class: 'tabular-note' },
-                message ||
-                  text(failure.status === 401 || failure.status === 403 ? 'failed.rights' : 'failed.away'),
+                message || text(status === 401 || status === 403 ? 'failed.rights' : 'failed.away'),
               ),
             );
-          }
-        })
+          }),
+        )
         .always(() => mine === asked && answer.classList.remove('tabular-busy'));
     }
 
