@@ -37,7 +37,8 @@ export class Source {
   readonly results: Result[] = [];
   readonly errors: Result[] = [];
   readonly answered = new Map<string, Result>();
-  resent = 0;
+  /** Keys of the readings that were sent again. */
+  readonly resent: string[] = [];
   private readonly waiting = new Map<string, Reading>();
 
   private constructor(private readonly client: MqttClient) {}
@@ -88,7 +89,7 @@ export class Source {
         quietSince = Date.now();
       } else if (Date.now() - quietSince > resendMs) {
         const lost = [...this.waiting.values()];
-        this.resent += lost.length;
+        this.resent.push(...lost.map(({ key }) => key));
         quietSince = Date.now();
         await this.send(lost);
       }
