@@ -222,7 +222,8 @@
     const changed = () => {
       if (isFree) {
         clearTimeout(timer);
-        timer = setTimeout(ask, PAUSE_MS);
+        // By then the model may be renamed or gone, or another one opened.
+        timer = setTimeout(() => part.isConnected && ask(), PAUSE_MS);
       }
     };
 
