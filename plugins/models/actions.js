@@ -72,7 +72,7 @@
   const refuse = (said) => RED.notify($(el('p', {}, said)), 'error');
 
   function ajax(service, what, options, then) {
-    $.ajax({ url: route(service, what), ...options })
+    return $.ajax({ url: route(service, what), ...options })
       .done(then)
       .fail(({ status, responseJSON }) =>
         refuse(
@@ -90,6 +90,21 @@
       { method: 'POST', contentType: 'application/json', data: JSON.stringify(data) },
       then,
     );
+
+  /* Renames and deletes under way. What is asked meanwhile under the name of the model may find it gone. */
+  let leaving = 0;
+  models.isLeaving = () => leaving > 0;
+
+  function leave(service, what, data, then, refresh) {
+    leaving++;
+    send(service, what, data, (answer) => {
+      leaving--;
+      then(answer);
+    }).fail(() => {
+      leaving--;
+      refresh();
+    });
+  }
 
   /* Saves a model as a file. It is fetched, since a link would not say who asks. */
   function exportModel(service, name) {
@@ -189,7 +204,7 @@
             return false;
           }
           if (wanted !== name) {
-            send(service, 'rename', { model: name, name: wanted }, () => open(wanted));
+            leave(service, 'rename', { model: name, name: wanted }, () => open(wanted), refresh);
           }
           return true;
         },
@@ -213,7 +228,7 @@
           button('export', () => exportModel(service, name)),
           button('delete', () =>
             ask(text('action.askDelete', { name }), text('action.delete'), () =>
-              send(service, 'delete', { model: name }, close),
+              leave(service, 'delete', { model: name }, close, refresh),
             ),
           ),
         ),

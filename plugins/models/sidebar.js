@@ -152,7 +152,7 @@
     }
 
     function refresh() {
-      if (!isVisible) {
+      if (!isVisible || models.isLeaving()) {
         isStale = true;
         return;
       }

@@ -222,8 +222,8 @@
     const changed = () => {
       if (isFree) {
         clearTimeout(timer);
-        // By then the model may be renamed or gone, or another one opened.
-        timer = setTimeout(() => part.isConnected && ask(), PAUSE_MS);
+        // By then another model may be opened, or this one be about to go.
+        timer = setTimeout(() => part.isConnected && !models.isLeaving() && ask(), PAUSE_MS);
       }
     };
 

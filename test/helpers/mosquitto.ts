@@ -16,8 +16,14 @@ export function mosquittoBinary(): string | undefined {
 
 export interface Mosquitto {
   port: number;
+  /** How many times a client has left this subscription: from then on it gets nothing of it. */
+  left(topic: string): number;
   close(): Promise<void>;
 }
+
+const LOGGED = ['error', 'warning', 'notice', 'information', 'unsubscribe']
+  .map((type) => `log_type ${type}\n`)
+  .join('');
 
 /** A Mosquitto of its own on a free port of 127.0.0.1. */
 export async function startMosquitto(binary: string): Promise<Mosquitto> {
@@ -26,7 +32,7 @@ export async function startMosquitto(binary: string): Promise<Mosquitto> {
   const config = path.join(folder, 'mosquitto.conf');
   fs.writeFileSync(
     config,
-    `listener ${port} 127.0.0.1\nallow_anonymous true\npersistence false\nmax_queued_messages 0\nlog_dest stderr\n`,
+    `listener ${port} 127.0.0.1\nallow_anonymous true\npersistence false\nmax_queued_messages 0\nlog_dest stderr\n${LOGGED}`,
   );
   fs.chmodSync(folder, 0o755);
   const broker = spawn(binary, ['-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -40,6 +46,7 @@ export async function startMosquitto(binary: string): Promise<Mosquitto> {
   );
   return {
     port,
+    left: (topic) => printed.split('\n').filter((line) => line.endsWith(` ${topic}`)).length,
     async close() {
       broker.kill('SIGTERM');
       await exited;
