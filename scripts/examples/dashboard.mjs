@@ -1,5 +1,18 @@
 import { source } from './flow.mjs';
 
+/** Settings of a chart of the energy of one day, in whichever year it is. */
+export const ENERGY_OF_A_DAY = {
+  label: '',
+  order: 1,
+  yAxisLabel: 'kWh',
+  ymin: '0',
+  ymax: '',
+  width: 12,
+  height: 8,
+  removeOlder: '520',
+  removeOlderUnit: '604800',
+};
+
 /**
  * A page of a dashboard (@flowfuse/node-red-dashboard), and what its groups and charts have in common. Each example has
  * a dashboard with an id of its own: an id that is there already would stop the import with a question, while of two

@@ -1,4 +1,4 @@
-import { dashboard } from './dashboard.mjs';
+import { dashboard, ENERGY_OF_A_DAY } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Energy from a CSV file
@@ -87,15 +87,7 @@ export function energyFromFile() {
       '#C5B0D5',
     ],
     group: group('Energy of the next day: forecast with its band, and what came', 1, 12),
-    label: '',
-    order: 1,
-    yAxisLabel: 'kWh',
-    ymin: '0',
-    ymax: '',
-    width: 12,
-    height: 8,
-    removeOlder: '520',
-    removeOlderUnit: '604800',
+    ...ENERGY_OF_A_DAY,
   });
   const debug = flow.debug('next day', [3, 5.5], 'payload');
   const card = flow.debug('model card', [3, 6.2], 'model');

@@ -1,4 +1,4 @@
-import { dashboard, modelCards } from './dashboard.mjs';
+import { dashboard, ENERGY_OF_A_DAY, modelCards } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Energy of the next 24 hours
@@ -71,15 +71,7 @@ export function energy() {
     ...chart,
     colors: COLOURS,
     group: group('Energy of the day: forecast at its start, and as measured', 1, 12),
-    label: '',
-    order: 1,
-    yAxisLabel: 'kWh',
-    ymin: '0',
-    ymax: '',
-    width: 12,
-    height: 8,
-    removeOlder: '520',
-    removeOlderUnit: '604800',
+    ...ENERGY_OF_A_DAY,
     removeOlderPoints: '75',
   });
   const { cards, models: about } = modelCards(flow, 'model', group('Model', 2, 6), [4.6, 5.2]);

@@ -5,7 +5,7 @@ import { Yielder } from '../util/event-loop';
 import { flatten, type FlattenOptions } from './flatten';
 import { isNamed, opened } from './paths';
 
-/** Rows that are looked at for nested cells: where none of them has any, none is expected further on. */
+/** Rows that are looked at for nested cells. Where the first are further on, they are an error that names row and column. */
 const LOOKED_AT = 100;
 /** Text without it has no nested object. */
 const NESTED_JSON = /[:[,]\s*\{/;

@@ -1,4 +1,5 @@
 import type { ColumnData } from '../columns/column-batch';
+import { varint } from './thrift';
 
 /** The texts of a column chunk, each once, and the number of its text for every cell that is there. */
 export interface Dictionary {
@@ -146,8 +147,4 @@ export function packed(values: ArrayLike<number>, width: number): Uint8Array {
     result[at] = held;
   }
   return result;
-}
-
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value & 127) | 128, ...varint(Math.floor(value / 128))];
 }

@@ -3,7 +3,7 @@ import type { Field } from 'apache-arrow';
 import { arrow } from '../packages/heavy-modules';
 import type { BlobLike } from '../storage/blob';
 import { FILE_METADATA, KEY_VALUE, PHYSICAL_TYPE, SCHEMA_ELEMENT } from './format';
-import { ThriftReader, ThriftWriter } from './thrift';
+import { LIST, listHead, STRUCT, ThriftReader, ThriftWriter } from './thrift';
 
 /*
  * Times of 96 bits, as Spark, Hive and Impala write them, hold any day, but the decoder makes nanoseconds of 64 bits of
@@ -20,11 +20,13 @@ const KEY = 'ARROW:schema';
  * The same file with a footer that has times of 96 bits decoded to milliseconds; undefined where it has none of these, or
  * tells itself what they are.
  *
- * @param schema its columns in Arrow's IPC format
+ * @param fields its columns, as the decoder tells them
  */
-export async function withWholeTimes(blob: BlobLike, schema: Uint8Array): Promise<BlobLike | undefined> {
-  const { DataType, Field, Schema, Table, tableFromIPC, tableToIPC, TimeUnit, Timestamp } = arrow();
-  const { fields } = tableFromIPC(schema).schema;
+export async function withWholeTimes(
+  blob: BlobLike,
+  fields: readonly Field[],
+): Promise<BlobLike | undefined> {
+  const { DataType, Field, Schema, Table, tableToIPC, TimeUnit, Timestamp } = arrow();
   const isLong = ({ type }: Field): boolean =>
     DataType.isTimestamp(type) && type.unit === TimeUnit.NANOSECOND;
   if (!fields.some(isLong)) {
@@ -71,9 +73,6 @@ function int96Columns(footer: Buffer): Set<string> {
   return names;
 }
 
-const LIST = 9;
-const STRUCT = 12;
-
 /** A footer with one more pair of a key and a value. */
 function withPair(footer: Buffer, key: string, value: string): Buffer {
   const writer = new ThriftWriter();
@@ -87,7 +86,7 @@ function withPair(footer: Buffer, key: string, value: string): Buffer {
     const count = reader.list();
     return Buffer.concat([
       footer.subarray(0, pairs.at),
-      listHead(count + 1),
+      Buffer.from(listHead(STRUCT, count + 1)),
       pair,
       footer.subarray(reader.at),
     ]);
@@ -101,21 +100,7 @@ function withPair(footer: Buffer, key: string, value: string): Buffer {
     rest[0] = ((next.id - FILE_METADATA.keyValues) << 4) | next.type;
   }
   const head = Buffer.from([((FILE_METADATA.keyValues - (before?.id ?? 0)) << 4) | LIST]);
-  return Buffer.concat([footer.subarray(0, at), head, listHead(1), pair, rest]);
-}
-
-/** The head of a list of so many structs. */
-function listHead(count: number): Buffer {
-  if (count < 15) {
-    return Buffer.from([(count << 4) | STRUCT]);
-  }
-  const bytes = [0xf0 | STRUCT];
-  for (let left = count; ; left = Math.floor(left / 128)) {
-    bytes.push(left < 128 ? left : (left % 128) | 128);
-    if (left < 128) {
-      return Buffer.from(bytes);
-    }
-  }
+  return Buffer.concat([footer.subarray(0, at), head, Buffer.from(listHead(STRUCT, 1)), pair, rest]);
 }
 
 /** Bytes behind those of another Blob. */

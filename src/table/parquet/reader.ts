@@ -40,12 +40,14 @@ const ROWS_OF_ANY_FILE = 1_000_000;
 async function openGroups(blob: BlobLike): Promise<ParquetReader> {
   try {
     const file = await fileOf(blob);
-    const whole = await withWholeTimes(blob, file.schema().intoIPCStream());
+    const fields = fieldsOf(file.schema().intoIPCStream());
+    const whole = await withWholeTimes(blob, fields);
     if (whole === undefined) {
-      return new GroupReader(file);
+      return new GroupReader(file, fields);
     }
     file.free();
-    return new GroupReader(await fileOf(whole));
+    const own = await fileOf(whole);
+    return new GroupReader(own, fieldsOf(own.schema().intoIPCStream()));
   } catch (error) {
     // Its reader insists on the optional page index, which parquetjs writes without a required field.
     if (!String(error).includes('null_pages') || blob.size > WHOLE_LIMIT) {
@@ -61,14 +63,15 @@ function fileOf(blob: BlobLike): Promise<ParquetFile> {
 
 /** Reads row group by row group, and of a large one some columns at a time (`planGroup`). */
 class GroupReader implements ParquetReader {
-  readonly fields: readonly ParquetField[];
   readonly rows: number;
   private readonly names: readonly string[];
   private trapped = false;
 
-  constructor(private readonly file: ParquetFile) {
-    this.fields = fieldsOf(file.schema().intoIPCStream());
-    this.names = this.fields.map(({ name }) => name);
+  constructor(
+    private readonly file: ParquetFile,
+    readonly fields: readonly ParquetField[],
+  ) {
+    this.names = fields.map(({ name }) => name);
     const metadata = file.metadata();
     try {
       this.rows = metadata.fileMetadata().numRows();

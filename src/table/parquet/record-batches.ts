@@ -1,3 +1,5 @@
+import type { Field } from 'apache-arrow';
+
 import type { ArrowBatch } from '../arrow/source';
 import { invalidTable } from '../cells/errors';
 import { arrow } from '../packages/heavy-modules';
@@ -23,7 +25,7 @@ export interface ParquetReader {
 }
 
 /** The columns of a schema in Arrow's IPC format. */
-export function fieldsOf(schema: Uint8Array): readonly ParquetField[] {
+export function fieldsOf(schema: Uint8Array): readonly Field[] {
   return arrow().tableFromIPC(schema).schema.fields;
 }
 

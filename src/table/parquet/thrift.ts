@@ -6,9 +6,25 @@ const I32 = 5;
 const I64 = 6;
 const DOUBLE = 7;
 const BINARY = 8;
-const LIST = 9;
+export const LIST = 9;
 const SET = 10;
-const STRUCT = 12;
+export const STRUCT = 12;
+
+/** A whole number in groups of seven bits, the lowest first. Arithmetic instead of shifts, which end at 32 bits. */
+export function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) {
+    bytes.push((rest % 128) | 128);
+  }
+  bytes.push(rest);
+  return bytes;
+}
+
+/** What stands in front of the items of a list. */
+export function listHead(type: number, length: number): number[] {
+  return length < 15 ? [(length << 4) | type] : [0xf0 | type, ...varint(length)];
+}
 
 /** Bytes in the compact protocol of Thrift. Fields are written in ascending order of their numbers. */
 export class ThriftWriter {
@@ -93,12 +109,7 @@ export class ThriftWriter {
 
   private list(field: number, type: number, length: number): void {
     this.head(field, LIST);
-    if (length < 15) {
-      this.byte((length << 4) | type);
-    } else {
-      this.byte(0xf0 | type);
-      this.varint(length);
-    }
+    listHead(type, length).forEach((byte) => this.byte(byte));
   }
 
   private string(value: string): void {
@@ -113,14 +124,8 @@ export class ThriftWriter {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value);
   }
 
-  /** Arithmetic instead of shifts, which end at 32 bits. */
   private varint(value: number): void {
-    let rest = value;
-    while (rest >= 128) {
-      this.byte((rest % 128) | 128);
-      rest = Math.floor(rest / 128);
-    }
-    this.byte(rest);
+    varint(value).forEach((byte) => this.byte(byte));
   }
 
   private byte(value: number): void {

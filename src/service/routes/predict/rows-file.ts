@@ -9,8 +9,9 @@ type Cell = string | number | boolean | bigint | null | undefined;
 type RowsFile = FileRef & { data: Uint8Array };
 
 /**
- * Rows of a request as a file in memory: those of a form are one. Of a JSON body, A row is an array, whose columns are then named `0`, `1`, …, or an object.
- * A column with any text is text, as JSON says it, whatever the text looks like.
+ * Rows of a request as a file in memory. Those of a form are a Parquet file: the only element, which needs nothing more. In
+ * a JSON body a row is an array, whose columns are then named `0`, `1`, …, or an object; a column with any text is text, as
+ * JSON says it, whatever the text looks like.
  *
  * @param name of the property, for messages
  * @throws Refusal 422 that names the row
