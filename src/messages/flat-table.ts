@@ -2,6 +2,7 @@ import { types } from 'node:util';
 
 import { isSparse, isTooWide, maybeEndless } from '../table';
 import { Yielder } from '../util/event-loop';
+import { parseJson } from '../util/exact-json';
 import { flatten, type FlattenOptions } from './flatten';
 import { isNamed, opened } from './paths';
 
@@ -17,7 +18,7 @@ const NESTED_JSON = /[:[,]\s*\{/;
  * @param onList told of a list that is left out: its column
  */
 export async function flatTable(given: unknown, onList: (column: string) => void): Promise<unknown> {
-  const table = typeof given === 'string' && NESTED_JSON.test(given.slice(0, 4096)) ? opened(given) : given;
+  const table = typeof given === 'string' && NESTED_JSON.test(given.slice(0, 4096)) ? opened(given, (text) => parseJson(text)) : given;
   const options: FlattenOptions = { names: [], onList, onBad: () => undefined };
   if (isNamed(table)) {
     return isNested(table, true) ? flatten(table, '', options) : given;

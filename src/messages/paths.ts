@@ -73,8 +73,11 @@ export function plainValue(value: unknown): unknown {
 
 const MAX_JSON_CHARACTERS = 2 ** 20;
 
-/** JSON in text, opened; any other value as it is. */
-export function opened(value: unknown): unknown {
+/**
+ * JSON in text, opened; any other value as it is.
+ * @param parse what keeps whole numbers beyond 2^53, where they may be labels
+ */
+export function opened(value: unknown, parse: (text: string) => unknown = JSON.parse): unknown {
   if (typeof value !== 'string' || value.length < 2 || value.length > MAX_JSON_CHARACTERS) {
     return value;
   }
@@ -83,7 +86,7 @@ export function opened(value: unknown): unknown {
     return value;
   }
   try {
-    return JSON.parse(text) as unknown;
+    return parse(text);
   } catch {
     return value;
   }

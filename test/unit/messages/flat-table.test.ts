@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+
+import { flatTable } from '../../../dist/src/messages';
+
+describe('nested rows as a table', () => {
+  const read = async (given: unknown): Promise<{ table: unknown; lists: string[] }> => {
+    const lists: string[] = [];
+    return { table: await flatTable(given, (column) => lists.push(column)), lists };
+  };
+
+  it('have columns named by their paths, and leave lists out', async () => {
+    const rows = [
+      { ENERGY: { Power: 3, Phases: [1, 2] }, on: true },
+      { ENERGY: { Power: 4 }, on: false },
+    ];
+    const { table, lists } = await read(rows);
+    assert.deepEqual(table, [
+      { 'ENERGY.Power': 3, on: true },
+      { 'ENERGY.Power': 4, on: false },
+    ]);
+    assert.deepEqual([...new Set(lists)], ['ENERGY.Phases']);
+    assert.deepEqual((await read(rows[1])).table, { 'ENERGY.Power': 4, on: false });
+  });
+
+  it('in JSON text keep every digit of whole numbers beyond 2^53', async () => {
+    const { table } = await read('[{"a": {"b": 9007199254740993}, "label": 9223372036854775807}]');
+    assert.deepEqual(table, [{ 'a.b': 9007199254740993n, label: 9223372036854775807n }]);
+  });
+
+  it('are looked for in the first rows; any other table is given back as it is', async () => {
+    const later = Array.from({ length: 150 }, (_, i) => ({ a: i === 120 ? { b: 1 } : i }));
+    for (const given of [later, [{ a: 1 }], { a: [1, 2] }, '[{"a": 1}]', 'a,b\n1,2\n', [[1, 2]], 7, null]) {
+      assert.equal((await read(given)).table, given);
+    }
+  });
+});
