@@ -113,6 +113,7 @@ function wantsBlocks({ task, clusters, groups, plan, settings, ...table }: Shape
   return (
     task === 'classification' &&
     isFree &&
+    // Of what is trivial, very long or very wide there is no linear model either: trials would take too long.
     plan.linear &&
     isLearnedFromNeighbours({ ...table, rules: plan.boosts[0], holdOut, random })
   );
