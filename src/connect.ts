@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { ClientOptions } from './client';
+import { flatTable } from './messages';
 import {
   type Challenger,
   checkAsking,
@@ -47,7 +48,7 @@ export interface ConnectOptions extends Partial<ClientOptions> {
   settings?: PredictSettings;
 }
 
-/** A table of any form that the nodes take, or the path of a CSV, TSV, Parquet or Arrow file. */
+/** A table of any form that the nodes take, nested rows with columns such as `ENERGY.Power` too, or the path of a CSV, TSV, Parquet or Arrow file. */
 export type GivenTable = { table: unknown; path?: undefined } | { path: string; table?: undefined };
 
 /** As the fit node; `model` is the name to keep it under, by default the target's. */
@@ -88,7 +89,7 @@ export class Tabular {
     if (target === undefined || model === undefined) {
       throw new ServiceError('target.missing', 'No target is named: give the column to predict as target.');
     }
-    const request = { ...given, table: inputOf(given), target, model };
+    const request = { ...given, table: await inputOf(given), target, model };
     checkTraining(request);
     const { card, challenger } = await this.connection.train(request, given);
     if (challenger !== undefined) {
@@ -103,7 +104,7 @@ export class Tabular {
    */
   async predict(asking: Asking): Promise<PredictOutcome> {
     const given = givenBy(asking);
-    const request = { ...given, table: inputOf(given) };
+    const request = { ...given, table: await inputOf(given) };
     checkAsking(request);
     return this.predictor.predict(request, given);
   }
@@ -255,6 +256,14 @@ function givenBy<T extends object>(argument: T | undefined | null): Partial<T> {
   return argument ?? {};
 }
 
-function inputOf({ table, path: file }: { table?: unknown; path?: string }): TableInput {
-  return file === undefined ? { value: table } : { path: file };
+/** @throws ServiceError `table.invalid` where a cell of nested rows is a list, which has no column */
+async function inputOf({ table, path: file }: { table?: unknown; path?: string }): Promise<TableInput> {
+  return file === undefined ? { value: await flatTable(table, refuseList) } : { path: file };
+}
+
+function refuseList(column: string): never {
+  throw new ServiceError(
+    'table.invalid',
+    `Column "${column}" has lists as cells. A cell is a number, text, a truth value or a date: give each value a column of its own.`,
+  );
 }

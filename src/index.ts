@@ -27,6 +27,7 @@ export {
   series,
   type SeriesAnswer,
   type SeriesProgramOptions,
+  type SeriesPushOptions,
   type SeriesRows,
   type SeriesTraining,
 } from './open-series';

@@ -1,9 +1,19 @@
 import type { GivenTable, Training } from './connect';
 import {
+  type MessageNote,
+  MessageReader,
+  type MessageReading,
+  type ReadMessage,
+  timeAmong,
+  TopicPattern,
+} from './messages';
+import {
+  type BackfillOptions,
   type BroughtOutcome,
   openSeries,
   type PackedList,
   parseSeriesSettings,
+  PlacedReading,
   type PushOptions,
   readingsOf,
   type Series,
@@ -14,19 +24,27 @@ import {
   type SeriesReading,
   type SeriesRow,
   type SeriesStep,
+  type SeriesTable,
   type SeriesTrainSet,
 } from './series';
-import { openTable, openTableFile } from './table';
+import { openTable, openTableFile, type TableSource } from './table';
 import { Yielder } from './util/event-loop';
+import { ServiceError } from './wire/service-error';
 
 const UNPACKED_AT_ONCE = 100;
 
 /** As the series node; its fields have the same names. */
 export interface SeriesProgramOptions extends SeriesOptions {
+  /** Default `auto`: readings may be as their sources send them. `plain`: objects of columns. */
+  shape?: 'auto' | 'plain';
+  /** Whether `key` names a column, or is a pattern of topics such as `plant/+/#`. Default `column`. */
+  keyType?: 'column' | 'topic';
+  /** Names for the values of a list, in order. */
+  names?: readonly string[];
   /** Folder that keeps readings and rows across restarts, of this series alone. Default: memory only. */
   folder?: string;
   /** Told what is no error, such as a reading from the future, once of a kind. */
-  onNote?: (note: SeriesNote) => void;
+  onNote?: (note: SeriesNote | MessageNote) => void;
 }
 
 /** A train set as `train` of `connect` takes it. */
@@ -55,18 +73,45 @@ export interface SeriesAnswer {
   training?: SeriesTraining;
 }
 
+/** As {@link PushOptions}, with the topic that a message came by: it may tell key and column. */
+export type SeriesPushOptions = PushOptions & { topic?: string };
+
 /** Readings in; rows, outcomes and train sets out, as the series node makes them. */
 export class SeriesRows {
-  /** @internal Use `series`. */
-  constructor(private readonly opened: Series) {}
+  /** @internal Use `series`. @param messages undefined where readings are plain */
+  constructor(
+    private readonly opened: Series,
+    private readonly messages: MessageReader | undefined,
+  ) {}
 
   get progress(): SeriesProgress {
     return this.opened.progress;
   }
 
-  /** Takes one reading. Errors: `time.invalid`, `table.invalid`, `columns.missing`, `limit.exceeded` */
-  async push(reading: SeriesReading, options?: PushOptions): Promise<SeriesAnswer> {
-    return answerOf(await this.opened.push(reading, options));
+  /**
+   * Takes one reading: an object of columns, or a message as its source sends it, which may hold several readings, a
+   * plan or a history.
+   * Errors: `time.invalid`, `table.invalid`, `columns.missing`, `limit.exceeded`, `validation.failed`
+   */
+  async push(reading: unknown, options: SeriesPushOptions = {}): Promise<SeriesAnswer> {
+    const { topic, ...told } = options;
+    const read = this.messages?.read({ payload: reading, topic });
+    if (read?.table !== undefined) {
+      return this.past(placed(read.table), told);
+    }
+    if (read !== undefined) {
+      return this.pushAll(read, told);
+    }
+    if (this.messages !== undefined && Array.isArray(reading)) {
+      return this.backfill({ table: reading, key: told.key });
+    }
+    if (typeof reading !== 'object' || reading === null) {
+      throw new ServiceError(
+        'validation.failed',
+        `The reading is ${reading === null ? 'null' : `a ${typeof reading}`}. Push an object with a value for each column, or a value with the topic that it came by.`,
+      );
+    }
+    return answerOf(await this.opened.push(reading as SeriesReading, told));
   }
 
   /** Takes a table of past readings, in any form that `train` takes; `key` where no column holds it. Errors as `push`. */
@@ -74,9 +119,33 @@ export class SeriesRows {
     const { table, path, key, signal } = given;
     const source =
       path === undefined ? await openTable(table, { signal }) : await openTableFile(path, { signal });
-    const readings = readingsOf(source, this.opened.settings, { signal });
-    const { rows, outcomes, trainSet } = await this.opened.backfill(readings, { key, signal });
+    return this.past(this.readingsIn(source, signal), { key, signal });
+  }
+
+  private async pushAll({ readings }: ReadMessage, options: PushOptions): Promise<SeriesAnswer> {
+    const all: SeriesAnswer = { rows: [], outcomes: [] };
+    for (const { key, time, values } of readings) {
+      const step = await this.opened.push(values, { key, time, ...options });
+      const { rows, outcomes, ...train } = await answerOf(step);
+      all.rows.push(...rows);
+      all.outcomes.push(...outcomes);
+      Object.assign(all, train);
+    }
+    return all;
+  }
+
+  private async past(readings: SeriesTable, options: BackfillOptions): Promise<SeriesAnswer> {
+    const { rows, outcomes, trainSet } = await this.opened.backfill(readings, options);
     return answerOf({ rows: await unpacked(rows), outcomes: await unpacked(outcomes), trainSet });
+  }
+
+  private readingsIn(source: TableSource, signal: AbortSignal | undefined): SeriesTable {
+    const { settings } = this.opened;
+    if (this.messages === undefined) {
+      return readingsOf(source, settings, { signal });
+    }
+    const time = settings.time ?? timeAmong(source.names);
+    return placed(this.messages.table(readingsOf(source, { ...settings, time }, { signal }), source.names));
   }
 
   /** Says what came of a row, where `outcome` is `message`. Errors: `outcome.unknown`, `validation.failed` */
@@ -105,8 +174,21 @@ export class SeriesRows {
  * @throws ServiceError `config.invalid`, `storage.failed`
  */
 export async function series(options: SeriesProgramOptions = {}): Promise<SeriesRows> {
-  const { folder, onNote, ...given } = options;
-  return new SeriesRows(await openSeries(parseSeriesSettings(given), { folder, notify: onNote }));
+  const { folder, onNote, keyType = 'column', names = [], shape = 'auto', ...given } = options;
+  const isTopic = keyType === 'topic';
+  const settings = parseSeriesSettings({ ...given, shape, ...(isTopic && { key: undefined }) });
+  const pattern = isTopic ? (given.key ?? '').trim() : '';
+  const keyTopic = pattern === '' ? undefined : TopicPattern.parse(pattern);
+  const { key, time } = settings;
+  const reader = new MessageReader({ keyColumn: key, keyTopic, time, names }, (note) => onNote?.(note));
+  const opened = await openSeries(settings, { folder, notify: onNote });
+  return new SeriesRows(opened, settings.shape === 'auto' ? reader : undefined);
+}
+
+async function* placed(rows: AsyncIterable<MessageReading>): AsyncGenerator<PlacedReading> {
+  for await (const { values, key, time } of rows) {
+    yield new PlacedReading(values, key, time);
+  }
 }
 
 /** All of a list, in slices, so that the event loop has its turns. */

@@ -1,3 +1,5 @@
+import { ServiceError } from '../wire/service-error';
+
 /** What a topic tells of a reading. */
 export interface TopicParts {
   key?: string;
@@ -35,6 +37,22 @@ export class TopicPattern {
     );
     const any = levels.filter((level) => level === '+').length;
     return isPlain && columns <= 1 && (keys + columns > 0 ? keys <= 1 : any === 1);
+  }
+
+  /**
+   * What the dialog refuses as well (`topic` in resources/validators.js): anything but one +, or `{key}` and `{column}`,
+   * and a # before the end.
+   *
+   * @throws ServiceError `config.invalid`
+   */
+  static parse(text: string): TopicPattern {
+    if (!TopicPattern.isValid(text)) {
+      throw new ServiceError(
+        'config.invalid',
+        `The field Key must be a topic with one + where the key is, such as plant/+/#, or with {key} and {column}, such as {key}/status/{column}, not "${text}".`,
+      );
+    }
+    return new TopicPattern(text);
   }
 
   /** undefined where a topic does not fit. */

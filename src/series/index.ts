@@ -25,6 +25,7 @@ export {
   type SeriesSettings,
   type SeriesStep,
   type SeriesSurroundings,
+  type SeriesTable,
   type SeriesTrainSet,
   type TrainReason,
   type TrainSchedule,

@@ -15,7 +15,7 @@ import { emptyError, isEmpty, noColumn } from '../input/reading';
 import { notSet } from '../input/table-input';
 import { messagesLayer, table } from '../lazy';
 import type { FlowNode, Message, Red } from '../node-red';
-import { keyOfMessage, patternOf } from './topic-key';
+import { keyOfMessage } from './topic-key';
 import type { SeriesDef, SeriesRequest } from './types';
 
 /** For so long a status says what was recognised, in milliseconds. */
@@ -121,10 +121,10 @@ export class ReadMessages {
     const read = settingsReader(this.red, this.node, SERIES, this.def);
     const key = fromEnvironment(this.red, this.node, this.def.key ?? '').trim();
     const where = this.def.keyType;
-    const { MessageReader: Reader } = messagesLayer();
+    const { MessageReader: Reader, TopicPattern } = messagesLayer();
     return new Reader(
       {
-        ...(key !== '' && where === 'topic' && { keyTopic: patternOf(key) }),
+        ...(key !== '' && where === 'topic' && { keyTopic: TopicPattern.parse(key) }),
         ...(key !== '' && where === 'msg' && { keyProperty: key }),
         ...(key !== '' && where !== 'topic' && where !== 'msg' && { keyColumn: key }),
         time: read('time'),

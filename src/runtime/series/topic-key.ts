@@ -1,4 +1,3 @@
-import type { TopicPattern } from '../../messages';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
 import { messagesLayer } from '../lazy';
@@ -6,29 +5,12 @@ import type { FlowNode, Message, Red } from '../node-red';
 import type { SeriesDef } from './types';
 
 /**
- * The pattern of topics in the field Key. What the dialog refuses as well (`topic` in resources/validators.js): anything
- * but one +, or `{key}` and `{column}`, and a # before the end.
- *
- * @throws ServiceError `config.invalid`
- */
-export function patternOf(filter: string): TopicPattern {
-  const { TopicPattern: Pattern } = messagesLayer();
-  if (!Pattern.isValid(filter)) {
-    throw new ServiceError(
-      'config.invalid',
-      `The field Key must be a topic with one + where the key is, such as plant/+/#, or with {key} and {column}, such as {key}/status/{column}, not "${filter}".`,
-    );
-  }
-  return new Pattern(filter);
-}
-
-/**
  * The key of a message by its topic.
  * @param filter as a subscription of MQTT, with one `+` where the key is: `plant/+/#`
  * @throws ServiceError `config.invalid` for another filter, `validation.failed` for a topic that it does not fit
  */
 export function keyOfTopic(filter: string, topic: unknown): string {
-  const pattern = patternOf(filter);
+  const pattern = messagesLayer().TopicPattern.parse(filter);
   const key = typeof topic === 'string' ? pattern.match(topic)?.key : undefined;
   if (key === undefined && !(typeof topic === 'string' && pattern.match(topic) !== undefined)) {
     const which = typeof topic === 'string' ? `The topic "${topic.slice(0, 200)}"` : 'msg.topic';

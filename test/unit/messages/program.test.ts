@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { connect, series, type SeriesProgramOptions } from '../../../dist/src';
+
+const T = Date.UTC(2026, 10, 25, 10);
+const ISO = new Date(T).toISOString();
+const MINUTE = 60_000;
+
+describe('messages in a program', () => {
+  const open = (options: SeriesProgramOptions = {}) => series({ outcome: 'none', send: 'all', ...options });
+
+  for (const [name, reading] of [
+    ['timestamp_ms', T],
+    ['_time', ISO],
+    ['dateTime', ISO],
+    ['received_at', ISO],
+    ['created_at', T * 1000],
+  ] as const) {
+    it(`have their time under ${name}`, async () => {
+      const { rows } = await (await open()).push({ [name]: reading, temperature: 21 });
+      assert.equal(rows[0]!.series.time, T);
+      assert.equal(rows[0]!.row.temperature, 21);
+      assert.equal(name in rows[0]!.row, false);
+    });
+  }
+
+  it('are opened where a cell is JSON in text, and recognised by their shape', async () => {
+    const { rows } = await (await open()).push({ value: '{"t":21}', offset: 3 });
+    assert.deepEqual([rows[0]!.row['value.t'], rows[0]!.row.offset], [21, 3]);
+    const uplink = {
+      end_device_ids: { device_id: 'pump-1' },
+      uplink_message: { decoded_payload: { temperature: 61.5 }, received_at: ISO },
+    };
+    const known = await (await open()).push(uplink);
+    const { series: address, row } = known.rows[0]!;
+    assert.deepEqual([address.key, address.time, row.temperature], ['pump-1', T, 61.5]);
+  });
+
+  it('tell key and column by their topic', async () => {
+    const ovens = await open({ keyType: 'topic', key: 'plant/+/#' });
+    const { rows } = await ovens.push('21.5 °C', { topic: 'plant/oven 1/temperature', time: T });
+    const { series: address, row } = rows[0]!;
+    assert.deepEqual([address.key, address.time, row.temperature], ['oven 1', T, 21.5]);
+    await assert.rejects(open({ keyType: 'topic', key: 'plant/#' }), { code: 'config.invalid' });
+  });
+
+  it('may hold several readings, a history or a plan', async () => {
+    const gateway = { 'Pump A': [{ ts: T, values: { t: 1 } }], 'Pump B': [{ ts: T, values: { t: 2 } }] };
+    const several = await (await open()).push(gateway);
+    assert.deepEqual(
+      several.rows.map(({ series: { key }, row }) => [key, row.t]),
+      [
+        ['Pump A', 1],
+        ['Pump B', 2],
+      ],
+    );
+    const history = ['61', '62', '63'].flatMap((state, i) => [
+      { entity_id: 'sensor.t', state, last_changed: new Date(T + i * MINUTE).toISOString() },
+      { entity_id: 'sensor.h', state: '40', last_changed: new Date(T + i * MINUTE).toISOString() },
+    ]);
+    for (const take of ['push', 'backfill'] as const) {
+      const house = await open();
+      const { rows } = await (take === 'push' ? house.push(history) : house.backfill({ table: history }));
+      assert.deepEqual(
+        rows.map(({ row }) => [row['sensor.t'], row['sensor.h']]),
+        [
+          [61, 40],
+          [62, 40],
+          [63, 40],
+        ],
+      );
+    }
+    const priced = await open({ outcome: 'column', column: 'load', ahead: '1h', knownAhead: 'total' });
+    const hour = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
+    await priced.push({
+      today: [1, 2].map((i) => ({ total: i, startsAt: new Date(hour + i * 3_600_000).toISOString() })),
+      tomorrow: [],
+    });
+    assert.equal(priced.progress.planned, 2);
+  });
+
+  it('are nested rows in a table of the past', async () => {
+    const table = [0, 1].map((i) => ({ received_at: T + i * MINUTE, ENERGY: { Power: 3 + i } }));
+    const { rows } = await (await open()).backfill({ table });
+    assert.deepEqual(
+      rows.map(({ series: { time }, row }) => [time, row['ENERGY.Power']]),
+      [
+        [T, 3],
+        [T + MINUTE, 4],
+      ],
+    );
+  });
+
+  it('are objects of columns where that is said, and tell what is left out', async () => {
+    const plain = await open({ shape: 'plain' });
+    const { rows } = await plain.push({ time: T, timestamp_ms: T, x: 1 });
+    assert.equal(rows[0]!.row.timestamp_ms, T);
+    await assert.rejects((await open()).push(7), { code: 'validation.failed' });
+    const notes: string[] = [];
+    const told = await open({ names: ['a'], onNote: ({ kind }) => notes.push(kind) });
+    await told.push({ time: T, list: [1, 2] });
+    await told.push({ time: T + 1, list: [1, 2] });
+    assert.deepEqual(notes, ['list']);
+  });
+});
+
+describe('nested rows in a program', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-nested-'));
+  after(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+  it('are learned from and predicted with columns named by their paths; cells that are lists are refused', async () => {
+    const tabular = await connect({ dataDir: folder });
+    try {
+      const table = Array.from({ length: 60 }, (_, i) => ({ ENERGY: { Power: i }, cost: i / 2 }));
+      const options = { n_estimators: 2 };
+      const model = await tabular.train({ table, target: 'cost', options });
+      assert.deepEqual(
+        model.columns.map(({ name }) => name),
+        ['ENERGY.Power'],
+      );
+      const answer = await tabular.predict({ table: { ENERGY: { Power: 30 } }, model });
+      assert.ok(Math.abs((answer.table as { prediction: number }).prediction - 15) < 5);
+      const lists = [{ ENERGY: { Power: [1, 2] }, cost: 1 }];
+      await assert.rejects(tabular.predict({ table: lists, model }), {
+        code: 'table.invalid',
+        message: /Column "ENERGY.Power" has lists/,
+      });
+    } finally {
+      await tabular.close();
+    }
+  });
+});
