@@ -207,7 +207,7 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
     ...given,
     ...(service === undefined
       ? { baseUrl: endpoint ?? given.baseUrl! }
-      : { baseUrl: service.url, token: service.token }),
+      : { baseUrl: service.url, token: service.token, free: true }),
   });
   const kind = service !== undefined ? 'embedded' : endpoint === undefined ? 'hosted' : 'onPrem';
   const newClient = (to: ClientOptions): ClientPort =>

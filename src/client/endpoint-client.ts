@@ -12,7 +12,7 @@ export class EndpointClient {
 
   /** @throws ServiceError `config.invalid` */
   constructor(options: ClientOptions) {
-    this.core = new Core({ ...options, anonymous: true });
+    this.core = new Core({ ...options, anonymous: true, free: true });
   }
 
   /**

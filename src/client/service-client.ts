@@ -176,8 +176,8 @@ export class ServiceClient {
   }
 
   /**
-   * S 4.4. Metered: repeated only where it surely did not arrive or was refused; else `predict.unknown`, unless
-   * `retryAmbiguous`.
+   * S 4.4. Metered, unless the client is of a `free` service: repeated only where it surely did not arrive or was refused;
+   * else `predict.unknown`, unless `retryAmbiguous`.
    */
   async predict(request: PredictCall, options: CallOptions = {}): Promise<PredictResult> {
     await warm();

@@ -9,6 +9,8 @@ export interface ClientSettings {
   token: string;
   /** Requests without a token are sent. */
   anonymous: boolean;
+  /** Predicts cost nothing. */
+  free: boolean;
   dialect: Dialect;
   localUploads: boolean;
   timeoutMs: number;
@@ -32,6 +34,7 @@ export function clientSettings(options: ClientOptions): ClientSettings {
     base: baseOf(options.baseUrl),
     token: tokenOf(options.token),
     anonymous: options.anonymous === true,
+    free: options.free === true,
     dialect,
     localUploads: options.localUploads === true,
     timeoutMs: positive(options.timeoutMs ?? CLIENT_DEFAULTS.timeoutMs, 'timeout'),

@@ -28,6 +28,8 @@ export interface ClientOptions {
   token?: string;
   /** Send requests without a token if none is given: the service needs none. */
   anonymous?: boolean;
+  /** Predicts cost nothing there: one that failed on its way is made again. */
+  free?: boolean;
   dialect?: Partial<Dialect>;
   /** Uploads may go to addresses of the local network although the service has a public one. Default false. */
   localUploads?: boolean;
@@ -105,7 +107,7 @@ export interface FitOptions extends CallOptions {
 }
 
 export interface PredictCall extends ParsedPredictRequest {
-  /** Repeat a predict even if it may already have been metered. Default false. */
+  /** Repeat a predict even if it may already have been metered; a free one is repeated anyhow. Default false. */
   retryAmbiguous?: boolean;
   /** Rows of the test set and classes of the model, if known: they bound the size of the answer. */
   rows?: number;

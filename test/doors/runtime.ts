@@ -7,6 +7,7 @@ export {
   tlsOptions,
   tuning,
 } from '../../dist/src/runtime/config/client-options';
+export { ConfigState } from '../../dist/src/runtime/config/config-state';
 export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/environment';
 export { readProperty, settingsReader } from '../../dist/src/runtime/fields/settings-reader';
 export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';

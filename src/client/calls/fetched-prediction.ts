@@ -11,7 +11,7 @@ import type { Core } from './core';
 /**
  * The prediction of an answer: in the answer itself, or fetched from the signed URL that the answer has in its place.
  * @throws ServiceError `predict.unknown` where it cannot be fetched: by then the predict has been carried out, and
- *   another one would cost again
+ *   another one would cost again; `service.unavailable` where predicts are free
  */
 export async function predictionOf(
   core: Core,
@@ -35,20 +35,26 @@ export async function predictionOf(
       throw error;
     }
     const { message, cause } = toServiceError(error);
-    throw lostPrediction(message, cause);
+    throw lostPrediction(core, message, cause);
   }
   const value = parseAnswer(text, plan.labels === 'preds' ? 'preds' : undefined);
   if (typeof value !== 'object' || value === null) {
-    throw lostPrediction(`It is not JSON (${text.length} characters).`);
+    throw lostPrediction(core, `It is not JSON (${text.length} characters).`);
   }
   return value;
 }
 
-function lostPrediction(reason: string, cause?: ServiceError['cause']): ServiceError {
-  return new ServiceError(
-    'predict.unknown',
-    `The service has predicted, but its prediction could not be fetched. ${reason} ` +
-      'The predict has been carried out and may have been metered, so it is not repeated.',
-    cause,
-  );
+function lostPrediction(
+  { settings: { free } }: Core,
+  reason: string,
+  cause?: ServiceError['cause'],
+): ServiceError {
+  const message = `The service has predicted, but its prediction could not be fetched. ${reason}`;
+  return free
+    ? new ServiceError('service.unavailable', message, cause)
+    : new ServiceError(
+        'predict.unknown',
+        `${message} The predict has been carried out and may have been metered, so it is not repeated.`,
+        cause,
+      );
 }

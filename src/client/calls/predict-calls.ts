@@ -6,6 +6,7 @@ import type { PredictMetadata, Task } from '../../wire/types';
 import { malformedAnswer, withoutNull } from '../errors/answer';
 import { multipart } from '../http/multipart';
 import type { RequestPlan } from '../retry/request';
+import type { RequestRights } from '../retry/verdict';
 import type {
   CallOptions,
   LegacyPredictCall,
@@ -33,8 +34,7 @@ export async function callPredict(
   return core.call('predict', 'predict', options, async (call) => {
     const plan = core.plan('predict', 'predict', 'predict', {
       body: toWirePredict(request, core.dialect),
-      repeatable: request.retryAmbiguous === true,
-      metered: true,
+      ...predictRights(core, request),
       missing: 'model.unknown',
       maxBytes: maxPredictBytes(request),
       labels: labelsIn(request),
@@ -64,8 +64,7 @@ export async function callLegacyPredict(
 function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
   const form = multipart(request.data, request.file);
   const plan = core.plan('predict', 'predict', 'predict', {
-    repeatable: request.retryAmbiguous === true,
-    metered: true,
+    ...predictRights(core, request),
     missing: 'model.unknown',
     maxBytes: maxPredictBytes({ task: request.data.task }),
     labels: labelsIn(request.data),
@@ -77,6 +76,14 @@ function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
   };
   const url = core.url(LEGACY_PREDICT_PATH);
   return { ...plan, path: LEGACY_PREDICT_PATH, request: { method: 'POST', url, headers, body: form.body } };
+}
+
+/** A predict changes nothing: where it is free, it may be made again whatever became of it. */
+function predictRights(
+  { settings: { free } }: Core,
+  { retryAmbiguous }: Pick<PredictCall, 'retryAmbiguous'>,
+): RequestRights {
+  return { repeatable: free || retryAmbiguous === true, metered: !free };
 }
 
 /** Which parts of a classification an answer has. */

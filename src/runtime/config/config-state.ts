@@ -124,7 +124,7 @@ export class ConfigState {
     const { kind } = this;
     if (kind === 'embedded') {
       const service = await this.service();
-      return openClient(kind, { ...common, baseUrl: service.url, token: service.token });
+      return openClient(kind, { ...common, free: true, baseUrl: service.url, token: service.token });
     }
     const baseUrl = this.address();
     const options = {

@@ -57,6 +57,13 @@ const forcedFit: Work = async (client) => {
   return { run: () => client.fit({ train_set_upload_id, task: 'classification', force_refit: true }) };
 };
 
+const thinkingFit: Work = async (client) => {
+  const { train_set_upload_id } = await client.uploadTrainSet(train());
+  return {
+    run: () => client.fit({ train_set_upload_id, task: 'classification', thinking_effort: 'medium' }),
+  };
+};
+
 const AMBIGUOUS: [string, Fault][] = [
   ['reset before the body is read', { reset: 'before' }],
   ['reset while the body is read', { reset: 'during' }],
@@ -121,15 +128,36 @@ describe('client: faults, each injected by a real server', () => {
         assert.equal(service.seen('predict').length, 1);
       }));
 
-    it(`forced fit: ${what} is an error, and is not repeated`, () =>
+    it(`predict of a free service: ${what} is repeated, and succeeds`, () =>
+      withService({}, { free: true }, async (service, client) => {
+        const { run } = await predictOnce(client);
+        service.fault('predict', inTurn(fault, fault));
+        await run();
+        assert.equal(service.seen('predict').length, 3);
+      }));
+
+    it(`forced and thinking fits: ${what} is an error, and is not repeated`, () =>
       withService({}, {}, async (service, client) => {
-        const { run } = await forcedFit(client);
-        service.fault('fit', inTurn(fault));
-        const timeout = fault.status === 408 || fault.status === 504;
-        await rejection(run(), timeout ? 'service.timeout' : 'service.unavailable');
-        assert.equal(service.seen('fit').length, 1);
+        for (const work of [forcedFit, thinkingFit]) {
+          const { run } = await work(client);
+          const before = service.seen('fit').length;
+          service.fault('fit', inTurn(fault));
+          const timeout = fault.status === 408 || fault.status === 504;
+          await rejection(run(), timeout ? 'service.timeout' : 'service.unavailable');
+          assert.equal(service.seen('fit').length - before, 1);
+        }
       }));
   }
+
+  it('predict of a free service: what it ended by itself is told without a charge, and is not repeated', () =>
+    withService({}, { free: true }, async (service, client) => {
+      const { run } = await predictOnce(client);
+      const body = { error_code: 'TIMEOUT', message: 'The predict got no further.', retryable: false };
+      service.fault('predict', () => ({ status: 504, body }));
+      const error = await rejection(run(), 'service.timeout');
+      assert.equal(error.message, 'The predict took the service too long (504): The predict got no further.');
+      assert.equal(service.seen('predict').length, 1);
+    }));
 
   for (const [what, fault] of AMBIGUOUS) {
     it(`legacy predict: ${what} is predict.unknown, and is not repeated`, () =>
@@ -143,11 +171,12 @@ describe('client: faults, each injected by a real server', () => {
   }
 
   for (const [what, fault] of REFUSED) {
-    it(`predict and a forced fit: ${what} is repeated, because it costs nothing`, () =>
+    it(`predict, a forced and a thinking fit: ${what} is repeated, because it costs nothing`, () =>
       withService({}, {}, async (service, client) => {
         for (const [route, work] of [
           ['predict', predictOnce],
           ['fit', forcedFit],
+          ['fit', thinkingFit],
         ] as const) {
           const { run } = await work(client);
           const before = service.seen(route).length;
