@@ -81,6 +81,7 @@ export class Connection {
       key: options.key,
       ...(options.learner !== undefined && { learner: options.learner }),
       onPrem: options.onPrem === true,
+      findsCopies: options.key === 'embedded',
       compress: options.key !== 'embedded',
       client,
       cards: options.cards,

@@ -13,6 +13,8 @@ export interface Context {
   readonly learner?: string;
   /** The service is an endpoint of one stateless route, which keeps nothing. */
   readonly onPrem: boolean;
+  /** The service finds rows that repeat others by itself, and learns from them and scores them once. */
+  readonly findsCopies: boolean;
   /** Tables go over a network: their files are compressed. */
   readonly compress: boolean;
   readonly client: () => Promise<ClientPort>;

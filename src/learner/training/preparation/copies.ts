@@ -1,9 +1,7 @@
 import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../../../metrics/repeated-rows';
+import { RowDigests } from '../../../metrics/row-digests';
 import type { FeatureColumn, TargetColumn, TrainInput } from '../../types';
 import type { LearnerSettings } from '../plan/options';
-
-/** A digest has 48 bits, so that it is a whole number of a double. */
-const HIGH = 2 ** 16;
 
 /**
  * The table without the copies of its rows, if they are more than chance explains: a row that is held out beside its
@@ -45,56 +43,36 @@ function cellsOf(feature: FeatureColumn): Cells {
   return feature.kind === 'text' ? feature.codes : feature.values;
 }
 
-/** A digest of a cell, 32 bits: 0 and −0 are one value, and so is every NaN. */
-function digester(): (value: number) => number {
-  const cell = new Float64Array(1);
-  const words = new Int32Array(cell.buffer);
-  return (value) => {
-    cell[0] = value === 0 ? 0 : Number.isNaN(value) ? NaN : value;
-    return mix(mix(0, words[0]), words[1]);
-  };
-}
-
 function kindsOf(columns: readonly Cells[]): RowKinds {
-  const rows = columns[0].length;
-  const low = new Int32Array(rows);
-  const high = new Int32Array(rows);
-  const digest = digester();
-  columns.forEach((column, c) => {
-    for (let row = 0; row < rows; row++) {
-      const word = digest(column[row]);
-      low[row] = mix(low[row], word);
-      high[row] = mix(high[row], word ^ Math.imul(c + 1, 0x9e3779b1));
-    }
-  });
-  const kinds = new RowKinds(rows);
-  for (let row = 0; row < rows; row++) {
-    kinds.add((low[row] >>> 0) * HIGH + (high[row] >>> 16));
+  const digests = digestsOf(columns);
+  const kinds = new RowKinds(digests.rows);
+  for (let row = 0; row < digests.rows; row++) {
+    kinds.add(digests.of(row));
   }
   return kinds;
 }
 
+function digestsOf(columns: readonly Cells[]): RowDigests {
+  const digests = new RowDigests(columns[0].length);
+  for (const column of columns) {
+    for (let row = 0; row < digests.rows; row++) {
+      digests.addNumber(row, column[row]);
+    }
+  }
+  return digests;
+}
+
 function tellsOfCopies(column: Cells, kinds: RowKinds): boolean {
   const values = new PrivateValues(kinds);
-  const digest = digester();
+  const digests = digestsOf([column]);
   const isText = column instanceof Int32Array;
   for (let row = 0; row < column.length; row++) {
     const value = column[row];
     if (isText ? value >= 0 : !Number.isNaN(value)) {
-      values.add(digest(value), row);
+      values.add(digests.of(row) | 0, row);
     }
   }
   return values.tellOfCopies();
-}
-
-/** One round of MurmurHash3 (Austin Appleby), 32 bits, and its last multiplication. */
-function mix(hash: number, word: number): number {
-  let k = Math.imul(word, 0xcc9e2d51);
-  k = (k << 15) | (k >>> 17);
-  let h = hash ^ Math.imul(k, 0x1b873593);
-  h = (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  return h ^ (h >>> 13);
 }
 
 function featureOf(feature: FeatureColumn, kept: Int32Array): FeatureColumn {

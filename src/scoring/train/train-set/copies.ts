@@ -1,7 +1,7 @@
 import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../../../metrics/repeated-rows';
 import { type Column, isMissing, readBatches, type TableSource } from '../../../table';
 import { Yielder } from '../../../util/event-loop';
-import { digestCells } from './row-digests';
+import { digestsOf } from './row-digests';
 
 /** Rows of a train set that stand in it more than once, more often than chance explains. */
 export interface Copies {
@@ -25,8 +25,9 @@ export async function findCopies(
   const kinds = new RowKinds(rows);
   const yielder = new Yielder();
   for await (const batch of readBatches(source, columns, { signal })) {
-    for (const digest of await digestCells(batch.rows, batch.columns, yielder)) {
-      kinds.add(digest);
+    const digests = await digestsOf(batch.rows, batch.columns, yielder);
+    for (let row = 0; row < batch.rows; row++) {
+      kinds.add(digests.of(row));
     }
     await yielder.due();
   }
@@ -54,10 +55,10 @@ async function areMoreThanChance(
   let first = 0;
   for await (const batch of readBatches(source, columns, { signal })) {
     for (const [at, column] of batch.columns.entries()) {
-      const digests = await digestCells(batch.rows, [column], yielder);
+      const digests = await digestsOf(batch.rows, [column], yielder);
       for (let row = 0; row < batch.rows; row++) {
         if (!isMissing(column, row)) {
-          values[at]!.add(digests[row]! | 0, first + row);
+          values[at]!.add(digests.of(row) | 0, first + row);
         }
       }
       await yielder.due();

@@ -119,18 +119,18 @@ export async function readTrainTable(
 }
 
 /**
- * Rows that are kept back must not stand among those that are learned from, and a service that is not ours draws its
+ * Rows that are kept back must not stand among those that are learned from, and a service that finds no copies draws its
  * folds without a look. Rows in order of time, or of groups, are copies only where a date is the same too: a machine that
  * stands still repeats all else.
  */
 function looksForCopies(
-  { key }: Context,
+  { findsCopies }: Context,
   { holdout = 0, replace, order, group }: CheckedRequest,
   { columns }: TableProfile,
 ): boolean {
   const isApart = order !== 'time' && group === undefined;
   return (
-    (holdout > 0 || replace === 'better' || key !== 'embedded') &&
+    (holdout > 0 || replace === 'better' || !findsCopies) &&
     (isApart || columns.some(({ type }) => type === 'date'))
   );
 }
