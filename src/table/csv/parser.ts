@@ -14,10 +14,10 @@ const OPEN_OR_CLOSED = -2;
 
 /**
  * Splits CSV text (RFC 4180, with any one-character delimiter) into columns of fields, from pieces of text
- * of any size; a row, and a field, may span many pieces. Each piece is scanned once; only an unfinished field is
+ * of any size; a row, and a field, may span many pieces. Of spaces, any number parts two fields. Each piece is scanned once; only an unfinished field is
  * carried over to the next. Lines end with LF, CRLF or CR, also mixed. Empty lines are skipped, and lines of spaces
- * where there is more than one column. A row with more or fewer fields than the header, or a quote that is never
- * closed, is `table.invalid` with the row.
+ * where there is more than one column. A row with more fields than the header (with fewer, unless `lines` completes it), or a
+ * quote that is never closed, is `table.invalid` with the row.
  */
 export class CsvParser {
   /** The fields of the header line, once it has been read. */
@@ -149,8 +149,17 @@ export class CsvParser {
       }
     }
     const { delimiter, row } = this;
+    const isSpaced = delimiter === ' ';
     let lineEnd = this.lineEnd(text, at);
     for (;;) {
+      if (isSpaced) {
+        while (at < lineEnd && text.charCodeAt(at) === 32) {
+          at++;
+        }
+        if (at === lineEnd && row.length > 0 && (last || at < text.length)) {
+          return afterLineEnd(text, at);
+        }
+      }
       if (text.charCodeAt(at) === 34) {
         const close = this.readQuoted(text, at, last);
         if (close === OPEN || close === OPEN_OR_CLOSED) {
@@ -216,7 +225,7 @@ export class CsvParser {
     const row = this.lines === undefined ? this.row : this.lines.take(this.row, this.mayHaveNuls);
     this.row = [];
     this.rowChars = 0;
-    if (row === undefined) {
+    if (row === undefined || (this.delimiter === ' ' && row.length === 1 && row[0] === '')) {
       return;
     }
     if (this.names === undefined) {
@@ -232,18 +241,24 @@ export class CsvParser {
         // A line of spaces counts as empty.
         return;
       }
-      const advice =
-        row.length > this.names.length
-          ? `Put text that holds ${nameOf(this.delimiter)} in quotes.`
-          : 'Leave an empty field where a value is missing, and put text that holds line breaks in quotes.';
-      throw invalidTable(
-        `Row ${this.rowNumber()} has ${row.length} field${row.length === 1 ? '' : 's'}, the header has ${this.names.length}. ${advice}`,
-      );
+      if (this.lines?.complete(row, this.names.length, this.rowNumber()) !== true) {
+        throw this.unequal(row, this.names);
+      }
     }
     for (let i = 0; i < row.length; i++) {
       this.columns[i]!.push(row[i]!);
     }
     this.rows++;
+  }
+
+  private unequal(row: readonly string[], names: readonly string[]): Error {
+    const advice =
+      row.length > names.length
+        ? `Put text that holds ${nameOf(this.delimiter)} in quotes.`
+        : 'Leave an empty field where a value is missing, and put text that holds line breaks in quotes.';
+    return invalidTable(
+      `Row ${this.rowNumber()} has ${row.length} field${row.length === 1 ? '' : 's'}, the header has ${names.length}. ${advice}`,
+    );
   }
 
   private dropBlanks(names: string[], row: string[]): void {
@@ -290,7 +305,7 @@ function withoutBlanks(names: string[], first: readonly string[]): string[] {
 }
 
 function nameOf(delimiter: string): string {
-  return delimiter === '\t' ? 'a tab' : `"${delimiter}"`;
+  return delimiter === '\t' ? 'a tab' : delimiter === ' ' ? 'spaces' : `"${delimiter}"`;
 }
 
 /** The beginning of a field in quotes, without the quote. */

@@ -7,6 +7,8 @@ export interface CsvForm {
   hasRowNames?: boolean;
   /** The first field of each line is for the annotations of InfluxDB: `#datatype` and its like begin lines that are no rows. */
   isAnnotated?: boolean;
+  /** A row of fewer fields than the header is an error, rather than one whose last cells are missing. */
+  isStrict?: boolean;
 }
 
 /** Takes the lines of a text file for the header and the rows of a table, and leaves out what is neither. */
@@ -15,6 +17,9 @@ export class TableRows {
   repeated = 0;
   /** Lines that were cut off before NUL bytes, which a computer without power leaves in a log. */
   torn = 0;
+  /** Rows of fewer fields than the header, and the first of them, from 1. */
+  short = 0;
+  firstShort = 0;
   private header: readonly string[] | undefined;
   /** Names that are all numbers may be those of a row as well. */
   private isOfNumbers = false;
@@ -48,6 +53,22 @@ export class TableRows {
       return undefined;
     }
     return row;
+  }
+
+  /**
+   * Fills a row up that has too few fields, with empty ones; false where that is an error.
+   * @param number of the row, from 1
+   */
+  complete(row: string[], width: number, number: number): boolean {
+    if (row.length >= width || this.form.isStrict === true) {
+      return row.length === width;
+    }
+    this.firstShort ||= number;
+    this.short++;
+    while (row.length < width) {
+      row.push('');
+    }
+    return true;
   }
 
   private withoutAnnotation(row: string[] | undefined): string[] | undefined {

@@ -85,6 +85,25 @@ describe('A text file as other programs write it', () => {
     await rejectsWith(openTable('name,v\nDoe, John,5\nRoe, Jane,6\n'), 'table.invalid', /Row 1 has 3 fields/);
   });
 
+  it('of R, with fields that spaces part', async () => {
+    for (const [text, names, first] of [
+      ['"x" "y name"\n"a b" 1.5 "c, d"\n"2" 2.5 "e"\n', ['Unnamed: 0', 'x', 'y name'], ['a b', 1.5, 'c, d']],
+      ['x y\n1 2 3\n2 4 5\n', ['Unnamed: 0', 'x', 'y'], [1, 2, 3]],
+      ['  x   y  z \r\n 1  2 a\r\n10 20 b\r\n', ['x', 'y', 'z'], [1, 2, 'a']],
+      ['"x"\n"1" 7\n', ['Unnamed: 0', 'x'], [1, 7]],
+    ] as const) {
+      const found = await read(text);
+      assert.deepEqual([found.names, found.rows[0]], [names, first], text);
+    }
+    for (const text of [
+      'fruit name\nred apple\ngreen pear\n',
+      'net weight\n1 200\n1 300\n',
+      'net weight\n12 kg\n',
+    ]) {
+      assert.equal((await read(text)).names.length, 1, text);
+    }
+  });
+
   const points = (room: string): string[] =>
     ['00', '01', '02'].map((h) => `2024-01-01T${h}:00:00Z,20.${h},${room}`);
 
@@ -182,23 +201,86 @@ describe('CSV in gzip', () => {
     }));
 });
 
+describe('Lines above the header', () => {
+  const rows = (delimiter: string, mark: string): string =>
+    [0, 1, 2].map((n) => [`2024-01-0${n + 1}`, `2${n}${mark}5`, n].join(delimiter)).join('\n');
+  const titles: [name: string, text: string, warning: RegExp][] = [
+    [
+      'a title',
+      `Pump 1\ndate;temp;load\n${rows(';', ',')}`,
+      /^The first line \("Pump 1"\) is left out .*: line 2 names/,
+    ],
+    ['a title, with tabs', `Pump 1\r\n\r\ndate\ttemp\tload\r\n${rows('\t', '.')}`, /line 3 names/],
+    ['a title, with commas', `Pump 1\ndate,temp,load\n${rows(',', '.')}`, /line 2 names/],
+    ['a title as wide as the table', `Pump 1;;\ndate;temp;load\n${rows(';', ',')}`, /line 2 names/],
+    ['a title behind sep=', `sep=;\nStation 12, hall 3\ndate;temp;load\n${rows(';', ',')}`, /line 3 names/],
+    [
+      'a title with a comma, where commas are decimal marks',
+      `Station 12, hall 3\ndate;temp;load\n${rows(';', ',')}`,
+      /line 2 names/,
+    ],
+    [
+      'several lines',
+      `Meter 17\nPeriod: 01.01.2024 - 31.01.2024\n\ndate;temp;load\n${rows(';', ',')}`,
+      /^The first 3 lines \("Meter 17", …\) are left out .*: line 4 names/,
+    ],
+    [
+      'numbers of a device, and a line without text',
+      `Serial;12345\nPeriod;1\n\ndate;temp;load\n${rows(';', ',')}`,
+      /line 4 names/,
+    ],
+  ];
+  for (const [name, text, warning] of titles) {
+    it(`are left out, with a warning: ${name}`, async () => {
+      const found = await read(text);
+      assert.deepEqual(found.names, ['date', 'temp', 'load']);
+      assert.deepEqual(
+        found.rows.map((row) => row.slice(1)),
+        [
+          [20.5, 0],
+          [21.5, 1],
+          [22.5, 2],
+        ],
+      );
+      assert.match(found.warnings, warning);
+    });
+  }
+
+  it('are none where the first line can be the header', async () => {
+    for (const [text, names] of [
+      ['a,b,\nx,y,z\n5,6,7\n', ['a', 'b', 'Unnamed: 2']],
+      [',a,b\nr1,x,y\nr2,5,6\n', ['Unnamed: 0', 'a', 'b']],
+      ['name;2019;2020\nNorth;-;x\nSouth;1;2\n', ['name', '2019', '2020']],
+      ['comment\n"hello, world"\n"foo, 5"\n', ['comment']],
+    ] as const) {
+      assert.deepEqual((await read(text)).names, names);
+    }
+  });
+});
+
+describe('Rows of fewer fields than the header', () => {
+  it('have missing cells at their end, said once; of more fields they are an error', async () => {
+    const { rows, warnings } = await read('a;b;c\n1;2;3\n4;5\n6\n7;8;9\n');
+    assert.deepEqual(rows, [
+      [1, 2, 3],
+      [4, 5, null],
+      [6, null, null],
+      [7, 8, 9],
+    ]);
+    assert.equal(
+      warnings,
+      '2 rows, the first of them row 2, have fewer fields than the header: what lacks at the end is missing. Text that holds line breaks must be in quotes.',
+    );
+    await rejectsWith(
+      openTable('a,b\n1,2\n3,4,5\n'),
+      'table.invalid',
+      /Row 2 has 3 fields, the header has 2/,
+    );
+  });
+});
+
 describe('A table that begins further down', () => {
   const refused: [string, string, RegExp][] = [
-    [
-      'behind sep=',
-      `sep=;\nExport of station 12, hall 3\ntime;temp;load\n${[0, 1, 2, 3, 4].map((n) => `${n};2${n},5;${n}\n`).join('')}`,
-      /begin in line 3 \("time;temp;load"\)/,
-    ],
-    [
-      'under a title with a comma, where commas are decimal marks',
-      `Export of station 12, hall 3\ntime;temp;load\n${[0, 1, 2, 3, 4].map((n) => `${n};2${n},5;${n}\n`).join('')}`,
-      /begin in line 2 \("time;temp;load"\)/,
-    ],
-    [
-      'under a title, with tabs',
-      `Report, March\n\ntime\ttemp\tload\n${[0, 1, 2, 3, 4].map((n) => `${n}\t2${n},5\t${n}\n`).join('')}`,
-      /begin in line 3 \("time\\ttemp\\tload"\)/,
-    ],
     [
       'of LabVIEW',
       [
@@ -215,6 +297,17 @@ describe('A table that begins further down', () => {
   for (const [name, text, message] of refused) {
     it(`says in which line: ${name}`, () => rejectsWith(openTable(text), 'table.invalid', message));
   }
+
+  it('is a web page or XML, said so', async () => {
+    for (const text of [
+      '<!DOCTYPE html>\n<title>Sign in</title>',
+      '\n<html><body>',
+      '<?xml version="1.0"?><a/>',
+    ]) {
+      await rejectsWith(openTable(text), 'table.invalid', /is a web page \(HTML\) or XML/);
+    }
+    assert.deepEqual((await openTable('<DATE>\t<OPEN>\n1\t2\n')).names, ['<DATE>', '<OPEN>']);
+  });
 
   it('is not looked for where a name begins like a file of another kind', async () => {
     for (const name of ['PARENT', 'ORC', 'BZh']) {

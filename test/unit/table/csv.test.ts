@@ -120,6 +120,22 @@ describe('CSV parser', () => {
     );
   });
 
+  it('parts fields at any number of spaces, in pieces of any size', () => {
+    const word = fc.stringMatching(/^(?:[a-z]{1,4}|"[a-z ]{0,4}")$/);
+    const gap = fc.stringMatching(/^ {1,3}$/);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(word, gap, word, gap), { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 1, max: 9 }),
+        (rows, size) => {
+          const text = `x y\n${rows.map((row) => row.join('')).join(' \n \r\n')}`;
+          const cells = rows.map(([a, , b]) => [a, b].map((cell) => cell.replaceAll('"', '')));
+          assert.deepEqual(parse(text, size, ' '), [['x', 'y'], ...cells]);
+        },
+      ),
+    );
+  });
+
   it('names the row of a quote that is not closed for too long', () => {
     const parser = new CsvParser(',');
     const piece = 'x,y\n'.repeat(16_000);

@@ -1,0 +1,312 @@
+import { invalidTable, show } from '../cells/errors';
+import { parseNumber } from '../cells/parse-number';
+import { CsvParser } from './parser';
+import { type CsvForm, TableRows } from './table-rows';
+
+const LINE_END = /[\r\n]/;
+const WHOLE_LINE_END = /\r\n|\n|\r/;
+
+/** How a text is laid out: where its table begins, in characters, what parts its fields, and what people are told of it. */
+export interface Layout {
+  begin: number;
+  form: CsvForm;
+  warnings: string[];
+}
+
+/**
+ * Finds the delimiter, what stands above the header, and what the lines are.
+ *
+ * @param head the first lines of a text
+ * @param isAll whether they are all of it
+ * @throws ServiceError `table.invalid` where the header stands further down
+ */
+export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layout {
+  const separator = SEPARATOR_LINE.exec(head);
+  const front = (separator?.[0] ?? '') + commentsIn(head.slice(separator?.[0].length));
+  const skipped = front.split(WHOLE_LINE_END).length - 1;
+  const given = separator?.[1] ?? delimiter;
+  const whole = head.slice(front.length);
+  const title = titleAbove(whole, isAll, given);
+  const text = whole.slice(title?.length ?? 0);
+  const form: CsvForm = {
+    delimiter: title?.delimiter ?? given ?? findDelimiter(text, isAll),
+    isAnnotated: ANNOTATION.test(front),
+  };
+  form.hasRowNames = hasRowNames(text, form.delimiter, isAll);
+  try {
+    new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true })).push(text, isAll);
+  } catch {
+    const later = preambleError(text, form.delimiter, skipped);
+    if (later !== undefined) {
+      throw later;
+    }
+  }
+  const line = skipped + (title?.lines ?? 0) + 1;
+  return {
+    begin: front.length + (title?.length ?? 0),
+    form,
+    warnings:
+      title === undefined
+        ? []
+        : [
+            `${title.lines === 1 ? `The first line (${show(title.first)}) is` : `The first ${title.lines} lines (${show(title.first)}, …) are`} left out as no part of the table: line ${line} names its columns.`,
+          ],
+  };
+}
+
+/** A first line `sep=;` names the delimiter, as spreadsheets write it; it is not a row. */
+const SEPARATOR_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i;
+
+/** What InfluxDB writes above the header of an annotated table. */
+const ANNOTATION = /^#(?:group|datatype|default)\b/m;
+const COMMENTS = /^(?:#[^\r\n]*(?:\r\n|\n|\r))+/;
+
+/** The lines that begin with # above the header; none where the last of them is the header itself. */
+function commentsIn(head: string): string {
+  const comments = COMMENTS.exec(head)?.[0] ?? '';
+  const [next = ''] = head.slice(comments.length).split(LINE_END, 1);
+  const fields = next.split(DELIMITERS.find((sign) => next.includes(sign)) ?? ',');
+  return fields.length > 1 && !fields.some((field) => isNumber(field)) ? comments : '';
+}
+
+/** Lines in which a header is looked for, and lines alike that must follow it. */
+const MAX_PREAMBLE = 60;
+const ALIKE = 3;
+/** Lines of a title. */
+const MAX_TITLE = 10;
+
+const isNumber = (field: string): boolean => Number.isFinite(parseNumber(field, true));
+const isBlank = (field: string): boolean => field.trim() === '';
+const isName = (field: string): boolean => !isBlank(field) && !isNumber(field);
+
+/** Lines above the table that are no part of it. */
+interface Title {
+  delimiter: string;
+  lines: number;
+  /** Their characters. */
+  length: number;
+  first: string;
+}
+
+/** What stands above a header, where that is beyond doubt; undefined where nothing does. */
+function titleAbove(text: string, isAll: boolean, given: string | undefined): Title | undefined {
+  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
+  if (!isAll && lines.length < MAX_PREAMBLE) {
+    lines.pop();
+  }
+  let best: (Title & { fields: number }) | undefined;
+  for (const delimiter of given === undefined ? DELIMITERS : [given]) {
+    const at = headerBelowTitle(lines, delimiter);
+    const length = startOfLine(text, at);
+    const { even, fields } =
+      at > 0 ? tryDelimiter(text.slice(length), delimiter, isAll) : { even: false, fields: 0 };
+    if (even && fields > (best?.fields ?? 1)) {
+      best = { delimiter, lines: at, length, first: lines.find((line) => !isBlank(line))!, fields };
+    }
+  }
+  if (best === undefined) {
+    return undefined;
+  }
+  const own = given ?? findDelimiter(text, isAll);
+  const { even, fields } = tryDelimiter(text, own, isAll);
+  const isHeader = even && fields > 1 && !best.first.split(own).some(isBlank);
+  const isOfR = best.first.split(best.delimiter).length > 1 && hasRowNames(text, best.delimiter, isAll);
+  return isHeader || isOfR ? undefined : best;
+}
+
+/** The line of the header, from 0, where those above it cannot be one and those below it have numbers; -1 where none is. */
+function headerBelowTitle(lines: readonly string[], delimiter: string): number {
+  let [written, widest] = [0, 0];
+  let isTitle = false;
+  for (const [at, line] of lines.entries()) {
+    if (isBlank(line)) {
+      continue;
+    }
+    const fields = line.split(delimiter);
+    const width = fields.findLastIndex((field) => !isBlank(field)) + 1;
+    const names = fields.slice(0, width);
+    const isApart = isBlank(lines[at - 1] ?? '.');
+    if (
+      (isTitle || isApart) &&
+      width > 1 &&
+      (width > widest || isApart) &&
+      names.every((name) => isName(name) && !name.startsWith(' ')) &&
+      hasNumbers(lines.slice(at + 1), delimiter, width)
+    ) {
+      return at;
+    }
+    written++;
+    if (written > MAX_TITLE || isBlank(fields[0]!)) {
+      return -1;
+    }
+    widest = Math.max(widest, width);
+    // Names above a blank line would be those of the columns; a number is none.
+    isTitle ||= width === 1;
+    if (!isTitle && !names.some(isNumber)) {
+      return -1;
+    }
+  }
+  return -1;
+}
+
+/** Whether a column has numbers in all of these lines but those where it is empty. */
+function hasNumbers(lines: readonly string[], delimiter: string, width: number): boolean {
+  const rows = lines.filter((line) => !isBlank(line)).map((line) => line.split(delimiter).map(unquoted));
+  return (
+    rows.length > 0 &&
+    Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
+      (cells) => cells.some(isNumber) && cells.every((cell) => isBlank(cell) || isNumber(cell)),
+    )
+  );
+}
+
+const unquoted = (field: string): string => field.replace(/^\s*"(.*)"\s*$/, '$1');
+
+/** Where a line begins in a text. */
+function startOfLine(text: string, line: number): number {
+  const ends = /\r\n|\n|\r/g;
+  for (let left = line; left > 0; left--) {
+    ends.exec(text);
+  }
+  return ends.lastIndex;
+}
+
+function beginsLater(width: number, lines: readonly string[], at: number, skipped: number): Error {
+  return invalidTable(
+    `The first line names ${width === 1 ? 'one column' : `${width} columns`}, but the table seems to begin in line ${at + skipped + 1} (${show(lines[at])}). Remove the lines before it: the first line must hold the names of the columns.`,
+  );
+}
+
+/** `table.invalid` that names the line of the header, where other text stands before it; undefined where none does. */
+function preambleError(head: string, found: string, skipped: number): Error | undefined {
+  const lines = head.split(WHOLE_LINE_END, MAX_PREAMBLE + ALIKE);
+  const own = lines.map((line) => line.split(found).length);
+  const headers = DELIMITERS.map((delimiter) => headerLine(lines, delimiter));
+  const [header] = headers.sort(
+    (a, b) => Number(b.isFollowedByNumbers) - Number(a.isFollowedByNumbers) || b.width - a.width,
+  );
+  const fits = own.filter((width) => width === own[0]).length * 2 > own.length;
+  if (header!.at <= 0 || (fits && !header!.isFollowedByNumbers)) {
+    // Where the first line fits the others, some row further down does not.
+    return undefined;
+  }
+  return beginsLater(own[0]!, lines, header!.at, skipped);
+}
+
+/**
+ * The first line that can be a header with this delimiter, from 0, one above numbers where there is any, and its columns;
+ * -1 where none can.
+ */
+function headerLine(
+  lines: readonly string[],
+  delimiter: string,
+): { at: number; width: number; isFollowedByNumbers: boolean } {
+  const rows = lines.map((line) => line.split(delimiter));
+  const isHeader = (
+    at: number,
+    isRow: (fields: readonly string[], header: readonly string[]) => boolean,
+  ): boolean =>
+    rows[at]!.length > 1 &&
+    rows[at]!.every(isName) &&
+    rows.slice(at + 1, at + 1 + ALIKE).filter((row) => isRow(row, rows[at]!)).length === ALIKE;
+  // The last of the columns may be for remarks, and be left out of the rows.
+  const above = rows.findIndex((_, at) =>
+    isHeader(
+      at,
+      (row, header) =>
+        row.length === rows[at + 1]!.length &&
+        row.length > 1 &&
+        row.length <= header.length &&
+        row.some(isNumber),
+    ),
+  );
+  const at =
+    above >= 0
+      ? above
+      : rows.findIndex((_, line) => isHeader(line, (row, header) => row.length === header.length));
+  return { at, width: rows[at]?.length ?? 0, isFollowedByNumbers: above >= 0 };
+}
+
+/** Whether all rows have one field more than the header, which names them, as R writes tables. */
+function hasRowNames(head: string, delimiter: string, last: boolean): boolean {
+  const table = new TableRows({ delimiter, hasRowNames: true, isStrict: true });
+  const parser = new CsvParser(delimiter, table);
+  try {
+    parser.push(...sampleOf(head, last));
+  } catch {
+    return false;
+  }
+  const { rows, columns } = parser.take();
+  const [names, second] = columns;
+  // Spaces follow the commas of a sentence, and an empty field at the end of each row is none.
+  return (
+    rows > (delimiter === ' ' ? 0 : 1) &&
+    columns.length === table.width &&
+    new Set(names).size === rows &&
+    !second!.some((field) => field.startsWith(' ')) &&
+    !columns.at(-1)!.every((field) => field.trim() === '')
+  );
+}
+
+export const DELIMITERS = [',', ';', '\t', '|'];
+const SAMPLE_ROWS = 50;
+
+/**
+ * The delimiter that gives the first rows an equal number of fields, the most if several do; failing that, the
+ * one that splits the header into the most fields.
+ */
+function findDelimiter(head: string, last: boolean): string {
+  let best = { delimiter: ',', even: false, fields: 1 };
+  for (const delimiter of DELIMITERS) {
+    const { even, fields } = tryDelimiter(head, delimiter, last);
+    if (fields > 1 && (even === best.even ? fields > best.fields : even)) {
+      best = { delimiter, even, fields };
+    }
+  }
+  return best.fields === 1 && isSpaced(head, last) ? ' ' : best.delimiter;
+}
+
+/** Numbers that a space divides in groups of three. */
+const GROUP = /^\d{3}(?:[.,]\d+)?$/;
+
+/**
+ * Whether fields are parted by spaces, as R writes tables: all lines have as many, and names in quotes or numbers show
+ * that this is no text of several words.
+ */
+function isSpaced(head: string, last: boolean): boolean {
+  const isNamed = hasRowNames(head, ' ', last);
+  const parser = new CsvParser(' ', new TableRows({ delimiter: ' ', hasRowNames: isNamed, isStrict: true }));
+  try {
+    parser.push(...sampleOf(head, last));
+  } catch {
+    return false;
+  }
+  const { rows, columns } = parser.take();
+  if (rows === 0 || columns.length < 2) {
+    return false;
+  }
+  if (head.trimStart().startsWith('"')) {
+    return true;
+  }
+  const areNumbers = columns.map((fields) => fields.every((field) => field === 'NA' || isNumber(field)));
+  return columns.length > 2
+    ? areNumbers.slice(isNamed ? 1 : 0).includes(true)
+    : !isNamed && areNumbers.every(Boolean) && !columns[1]!.every((field) => GROUP.test(field));
+}
+
+function tryDelimiter(head: string, delimiter: string, last: boolean): { even: boolean; fields: number } {
+  const parser = new CsvParser(delimiter, new TableRows({ delimiter, isStrict: true }));
+  try {
+    parser.push(...sampleOf(head, last));
+    return { even: true, fields: parser.names?.length ?? 1 };
+  } catch {
+    return { even: false, fields: parser.names?.length ?? 1 };
+  }
+}
+
+/** The first rows of a text, and whether they are all of it. */
+function sampleOf(head: string, last: boolean): [text: string, last: boolean] {
+  const lines = head.split('\n', SAMPLE_ROWS + 1);
+  const whole = last && lines.length <= SAMPLE_ROWS;
+  return [lines.slice(0, whole ? lines.length : SAMPLE_ROWS).join('\n'), whole];
+}
