@@ -28,7 +28,7 @@
   /*
    * The rows of one dialog; labels, choices and what an empty field stands for come with its settings (`defaults`).
    * Options of every row: icon, unit and tip (keys), placeholder (a text, or true for the key of this name), when
-   * ("field=value", "field=one|other": shown only then), unless (the task of a model: not shown where the chosen model
+   * ("field=value", "field=one|other", "field!=value": shown only then), unless (the task of a model: not shown where the chosen model
    * has it).
    */
   function rowsOf(type, defaults) {

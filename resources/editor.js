@@ -186,10 +186,10 @@
   /* Rows with a condition are shown while their field has one of the values. */
   function showWhatApplies(form, field) {
     form.find('[data-tabular-when]').each(function () {
-      const [name, values] = $(this).attr('data-tabular-when').split('=');
+      const [, name, not, values] = /^(\w+)(!?)=(.*)$/.exec($(this).attr('data-tabular-when'));
       const input = field(name);
       const value = input.is(':checkbox') ? String(input.is(':checked')) : String(input.val() || '');
-      $(this).toggle(values.split('|').includes(value));
+      $(this).toggle(values.split('|').includes(value) === (not === ''));
     });
     const task = form.data('tabularTasks')?.[field('model').val()];
     form.find('[data-tabular-unless]').each(function () {

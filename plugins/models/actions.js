@@ -213,7 +213,10 @@
     };
     return {
       ignore: (columns) => ignoreIn(name, columns),
-      choose: (threshold) => send(service, 'threshold', { model: name, threshold }, refresh),
+      change: {
+        choose: (threshold) => send(service, 'threshold', { model: name, threshold }, refresh),
+        price: (costs) => send(service, 'costs', { model: name, costs }, refresh),
+      },
       takeBack: (to) =>
         ask(text('action.askTakeBack', { name, from: version, to }), text('versions.take'), () =>
           send(service, 'rollback', { model: name, version: to }, refresh),

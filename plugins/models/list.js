@@ -10,9 +10,12 @@
   /* A loss this near that without a model tells nothing. */
   const LITTLE = 0.99;
 
-  /* The score that models of a task are told apart by: where one label is rare, any model's accuracy is near to its share. */
-  function mainScore({ accuracy, r2, roc_auc: rocAuc, baseline = {} } = {}) {
-    if (Number.isFinite(rocAuc) && baseline.accuracy >= RARE_FROM) {
+  /*
+   * The score that models of a task are told apart by: where one label is rare, any model's accuracy is near to its share,
+   * and where a threshold is in use, it is not that of what is answered.
+   */
+  function mainScore({ accuracy, r2, roc_auc: rocAuc, baseline = {} } = {}, threshold) {
+    if (Number.isFinite(rocAuc) && (threshold || baseline.accuracy >= RARE_FROM)) {
       return { name: text('score.roc_auc'), value: ofOne(rocAuc) };
     }
     if (Number.isFinite(accuracy)) {
@@ -74,7 +77,7 @@
   }
 
   function line(service, model, open) {
-    const score = mainScore(model.scores);
+    const score = mainScore(model.scores, model.threshold);
     const live = model.live && Number.isFinite(model.live.loss) ? liveText(model.live) : '';
     return el(
       'li',

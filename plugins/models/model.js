@@ -11,7 +11,7 @@
   const SHARES = new Set(['accuracy', 'coverage_80']);
   /* The scores of a task, the most telling first. */
   const SCORES = {
-    classification: ['accuracy', 'roc_auc', 'log_loss'],
+    classification: ['accuracy', 'cost', 'roc_auc', 'log_loss'],
     regression: ['mae', 'r2', 'rmse', 'coverage_80', 'pinball'],
   };
 
@@ -85,24 +85,33 @@
         );
   }
 
-  function howGood({ card, curves }, choose) {
-    const { scores, limited = [] } = card;
+  function howGood({ card, curves }, change) {
+    const { scores, limited = [], threshold } = card;
     const notes = limited.map(noteOf);
     if (scores === undefined) {
       return section('good', [...notes, el('p', { class: 'tabular-hint' }, text('good.none'))]);
     }
     const from = scores.from === 'holdout' ? 'good.holdout' : 'good.outOfFold';
+    const answered = models.answeredScores(curves?.by_threshold, card);
+    const hasCost = Number.isFinite(answered.cost);
     return section('good', [
       ...notes,
-      scoreTable(card),
+      scoreTable({ ...card, scores: answered }),
+      answered === scores || !threshold
+        ? ''
+        : el(
+            'p',
+            { class: 'tabular-hint' },
+            text(hasCost ? 'good.atThresholdCost' : 'good.atThreshold', { at: percent(threshold.at) }),
+          ),
       el('p', { class: 'tabular-hint' }, text(from, { rows: number(scores.rows) })),
       curves === undefined
         ? el('p', { class: 'tabular-hint' }, text('good.noCurves'))
-        : el('div', { class: `tabular-figures tabular-of-${curves.kind}` }, picturesOf(curves, card, choose)),
+        : el('div', { class: `tabular-figures tabular-of-${curves.kind}` }, picturesOf(curves, card, change)),
     ]);
   }
 
-  function picturesOf(curves, card, choose) {
+  function picturesOf(curves, card, change) {
     const { scores, relative_to: relativeTo } = card;
     if (curves.kind === 'numbers') {
       // Out of fold the model is compared as it learned: by the change.
@@ -112,7 +121,7 @@
     const { by_threshold: curve } = curves;
     return [
       pictures.confusion(models.answeredBy(curves, card.threshold)),
-      ...(curve === undefined ? [] : [models.threshold(curve, card, choose)]),
+      ...(curve === undefined ? [] : [models.threshold(curve, card, change)]),
       pictures.calibration(curves, curve && curve.positive),
     ];
   }
@@ -294,13 +303,13 @@
   }
 
   /* The sections of an opened model; `live` is the place of the live part, `form` that of Try it. */
-  models.opened = (shown, { live, form, takeBack, choose, ignore, manage }) => {
+  models.opened = (shown, { live, form, takeBack, change, ignore, manage }) => {
     const { main, more } = facts(shown);
     return [
       doubtsOf(shown.card, ignore),
       main,
       live,
-      howGood(shown, choose),
+      howGood(shown, change),
       ...restsOn(shown),
       form,
       ...versionsOf(shown, takeBack),

@@ -1,4 +1,4 @@
-/* global RED */
+/* global RED, $ */
 /* What a threshold finds and its false alarms, and the one that the model answers by: seen, moved, chosen. */
 (function () {
   'use strict';
@@ -41,6 +41,30 @@
     return [said, ' ', bdi(label)];
   }
 
+  /* What is found from a probability on, by the last point of the curve that is not below it. */
+  function foundFrom(curve, at) {
+    const point = curve.at.findLastIndex((one) => one >= at);
+    return point < 0
+      ? { from: at, hits: 0, alarms: 0 }
+      : { from: at, hits: curve.hits[point], alarms: curve.false_alarms[point] };
+  }
+
+  /* The scores of a card as it answers: by the threshold in use, where there is one, and with what its answers cost. */
+  models.answeredScores = (curve, { scores, threshold, costs }) => {
+    const isOf = threshold && String(threshold.label) === String(curve?.positive);
+    if (!curve || (threshold && !isOf)) {
+      return scores;
+    }
+    const { positives, negatives } = curve;
+    const point = foundFrom(curve, isOf ? threshold.at : 0.5);
+    const cost = models.costOf(curve, costs, point);
+    return {
+      ...scores,
+      ...(isOf && { accuracy: (point.hits + negatives - point.alarms) / (positives + negatives) }),
+      ...(cost && { cost: cost.own, baseline: { ...scores.baseline, cost: cost.without } }),
+    };
+  };
+
   /* What was answered, by the threshold that is in use where there is one: as the predict node would. */
   models.answeredBy = (curves, threshold) => {
     const { labels, others, by_threshold: curve } = curves;
@@ -50,8 +74,7 @@
       return curves;
     }
     const { positives, negatives } = curve;
-    const point = curve.at.findLastIndex((one) => one >= at);
-    const [hits, alarms] = point < 0 ? [0, 0] : [curve.hits[point], curve.false_alarms[point]];
+    const { hits, alarms } = foundFrom(curve, at);
     const found = [
       [hits, positives - hits],
       [alarms, negatives - alarms],
@@ -63,8 +86,12 @@
     };
   };
 
-  /* @param choose keeps a threshold: a number, what it is the best for, or null; left out where the model is gone */
-  models.threshold = (curve, { scores, thresholds = {}, threshold }, choose) => {
+  /*
+   * @param choose keeps a threshold: a number, what it is the best for, or null; left out where the model is gone
+   * @param price keeps costs
+   */
+  models.threshold = (curve, card, { choose, price }) => {
+    const { scores, thresholds = {}, threshold } = card;
     const { positive, positives, negatives } = curve;
     const points = pointsOf(curve);
     /* The last point that is not below a probability. */
@@ -132,9 +159,13 @@
       const from = by ? thresholds[by].at : points[to].from;
       slider.setAttribute('aria-valuetext', percent(from));
       said.textContent = saidOf({ ...points[to], from }, curve);
+      costs.show({ ...points[to], from });
       place?.();
     }
+    const costs = models.costs(curve, card, { points, probable: foundFrom(curve, 0.5), keep: price });
     move(chosen);
+    // Costs that were typed a moment ago are kept first.
+    const chosenAfterCosts = (wish) => $.when(costs.kept()).always(() => choose(wish));
     const known = RULES.filter((one) => thresholds.label === positive && thresholds[one]);
     figure.classList.add('tabular-tall');
     figure.append(
@@ -150,13 +181,14 @@
               button(one, text(`threshold.${one}`), () => move(pointAt(thresholds[one].at), one)),
             ),
           ),
+      costs.root,
       el('p', { class: 'tabular-said tabular-in-use' }, text('threshold.inUse'), ' ', inUse(threshold)),
       choose
         ? el(
             'div',
             { class: 'tabular-buttons' },
-            button('use', text('threshold.use'), () => choose(rule || points[chosen].from)),
-            threshold ? button('drop', text('threshold.drop'), () => choose(null)) : '',
+            button('use', text('threshold.use'), () => chosenAfterCosts(rule || points[chosen].from)),
+            threshold ? button('drop', text('threshold.drop'), () => chosenAfterCosts(null)) : '',
           )
         : '',
     );

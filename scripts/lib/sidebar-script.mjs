@@ -9,6 +9,7 @@ const folder = path.resolve(import.meta.dirname, '..', '..', 'plugins', 'models'
 const FILES = [
   'dom',
   'pictures',
+  'costs',
   'threshold',
   'list',
   'model',

@@ -11,6 +11,11 @@ const DIGITS = 7;
 /** What pictures of a model are drawn from: predictions beside the truth, of rows that the model had not seen. */
 export type ModelCurves = NumberCurves | ClassCurves;
 
+/** The curve of hits and false alarms, where there is one. */
+export function thresholdCurveOf(curves: ModelCurves | undefined): ThresholdCurve | undefined {
+  return curves?.kind === 'classes' ? curves.by_threshold : undefined;
+}
+
 /** Of numbers, in units of the target. */
 export interface NumberCurves {
   kind: 'numbers';

@@ -95,6 +95,14 @@ export interface ModelThreshold {
  */
 export type AnswerCosts = Record<string, Record<string, number>>;
 
+/** The same of two classes without their names: what a row of the rarer class that is missed costs, and a false alarm. */
+export interface ErrorCosts {
+  /** Default 1. */
+  missed?: number;
+  /** Default 1. */
+  false_alarm?: number;
+}
+
 /**
  * Why a version came to be. `first`: the first under its name; `refit`: another fit; `better`: it won over the one before;
  * `decayed`: it took over because the one before had decayed; `late`: its fit ended after a newer one, or after a roll
@@ -200,8 +208,10 @@ export interface FittedModel {
   importance?: ColumnImportance[];
   /** Of two classes: the best thresholds of the rarer one, where the service tells or rows were kept back. */
   thresholds?: ModelThresholds;
-  /** What its wrong answers cost, as the fit request said. */
-  costs?: AnswerCosts;
+  /** What its wrong answers cost, as the fit request said, or as was chosen later. */
+  costs?: AnswerCosts | ErrorCosts;
+  /** The costs were chosen for the model, not given with a fit: the next fit keeps them. */
+  costs_chosen?: true;
   /** Of two classes: from which probability on one is answered. Left out: the more probable one is. */
   threshold?: ModelThreshold;
   /** Where the fit saved work, a sentence each, where the service tells; left out where it did all that it could. */

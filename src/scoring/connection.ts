@@ -29,6 +29,7 @@ import { train } from './train/train';
 import type {
   CheckLimitsRequest,
   CostRequest,
+  ErrorCosts,
   Hooks,
   LimitExceeded,
   ModelCard,
@@ -168,6 +169,20 @@ export class Connection {
   chooseThreshold(name: string, wish: ThresholdWish, hooks: Hooks = {}): Promise<ModelCard> {
     return this.workOnCards(hooks, async () => {
       const card = cloneJson(this.cards.chooseThreshold(name, wish));
+      await this.cards.flush();
+      return card;
+    });
+  }
+
+  /**
+   * Chooses what a miss and a false alarm of a model of two classes cost, or null for none: its cheapest threshold is
+   * found anew. The next fit keeps them, unless it is given costs of its own.
+   *
+   * @throws ServiceError `model.unknown`, `validation.failed`
+   */
+  chooseCosts(name: string, costs: ErrorCosts | null, hooks: Hooks = {}): Promise<ModelCard> {
+    return this.workOnCards(hooks, async () => {
+      const card = cloneJson(await this.cards.chooseCosts(name, costs));
       await this.cards.flush();
       return card;
     });

@@ -99,7 +99,7 @@ export interface TrainRequest extends TableChoices {
   trainedUntil?: string;
   /** The newest time of each machine's rows, where one may be behind the others. */
   trainedKeys?: readonly KeyTime[];
-  /** Of two classes: what wrong answers cost, as `AnswerCosts`. They change the best threshold, not the model. */
+  /** Of two classes: what wrong answers cost, as `AnswerCosts` or `ErrorCosts`. They change the best threshold, not the model. */
   costs?: Record<string, unknown>;
   /** Of two classes: the threshold to answer by. Left out: the one that was chosen for the model before, if any. */
   threshold?: ThresholdRule;

@@ -25,7 +25,10 @@ export const FIT = {
   embargo: numberIn({ min: 0, integer: true, message: 'embargo' }),
   group: column({ message: 'group' }),
   relativeTo: column({ message: 'relative_to' }),
-  /** What wrong answers cost, by the true label and the answer. */
+  /** Of two classes: what a row of the rarer one costs that is missed, and what a false alarm costs. */
+  costMissed: numberIn({ min: 0 }),
+  costFalseAlarm: numberIn({ min: 0 }),
+  /** What wrong answers cost, by the true label and the answer, as dialogs had it before the two fields. */
   costs: object({ message: 'costs' }),
   /** Of two classes: the threshold to answer by; empty: the one that was chosen for the model. */
   threshold: choice(['accuracy', 'f1', 'costs'], { message: 'threshold' }),

@@ -59,6 +59,10 @@ const FLOWS = sheet([
     model: 'ripe',
     wires: [[]],
   },
+  {
+    ...{ id: 'priced', type: 'tabular-fit', z: 'sheet', x: 300, y: 460, config: 'local' },
+    ...{ target: 'label', costs: '{"yes":{"no":5}}', wires: [[]] },
+  },
   // As a flow of an earlier version, or one written by hand: without most properties.
   { id: 'old-local', type: 'tabular-config', name: 'old', service: 'embedded' },
   ...SHEET_IDS.slice(0, -1).map((id, i) => ({
@@ -146,8 +150,14 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
         globalThis as unknown as { $: (selector: string) => { typedInput(...args: unknown[]): void } }
       ).$;
       $('#node-input-options').typedInput('value', '{"random_state":1}');
-      $('#node-input-costs').typedInput('value', '{"yes":{"no":5}}');
     });
+    assert.equal(
+      await page.locator('#node-input-costs-label').isVisible(),
+      false,
+      'JSON is for flows that have it',
+    );
+    await field('A miss costs').fill('20');
+    await field('A false alarm costs').fill('2');
     await field('text').check();
     assert.equal(await field('Thinking time').isVisible(), false);
     await field('Thinking').selectOption('high');
@@ -184,7 +194,9 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       order: 'auto',
       group: '',
       relativeTo: '',
-      costs: '{"yes":{"no":5}}',
+      costMissed: '20',
+      costFalseAlarm: '2',
+      costs: '',
       threshold: 'costs',
       embargo: '',
       task: 'classification',
@@ -613,6 +625,24 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await openConfigDialog(page, 'local');
     await done(page);
     assert.deepEqual(await properties(page, 'local'), before);
+  });
+
+  it('show costs as JSON where a flow has them so, and two fields once they are taken out', async () => {
+    const { page } = editor;
+    await openDialog(page, 'priced');
+    assert.ok(await page.locator('#node-input-costs-label').isVisible());
+    assert.equal(await field('A miss costs').isVisible(), false);
+    await page.evaluate(() => {
+      const { $ } = globalThis as unknown as {
+        $: (selector: string) => { typedInput(...args: string[]): void };
+      };
+      $('#node-input-costs').typedInput('value', '{}');
+    });
+    await field('A miss costs').fill('5');
+    assert.equal(await page.locator('#node-input-costs-label').isVisible(), false);
+    await done(page);
+    const { costs, costMissed } = await properties(page, 'priced');
+    assert.deepEqual([costs, costMissed], ['', '5']);
   });
 
   it('leave a node of an earlier version as it was: Done without a change does not mark it as changed', async () => {

@@ -3,6 +3,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import type { Locator } from 'playwright-core';
+
 import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { waitFor } from '../helpers/wait';
 import { type Editor, findChromium, openEditor, themes, useTheme } from './editor';
@@ -710,6 +712,52 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
     assert.equal(await inUse.innerText(), 'In use: the more probable label');
     assert.doesNotMatch(await body().innerText(), /With the threshold in use/);
+  });
+
+  it('tells what answers cost, for the slider, the more probable label and the cheapest threshold', async () => {
+    const { page } = editor;
+    await opened('fitted state');
+    const [missed, falseAlarm] = ['missed', 'false_alarm'].map((name) =>
+      page.locator(`[data-keep=cost-${name}]`),
+    ) as [Locator, Locator];
+    const totals = async () =>
+      (await page.locator('.tabular-totals tr').allInnerTexts()).map((line) => line.split('\t'));
+    assert.deepEqual(await totals(), [], 'nothing is known of costs');
+    await missed.fill('20');
+    // What is typed next is not lost as the first is kept and all is drawn anew.
+    await missed.press('Tab');
+    await falseAlarm.fill('2');
+    await page.getByRole('button', { name: 'costs', exact: true }).waitFor();
+    assert.equal(await falseAlarm.inputValue(), '2');
+    await falseAlarm.press('Tab');
+    await page.locator('.tabular-scores').getByText('Cost').waitFor();
+    await page.getByRole('button', { name: 'costs', exact: true }).click();
+    const [here, probable, best] = await totals();
+    assert.match(here![0]!, /^At [\d.]+%, as shown$/);
+    assert.match(best![0]!, /^Lowest, at [\d.]+%$/);
+    assert.equal(here![1], best![1]);
+    assert.ok(Number(best![1]) < Number(probable![1]), `${best![1]} ${probable![1]}`);
+    const [, hits, positives, alarms] = /: (\d+) of (\d+) found .*?, false alarms: (\d+)/
+      .exec(await page.locator('.tabular-said').first().innerText())!
+      .map(Number);
+    assert.equal(Number(here![1]), (positives! - hits!) * 20 + alarms! * 2);
+    // What stands at the top is of the threshold in use.
+    const top = async () =>
+      Object.fromEntries(
+        (await page.locator('.tabular-scores tbody tr').allInnerTexts()).map((line) => line.split('\t')),
+      ) as Record<string, string>;
+    assert.equal((await top()).Cost, probable![1]);
+    await page.getByRole('button', { name: 'Use this threshold' }).click();
+    await page.getByText(/Accuracy and cost are those of the threshold in use/).waitFor();
+    assert.equal((await top()).Cost, best![1]);
+    const right = /\((\d+%)\)/.exec(await page.getByText(/ correct \(/).innerText())![1];
+    assert.equal((await top()).Accuracy, right);
+    await page.getByRole('button', { name: 'Use none' }).click();
+    await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
+    await missed.fill('');
+    await falseAlarm.fill('');
+    await falseAlarm.press('Tab');
+    await page.getByRole('button', { name: 'costs', exact: true }).waitFor({ state: 'detached' });
   });
 
   it('saves a model as a file, and takes it from one under another name', async () => {

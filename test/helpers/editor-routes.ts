@@ -65,6 +65,7 @@ export const editorCalls = (address: string): EditorCall[] => [
   post('/models/:service/rollback', '/models/local/rollback', WRITE, { model: 'm' }),
   post('/models/:service/rename', '/models/local/rename', WRITE, { model: 'm', name: 'n' }),
   post('/models/:service/threshold', '/models/local/threshold', WRITE, { model: 'm', threshold: 0.5 }),
+  post('/models/:service/costs', '/models/local/costs', WRITE, { model: 'm', costs: null }),
   post('/models/:service/delete', '/models/local/delete', WRITE, { model: 'm' }),
   post('/models/:service/import', '/models/local/import', WRITE),
   // A prediction changes nothing, but a service that is not ours may charge for it.

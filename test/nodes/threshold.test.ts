@@ -81,6 +81,37 @@ describe('a threshold in nodes and the admin route', function () {
     assert.deepEqual((await post({ threshold: null }).expect(200)).body.threshold, undefined);
   });
 
+  it('takes costs of two fields, of the JSON that an older flow has, and of the sidebar', async () => {
+    const fit = { type: 'tabular-fit', config: '', target: 'state', model: 'faults' };
+    bench = await startBench({
+      nodes: [
+        { ...fit, id: 'plain' },
+        { ...fit, id: 'fields', costMissed: '20', costFalseAlarm: 2 },
+        { ...fit, id: 'one', costMissed: '20' },
+        { ...fit, id: 'older', costMissed: '20', costs: '{"fault": {"fine": 9}}' },
+      ],
+    });
+    const costs = async (id: string, more: object = {}) =>
+      (await give(id, { payload: ROWS, ...more })).model.costs as unknown;
+    assert.deepEqual(await costs('plain'), undefined);
+    assert.deepEqual(await costs('fields', { costs: { missed: 1 } }), { missed: 20, false_alarm: 2 });
+    assert.deepEqual(await costs('one'), { missed: 20 });
+    assert.deepEqual(await costs('older'), { fault: { fine: 9 } });
+    assert.deepEqual(await costs('plain', { costs: { missed: 4 } }), { missed: 4 });
+    const post = (body: object) =>
+      bench
+        .request()
+        .post('/tabular-prediction/models/none/costs')
+        .send({ model: 'faults', ...body });
+    for (const wrong of [{ missed: -1 }, { missed: 'much' }, {}, 7]) {
+      await post({ costs: wrong }).expect(400);
+    }
+    await post({ costs: { missed: 50, false_alarm: 2 } }).expect(200);
+    assert.deepEqual(await costs('plain'), { missed: 50, false_alarm: 2 }, 'the next fit keeps them');
+    await post({ costs: null }).expect(200);
+    assert.deepEqual(await costs('plain'), undefined);
+  });
+
   it('makes each row that it answers as the rarer class say why, also below Only above', async () => {
     bench = await startBench({
       nodes: [

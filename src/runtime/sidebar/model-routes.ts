@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import type { Connection, ModelCard, ModelCards, ThresholdWish } from '../../scoring';
+import type { Connection, ErrorCosts, ModelCard, ModelCards, ThresholdWish } from '../../scoring';
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
 import { defaultService } from '../config/default-service';
@@ -61,6 +61,9 @@ export function modelRoutes(red: Red): void {
   });
   change('threshold', async (connection, model, { threshold }) =>
     lists().listedModel(await connection.chooseThreshold(model, thresholdOf(threshold))),
+  );
+  change('costs', async (connection, model, { costs = null }) =>
+    lists().listedModel(await connection.chooseCosts(model, costs as ErrorCosts | null)),
   );
   change('delete', async (connection, model) => {
     await connection.delete(model);

@@ -53,6 +53,7 @@ const SOUND: Partial<Record<keyof ModelCard, (part: unknown) => boolean>> = {
   threshold: isThreshold,
   thresholds: isThresholds,
   costs: isObject,
+  costs_chosen: (part) => part === true,
   cleaned: isObject,
   repeated_rows: isNumber,
   order: (part) => part === 'time' || part === 'none',

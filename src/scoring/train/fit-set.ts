@@ -105,7 +105,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
         const card = {
           ...cardOf(context, fitting, fittedId, uploadId),
           ...(costs && { costs }),
-        } as FittedModel;
+        };
         context.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
         // Never rejects; a restart finds it when the fit is resumed.
         void keepReference(context, fittedId, reference);
@@ -137,7 +137,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   }
   const days = set?.days;
   curves = curves && inDays(curves, { days, rows: upload.rows + (set?.holdout?.rows ?? 0) });
-  card = withThresholds(card, request, curves, hooks);
+  card = withThresholds(context, card, request, curves, hooks);
   const leaks = leakDoubts(card, set?.suspects);
   const doubts = [
     ...leaks.map(({ text }) => text),

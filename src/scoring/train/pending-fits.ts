@@ -91,8 +91,8 @@ export async function takeUpFit(
     const losses = readLosses(fitted.report, { inTime: card.order === 'time' });
     await keepReference(context, fitted.fittedId, reference, { curves, losses });
     const done = { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) };
-    const { costs } = card;
-    underWay.done(withThresholds(done, { costs, threshold }, curves, hooks), fingerprint);
+    const costs = card.costs as Record<string, unknown> | undefined;
+    underWay.done(withThresholds(context, done, { costs, threshold }, curves, hooks), fingerprint);
     await context.cards.flush();
   } catch (thrown) {
     const error = toServiceError(thrown);

@@ -110,7 +110,7 @@ export async function keepKnown(
   delete card.compared;
   const answer = aside
     ? { own: known.card, inCharge: context.cards.named(model)!.card() }
-    : put(withThresholds(card, request, reference?.curves, hooks), fingerprint);
+    : put(withThresholds(context, card, request, reference?.curves, hooks), fingerprint);
   await context.cards.flush();
   return { ...resultOf(answer, hooks, 'known'), reused: true, taskFound: isTaskFound(request) };
 }

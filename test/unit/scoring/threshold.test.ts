@@ -55,11 +55,18 @@ describe('a threshold', () => {
   it('takes costs by label and answer, and refuses what they cannot be', () => {
     const costs = { fault: { fine: 5 } };
     assert.equal(readCosts(costs, ['fault', 'fine']), costs);
-    assert.equal(readCosts({ true: { false: 2 } }, [false, true]).true!.false, 2);
+    assert.deepEqual(readCosts({ true: { false: 2 } }, [false, true]), { true: { false: 2 } });
+    const errors = { missed: 20, false_alarm: 0 };
+    assert.equal(readCosts(errors, ['fault', 'fine']), errors);
+    assert.equal(readCosts({ missed: 20 }, undefined).missed, 20);
     for (const [given, classes, said] of [
-      [{}, undefined, /Costs are numbers/],
-      [{ fault: 5 }, undefined, /Costs are numbers/],
-      [{ fault: { fine: '5' } }, undefined, /Costs are numbers/],
+      [{}, undefined, /Costs are two numbers/],
+      [{ fault: 5 }, undefined, /Costs are two numbers/],
+      [{ fault: { fine: '5' } }, undefined, /Costs are two numbers/],
+      [{ missed: -1 }, undefined, /Costs are two numbers/],
+      [{ missed: '20' }, undefined, /Costs are two numbers/],
+      [{ missed: 20, fine: 1 }, undefined, /Costs are two numbers/],
+      [errors, ['a', 'b', 'c'], /of two classes, and the target has 3/],
       [costs, ['a', 'b', 'c'], /of two classes, and the target has 3/],
       [{ fault: { fien: 5 } }, ['fault', 'fine'], /"fien".*"fault" and "fine"/],
     ] as const) {
@@ -146,6 +153,37 @@ describe('a threshold on the embedded service', function () {
     const { card } = await fit({}, renamed, warnings);
     assert.equal(card.threshold, undefined);
     assert.match(warnings.join(' '), /has other classes, so the threshold for "fault" no longer applies/);
+  });
+
+  it('is the cheapest by costs of a miss and a false alarm, as by labels; costs chosen later stay', async () => {
+    const byLabel = await fit({ model: 'priced', costs: { fault: { fine: 20 }, fine: { fault: 2 } } });
+    const { card } = await fit({ model: 'priced', costs: { missed: 20, false_alarm: 2 } });
+    assert.ok(card.thresholds?.costs);
+    assert.deepEqual(card.thresholds.costs, byLabel.card.thresholds?.costs);
+    assert.deepEqual(card.costs, { missed: 20, false_alarm: 2 });
+    await at.connection.chooseThreshold('priced', 'costs');
+    const chosen = await at.connection.chooseCosts('priced', { missed: 1, false_alarm: 30 });
+    assert.deepEqual(chosen.costs, { missed: 1, false_alarm: 30 });
+    assert.notEqual(chosen.thresholds!.costs!.value, card.thresholds.costs.value);
+    assert.equal(chosen.threshold!.at, chosen.thresholds!.costs!.at, 'the best of the new costs');
+    const next = await fit({ model: 'priced' }, readings(280));
+    assert.deepEqual(next.card.costs, { missed: 1, false_alarm: 30 });
+    assert.equal(next.card.threshold!.at, next.card.thresholds!.costs!.at);
+    const same = await fit({ model: 'priced' }, readings(280));
+    assert.ok(same.reused);
+    assert.deepEqual(same.card.costs, { missed: 1, false_alarm: 30 });
+    assert.equal(same.card.version, next.card.version);
+    const own = await fit({ model: 'priced', costs: { missed: 9 } }, readings(280));
+    assert.equal(own.card.costs_chosen, undefined, 'the fit has its own');
+    const none = await at.connection.chooseCosts('priced', null);
+    assert.equal(none.costs, undefined);
+    assert.equal(none.thresholds!.costs, undefined);
+    for (const costs of [{ missed: -1 }, 'much'] as object[]) {
+      assert.equal(await codeOf(at.connection.chooseCosts('priced', costs)), 'validation.failed');
+    }
+    assert.equal(await codeOf(at.connection.chooseCosts('nobody', null)), 'model.unknown');
+    await fit({ model: 'numbers', target: 'heat' });
+    assert.equal(await codeOf(at.connection.chooseCosts('numbers', { missed: 1 })), 'validation.failed');
   });
 
   it('is refused where there are more classes, and numbers; what a card brings is checked', async () => {

@@ -1,6 +1,6 @@
 import type { KeyTime } from '../../../scoring/reference/types';
 import type { TrainRequest, UploadCard } from '../../../scoring/types';
-import { FIT, type FlowProperties } from '../../../settings';
+import { FIT, type FlowProperties, isUnsaid } from '../../../settings';
 import { choice, flag, freeText } from '../../../settings/kinds';
 import { isObject } from '../../../util/json';
 import { ServiceError } from '../../../wire/service-error';
@@ -97,7 +97,7 @@ export async function fitRequest(
     relativeTo: read('relativeTo'),
     replace: read('replace') ?? 'always',
     decayed: isDecay(msg),
-    costs: read('costs'),
+    costs: costs(read, def),
     threshold: read('threshold'),
     ...trainTimes(msg.train),
   };
@@ -124,6 +124,17 @@ function isoTimeOf(value: unknown): string | undefined {
 function uploadCard(msg: Message, id: string): UploadCard | undefined {
   const card = msg.upload as Partial<UploadCard> | undefined | null;
   return card?.id === id && card.set === 'train' ? (card as UploadCard) : undefined;
+}
+
+/** The JSON of an older flow, else the two fields, else what the message says. */
+function costs(read: ReadSetting<typeof FIT>, def: FitDef): TrainRequest['costs'] {
+  const [missed, falseAlarm] = [read('costMissed'), read('costFalseAlarm')];
+  return !isUnsaid(FIT.costs, def.costs) || (missed === undefined && falseAlarm === undefined)
+    ? read('costs')
+    : {
+        ...(missed !== undefined && { missed }),
+        ...(falseAlarm !== undefined && { false_alarm: falseAlarm }),
+      };
 }
 
 /** The other fields of thinking count only if it is on. */

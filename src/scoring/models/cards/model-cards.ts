@@ -1,7 +1,8 @@
+import { thresholdCurveOf } from '../../../metrics/curves';
 import { cloneJson } from '../../../util/json';
 import { ServiceError } from '../../../wire/service-error';
 import type { Reference } from '../../reference/types';
-import type { FittedModel, ModelCard, ThresholdWish, UploadCard } from '../../types';
+import type { ErrorCosts, FittedModel, ModelCard, ThresholdWish, UploadCard } from '../../types';
 import type { PendingFit } from './card-sections';
 import { dropOldest } from './drop-oldest';
 import type { FitUnderWay } from './fits-under-way';
@@ -136,6 +137,20 @@ export class ModelCards {
   /** See `NamedModels.chooseThreshold`. @throws ServiceError `model.unknown`, `validation.failed` */
   chooseThreshold(name: string, wish: ThresholdWish): ModelCard {
     return this.shared.models.chooseThreshold(name, wish);
+  }
+
+  /** See `NamedModels.chooseCosts`. @throws ServiceError `model.unknown`, `validation.failed` */
+  async chooseCosts(name: string, costs: ErrorCosts | null): Promise<ModelCard> {
+    const { models, references } = this.shared;
+    // Another version may take charge while the reference is read.
+    for (let id: string | undefined; ;) {
+      const reference = id === undefined ? undefined : await references.get(id);
+      const inCharge = models.named(name)?.inCharge.card.fitted_train_set_id;
+      if (id === inCharge) {
+        return models.chooseCosts(name, costs, thresholdCurveOf(reference?.curves));
+      }
+      id = inCharge;
+    }
   }
 
   /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */

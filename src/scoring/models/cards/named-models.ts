@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import type { ThresholdCurve } from '../../../metrics/threshold-curve';
 import { cloneJson } from '../../../util/json';
 import { ServiceError } from '../../../wire/service-error';
-import type { FittedModel, ModelCard, ThresholdWish } from '../../types';
-import { keptThreshold, thresholdBy } from '../thresholds/threshold';
+import type { ErrorCosts, FittedModel, ModelCard, ThresholdWish } from '../../types';
+import { readCosts, withCosts } from '../thresholds/answer-costs';
+import { keptThreshold, soughtCurve, thresholdBy } from '../thresholds/threshold';
 import { dropOldest } from './drop-oldest';
 import { earlierVersion } from './roll-back';
 import { type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
@@ -201,6 +203,32 @@ export class NamedModels {
     }
     const threshold = wish === null ? undefined : thresholdBy(model.inCharge.card, wish);
     const chosen = model.withThreshold(threshold);
+    this.replace(model, chosen);
+    return chosen.card();
+  }
+
+  /**
+   * Chooses what a miss and a false alarm of a model cost, or that nobody knows. A threshold that is the best for costs
+   * is found anew.
+   *
+   * @param curve of the version in charge
+   * @returns its card
+   * @throws ServiceError `model.unknown`; `validation.failed` for a model that can have no costs
+   */
+  chooseCosts(name: string, costs: ErrorCosts | null, curve: ThresholdCurve | undefined): ModelCard {
+    const model = this.models.get(name);
+    if (model === undefined) {
+      throw new ServiceError('model.unknown', `There is no model "${name}" to choose costs for.`);
+    }
+    const { card } = model.inCharge;
+    const given = costs === null ? undefined : readCosts(costs, card.classes);
+    const next = withCosts(card, given, given && soughtCurve(card, curve));
+    const own: FittedModel = { ...next, costs_chosen: true };
+    if (costs === null) {
+      delete own.costs_chosen;
+    }
+    const threshold = card.threshold && keptThreshold(card.threshold, own);
+    const chosen = model.withThreshold(threshold, own);
     this.replace(model, chosen);
     return chosen.card();
   }

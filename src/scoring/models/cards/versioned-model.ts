@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { FittedModel, ModelCard, ModelThreshold, ModelVersion, VersionReason } from '../../types';
+import type { FittedModel, ModelCard, ModelVersion, VersionReason } from '../../types';
 
 /** Models that are kept under a name. */
 export const KEPT_VERSIONS = 5;
@@ -134,9 +134,9 @@ export class VersionedModel {
     return new VersionedModel(this.versions, version);
   }
 
-  /** With another threshold for the version in charge, or none. */
-  withThreshold(threshold: ModelThreshold | undefined): VersionedModel {
-    const card = { ...this.inCharge.card, threshold };
+  /** With another threshold for the version in charge, or none, and what else its card says now. */
+  withThreshold(threshold: FittedModel['threshold'], own: FittedModel = this.inCharge.card): VersionedModel {
+    const card = { ...own, threshold };
     if (threshold === undefined) {
       delete card.threshold;
     }

@@ -4,18 +4,25 @@ import type { Label } from '../../../table';
 import { isObject } from '../../../util/json';
 import { ServiceError } from '../../../wire/service-error';
 import { comparableLabel } from '../../evaluation/labels';
-import type { AnswerCosts, FittedModel } from '../../types';
+import type { AnswerCosts, ErrorCosts, FittedModel } from '../../types';
 
 /** Of a wrong answer that has no cost of its own. */
 const WRONG = 1;
+const ERRORS: ReadonlySet<string> = new Set(['missed', 'false_alarm'] satisfies (keyof ErrorCosts)[]);
 
 /**
- * Costs as a dialog or a message gives them.
+ * Costs as a dialog or a message gives them: of a miss and of a false alarm, or by the true label and the answer.
  *
  * @param classes of the target, where they are known
  * @throws ServiceError `validation.failed`; `config.invalid` for a target that is not of two classes, or has not these
  */
-export function readCosts(given: unknown, classes: readonly Label[] | undefined): AnswerCosts {
+export function readCosts(given: unknown, classes: readonly Label[] | undefined): AnswerCosts | ErrorCosts {
+  if (isObject(given) && isErrorCosts(given)) {
+    if (classes !== undefined) {
+      assertTwo(classes);
+    }
+    return given;
+  }
   const isCosts =
     isObject(given) &&
     Object.keys(given).length > 0 &&
@@ -25,7 +32,7 @@ export function readCosts(given: unknown, classes: readonly Label[] | undefined)
   if (!isCosts) {
     throw new ServiceError(
       'validation.failed',
-      'Costs are numbers by the true label and the answer, such as {"yes": {"no": 5}, "no": {"yes": 1}}.',
+      'Costs are two numbers from 0 on, such as {"missed": 20, "false_alarm": 1}, or numbers by the true label and the answer, such as {"yes": {"no": 5}, "no": {"yes": 1}}.',
     );
   }
   const costs = given as AnswerCosts;
@@ -35,13 +42,25 @@ export function readCosts(given: unknown, classes: readonly Label[] | undefined)
   return costs;
 }
 
-function assertClasses(costs: AnswerCosts, classes: readonly Label[]): void {
+function isErrorCosts(given: object): given is ErrorCosts {
+  const all: [string, unknown][] = Object.entries(given);
+  return (
+    all.length > 0 &&
+    all.every(([name, cost]) => ERRORS.has(name) && Number.isFinite(cost) && Number(cost) >= 0)
+  );
+}
+
+function assertTwo(classes: readonly Label[]): void {
   if (classes.length !== 2) {
     throw new ServiceError(
       'config.invalid',
       `Costs are of two classes, and the target has ${classes.length}: leave them out.`,
     );
   }
+}
+
+function assertClasses(costs: AnswerCosts, classes: readonly Label[]): void {
+  assertTwo(classes);
   const known = new Set(classes.map(comparableLabel));
   const unknown = Object.entries(costs)
     .flatMap(([label, answers]) => [label, ...Object.keys(answers)])
@@ -62,7 +81,7 @@ function assertClasses(costs: AnswerCosts, classes: readonly Label[]): void {
  */
 export function withCosts(
   fitted: FittedModel,
-  costs: AnswerCosts | undefined,
+  costs: FittedModel['costs'],
   curve: ThresholdCurve | undefined,
 ): FittedModel {
   if (costs === undefined && fitted.costs === undefined) {
@@ -80,7 +99,11 @@ export function withCosts(
   return card;
 }
 
-function fourCosts(costs: AnswerCosts, of: Label): FourCosts {
+function fourCosts(costs: AnswerCosts | ErrorCosts, of: Label): FourCosts {
+  if (isErrorCosts(costs)) {
+    const { missed = WRONG, false_alarm: falseAlarm = WRONG } = costs;
+    return { hit: 0, miss: missed, falseAlarm, pass: 0 };
+  }
   const positive = comparableLabel(of);
   const isPositive = (label: string): boolean => comparableLabel(label) === positive;
   const named = Object.entries(costs).flatMap(([label, answers]) =>

@@ -1,3 +1,4 @@
+import type { ThresholdCurve } from '../../../metrics/threshold-curve';
 import type { Label } from '../../../table';
 import { isObject } from '../../../util/json';
 import { ServiceError } from '../../../wire/service-error';
@@ -25,7 +26,7 @@ export function thresholdBy(card: FittedModel, wish: Exclude<ThresholdWish, null
     if (best === undefined) {
       throw refused(
         wish === 'costs'
-          ? `Of the model "${card.name}" nobody knows what its answers cost: give the fit node costs.`
+          ? `Of the model "${card.name}" nobody knows what its answers cost: give the fit node costs, or set them in the sidebar Models.`
           : `Of the model "${card.name}" nobody knows which threshold is best: keep rows back in the fit node.`,
       );
     }
@@ -41,6 +42,17 @@ export function thresholdBy(card: FittedModel, wish: Exclude<ThresholdWish, null
     throw refused('A threshold is a probability, from 0 to 1.');
   }
   return { label, at: wish };
+}
+
+/** @throws ServiceError `validation.failed` for a model without two classes, or of whose answers nothing is known */
+export function soughtCurve(card: FittedModel, curve: ThresholdCurve | undefined): ThresholdCurve {
+  assertTwoClasses(card);
+  if (curve === undefined) {
+    throw refused(
+      `Of the model "${card.name}" nobody knows what a threshold finds: keep rows back in the fit node.`,
+    );
+  }
+  return curve;
 }
 
 /** The rarer class, where it is known, else the second. */

@@ -1,17 +1,9 @@
-import type { ModelCurves } from '../../../metrics/curves';
-import type { ThresholdCurve } from '../../../metrics/threshold-curve';
+import { type ModelCurves, thresholdCurveOf } from '../../../metrics/curves';
 import { ServiceError, toServiceError } from '../../../wire/service-error';
+import type { Context } from '../../context/context';
 import { readCosts, withCosts } from '../../models/thresholds/answer-costs';
 import { thresholdBy } from '../../models/thresholds/threshold';
-import type {
-  AnswerCosts,
-  FittedModel,
-  Hooks,
-  Task,
-  ThresholdRule,
-  TrainRequest,
-  UploadCard,
-} from '../../types';
+import type { FittedModel, Hooks, Task, TrainRequest, UploadCard } from '../../types';
 
 /** @throws ServiceError `config.invalid`, `validation.failed` for costs or a threshold that the target cannot have */
 export function checkThresholdChoices(
@@ -39,19 +31,27 @@ export function checkThresholdChoices(
   }
 }
 
-/** The curve of hits and false alarms, where there is one. */
-export function thresholdCurveOf(curves: ModelCurves | undefined): ThresholdCurve | undefined {
-  return curves?.kind === 'classes' ? curves.by_threshold : undefined;
-}
-
-/** A fitted card with the costs that were given, the threshold that is cheapest by them, and the one to answer by. */
+/**
+ * A fitted card with the costs that were given, else those that were chosen for the model in charge; the threshold that is
+ * cheapest by them; and the one to answer by.
+ */
 export function withThresholds(
+  { cards }: Context,
   fitted: FittedModel,
-  { costs, threshold }: { costs?: Record<string, unknown>; threshold?: ThresholdRule },
+  { costs, threshold }: Pick<TrainRequest, 'costs' | 'threshold'>,
   curves: ModelCurves | undefined,
   { onWarning }: Hooks,
 ): FittedModel {
-  const card = withCosts(fitted, costs as AnswerCosts | undefined, thresholdCurveOf(curves));
+  const curve = thresholdCurveOf(curves);
+  const before = cards.named(fitted.name)?.inCharge.card;
+  const hasTwo = fitted.task === 'classification' && (fitted.classes?.length ?? 2) === 2;
+  const isKept = costs === undefined && hasTwo && before?.costs_chosen === true;
+  const card = { ...withCosts(fitted, isKept ? before.costs : costs, curve) };
+  if (isKept) {
+    card.costs_chosen = true;
+  } else {
+    delete card.costs_chosen;
+  }
   if (threshold === undefined) {
     return card;
   }
