@@ -14,6 +14,6 @@ const forecast = context.get('forecast');
 node.status({
   fill: risk > 0.5 ? 'red' : risk > 0.2 ? 'yellow' : 'green',
   shape: row.failed ? 'ring' : 'dot',
-  text: `failure ${Math.round(100 * risk)} % · bearing ${row.bearing_c} → ${forecast?.toFixed(1) ?? '…'} °C`,
+  text: `${Math.round(100 * risk)} % · ${row.bearing_c} → ${forecast?.toFixed(1) ?? '…'} °C`,
 });
 return msg;

@@ -22,21 +22,21 @@ export function uploadOnce() {
     set: 'train',
     target: 'rentals',
   });
-  const few = flow.node('tabular-fit', 'few estimators', [3, 1], {
+  const few = flow.node('tabular-fit', 'few estimators', [3.3, 1], {
     ...table,
     target: 'rentals',
     task: 'regression',
     model: 'rentals, quick',
     options: JSON.stringify({ n_estimators: 2, random_state: 1 }),
   });
-  const many = flow.node('tabular-fit', 'more estimators', [3, 2], {
+  const many = flow.node('tabular-fit', 'more estimators', [3.3, 2], {
     ...table,
     target: 'rentals',
     task: 'regression',
     model: 'rentals',
     options: JSON.stringify({ n_estimators: 8, random_state: 1 }),
   });
-  const cards = flow.debug('model card', [4, 1.5], 'model');
+  const cards = flow.debug('model card', [4.4, 1.5], 'model');
   const ask = flow.node('inject', 'Predict', [0, 4.5], {
     ...NODE_DEFAULTS.inject,
     props: [{ p: 'payload' }],
@@ -52,19 +52,19 @@ export function uploadOnce() {
     set: 'test',
     model: 'rentals',
   });
-  const mean = flow.node('tabular-predict', 'mean', [3, 4], {
+  const mean = flow.node('tabular-predict', 'mean', [3.3, 4], {
     ...table,
     model: 'rentals',
     outputType: 'mean',
   });
-  const quantiles = flow.node('tabular-predict', 'quantiles', [3, 5], {
+  const quantiles = flow.node('tabular-predict', 'quantiles', [3.3, 5], {
     ...table,
     model: 'rentals',
     outputType: 'quantiles',
     quantiles: '0.1,0.5,0.9',
   });
-  const meanShown = flow.debug('rentals a day', [4, 4], 'prediction');
-  const bandShown = flow.debug('their 0.1, 0.5 and 0.9 quantiles', [4, 5], 'prediction');
+  const meanShown = flow.debug('rentals a day', [4.4, 4], 'prediction');
+  const bandShown = flow.debug('their 0.1, 0.5 and 0.9 quantiles', [4.4, 5], 'prediction');
   flow.wire(train, days, trainSet, [few, many], cards);
   flow.wire(ask, testSet, [mean, quantiles]);
   flow.wire(mean, meanShown);

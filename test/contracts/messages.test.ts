@@ -75,7 +75,7 @@ describe('messages in and out of every node', function () {
 
   for (const [name, recorded] of Object.entries(expected)) {
     it(name, () => {
-      assert.deepEqual(differences(name, recorded, found[name], PURPOSE), []);
+      assert.deepEqual(differences(name, wordless(recorded), wordless(found[name]), PURPOSE), []);
     });
   }
 
@@ -89,6 +89,12 @@ describe('messages in and out of every node', function () {
     assert.doesNotMatch(deployed.logged, /\[error\]|\[warn\] \[tabular-/);
   });
 });
+
+/** Without the words of its status; an error's code is none. */
+function wordless(result: CaseResult | undefined): unknown {
+  const status = result?.status;
+  return !status || status.fill === 'red' ? result : { ...result, status: { ...status, text: '' } };
+}
 
 /** The flows of the examples, with nothing in them that begins by itself. */
 function exampleFlows(): FlowNode[][] {

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { STATUS_WIDTH, widthOfText } from '../doors/runtime';
 import { mosquittoBinary, startMosquitto } from '../helpers/mosquitto';
 import { type FlowNode, type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
 import { installedPackage } from '../helpers/packed';
@@ -74,6 +75,7 @@ describe('every example, imported and deployed', function () {
   this.timeout(240_000);
 
   let red: RealNodeRed;
+  let types = new Map<string, string>();
   let service: StrictService;
   let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined;
   const tested = new Set<string>();
@@ -110,15 +112,19 @@ describe('every example, imported and deployed', function () {
     const flow = example(name);
     change(flow);
     await red.deploy([...KEEPER, ...flow], 'nodes');
+    types = new Map(flow.map(({ id, type }) => [id, type]));
     return flow;
   }
 
   /** Ends the example, as what it is connected to may end next; the one after it begins with nothing shown. */
   async function stop(): Promise<void> {
+    const said = [...red.statuses].filter(([id]) => /^(?:tabular-|function)/.test(types.get(id) ?? ''));
+    const wide = said.filter(([, { text }]) => widthOfText(text ?? '') > STATUS_WIDTH);
     await red.deploy(KEEPER, 'nodes');
     red.debug.length = 0;
     red.statuses.clear();
     service.requests.length = 0;
+    assert.deepEqual(wide, [], 'statuses that run into the nodes beside them');
   }
 
   it('First steps: trains on CSV text, then predicts three rows', async () => {
@@ -172,7 +178,7 @@ describe('every example, imported and deployed', function () {
     await red.shown(cards, 4);
     const upload = find(flow, 'tabular-upload', 'train set');
     await waitFor('the status of the upload', () =>
-      /already uploaded/.test(red.statuses.get(upload)?.text ?? '') ? true : undefined,
+      /already there/.test(red.statuses.get(upload)?.text ?? '') ? true : undefined,
     );
   });
 

@@ -67,7 +67,7 @@ describe('a watch in a real Node-RED', function () {
     await send(
       Array.from({ length: 40 }, (_, i) => [predicted(i, 50), came(i, 50 + (i % 5 === 0 ? 2 : 0.5))]).flat(),
     );
-    await status('80% of 40 in the band · MAE 0.80');
+    await status('80% of 40 in band · MAE 0.80');
     // An alarm is on disk as soon as it is told.
     await send([predicted(40, 90)]);
     const file = path.join(userDir, 'tabular-prediction', 'watch', 'w.json');
@@ -75,7 +75,7 @@ describe('a watch in a real Node-RED', function () {
     red.process.kill('SIGKILL');
     await once(red.process, 'exit');
     red = await startNodeRed({ flows: flow(), userDir });
-    await status('80% of 40 in the band · MAE 0.80');
+    await status('80% of 40 in band · MAE 0.80');
     await send([came(40, 89), predicted(41, 90), predicted(42, 70), came(1, 70)]);
     const after = await waitFor('the truth of before', () =>
       / of 41 /.test(red!.statuses.get('w')?.text ?? '') ? known() : undefined,

@@ -28,7 +28,7 @@ export function useConfig(red: Red, node: FlowNode, id: string | undefined): Use
   const isDefault = id === undefined || id === '' || id === '_ADD_';
   const embedded = isDefault ? joinDefaultService(node) : undefined;
   if (isDefault) {
-    whenStarted(red, node, () => StatusLine.of(node, red).showIdle('embedded'));
+    whenStarted(red, node, () => StatusLine.of(node, red).showIdle({ kind: 'plain', key: 'embedded' }));
   }
   const find = (): ConfigState | undefined => (isDefault ? embedded?.state() : configNode(red, id)?.state);
   return {

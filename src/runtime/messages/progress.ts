@@ -1,6 +1,6 @@
 import type { Hooks, StatusEvent } from '../../scoring/types';
 import type { FlowNode } from '../node-red';
-import { Pace, speedText, timeParts } from '../status/speed';
+import { Pace, timeParts } from '../status/speed';
 import type { Progress, Shown, StatusLine } from '../status/status-line';
 import type { MessageWork } from './message-handler';
 
@@ -77,7 +77,7 @@ export class Follower {
     }
     return {
       key: 'uploadingAt',
-      values: { percent, speed: this.speed(speed), time: this.time(left) },
+      values: { percent, time: this.time(left) },
       progress: { ...progress, bytes_per_second: Math.round(speed), seconds_left: left },
     };
   }
@@ -99,7 +99,7 @@ export class Follower {
     const left = Math.ceil((seconds * (1 - fraction)) / fraction);
     return {
       key: 'fittingOf',
-      values: { time, percent, left: this.time(left) },
+      values: { percent, time: this.time(left) },
       progress: { ...progress, percent, seconds_left: left },
     };
   }
@@ -123,10 +123,6 @@ export class Follower {
           values: { percent, time: this.time(left) },
           progress: { ...known, seconds_left: left },
         };
-  }
-
-  private speed(bytesPerSecond: number): string {
-    return speedText(bytesPerSecond, (value, digits) => this.status.number(value, digits));
   }
 
   private time(seconds: number): string {

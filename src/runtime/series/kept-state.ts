@@ -22,8 +22,7 @@ export function showKeptSeries(red: Red, node: FlowNode, keeper: SeriesKeeper): 
       return;
     }
     const { progress } = await keeper.open();
-    const { kind, key, values, progress: numbers } = seriesStatus(progress);
-    StatusLine.of(node, red).showIdle(key, values, kind, numbers);
+    StatusLine.of(node, red).showIdle(seriesStatus(progress));
     addColumns(node.id, progress.columns);
   }
 }

@@ -3,8 +3,6 @@ import type { LastReading } from '../input/columns-seen';
 import type { Progress, Shown, StatusKind, StatusLine } from '../status/status-line';
 import type { ReadMessages } from './read-messages';
 
-/** A status is at most so long. */
-const MAX_CHARACTERS = 30;
 /** Outcomes of the rarer class that the first train set takes. */
 const RARER_NEEDED = 20;
 /** Events that it takes. */
@@ -62,13 +60,14 @@ export function showSeries(status: StatusLine, { progress }: Series, messages: R
 }
 
 /** `as Tasmota: pump1, 9 values`, as far as there is room. */
-function recognised({ shape = '', key, values }: LastReading): Pick<Shown, 'key' | 'values'> {
+function recognised({ shape = '', key, values }: LastReading): Pick<Shown, 'key' | 'values' | 'shorter'> {
   const count = Object.keys(values).length;
-  const room = MAX_CHARACTERS - `as : , ${count} values`.length - shape.length;
-  if (room < 0) {
-    return { key: 'series.as', values: { shape } };
-  }
-  return key === undefined || key.length > room
-    ? { key: 'series.asValues', values: { shape, values: count } }
-    : { key: 'series.asKey', values: { shape, key, values: count } };
+  const counted = {
+    key: 'series.asValues',
+    values: { shape, values: count },
+    shorter: { key: 'series.as', values: { shape } },
+  };
+  return key === undefined
+    ? counted
+    : { key: 'series.asKey', values: { shape, key, values: count }, shorter: counted };
 }

@@ -15,25 +15,27 @@ export function fittedStatus(
 ): Shown & { kind: StatusKind } {
   const { accuracy, r2 } = card.scores ?? {};
   const kind = card.doubts === undefined ? 'ready' : 'doubtful';
-  const order = card.order === 'time' ? 'InTime' : '';
   const scored = (name: 'accuracy' | 'r2', score: number): Shown & { kind: StatusKind } => {
     const without = scoreWithout(card, name);
     const values = { score: status.number(rounded(score), 2) };
     return without === undefined
-      ? { kind, key: `fitted.${name}${order}`, values }
+      ? { kind, key: `fitted.${name}`, values }
       : {
           kind: score > without.score ? kind : 'doubtful',
-          key: `fitted.${name}${without.isNow ? 'OverNow' : 'Over'}${order}`,
+          key: `fitted.${name}${without.isNow ? 'OverNow' : 'Over'}`,
           values: { ...values, without: status.number(rounded(without.score), 2) },
+          shorter: { key: `fitted.${name}`, values },
         };
   };
   const ranked = rankedRare(card);
   if (ranked !== undefined) {
     const shown = kind === 'ready' && !ranked.tells ? 'doubtful' : kind;
+    const values = { score: status.number(rounded(ranked.rocAuc), 2) };
     return {
       kind: shown,
-      key: `fitted.rocAuc${order}`,
-      values: { score: status.number(rounded(ranked.rocAuc), 2) },
+      key: 'fitted.rocAucOver',
+      values,
+      shorter: { key: 'fitted.rocAuc', values },
     };
   }
   if (accuracy !== undefined) {
@@ -90,21 +92,25 @@ export function showFitted(
     status.show('ready', `stays.${why}`, values);
     return;
   }
-  const { kind, key, values } = fittedStatus(status, card, taskFound);
-  status.show(kind, key, values);
+  status.become(() => fittedStatus(status, card, taskFound));
 }
 
 /** After a roll back: the version that is in charge now, and how good it is. */
 export function showVersion(status: StatusLine, card: ModelCard): void {
-  const { kind, key, values } = versionStatus(status, card);
-  status.show(kind, key, values);
+  status.become(() => versionStatus(status, card));
 }
 
 /** What a fit node shows of a version that another one was put aside for. */
 export function versionStatus(status: StatusLine, card: ModelCard): Shown & { kind: StatusKind } {
-  const { kind, key, values } = fittedStatus(status, card, false);
+  const { kind, ...shown } = fittedStatus(status, card, false);
+  const { key, values } = shown.shorter ?? shown;
   const { version } = card;
-  return { kind, key: 'fitted.version', values: { version, text: status.text(key, values) } };
+  return {
+    kind,
+    key: 'fitted.version',
+    values: { version, text: status.text(key, values) },
+    shorter: { key: 'fitted.versionAlone', values: { version } },
+  };
 }
 
 /** After a fit whose model did not take charge. */

@@ -38,19 +38,6 @@ export class Pace {
   }
 }
 
-const UNITS = ['B/s', 'kB/s', 'MB/s', 'GB/s'];
-
-/** `12 MB/s`, or `1.2 MB/s` below 10. `write` formats a number with this many decimals. */
-export function speedText(bytesPerSecond: number, write: (value: number, digits: number) => string): string {
-  let value = bytesPerSecond;
-  let unit = 0;
-  while (value >= 999.5 && unit < UNITS.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${write(value, value < 9.95 && unit > 0 ? 1 : 0)} ${UNITS[unit]}`;
-}
-
 /** A duration in the unit a person would use: the key below `status.time` in the catalogue, and the value. */
 export function timeParts(seconds: number): { unit: 's' | 'min' | 'h'; value: number } {
   if (seconds < 90) {

@@ -5,6 +5,9 @@ import { type FlowNode, number, type Red, text } from '../node-red';
 /** The shortest time between two statuses of one node, in milliseconds: the editor redraws at each. */
 const INTERVAL_MS = 250;
 
+/** The most that a status takes, in columns: more runs into the nodes beside it. */
+export const STATUS_WIDTH = 30;
+
 export type StatusKind = 'busy' | 'ready' | 'doubtful' | 'error' | 'waiting' | 'plain';
 
 const LOOK: Record<StatusKind, Pick<NodeStatus, 'fill' | 'shape'>> = {
@@ -55,6 +58,8 @@ export interface Shown {
   key: string;
   values?: Record<string, string | number>;
   progress?: Progress;
+  /** Shown in its place where it takes more than `STATUS_WIDTH`. */
+  shorter?: Pick<Shown, 'key' | 'values' | 'shorter'>;
 }
 
 type Status = NodeStatus & { progress?: Progress };
@@ -101,9 +106,9 @@ export class StatusLine {
   }
 
   /** Shows a text while no message has anything to show. */
-  showIdle(key: string, values?: Shown['values'], kind: StatusKind = 'plain', progress?: Progress): void {
+  showIdle(shown: Shown & { kind: StatusKind }): void {
     if (this.last === -Infinity || this.idle) {
-      this.show(kind, key, values, progress);
+      this.become(() => shown);
       this.idle = true;
     }
   }
@@ -113,8 +118,18 @@ export class StatusLine {
     this.put(() => this.made({ kind, ...make() }));
   }
 
-  private made({ kind, key, values, progress }: Shown & { kind: StatusKind }): Status {
-    return { ...LOOK[kind], text: this.text(key, values), ...(progress !== undefined && { progress }) };
+  private made({ kind, progress, ...shown }: Shown & { kind: StatusKind }): Status {
+    return { ...LOOK[kind], text: this.fitting(shown), ...(progress !== undefined && { progress }) };
+  }
+
+  /** The longest of its texts that fits; the shortest is cut where a name in it is too long. */
+  private fitting({ key, values, shorter }: Omit<Shown, 'progress'>): string {
+    const text = this.text(key, values);
+    // Without a catalogue the text is its key, which only says something whole.
+    if (widthOfText(text) <= STATUS_WIDTH || text.includes(`status.${key}`)) {
+      return text;
+    }
+    return shorter === undefined ? cut(text) : this.fitting(shorter);
   }
 
   /** The catalogue's text `status.<key>`. */
@@ -127,7 +142,7 @@ export class StatusLine {
     return number(this.red, value, digits);
   }
 
-  /** Shows a text that needs no translation: an error's code, a model's name. */
+  /** Shows a text that needs no translation: an error's code. */
   literal(kind: StatusKind, literal: string): void {
     this.put(() => ({ ...LOOK[kind], text: literal }));
   }
@@ -196,4 +211,20 @@ export class StatusLine {
     this.last = performance.now();
     this.node.status(status);
   }
+}
+
+/** How wide a text is: a character of Chinese, Japanese or Korean takes two columns. */
+export function widthOfText(text: string): number {
+  return (
+    text.length +
+    (text.match(/[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/gu)?.length ?? 0)
+  );
+}
+
+function cut(text: string): string {
+  const characters = Array.from(text);
+  while (widthOfText(characters.join('')) >= STATUS_WIDTH) {
+    characters.pop();
+  }
+  return `${characters.join('')}…`;
 }

@@ -24,8 +24,7 @@ export function showKeptWatch(red: Red, node: FlowNode, keeper: WatchKeeper): vo
     keeper.noteInCharge(watches);
     const newest = watches.at(-1);
     if (newest !== undefined) {
-      const { kind, key, values, progress } = watchStatus(red, newest.report(), watches.length > 1);
-      StatusLine.of(node, red).showIdle(key, values, kind, progress);
+      StatusLine.of(node, red).showIdle(watchStatus(red, newest.report(), watches.length > 1));
     }
   }
 }

@@ -28,14 +28,6 @@ describe('the status of a fit', () => {
     assert.equal(shown({ scores: scores({ r2: -0.001 }) }, false), 'fitted.r2 {"score":"0.00"}');
   });
 
-  it('says where the rows were taken in order of time', () => {
-    const r2 = scores({ r2: 0.7 });
-    assert.equal(shown({ scores: r2, order: 'time' }, false), 'fitted.r2InTime {"score":"0.70"}');
-    assert.equal(shown({ scores: r2, order: 'none' }, false), 'fitted.r2 {"score":"0.70"}');
-    const accuracy = scores({ accuracy: 0.9 });
-    assert.equal(shown({ scores: accuracy, order: 'time' }, true), 'fitted.accuracyInTime {"score":"0.90"}');
-  });
-
   it('says what comes without a model, and is green only where the model is better', () => {
     const fitted = (own: Partial<ModelScores>, task: ModelCard['task']) => {
       const node = fakeNode();
@@ -73,8 +65,7 @@ describe('the status of a fit', () => {
       return [node.statuses[0]!.fill, node.statuses[0]!.text!.replace(/^.*:status\./, '')];
     };
     const good = { accuracy: 0.97, roc_auc: 0.961, log_loss: 0.08 };
-    assert.deepEqual(rare(good), ['green', 'fitted.rocAuc {"score":"0.96"}']);
-    assert.deepEqual(rare(good, { order: 'time' }), ['green', 'fitted.rocAucInTime {"score":"0.96"}']);
+    assert.deepEqual(rare(good), ['green', 'fitted.rocAucOver {"score":"0.96"}']);
     assert.equal(rare(good, { doubts: ['few events'] })[0], 'yellow');
     assert.equal(rare({ ...good, log_loss: 0.13 })[0], 'yellow');
     assert.match(String(rare({ accuracy: 0.98 })[1]), /accuracyOver/, 'of three labels there is none');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { Follower, Pace, speedText, StatusLine, timeParts } from '../../doors/runtime';
+import { Follower, Pace, StatusLine, timeParts } from '../../doors/runtime';
 import { stoppedClock } from '../../helpers/clock';
 import { fakeNode, fakeRed } from './fake';
 
@@ -37,24 +37,7 @@ describe('Pace', () => {
   });
 });
 
-describe('speeds and times in words', () => {
-  for (const [speed, text] of [
-    [12, '12 B/s'],
-    [999.4, '999 B/s'],
-    [999.6, '1.0 kB/s'],
-    [9_940, '9.9 kB/s'],
-    [9_960, '10 kB/s'],
-    [12_300_000, '12 MB/s'],
-    [999_700_000, '1.0 GB/s'],
-    [2.5e12, '2500 GB/s'],
-  ] as const) {
-    it(`${speed} bytes a second: ${text}`, () =>
-      assert.equal(
-        speedText(speed, (value, digits) => value.toFixed(digits)),
-        text,
-      ));
-  }
-
+describe('times in words', () => {
   for (const [seconds, unit, value] of [
     [0, 's', 0],
     [89, 's', 89],
@@ -83,7 +66,7 @@ describe('Follower', () => {
     return { text: text.replaceAll(KEY, ''), progress };
   }
 
-  it('an upload: percent at once, then speed and time left', () => {
+  it('an upload: percent at once, then the time left', () => {
     const first = last([0, { key: 'uploading', sent: 430, total: 1000 }]);
     assert.deepEqual(first, {
       text: 'uploading {"percent":"43"}',
@@ -94,7 +77,7 @@ describe('Follower', () => {
       [2000, { key: 'uploading', sent: 4_000_000, total: 10_000_000 }],
     );
     assert.deepEqual(later, {
-      text: 'uploadingAt {"percent":"40","speed":"2.0 MB/s","time":"time.s {\\"value\\":\\"3\\"}"}',
+      text: 'uploadingAt {"percent":"40","time":"time.s {\\"value\\":\\"3\\"}"}',
       progress: {
         phase: 'uploading',
         percent: 40,
@@ -126,7 +109,7 @@ describe('Follower', () => {
     });
     const known = last([0, { key: 'fitting', seconds: 30, fraction: 0.25 }]);
     assert.deepEqual(known.progress, { phase: 'fitting', seconds: 30, percent: 25, seconds_left: 90 });
-    assert.match(known.text, /^fittingOf .*"percent":"25".*"left":"time\.min/);
+    assert.match(known.text, /^fittingOf .*"percent":"25".*"time":"time\.min/);
   });
 
   it('a predict in parts: rows, and percent and time left where their number is known', () => {

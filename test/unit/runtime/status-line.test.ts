@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 
-import { StatusLine } from '../../doors/runtime';
+import { STATUS_WIDTH, StatusLine, widthOfText } from '../../doors/runtime';
 import { stoppedClock } from '../../helpers/clock';
-import { fakeNode, fakeRed } from './fake';
+import { longestStatuses } from '../../helpers/longest-statuses';
+import { fakeNode, fakeRed, redIn } from './fake';
 
 describe('StatusLine', () => {
   const clock = stoppedClock();
@@ -28,6 +29,26 @@ describe('StatusLine', () => {
       node.statuses[0]?.text,
       'node-red-contrib-tabular-prediction/tabular-config:status.uploading {"percent":"43"}',
     );
+  });
+
+  it('is at most 30 columns wide in each language, with the longest values that it may have', () => {
+    for (const language of ['en-US', 'de', 'ja']) {
+      const wide = [...longestStatuses(language)].filter(([, text]) => widthOfText(text) > STATUS_WIDTH);
+      assert.deepEqual(wide, [], language);
+    }
+  });
+
+  it('is cut where a name in it is longer; a character of Japanese takes two columns', () => {
+    const node = fakeNode();
+    const status = new StatusLine(node, redIn('en-US'));
+    const billed = (model: string) => {
+      status.show('ready', 'billed.model', { model });
+      clock.pass(300);
+      return node.statuses.at(-1)!.text;
+    };
+    assert.equal(billed('model-of-this-release-3'), 'billed as model-of-this-relea…');
+    assert.equal(billed('予測モデル'), 'billed as 予測モデル');
+    assert.equal(billed('予測モデル予測モデル予測'), 'billed as 予測モデル予測モデ…');
   });
 
   it('says the same thing once', () => {

@@ -101,22 +101,32 @@ describe('what a watch node says', () => {
     };
     const live = { measure: 'mae', rows: 412, loss: 1.71, promised: 1.6 };
     const coverage = { told: 0.8, held: 0.78, rows: 412 };
-    assert.equal(status({ live, coverage }), '78% of 412 in the band · MAE 1.7 (promised 1.6)');
-    assert.equal(status({ live }, true), 'motor: 412 outcomes · MAE 1.7 (promised 1.6)');
+    assert.equal(status({ live, coverage }), 'MAE 1.7 (promised 1.6)');
+    assert.equal(status({ live }, true), 'motor: MAE 1.7 (promised 1.6)');
+    const rare = { measure: 'log_loss', rows: 836, loss: 0.0186, promised: 0.0033 };
+    assert.equal(status({ live: rare }), 'promised 0.0033, now 0.019');
+    assert.equal(status({ live: rare, model: 'pump failure' }, true), 'pump failure: log-loss 0.019');
     assert.equal(
-      status({ live: { measure: 'log_loss', rows: 412, loss: 0.312 }, coverage }),
-      '78% of 412 right · log-loss 0.31',
+      status({ live: rare, model: 'the failures of all pumps' }, true),
+      'the failures of all pumps: lo…',
     );
-    assert.equal(status({ live, coverage, version: 3, isNew: true }), 'version 3 in charge, no outcomes yet');
-    assert.match(status({ live, coverage: { ...coverage, held: 0.997 } }), /^99% of 412/);
-    assert.equal(status({ live: { measure: 'mae', rows: 0 } }), 'waiting for outcomes, 25 predictions open');
+    const unpromised = { ...live, promised: undefined };
+    assert.equal(status({ live: unpromised, coverage }), '78% of 412 in band · MAE 1.7');
+    const percent = { live: unpromised, coverage: { ...coverage, held: 0.997 } };
+    assert.match(status(percent), /^99% of 412/);
+    assert.equal(
+      status({ live: { ...unpromised, rows: 4_120 }, coverage: { ...coverage, rows: 123_412 } }),
+      '4,120 outcomes · MAE 1.7',
+    );
+    assert.equal(status({ live, coverage, version: 3, isNew: true }), 'version 3: no outcomes yet');
+    assert.equal(status({ live: { measure: 'mae', rows: 0 } }), 'awaiting outcomes: 25');
     assert.equal(
       status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1300, unmet: 1200 } }),
-      '1,200 outcomes match none of 25 predictions: check msg.series',
+      '1,200 unmatched (msg.series)',
     );
     assert.equal(
       status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1300, unmet: 0 } }),
-      'waiting for outcomes, 25 predictions open',
+      'awaiting outcomes: 25',
       'outcomes of the time before the first prediction',
     );
   });

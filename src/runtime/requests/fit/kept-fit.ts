@@ -45,8 +45,7 @@ export function showKeptFit(
       return;
     }
     shown = card;
-    const { kind, key, values } = (isNewest(card) ? fittedStatus : versionStatus)(status, card, false);
-    status.showIdle(key, values, kind);
+    status.showIdle((isNewest(card) ? fittedStatus : versionStatus)(status, card, false));
     offerColumns(node.id, [...card.columns.map(({ name }) => name), card.target]);
   });
 
