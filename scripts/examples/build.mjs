@@ -9,6 +9,14 @@ import { energy } from './energy.mjs';
 import { energyFromFile } from './energy-from-file.mjs';
 import { errorsByCode } from './errors-by-code.mjs';
 import { firstSteps } from './first-steps.mjs';
+import {
+  homeAssistant,
+  influxdb,
+  loraWan,
+  mqttDevices,
+  opcUaAndModbus,
+  pricesAndWeather,
+} from './from-source.mjs';
 import { hostedService } from './hosted-service.mjs';
 import { keepingTrue } from './keeping-true.mjs';
 import { limitsCheck } from './limits-check.mjs';
@@ -25,7 +33,12 @@ const examples = {
   'Energy from a CSV file': energyFromFile(),
   'Energy of the next 24 hours': energy(),
   'Handling errors by code': errorsByCode(),
+  'From Home Assistant': homeAssistant(),
+  'From LoRaWAN': loraWan(),
+  'From MQTT devices': mqttDevices(),
+  'From OPC UA and Modbus': opcUaAndModbus(),
   'Hosted service': hostedService(),
+  'InfluxDB in and out': influxdb(),
   'Keeping a model true': keepingTrue(),
   'Limits check': limitsCheck(),
   'First steps': firstSteps(),
@@ -33,6 +46,7 @@ const examples = {
   'Live machine with plots': liveMachine(true),
   'Model report': modelReport(),
   'MQTT sensors': mqttSensors(),
+  'Prices and a weather plan': pricesAndWeather(),
   'PostgreSQL in and out': postgresql(),
   'Scale out over MQTT': scaleOut(),
   'Upload once': uploadOnce(),

@@ -206,6 +206,8 @@ export const SERIES_DEFAULTS = {
   key: '',
   keyType: 'column',
   time: '',
+  shape: 'auto',
+  names: '',
   outcome: 'column',
   column: '',
   operator: '=',

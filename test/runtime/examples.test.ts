@@ -439,6 +439,59 @@ describe('every example, imported and deployed', function () {
     fs.rmSync(folder, { recursive: true, force: true });
   });
 
+  /** Columns whose values stand in a row, beside the forecast, by the model that a source feeds. */
+  const SOURCES: Record<string, Record<string, string[]>> = {
+    'From Home Assistant': { 'living room': ['sensor.outdoor_temperature', 'sensor.heating_power'] },
+    'From MQTT devices': {
+      'Tasmota power': ['ENERGY.Voltage', 'DS18B20.Temperature'],
+      'Shelly power': ['switch:0.voltage', 'switch:0.current'],
+      greenhouse: ['humidity', 'battery'],
+    },
+    'From OPC UA and Modbus': {
+      'motor temperature': ['Line1/Motor1/Speed'],
+      'pump flow': ['pressure', 'running'],
+    },
+    'From LoRaWAN': { 'soil moisture': ['soil_temperature', 'battery'] },
+    'InfluxDB in and out': { vibration: ['temperature'] },
+    'Prices and a weather plan': { 'energy of a day': ['total', 'temperature_2m', 'cloud_cover'] },
+  };
+  for (const [name, models] of Object.entries(SOURCES)) {
+    it(`${name}: messages as they come become a model and forecasts, without a function node after the source`, async () => {
+      const flow = await start(name, (nodes) => {
+        fitQuickly(nodes);
+        nodes.filter(({ type }) => type === 'inject').forEach((node) => (node.onceDelay = 0.1));
+        const source = nodes.find(({ type }) => type === 'function')!.name as string;
+        for (const model of Object.keys(models)) {
+          withoutFunctionNodes(nodes, source, `forecast: ${model}`);
+          withoutFunctionNodes(nodes, source, `model: ${model}`);
+        }
+      });
+      for (const [model, columns] of Object.entries(models)) {
+        const [fitted] = await red.shown(find(flow, 'debug', `model: ${model}`), 1, 60_000);
+        const card = fitted!.msg as { columns: { name: string }[] };
+        const [shown] = await red.shown(find(flow, 'debug', `forecast: ${model}`), 1, 60_000);
+        const row = [shown!.msg].flat()[0] as Record<string, number>;
+        assert.ok(row.forecast_low! <= row.forecast_mid! && row.forecast_mid! <= row.forecast_high!);
+        for (const column of columns) {
+          assert.ok(
+            card.columns.some((known) => known.name.startsWith(column)),
+            column,
+          );
+        }
+      }
+      if (name.startsWith('InfluxDB')) {
+        const [written] = await red.shown(find(flow, 'debug', 'to influxdb batch'));
+        const points = written!.msg as Record<'tags' | 'fields', Record<string, unknown>>[];
+        assert.deepEqual(points.map(({ tags }) => tags.machine).sort(), ['m1', 'm2']);
+        assert.ok(points.every(({ fields }) => Number(fields.vibration_mid) > 0));
+      }
+      assert.deepEqual(
+        red.debug.filter((message) => message.id === find(flow, 'debug', 'error')),
+        [],
+      );
+    });
+  }
+
   it('Model report: what the fit said of the model, and what newer rows say, drawn from the same fields', async () => {
     const flow = await start('Model report', fitQuickly);
     withoutFunctionNodes(flow, 'Press', 'last week scored');

@@ -3,7 +3,7 @@ import type { KeptRow } from '../kept-row';
 import { ROW_LEFT, ROW_STAYED } from '../readings/machine';
 import { noTime } from '../readings/time-and-key';
 import { turnToNumbers } from '../state/turn-to-numbers';
-import type { BackfillOptions, PushOptions, SeriesPast, SeriesTable } from '../types';
+import type { BackfillOptions, PushOptions, SeriesPast, SeriesTable, TrainReason } from '../types';
 import { acceptReading } from './accept-reading';
 import type { SeriesParts } from './parts';
 import { type PastReadings, readPast, withHeld } from './past-readings';
@@ -69,10 +69,18 @@ export async function backfill(
   if (!isAll) {
     addNewestRows(parts, rows, new Set(past.readings.map(({ key }) => key)));
   }
-  const { kind } = settings.train;
-  const reason = state.schedule.trainSets === 0 ? 'first' : 'rows';
-  const trainSet = kind === 'never' ? undefined : builder.trainSet(reason);
+  const reason = reasonToTrain(parts, past.readings.length);
+  const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
   return { rows, outcomes, ...(trainSet !== undefined && { trainSet }) };
+}
+
+/** Why a table gives a train set; one of few rows, as a query for what is new, gives one as live readings do. */
+function reasonToTrain({ settings, state, now }: SeriesParts, rows: number): TrainReason | undefined {
+  const { schedule } = state;
+  if (settings.shape === 'auto' && schedule.areFew(rows)) {
+    return schedule.due(state.facts(now()));
+  }
+  return settings.train.kind === 'never' ? undefined : schedule.trainSets === 0 ? 'first' : 'rows';
 }
 
 /** Whether the outcome of a row had been released before its machine started over. */

@@ -9,6 +9,8 @@ export const FIRST_EVENTS = 3;
 /** `auto` after that: grown by this share, or a day later by this many rows. */
 const GROWTH = 0.2;
 const DAILY_ROWS = 50;
+/** A table of fewer rows than this share of the last train set is like live readings. */
+const FEW = 0.05;
 
 /** What decides whether a train set is due. */
 export interface ScheduleFacts {
@@ -41,6 +43,11 @@ export class Schedule {
   get needed(): number {
     const { schedule } = this;
     return schedule.kind === 'never' ? 0 : schedule.kind === 'rows' ? schedule.rows : FIRST_ROWS;
+  }
+
+  /** Whether the rows of a table are few beside those of the last train set. */
+  areFew(rows: number): boolean {
+    return rows < FEW * this.keptThen;
   }
 
   due(facts: ScheduleFacts): TrainReason | undefined {

@@ -216,6 +216,23 @@ describe('train sets of a series', () => {
     assert.equal(series.progress.events, 0);
   });
 
+  it('leaves with a table, but not with each answer of a query for what is new', async () => {
+    for (const shape of ['auto', 'plain'] as const) {
+      const { series } = await open({ column: 'x', ahead: '1m', windows: '5m', shape });
+      const rows = (from: number, to: number): SeriesReading[] =>
+        Array.from({ length: to - from }, (_, i) => ({ time: START + (from + i) * MINUTE, x: Math.sin(i) }));
+      const reasons: (string | undefined)[] = [];
+      for (const [from, to] of [
+        [0, 400],
+        [400, 405],
+        [405, 500],
+      ] as const) {
+        reasons.push((await backfill(series, rows(from, to))).trainSet?.train.reason);
+      }
+      assert.deepEqual(reasons, ['first', shape === 'auto' ? undefined : 'rows', 'rows']);
+    }
+  });
+
   it('come on asking and for a decay, but not within an hour for a decay', async () => {
     let now = START + 1000 * DAY;
     const { series } = await open({ column: 'x', train: 'never' }, () => now);
