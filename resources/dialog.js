@@ -29,7 +29,7 @@
    * The rows of one dialog; labels, choices and what an empty field stands for come with its settings (`defaults`).
    * Options of every row: icon, unit and tip (keys), placeholder (a text, or true for the key of this name), when
    * ("field=value", "field=one|other", "field!=value": shown only then), unless (the task of a model: not shown where the chosen model
-   * has it).
+   * has it), fill (it is filled in as it is shown, where there is one answer only).
    */
   function rowsOf(type, defaults) {
     const word = (key) => escape(shared.word(type, key));
@@ -69,6 +69,7 @@
             placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
             'data-tabular-suggest': options.suggest,
             'data-tabular-many': options.many,
+            'data-tabular-fill': options.fill,
             ...more,
           })}>`,
       );

@@ -78,6 +78,27 @@
     return [...new Set(names)].filter((name) => name !== '' && !fitted.has(name));
   }
 
+  /*
+   * The labels that a watch node may raise an alarm for, the one looked for first; `sure` where it is known which model it
+   * watches. A model of an event, which a series node makes, has yes and no.
+   */
+  function labelsOf(node, cards) {
+    const sources = RED.nodes.filterLinks({ target: node }).map(({ source }) => source);
+    const predict = sources.find(({ type }) => type === 'tabular-predict');
+    const model = $('#node-input-model').val() || (predict && predict.model);
+    const all = newestFirst(cards).filter(({ classes = [] }) => classes.length > 0);
+    const known = model ? all.filter(({ name }) => name === model) : all;
+    const isEvent = ({ outcome }) => outcome === 'event';
+    const events = RED.nodes.filterNodes({ type: 'tabular-series' }).some(isEvent) && known.length !== 1;
+    const classes = [...(events ? ['yes', 'no'] : []), ...known.flatMap((one) => one.classes)].map(String);
+    const { sought } = known[0] || {};
+    const first = classes.includes('yes') ? 'yes' : sought;
+    return {
+      labels: [...new Set(first === undefined ? classes : [String(first), ...classes])],
+      sure: first !== undefined && known.length < 2,
+    };
+  }
+
   /* What a field may be filled with, by the name of the suggestion: entries of a picker, given to `then`. */
   const sources = {
     columns: (node, then) =>
@@ -91,6 +112,11 @@
           ...planned.map((value) => ({ value, details: [text('notFitted')] })),
         ]);
         form.trigger('change');
+      }),
+    labels: (node, then) =>
+      fetchList(chosenService(), `models${whereFrom()}`, (cards) => {
+        const { labels, sure } = labelsOf(node, cards);
+        then(labels.map((value) => ({ value, sure, details: [] })));
       }),
     versions: (_node, then) =>
       fetchList(chosenService(), 'versions', ({ versions = [], defaultVersion }) =>
@@ -161,6 +187,23 @@
       if (typed) {
         input.on('change', refresh);
       }
+    });
+  }
+
+  /* Fills an empty field as it comes to be shown, by the user's choice, where it is known what belongs there. */
+  function fillIn(node, form, field) {
+    form.find('[data-tabular-fill]').each(function () {
+      const input = $(this);
+      const name = input.closest('[data-tabular-when]').attr('data-tabular-when').split('=')[0];
+      form.on('change', ({ target }) => {
+        if (target === field(name)[0] && input.is(':visible') && isEmpty(input.val())) {
+          sources[input.attr('data-tabular-suggest')](node, ([first]) => {
+            if (first?.sure && isEmpty(input.val())) {
+              input.val(first.value).trigger('change');
+            }
+          });
+        }
+      });
     });
   }
 
@@ -347,6 +390,7 @@
     refresh();
     unfold(node, prefix, form);
     form.on('change input', refresh);
+    fillIn(node, form, field);
     // A service that was chosen for the node is a change.
     const chosen = isEmpty(node.config) && !['', '_ADD_'].includes(field('config').val() || '');
     form.data('tabularOpened', chosen ? undefined : heldBy(form, prefix));

@@ -3,7 +3,7 @@ export interface Purpose {
   /** Properties that are new, by the end of their path without the numbers of lists: `model.scores.events`. */
   added: readonly string[];
   /** Values that are others, as the lines that `differences` has for them; "…" at the end stands for any rest. */
-  changed: readonly string[];
+  changed: readonly (string | RegExp)[];
 }
 
 /**
@@ -56,8 +56,13 @@ export function differences(
   }
 }
 
-function isSaid(line: string): (told: string) => boolean {
-  return (told) => (told.endsWith('…') ? line.startsWith(told.slice(0, -1)) : line === told);
+function isSaid(line: string): (told: string | RegExp) => boolean {
+  return (told) => {
+    if (typeof told !== 'string') {
+      return told.test(line);
+    }
+    return told.endsWith('…') ? line.startsWith(told.slice(0, -1)) : line === told;
+  };
 }
 
 function join(path: string, name: string): string {
@@ -68,3 +73,11 @@ function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
+
+/** An alarm of a value or an edge of a band says of which target it is, and the number as it did. */
+export const NAMED_ALARM = new RegExp(
+  [
+    String.raw`: was "([^"]*: )The (?:predicted value|upper edge of the band|lower edge of the band) has reached ([\d.]+) (\(alarm at .*)", is "\1[^"]+: (?:predicted|(?:upper|lower) edge of the band) \2 \3"$`,
+    String.raw`: was "([^"]*: )The alarm is over: the (?:predicted value|upper edge of the band|lower edge of the band) is back at ([\d.]+)\.", is "\4The alarm is over\. [^"]+: (?:predicted|(?:upper|lower) edge of the band) \5\."$`,
+  ].join('|'),
+);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { FlowNode } from '../helpers/node-red';
 import { unpackFolder } from './archive';
 import { ALIKE, CASES } from './cases';
-import { differences, type Purpose } from './compare';
+import { differences, NAMED_ALARM, type Purpose } from './compare';
 import { type CaseResult, EXAMPLES, type Found, MESSAGES, runCases } from './messages';
 
 const ALARM = 'watch an alarm of a probability: outcome.messages.watch an alarm of a probability';
@@ -34,6 +34,7 @@ const PURPOSE: Purpose = {
       (name) => `${name}: status.fill: was "green", is "yellow"`,
     ),
     // An alarm says what it is of.
+    NAMED_ALARM,
     ...['payload', 'change.text'].flatMap((place) => [
       `${ALARM}>1[0].${place}: was "a: The probability of \\"yes\\" has reached 0.800 (alarm at 0.6).", is "a: label = yes: 80.0 % (alarm at 0.6)."`,
       `${ALARM}>1[1].${place}: was "a: The alarm is over: the probability of \\"yes\\" is back at 0.100.", is "a: The alarm is over. label = yes: 10.0 %."`,

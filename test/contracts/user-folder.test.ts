@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
-import { differences, type Purpose } from './compare';
+import { differences, NAMED_ALARM, type Purpose } from './compare';
 import { ANSWERS, type Answers, askUserFolder } from './user-folder';
 
 const ALARMS = 'GET /tabular-prediction/watch/alarms : answer.body.changes';
 
 /** What later releases did on purpose to messages, statuses and answers of routes. */
 const PURPOSE: Purpose = {
-  added: [],
+  added: [
+    // The labels that a dialog offers.
+    'answer.body.classes',
+    'answer.body.sought',
+  ],
   changed: [
     // Parquet files are written otherwise, so that the first fit of an unchanged train set is a new one.
     'fit hosted {"model_name":"hosted model","target":"kind"}: outcome.messages.fit hosted>0[0].model.fitted_at: was …',
@@ -17,6 +21,7 @@ const PURPOSE: Purpose = {
     'fit endpoint {"model_name":"endpoint model","target":"y"}: outcome.messages.fit endpoint>0[0].model.versions[0].fitted_at: was …',
     'fit hosted {"rollback":true}: outcome.messages.fit hosted>0[0].model.versions[0].fitted_at: was …',
     // An alarm says what it is of.
+    NAMED_ALARM,
     ...(
       [
         [0, 'p2', '0.988', '98.8 %'],

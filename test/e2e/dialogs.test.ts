@@ -63,6 +63,18 @@ const FLOWS = sheet([
     ...{ id: 'priced', type: 'tabular-fit', z: 'sheet', x: 300, y: 460, config: 'local' },
     ...{ target: 'label', costs: '{"yes":{"no":5}}', wires: [[]] },
   },
+  {
+    ...{ id: 'ripeness', type: 'tabular-predict', z: 'sheet', x: 300, y: 520, config: 'local' },
+    ...{ model: 'ripe', wires: [['ripeness-watch']] },
+  },
+  {
+    ...{ id: 'ripeness-watch', type: 'tabular-watch', z: 'sheet', x: 500, y: 520, config: 'local' },
+    wires: [[], []],
+  },
+  {
+    ...{ id: 'event', type: 'tabular-series', z: 'sheet', x: 100, y: 520, config: 'local' },
+    ...{ outcome: 'event', column: 'heat', value: '85', wires: [[], [], []] },
+  },
   // As a flow of an earlier version, or one written by hand: without most properties.
   { id: 'old-local', type: 'tabular-config', name: 'old', service: 'embedded' },
   ...SHEET_IDS.slice(0, -1).map((id, i) => ({
@@ -497,6 +509,30 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Quantiles').waitFor();
     await page.locator('.red-ui-tray #node-input-config').selectOption('_ADD_');
     assert.deepEqual(await offered(page, 'Model'), ['ripe Classification: label accuracy 1.000 40 rows']);
+    await cancel(page);
+  });
+
+  it('watch: the labels of its model for an alarm, the rarer one filled in; yes and no of an event', async () => {
+    const { page } = editor;
+    await openDialog(page, 'ripeness-watch');
+    await field('Alarm on').selectOption('probability');
+    await page.waitForFunction(
+      () => document.querySelector<HTMLInputElement>('#node-input-alarmLabel')?.value === 'b',
+    );
+    assert.deepEqual(await offered(page, 'Class'), ['b', 'a']);
+    // What somebody typed stays, and a model that is not fitted yet tells nothing but what an event is.
+    await field('Class').fill('a');
+    await field('Alarm on').selectOption('upper');
+    await field('Alarm on').selectOption('probability');
+    assert.equal(await field('Class').inputValue(), 'a');
+    await field('Class').fill('');
+    await field('Model').fill('not fitted yet');
+    assert.deepEqual(await offered(page, 'Class'), ['yes', 'no']);
+    await field('Alarm on').selectOption('value');
+    await field('Alarm on').selectOption('probability');
+    await page.waitForFunction(
+      () => document.querySelector<HTMLInputElement>('#node-input-alarmLabel')?.value === 'yes',
+    );
     await cancel(page);
   });
 

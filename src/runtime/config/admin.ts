@@ -24,6 +24,8 @@ import { type ConfigNode, configNode } from './use-config';
 
 /** What an unchanged password field holds. */
 const UNCHANGED = '__PWRD__';
+/** Labels of a model that a dialog offers. */
+const MOST_CLASSES = 50;
 
 /** The routes of the dialogs. Registered once, with the config node's type. */
 export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
@@ -94,13 +96,12 @@ function shownOf(cards: ModelCards): unknown[] {
   return cards
     .list()
     .filter((card) => card.dead !== true)
-    .map(({ name, task, target, rows, scores, fitted_at }) => ({
-      name,
-      task,
-      target,
-      rows,
-      scores,
-      fitted_at,
+    .map(({ name, task, target, rows, scores, fitted_at, classes, thresholds }) => ({
+      ...{ name, task, target, rows, scores, fitted_at },
+      // A list of thousands of labels is nothing to choose from.
+      classes: classes?.slice(0, MOST_CLASSES),
+      // The label that is mostly looked for: the rarer of two.
+      sought: thresholds?.label,
     }));
 }
 

@@ -31,7 +31,11 @@ describe('what a watch node says', () => {
     ];
     for (const language of LANGUAGES) {
       const red = redIn(language);
-      const texts = all.map(([one, alarm]) => changeText(red, { ...one, key: 'pump1' }, alarm));
+      const texts = [undefined, 'heat'].flatMap((target) =>
+        all
+          .filter(([{ what }]) => target === undefined || what === 'alarm' || what === 'cleared')
+          .map(([one, alarm]) => changeText(red, { ...one, key: 'pump1' }, alarm, target)),
+      );
       for (const text of texts) {
         assert.ok(text.startsWith('pump1: ') && !/change\.|status\.|undefined|__/.test(text), text);
       }
@@ -86,6 +90,15 @@ describe('what a watch node says', () => {
     assert.equal(
       changeText(red, { ...alarm, what: 'cleared', value: 0.2 }, yes, 'ripe'),
       'pump1: The alarm is over. ripe = yes: 20.0 %.',
+    );
+    const value = { ...alarm, value: 85.21, limit: 85 };
+    assert.equal(
+      changeText(red, value, { on: 'value' }, 'temperature in 10m'),
+      'pump1: temperature in 10m: predicted 85.2 (alarm at 85).',
+    );
+    assert.equal(
+      changeText(red, { ...value, what: 'cleared' }, { on: 'upper' }, 'temperature in 10m'),
+      'pump1: The alarm is over. temperature in 10m: upper edge of the band 85.2.',
     );
     assert.match(changeText(redIn('de'), alarm, yes, 'defekt'), /defekt = yes: 99,8 % \(Alarm ab 0,5\)/);
   });

@@ -11,21 +11,14 @@ export function shortNumber(red: Red, value: number, significant = 2): string {
 /**
  * What a change says to a person, in the runtime's language.
  *
- * @param target what the model predicts, where it is known: an alarm of a probability then says of what
+ * @param target what the model predicts, where it is known: an alarm then says of what it is
  */
-export function changeText(
-  red: Red,
-  change: WatchChange,
-  alarm: WatchOptions['alarm'],
-  target?: string,
-): string {
+export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['alarm'], target = ''): string {
   const { what, key, ahead, model, why = [], causes = [] } = change;
-  const isNamed = alarm?.on === 'probability' && target !== undefined && target !== '';
-  const isAlarm = what === 'alarm' || what === 'cleared';
-  const said = text(red, `change.${isNamed && isAlarm ? `${what}.event` : keyOf(change, alarm)}`, {
+  const said = text(red, `change.${keyOf(change, alarm, target)}`, {
     model,
     label: String(alarm?.label ?? ''),
-    ...(isNamed && { what: eventOf(target, alarm.label), percent: percentOf(red, Number(change.value)) }),
+    what: alarm?.on === 'probability' ? eventOf(target, alarm.label) : target,
     ...valuesOf(red, change),
   });
   const reasons = [
@@ -57,11 +50,14 @@ function timeOf(red: Red, ms: number): string {
   return text(red, `status.time.${unit}`, { value });
 }
 
-function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm']): string {
+function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm'], target: string): string {
   switch (what) {
     case 'alarm':
-    case 'cleared':
-      return `${what}.${alarm?.on ?? 'value'}`;
+    case 'cleared': {
+      const { on = 'value' } = alarm ?? {};
+      const named = on === 'probability' ? 'event' : `${on}Of`;
+      return `${what}.${target === '' ? on : named}`;
+    }
     case 'model':
       return `${what}.${typeof value === 'number' ? 'version' : 'id'}`;
     default:
@@ -80,7 +76,11 @@ function valuesOf(red: Red, { what, value, limit, measure, why = [] }: WatchChan
       };
     case 'alarm':
     case 'cleared':
-      return { value: shortNumber(red, Number(value), 3), limit: number(red, limit ?? 0) };
+      return {
+        value: shortNumber(red, Number(value), 3),
+        percent: percentOf(red, Number(value)),
+        limit: number(red, limit ?? 0),
+      };
     case 'drift':
       return { columns: columnsOf(why) };
     case 'no_truth':
