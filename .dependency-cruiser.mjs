@@ -119,6 +119,7 @@ const FOLDERS = {
       'features',
       'gaussian',
       'linear',
+      'math',
       'model/growth.ts',
       'model/members.ts',
       'model/model.ts',

@@ -1,8 +1,11 @@
 import { columnSpecs } from '../features/encode';
-import { changeOfLog } from '../model/growth';
+import type { Background } from '../model/background';
+import { changeOfLog, logOfChange } from '../model/growth';
 import type { Member } from '../model/members';
 import type { Model } from '../model/model';
+import { meanShifts } from '../model/predict/distributions';
 import { encodeWithLevels, firstMembers, type PredictOptions, recalibrated } from '../model/predict/predict';
+import { ensembleMean } from '../model/predict/process-apart';
 import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { type GroupEffects, meanEffects } from './effects/mean-effects';
@@ -88,10 +91,17 @@ export function explain(
     groups: names.length,
   }));
   if (calibration === undefined) {
+    const usualShift =
+      model.meanOfDistribution === true ? backgroundShift({ ...model, members }, background) : undefined;
     meanEffects(members, foreground).forEach((found, i) => {
-      const { base, slope } = changeInUnits(model, found, levels?.[rows[i]]);
+      const row = rows[i];
+      const shifted =
+        usualShift === undefined
+          ? found
+          : withShift(model, found, usualShift, answers.values[row], levels?.[row]);
+      const { base, slope } = changeInUnits(model, shifted, levels?.[row]);
       bases[i] = base;
-      found.effects.forEach((effect, group) => (effects[i * names.length + group] = slope * effect));
+      shifted.effects.forEach((effect, group) => (effects[i * names.length + group] = slope * effect));
     });
   } else {
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
@@ -116,13 +126,54 @@ export function explain(
   };
 }
 
+const knownShifts = new WeakMap<Background, { members: Member[]; shift: number }>();
+
+/** The mean shift of the background rows. Cached, because a stream of single rows asks for it every time. */
+function backgroundShift(model: Model, background: Background): number {
+  let known = knownShifts.get(background);
+  if (known?.members !== model.members) {
+    const { columns, numbers = [], rows } = background;
+    const table = { columns, numbers };
+    const all = Int32Array.from({ length: rows }, (_, row) => row);
+    const scaled = ensembleMean(model.members, table, all);
+    const shift = meanShifts(model, table, scaled).reduce((sum, one) => sum + one / rows, 0);
+    known = { members: model.members, shift };
+    knownShifts.set(background, known);
+  }
+  return known.shift;
+}
+
+/**
+ * Effects on the ensemble's mean as those on the mean of the distribution. What that one is above the ensemble's, more
+ * than it is for the background, is shared in proportion to the sizes of the effects.
+ *
+ * @param answer the mean of the row's distribution, in units of the target
+ */
+function withShift(
+  { center, scale, growth }: Model,
+  { base, effects }: GroupEffects,
+  usualShift: number,
+  answer: number,
+  level: number | undefined,
+): GroupEffects {
+  const value = growth === undefined || level === undefined ? answer : logOfChange(answer, level);
+  const rest = (value - center) / scale - effects.reduce((sum, effect) => sum + effect, base + usualShift);
+  const size = effects.reduce((sum, effect) => sum + Math.abs(effect), 0);
+  return size > 0 && Number.isFinite(rest)
+    ? {
+        base: base + usualShift,
+        effects: effects.map((effect) => effect + (rest * Math.abs(effect)) / size),
+      }
+    : { base: base + usualShift + (Number.isFinite(rest) ? rest : 0), effects };
+}
+
 /**
  * Converts a base to units of the target, and returns the factor for effects. If the model predicts the logarithm of
  * a change, the change in units is split in proportion to the effects on the logarithm (logarithmic mean Divisia
  * index: B. W. Ang, 2004).
  */
 function changeInUnits(
-  { center, scale, growth }: Model,
+  { center, scale, growth, meanOfDistribution }: Model,
   { base, effects }: GroupEffects,
   level: number | undefined,
 ): { base: number; slope: number } {
@@ -130,8 +181,9 @@ function changeInUnits(
     return { base: center + scale * base, slope: scale };
   }
   const step = effects.reduce((sum, effect) => sum + effect, 0);
-  const from = changeOfLog(center + scale * base, level, growth.smearing);
-  const to = changeOfLog(center + scale * (base + step), level, growth.smearing);
+  const smearing = meanOfDistribution === true ? 1 : growth.smearing;
+  const from = changeOfLog(center + scale * base, level, smearing);
+  const to = changeOfLog(center + scale * (base + step), level, smearing);
   return { base: from, slope: step === 0 ? scale * (from + level) : (to - from) / step };
 }
 

@@ -25,6 +25,8 @@ export interface Model {
   /** Set if a prediction is the logarithm of a change that grows with its level. */
   growth?: LevelGrowth;
   residuals: ResidualForest | undefined;
+  /** The mean is that of the distribution. Missing in models fitted before: theirs is the ensemble's. */
+  meanOfDistribution?: true;
   /** Borders of the buckets of the full distribution, in units of the target. */
   borders: Float64Array | undefined;
   /** Missing in models fitted before there was one. */

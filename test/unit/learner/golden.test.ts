@@ -155,7 +155,7 @@ function daily(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 16;
+const MADE_BY = 17;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -179,7 +179,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    '563cf68cce602e44aa81aab92940d9c6',
+    'd4783b2eed7e862fc075a90c18b89a7b',
   ],
   'a number that two columns make together': [
     () =>
@@ -187,20 +187,20 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    '651e4fd26a1f7860b84282155520b99e',
+    '11d0b41986f8ebca8ca3b13d3eeb565f',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
     '74567591d694885abeae124c865726c4',
   ],
   'a rule on many rows': [() => exactRule(), 'a8a791f4ead27a4a573e3767549e6646'],
-  'a number of many days': [() => daily(), 'b52e3b3be620c86fcafdd50ae560af16'],
-  'a number of nested groups, without noise': [() => nested(), '0b57970202a815fb9020457b5593a5f8'],
+  'a number of many days': [() => daily(), '0fc32e36c881e3e342ab9ee7ce1e67cc'],
+  'a number of nested groups, without noise': [() => nested(), '7ef757e1ffd83d176e517038b7c7b632'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '938fe0de5186664b1a415026326c08cd',
+    'fccacd8d5b238eb02527f15c4f2c4082',
   ],
-  'a change that grows with its level': [() => growing(), '57e446023e2993484758c01257d71503'],
+  'a change that grows with its level': [() => growing(), '752888b602cff79884f83a98720bb324'],
   'e^x and logarithms': [
     () =>
       hash(

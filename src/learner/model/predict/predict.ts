@@ -1,7 +1,5 @@
 import { balance, type Calibration } from '../../calibration/calibrate';
 import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../../calibration/distribution';
-import { atomWeights } from '../../calibration/residuals';
-import { binAll } from '../../features/binning';
 import { encodeColumn, type EncodedTable, measuredValues, numbersOf } from '../../features/encode';
 import {
   type ClassificationResult,
@@ -12,9 +10,9 @@ import {
 import { changeOfLog, divideByLevel, levelsOf } from '../growth';
 import type { Member } from '../members';
 import type { Model } from '../model';
+import { eachDistribution, meanShifts } from './distributions';
 import { ensembleProbabilities } from './ensemble-probabilities';
 import { ensembleMean } from './process-apart';
-import { widenings } from './widening';
 
 /** What a caller may override; anything left out stays as fitted. */
 export interface PredictOptions {
@@ -163,10 +161,6 @@ function regressionResult(
   if (!residuals || !borders) {
     throw new LearnerError('The model holds no residuals.');
   }
-  const binned = new Uint8Array(rows);
-  binAll(scaled, residuals.borders, binned);
-  const withPrediction = [...table.columns, binned];
-  const weights = new Float64Array(residuals.atoms.length);
   const atoms = new Float64Array(residuals.atoms.length);
   const inUnits = (score: number, row: number, factor?: number) => {
     const value = center + scale * score;
@@ -174,14 +168,19 @@ function regressionResult(
   };
   /** Visits each row's distribution, in units of the target. */
   const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
-    const widths = widenings(model, table, rows);
-    for (let row = 0; row < rows; row++) {
-      atomWeights(residuals, residuals.mix, withPrediction, row, weights);
+    eachDistribution(model, table, scaled, (weights, width, row) => {
       for (let i = 0; i < atoms.length; i++) {
-        atoms[i] = inUnits(scaled[row] + widths[row] * residuals.atoms[i], row);
+        atoms[i] = inUnits(scaled[row] + width * residuals.atoms[i], row);
       }
       visit({ atoms, weights }, row);
+    });
+  };
+  const mean = () => {
+    if (model.meanOfDistribution !== true) {
+      return scaled.map((score, row) => inUnits(score, row, growth?.smearing));
     }
+    const shifts = meanShifts(model, table, scaled);
+    return scaled.map((score, row) => inUnits(score + shifts[row], row));
   };
   const quantiles = (levels: number[]) => {
     const odd = levels.find((level) => !(level > 0 && level < 1));
@@ -201,7 +200,7 @@ function regressionResult(
   return {
     task: 'regression',
     rows,
-    mean: () => scaled.map((value, row) => inUnits(value, row, growth?.smearing)),
+    mean,
     median: () => quantiles([0.5])[0],
     mode: () => {
       const out = new Float64Array(rows);

@@ -90,6 +90,7 @@ function checkedWidth({ task, classes, center, scale, report, ...stored }: Store
   must(isFiniteNumber(center) && isFiniteNumber(scale), 'it has no scale');
   if (task === 'regression') {
     must(stored.calibration === undefined && classes.length === 0, 'it is of numbers and of classes');
+    must([undefined, true].includes(stored.meanOfDistribution), 'its mean is of no known kind');
     return 1;
   }
   must(task === 'classification' && stored.residuals === undefined, 'it is of no known task');

@@ -131,6 +131,7 @@ function finishRegression(
     calibration: undefined,
     ...(growth && { growth }),
     residuals: fit.forest,
+    meanOfDistribution: true,
     borders: bucketBorders(prepared, fit.forest.atoms),
   };
 }
