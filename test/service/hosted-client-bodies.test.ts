@@ -123,6 +123,27 @@ const RELEASES: Release[] = [
       assert.deepEqual(report.folds, { by: 'groups', parts: 2, groups: 2 });
     },
   },
+  {
+    name: 'with thinking in order of time',
+    limits: 'get_settings',
+    config: { n_estimators: 2, text_handling: 'advanced' },
+    fit: (upload, config) => ({
+      task_config: { task: 'regression', [`${API}_config`]: config },
+      [`${API}_systems`]: ['preprocessing', 'text', 'thinking'],
+      thinking_config: {
+        effort: 'medium',
+        timeout_secs: 1,
+        metric: 'rmse',
+        group_col: null,
+        time_col: 'load',
+      },
+      train_set_upload_id: upload,
+    }),
+    tells: ({ report, ignored_options: ignored }) => {
+      assert.deepEqual(ignored, ['text_handling']);
+      assert.equal(report.folds.by, 'blocks');
+    },
+  },
 ];
 
 describe("Service: the bodies of a hosted service's client", () => {
@@ -198,6 +219,12 @@ describe("Service: the bodies of a hosted service's client", () => {
       assert.equal(cost.body.estimated_cost, 0, cost.text);
       assert.equal(typeof cost.body.pricing_version, 'string');
       assert.equal(cost.body.inputs.operation, 'predict');
+      for (const operation of ['predict', 'cache_predict', 'thinking_fit', 'thinking_predict']) {
+        const effort = operation === 'thinking_fit' ? 'high' : null;
+        const asked = { operation, train_rows: 150, test_rows: 2, raw_columns: 2, thinking_effort: effort };
+        const { status, body, text } = await h.post('estimate_cost', asked);
+        assert.deepEqual([status, body.inputs?.operation], [200, operation], text);
+      }
       assert.equal((await call('HEAD', release.limits)).status, 200);
       const prepared = await h.post('prepare_train_set_upload', {
         x_train_info: infoOf(X),
@@ -288,6 +315,25 @@ describe("Service: the bodies of a hosted service's client", () => {
       });
       assert.deepEqual(again.body.prediction, [0, 1], again.text);
     }
+  });
+
+  it('serves those of its estimators for an endpoint on-premises in Parquet files', async () => {
+    const task_config = {
+      task: 'regression',
+      [`${API}_config`]: { n_estimators: 2, fit_mode: 'fit_preprocessors', memory_saving_mode: 'auto' },
+      predict_params: { output_type: 'mean', quantiles: null },
+    };
+    const form = new FormData();
+    form.append('request', JSON.stringify({ task_config, payload_format: 'parquet' }));
+    for (const [name, file] of Object.entries({ x_train: X, y_train: Y, x_test: X_TEST })) {
+      form.append(name, new Blob([new Uint8Array(file)], { type: 'application/vnd.apache.parquet' }), name);
+    }
+    const answer = await answerOf(
+      await fetch(h.url('/predict'), { method: 'POST', headers: h.bearer(), body: form }),
+    );
+    assert.equal(answer.status, 200, answer.text);
+    const [first, second] = answer.body.prediction as [number, number];
+    assert.ok(Math.abs(first - 10) < 8 && Math.abs(second - 41) < 8, answer.text);
   });
 
   it('serves those with bare NaN and Infinity in their rows, which are missing cells', async () => {
