@@ -28,8 +28,9 @@
   /*
    * The rows of one dialog; labels, choices and what an empty field stands for come with its settings (`defaults`).
    * Options of every row: icon, unit and tip (keys), placeholder (a text, or true for the key of this name), when
-   * ("field=value", "field=one|other", "field!=value": shown only then), unless (the task of a model: not shown where the chosen model
-   * has it), fill (it is filled in as it is shown, where there is one answer only).
+   * ("field=value", "field=one|other", "field!=value": shown only then), unless (the task of a model: not shown where
+   * the chosen model has it), except (a field whose column is not suggested here), fill (it is filled in as it is shown,
+   * where there is one answer only).
    */
   function rowsOf(type, defaults) {
     const word = (key) => escape(shared.word(type, key));
@@ -68,6 +69,7 @@
             type: 'text',
             placeholder: placeholder === true ? shared.word(type, `placeholder.${name}`) : placeholder,
             'data-tabular-suggest': options.suggest,
+            'data-tabular-except': options.except,
             'data-tabular-many': options.many,
             'data-tabular-fill': options.fill,
             ...more,
@@ -100,7 +102,7 @@
                 .map(([group, list]) =>
                   group === ''
                     ? options(name, list)
-                    : `<optgroup label="${word(group)}">${options(name, list)}</optgroup>`,
+                    : `<optgroup label="${word(group)}" data-tabular-of="${escape(group)}">${options(name, list)}</optgroup>`,
                 )
                 .join('');
           return `<select id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}">${inner}</select>`;
@@ -150,7 +152,14 @@
       modelVersion: (more) =>
         text('modelVersion', { icon: 'code-fork', placeholder: true, suggest: 'versions', ...more }),
       ignore: (more) =>
-        text('ignore', { icon: 'ban', placeholder: true, suggest: 'columns', many: true, ...more }),
+        text('ignore', {
+          icon: 'ban',
+          placeholder: true,
+          suggest: 'columns',
+          except: 'target',
+          many: true,
+          ...more,
+        }),
       types: (more) => rows.json('types', { icon: 'list-ol', ...more }),
 
       /* How cells are read: gaps, words for missing values, dates. */

@@ -160,6 +160,7 @@
 
   /* Suggestions under an input; what is typed freely stays allowed. The tip that there are none yet goes away. */
   function suggest(node, form) {
+    const prefix = shared.prefixOf(node.type);
     form.find('[data-tabular-suggest]').each(function () {
       const input = $(this);
       const what = input.attr('data-tabular-suggest');
@@ -177,13 +178,17 @@
                 node,
                 (entries) => {
                   form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
-                  then(entries);
+                  const taken = String(
+                    $(`#${prefix}${input.attr('data-tabular-except')}`).val() ?? '',
+                  ).trim();
+                  then(entries.filter(({ value }) => value !== taken));
                 },
                 form,
-                input.attr('id').replace(/^node-(?:config-)?input-/, ''),
+                input.attr('id').slice(prefix.length),
               ),
       });
       $('#node-input-config').on('change', refresh);
+      $(`#${prefix}${input.attr('data-tabular-except')}`).on('change', refresh);
       if (typed) {
         input.on('change', refresh);
       }
@@ -239,6 +244,11 @@
       if (task === $(this).attr('data-tabular-unless')) {
         $(this).hide();
       }
+    });
+    // Of the choices for one task or the other, those that fit the model, and what is chosen.
+    form.find('optgroup[data-tabular-of^="task."]').each(function () {
+      const fits = task === undefined || $(this).attr('data-tabular-of') === `task.${task}`;
+      $(this).prop('hidden', !fits && $(this).find('option:selected').length === 0);
     });
   }
 

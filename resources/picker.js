@@ -159,7 +159,12 @@
         entries = newest;
         button.toggle(entries.length > 0);
         if (isOpen() && !same) {
+          const held = shown[active]?.value;
           show(filtered);
+          const again = shown.findIndex(({ value }) => value === held);
+          if (again >= 0) {
+            activate(again);
+          }
         }
       });
     }

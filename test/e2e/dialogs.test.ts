@@ -410,9 +410,9 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.match(await reason.innerText(), /must be a number/i);
     await field('Raise at').fill('0.8');
     await field('Class').fill('yes');
+    await openAdvanced();
     await field('Worse by').fill('20');
     await field('Correct bands from outcomes').uncheck();
-    await openAdvanced();
     await field('Attached as').fill('failure');
     await field('Score each key separately').check();
     await field('Keep').fill('500');
@@ -505,8 +505,12 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Output').selectOption('');
     await field('Model').fill('ripe');
     await field('Quantiles').waitFor({ state: 'hidden' });
+    const groups = field('Output').locator('optgroup');
+    const fitting = () => groups.evaluateAll((all) => all.map((one) => (one as HTMLElement).hidden));
+    assert.deepEqual(await fitting(), [false, true], 'nor outputs of the other task');
     await field('Model').fill('another');
     await field('Quantiles').waitFor();
+    assert.deepEqual(await fitting(), [false, false]);
     await page.locator('.red-ui-tray #node-input-config').selectOption('_ADD_');
     assert.deepEqual(await offered(page, 'Model'), ['ripe Classification: label accuracy 1.000 40 rows']);
     await cancel(page);
@@ -592,6 +596,10 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
   it('config: a hosted service needs an address; the connection is tested; the token stays secret', async () => {
     const { page } = editor;
     await openConfigDialog(page, 'local');
+    assert.match(
+      await page.locator('.red-ui-tray-header').last().innerText(),
+      /^Edit tabular service node$/m,
+    );
     assert.equal(await field('Base URL').isVisible(), false);
     await field('Service').selectOption('hosted');
     await field('Base URL').fill('no address');

@@ -22,6 +22,16 @@ describe('the markup of the dialogs', () => {
     });
   }
 
+  it('shows at most eight fields before Advanced, whatever is chosen', () => {
+    for (const [node, { template }] of Object.entries(dialogs)) {
+      const [shown] = template.split('<details');
+      const fields = [...shown!.matchAll(/<(?:input|select)\b[^>]*>/g)].filter(
+        ([tag]) => !tag.includes('hidden'),
+      );
+      assert.ok(fields.length >= 2 && fields.length <= 8, `${node}: ${fields.length}`);
+    }
+  });
+
   it('hides the token while it is typed', () => {
     const token = tags(dialogs.config.template).find(({ tag }) =>
       tag.startsWith('<input id="node-config-input-token"'),
