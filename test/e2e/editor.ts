@@ -254,6 +254,8 @@ export async function deploy(page: Page): Promise<void> {
       RED.actions.invoke('core:deploy-flows');
     }),
   ]);
+  // The editor takes the answer in after it has come: only then is a token a stored one.
+  await page.waitForFunction(() => !(globalThis as unknown as { RED: EditorRed }).RED.nodes.dirty());
 }
 
 interface EditorNode extends Record<string, unknown> {
@@ -272,6 +274,7 @@ export interface EditorRed {
     getType(type: string): unknown;
     add(node: EditorNode): void;
     remove(id: string): void;
+    dirty(): boolean;
   };
   view: {
     importNodes(nodes: object[], options: object): void;
