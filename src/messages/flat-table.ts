@@ -18,7 +18,10 @@ const NESTED_JSON = /[:[,]\s*\{/;
  * @param onList told of a list that is left out: its column
  */
 export async function flatTable(given: unknown, onList: (column: string) => void): Promise<unknown> {
-  const table = typeof given === 'string' && NESTED_JSON.test(given.slice(0, 4096)) ? opened(given, (text) => parseJson(text)) : given;
+  const table =
+    typeof given === 'string' && NESTED_JSON.test(given.slice(0, 4096))
+      ? opened(given, (text) => parseJson(text))
+      : given;
   const options: FlattenOptions = { names: [], onList, onBad: () => undefined };
   if (isNamed(table)) {
     return isNested(table, true) ? flatten(table, '', options) : given;

@@ -1,7 +1,7 @@
 import { setCell } from '../table';
 import { isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
-import { isDateText } from './times';
+import { isDateText, looksLikeTime, timesIn } from './times';
 
 export interface FlattenOptions {
   /** Names for the entries of a list, in order. */
@@ -17,7 +17,7 @@ export interface FlattenOptions {
 const MAX_DEPTH = 12;
 /** What an object with a value may have beside it. */
 const BESIDE =
-  /^(?:unit|units|unit_of_measurement|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|last_\w+|type|data_?type|name|id|min|max)$/i;
+  /^(?:unit|units|unit_of_measurement|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|last_\w+|type|data_?type|name|id|min|max|context|attributes|meta(?:data)?|precision|description|label|scale)$/i;
 const VALUE = /^(?:value|val|v|reading)$/i;
 const QUALITY = /^(?:quality|status_?code|status)$/i;
 
@@ -68,6 +68,11 @@ function put(
     } else {
       put(value[single], column, options, out, depth + 1);
     }
+    const time = timesIn(value);
+    if (time !== undefined && looksLikeTime(time.value)) {
+      // Where nothing else tells the time of the reading.
+      setCell(out, `${column}.${time.columns[0]!}`, time.value);
+    }
     return;
   }
   for (const name in value) {
@@ -110,6 +115,36 @@ export function valueIn(value: Record<string, unknown>): string | undefined {
     }
   }
   return found;
+}
+
+/** Names of the column of a value beside it, wherever it is sent; others are only where no topic tells it. */
+const TAG = /^(?:tag|tag_?name|variable|metric|point|point_?name|parameter|signal|sensor)$/i;
+const NAME = /^(?:name|id)$/i;
+
+/**
+ * The entries of an object that is nothing but a value and the name of its column: `{tag: "Temp", value: 21}`; undefined
+ * where it is more.
+ */
+export function namedValueIn(
+  value: Record<string, unknown>,
+  hasTopic: boolean,
+): { name: string; value: string } | undefined {
+  let named: string | undefined;
+  let single: string | undefined;
+  for (const entry in value) {
+    const isName = (TAG.test(entry) || (!hasTopic && NAME.test(entry))) && typeof value[entry] === 'string';
+    if (isName && (named === undefined || TAG.test(entry))) {
+      named = entry;
+    } else if (VALUE.test(entry)) {
+      if (single !== undefined) {
+        return undefined;
+      }
+      single = entry;
+    } else if (!BESIDE.test(entry)) {
+      return undefined;
+    }
+  }
+  return named === undefined || single === undefined ? undefined : { name: named, value: single };
 }
 
 /** Whether what stands beside a value says that it cannot be used. */

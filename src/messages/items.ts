@@ -135,6 +135,20 @@ export function unlisted(item: unknown): Record<string, unknown>[] {
   );
 }
 
+/** Rows of an object that has for each column an object of values by time. */
+export function untimed(item: unknown, omit: readonly string[] = []): Record<string, unknown>[] {
+  const rows = new Map<string, Record<string, unknown>>();
+  const columns = Object.entries(isNamed(item) ? item : {}).filter(([column]) => !omit.includes(column));
+  for (const [column, values] of columns) {
+    for (const [time, value] of Object.entries(isNamed(values) ? values : {})) {
+      const row = rows.get(time) ?? { time };
+      rows.set(time, row);
+      row[column] = value;
+    }
+  }
+  return [...rows.values()];
+}
+
 /** Columns with a name in front of each. */
 export function prefixed(
   values: Record<string, unknown>,

@@ -1,7 +1,7 @@
 import { isSparse, ownNames, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/event-loop';
 import { asBytes } from '../util/realms';
-import { flatten, type FlattenOptions, isBadBeside, isSensorValue, valueIn } from './flatten';
+import { flatten, type FlattenOptions, isBadBeside, isSensorValue, namedValueIn, valueIn } from './flatten';
 import {
   based,
   carry,
@@ -13,8 +13,10 @@ import {
   prefixed,
   timeIn,
   unlisted,
+  untimed,
   valueOf,
 } from './items';
+import { pointsOfLines } from './line-protocol';
 import { at, isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
@@ -188,7 +190,8 @@ export class MessageReader {
     topic: TopicParts,
   ): Found[] {
     const options = { ...this.flat, omit: shape.omit };
-    const whole = shape.inLists === true ? unlisted(item) : [item];
+    const whole =
+      shape.inLists === true ? unlisted(item) : shape.inTimes === true ? untimed(item, shape.omit) : [item];
     return whole.map((one) => ({
       key: under ?? key ?? keyIn(shape, one, message),
       labels: labelsOf(shape, one, message),
@@ -203,7 +206,9 @@ export class MessageReader {
     const { base, carries, quality } = shape;
     const { carried } = pivot;
     const whole = isNamed(item) && carries !== undefined ? carry(item, carries, carried) : item;
-    const told = column ?? (shape.column === undefined ? undefined : resolve(shape.column, whole, message));
+    // Where a person says what the topic tells, that is its column.
+    const ofTopic = column === undefined ? undefined : (topic.column ?? topic.rest ?? column);
+    const told = ofTopic ?? (shape.column === undefined ? undefined : resolve(shape.column, whole, message));
     const name = nameOf(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
     if (name === undefined) {
       return;
@@ -233,20 +238,27 @@ export class MessageReader {
       // An object of columns, each a list, is a table.
       return undefined;
     }
+    const named = namedValueIn(payload, column !== undefined);
+    if (named !== undefined && named.name !== this.settings.keyColumn) {
+      const name = payload[named.name] as string;
+      return this.single(payload, name, plainValue(opened(payload[named.value])), undefined);
+    }
     const single = column === undefined ? undefined : valueIn(payload);
     const value = single === undefined ? undefined : plainValue(opened(payload[single]));
     if (value === undefined || column === undefined) {
       return { values: prefixed(flatten(payload, '', this.flat), topic.column) };
     }
-    const isUnusable = isBadBeside(payload);
+    return this.single(payload, column, value, levels.key);
+  }
+
+  /** A single value, with what stands beside it. */
+  private single(beside: Row, column: string, value: unknown, key: string | undefined): Found {
+    const isUnusable = isBadBeside(beside);
     if (isUnusable) {
       this.tellBad(column);
     }
-    return {
-      key: levels.key,
-      time: timesIn(payload)?.value,
-      values: { [column]: isUnusable ? null : value },
-    };
+    const values = { [column]: isUnusable ? null : (value ?? null) };
+    return { key, time: timesIn(beside)?.value, values };
   }
 
   /** A list of plain values that there are names for. */
@@ -400,12 +412,12 @@ function lastLevels(topic: unknown): TopicParts {
 function payloadOf(payload: unknown): unknown {
   const bytes = asBytes(payload);
   if (bytes === undefined) {
-    return opened(payload);
+    return pointsOfLines(opened(payload));
   }
   const isJson = bytes[0] === 123 || bytes[0] === 91;
   return bytes.length > (isJson ? MAX_JSON_BYTES : MAX_VALUE_CHARACTERS) || bytes.includes(0)
     ? payload
-    : opened(Buffer.from(bytes).toString('utf8'));
+    : pointsOfLines(opened(Buffer.from(bytes).toString('utf8')));
 }
 
 /** Whether a text has a header and rows, or is JSON that was not opened. */

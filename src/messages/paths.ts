@@ -52,12 +52,19 @@ export function isOf(kind: PathKind, value: unknown): boolean {
       );
     case 'value':
       return value !== undefined && (typeof value !== 'object' || value === null);
+    case 'json':
+      return isNamed(opened(value));
+    case 'plain':
+      return isOf('value', value) && !isNamed(opened(value));
     case 'any':
       return value !== undefined;
   }
 }
 
-/** What a source writes as a number of 64 bits, in parts, and other plain values as they are; undefined for objects and lists. */
+/**
+ * What a source writes as a number of 64 bits, in parts, or as extended JSON of MongoDB (`{"$date": …}`), and other plain
+ * values as they are; undefined for objects and lists.
+ */
 export function plainValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
     return value;
@@ -65,7 +72,17 @@ export function plainValue(value: unknown): unknown {
   if (value instanceof Date) {
     return value;
   }
-  const { low, high, unsigned } = value as Record<string, unknown>;
+  const { low, high, unsigned, $date, $numberDouble, $numberInt, $numberLong } = value as Record<
+    string,
+    unknown
+  >;
+  if ($date !== undefined) {
+    return plainValue($date);
+  }
+  const number = $numberDouble ?? $numberInt ?? $numberLong;
+  if (number !== undefined) {
+    return Number(number);
+  }
   return typeof low === 'number' && typeof high === 'number' && typeof unsigned === 'boolean'
     ? high * 4_294_967_296 + (low >>> 0)
     : undefined;

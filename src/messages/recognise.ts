@@ -88,16 +88,19 @@ function topicOf(shape: Shape, topic: unknown): { key?: string; column?: string 
   if (patterns === undefined) {
     return {};
   }
-  if (typeof topic !== 'string') {
-    return undefined;
-  }
+  const text = typeof topic === 'string' ? topic : '';
   for (const pattern of patterns) {
-    const parts = pattern instanceof RegExp ? pattern.exec(topic)?.groups : pattern.match(topic);
+    const parts = pattern instanceof RegExp ? matchOfTopic(pattern, text) : pattern.match(text);
     if (parts !== undefined) {
       return { key: parts.key, column: parts.column };
     }
   }
   return undefined;
+}
+
+function matchOfTopic(pattern: RegExp, topic: string): Partial<Record<string, string>> | undefined {
+  const match = pattern.exec(topic);
+  return match === null ? undefined : (match.groups ?? {});
 }
 
 function itemsOf(shape: Shape, message: SourceMessage): Match['items'] | undefined {

@@ -14,6 +14,11 @@ const NAMES = [
   'lastchanged',
   'lastupdated',
   'lastseen',
+  'publishedat',
+  'reportedat',
+  'measuredat',
+  'enqueuedtime',
+  'timeutc',
   'receivedat',
 ];
 const RANKS = new Map(NAMES.map((name, rank) => [name, rank]));
@@ -88,6 +93,11 @@ function isTime(value: unknown, rank: number): boolean {
   return typeof value === 'string' && (DATE.test(value) || EPOCH.test(value));
 }
 
+/** Whether a value is a date, or a number of the size of a time. */
+export function looksLikeTime(value: unknown): boolean {
+  return isTime(value, ALWAYS);
+}
+
 /** Whether a text is a date with a time of day: never a value of a sensor. */
 export function isDateText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text);
@@ -118,7 +128,7 @@ export function instant(value: unknown, offset?: unknown): unknown {
   }
   if (isNamed(value)) {
     const long = plainValue(value);
-    if (typeof long === 'number') {
+    if (long !== undefined) {
       return instant(long);
     }
     const seconds = Number(value.timeInSeconds ?? value.seconds);

@@ -24,8 +24,8 @@ export interface ReadMessage {
   table?: AsyncIterable<MessageReading>;
 }
 
-/** What must stand at a path: `number`, `text`, `object` and `list` as in JSON, `time` in any form, `value` what is no object, `any` what is not undefined. */
-export type PathKind = 'number' | 'text' | 'object' | 'list' | 'time' | 'value' | 'any';
+/** What must stand at a path: `number`, `text`, `object` and `list` as in JSON, `time` in any form, `value` what is no object, `json` an object or text of one, `plain` a value that is no such text, `any` what is not undefined. */
+export type PathKind = 'number' | 'text' | 'object' | 'list' | 'time' | 'value' | 'json' | 'plain' | 'any';
 
 /**
  * How messages of one source look. A path names a place within an item, `payload.` begins one within the payload and
@@ -47,6 +47,8 @@ export interface Shape {
   byKey?: boolean;
   /** Items are lists of equal length, one for each column, rather than objects. */
   inLists?: boolean;
+  /** Items have an object for each column, of values by time; `time` is their time. */
+  inTimes?: boolean;
   /** What an item must have, by path. */
   has: Readonly<Record<string, PathKind>>;
   /** Items are of a table: of the past, or a plan. */

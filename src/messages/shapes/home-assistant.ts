@@ -22,6 +22,24 @@ export const HOME_ASSISTANT: Shape = {
   time: 'last_changed|last_updated',
 };
 
+/** What the integration MQTT Statestream publishes with the base topic of its documentation. https://www.home-assistant.io/integrations/mqtt_statestream/ */
+export const HOME_ASSISTANT_STATESTREAM: Shape = {
+  name: 'Home Assistant',
+  topics: [/^homeassistant\/(?<column>[a-z_]+\/[^/]+)\/state$/],
+  has: { '': 'value' },
+  value: '',
+};
+
+/** A sensor of ESPHome on its own topic. https://esphome.io/components/mqtt/ (MQTTComponent) */
+export const ESPHOME: Shape = {
+  name: 'ESPHome',
+  topics: [
+    /^(?!homeassistant\/)(?<key>[^/]+)\/(?:sensor|binary_sensor|text_sensor|switch|number)\/(?<column>[^/]+)\/state$/,
+  ],
+  has: { '': 'value' },
+  value: '',
+};
+
 /**
  * Past states, one per row: the node "get history", the history of the REST API, and the CSV that the history panel
  * exports. Of one entity after the other the first row alone may have its name.

@@ -43,3 +43,34 @@ export const SITEWISE_NOTIFICATION: Shape = {
   time: 'timestamp',
   quality: 'quality',
 };
+
+/** Tags of the IoT Gateway of Kepware. https://www.ptc.com/en/support/help/kepware (IoT Gateway, standard template) */
+export const KEPWARE: Shape = {
+  name: 'Kepware',
+  items: ['values[]'],
+  has: { id: 'text', v: 'any', q: 'any', t: 'time' },
+  column: 'id',
+  value: 'v',
+  time: 't',
+  quality: 'q',
+};
+
+/** Tags of EMQX Neuron in its format "values". https://docs.emqx.com/en/neuronex/latest/ (MQTT, upstream data format) */
+export const NEURON: Shape = {
+  name: 'Neuron',
+  has: { node: 'text', group: 'text', timestamp: 'time', values: 'object' },
+  key: 'node',
+  time: 'timestamp',
+  values: 'values',
+};
+
+/** An event of EdgeX Foundry, times in nanoseconds. https://docs.edgexfoundry.org/ (core data, event) */
+export const EDGEX: Shape = {
+  name: 'EdgeX',
+  items: ['readings[]', 'event.readings[]'],
+  has: { deviceName: 'text', resourceName: 'text', value: 'value', origin: 'time' },
+  key: 'deviceName',
+  column: 'resourceName',
+  value: 'value',
+  time: 'origin',
+};

@@ -29,3 +29,21 @@ export const CHIRPSTACK_3: Shape = {
   time: 'publishedAt|time',
   values: 'object',
 };
+
+/** An uplink of ThingPark by Actility. https://docs.thingpark.com/thingpark-x/latest/ (uplink document) */
+export const THINGPARK: Shape = {
+  name: 'ThingPark',
+  has: { 'DevEUI_uplink.DevEUI': 'text', 'DevEUI_uplink.payload': 'object' },
+  key: 'DevEUI_uplink.DevEUI',
+  time: 'DevEUI_uplink.Time',
+  values: 'DevEUI_uplink.payload',
+};
+
+/** An uplink of Loriot. https://docs.loriot.io/ (uplink data message) */
+export const LORIOT: Shape = {
+  name: 'Loriot',
+  has: { cmd: 'text', EUI: 'text', ts: 'time', 'decoded|object': 'object' },
+  key: 'EUI',
+  time: 'ts',
+  values: 'decoded|object',
+};

@@ -39,7 +39,8 @@ export const PRICES: Shape = {
   isEvery: true,
   has: {
     [START]: 'time',
-    'value|price|total|marketprice|value_inc_vat|SEK_per_kWh|NOK_per_kWh|EUR_per_kWh': 'number',
+    'value|price|total|marketprice|value_inc_vat|SEK_per_kWh|NOK_per_kWh|EUR_per_kWh|price_per_kwh|price_ct_per_kwh|price_eur_per_mwh':
+      'number',
   },
   isTable: true,
   time: START,
@@ -55,4 +56,59 @@ export const PRICES: Shape = {
     'to',
     'endTime',
   ],
+};
+
+/** Prices in lists of one length, with their seconds. https://api.energy-charts.info/ (price) */
+export const ENERGY_CHARTS: Shape = {
+  name: 'prices',
+  inLists: true,
+  has: { unix_seconds: 'list', price: 'list' },
+  isTable: true,
+  time: 'unix_seconds',
+  values: '',
+  omit: ['unix_seconds'],
+};
+
+/** Power of a photovoltaic plant, by the local time. https://doc.forecast.solar/api:estimate */
+export const FORECAST_SOLAR: Shape = {
+  name: 'Forecast.Solar',
+  items: ['result', ''],
+  inTimes: true,
+  has: { watts: 'object' },
+  isTable: true,
+  time: 'time',
+  values: '',
+  omit: ['time', 'watt_hours_day'],
+};
+
+/** Power of a photovoltaic plant, by the end of each period. https://docs.solcast.com.au/ (rooftop sites) */
+export const SOLCAST: Shape = {
+  name: 'Solcast',
+  items: ['forecasts[]'],
+  has: { period_end: 'time', 'pv_estimate|ghi': 'number' },
+  isTable: true,
+  time: 'period_end',
+  values: '',
+  omit: ['period_end', 'period'],
+};
+
+/** A forecast by the hour or by three hours. https://openweathermap.org/forecast5, https://openweathermap.org/api/one-call-3 */
+export const OPEN_WEATHER_MAP: Shape = {
+  name: 'OpenWeatherMap',
+  items: ['list[]', 'hourly[]'],
+  has: { dt: 'number', 'main.temp|temp': 'number' },
+  isTable: true,
+  time: 'dt',
+  values: '',
+  omit: ['dt', 'dt_txt', 'weather'],
+};
+
+/** A forecast of MET Norway. https://api.met.no/weatherapi/locationforecast/2.0/documentation */
+export const MET_NORWAY: Shape = {
+  name: 'MET Norway',
+  items: ['properties.timeseries[]'],
+  has: { time: 'time', 'data.instant.details': 'object' },
+  isTable: true,
+  time: 'time',
+  values: 'data.instant.details',
 };

@@ -13,3 +13,19 @@ export const SPARKPLUG: Shape = {
   value: 'value',
   time: 'timestamp|payload.timestamp',
 };
+
+/** The same on another topic, as gateways publish it in JSON. */
+export const SPARKPLUG_JSON: Shape = {
+  name: 'Sparkplug B',
+  topics: [/^(?!spBv1\.0\/)/],
+  items: ['metrics[]'],
+  has: {
+    name: 'text',
+    value: 'any',
+    'dataType|datatype|type|payload.seq': 'any',
+    'payload.timestamp': 'time',
+  },
+  column: 'name',
+  value: 'value',
+  time: 'timestamp|payload.timestamp',
+};

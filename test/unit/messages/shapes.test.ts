@@ -20,7 +20,17 @@ interface Example {
 }
 
 const EXAMPLES: Record<string, Example[]> = {
+  ESPHome: [
+    {
+      message: { topic: 'attic/sensor/temperature/state', payload: '21.5' },
+      readings: [{ key: 'attic', values: { temperature: '21.5' } }],
+    },
+  ],
   'Home Assistant': [
+    {
+      message: { topic: 'homeassistant/sensor/outdoor_temperature/state', payload: '12.3' },
+      readings: [{ values: { 'sensor/outdoor_temperature': '12.3' } }],
+    },
     {
       message: {
         payload: {
@@ -171,6 +181,19 @@ const EXAMPLES: Record<string, Example[]> = {
   'Sparkplug B': [
     {
       message: {
+        topic: 'factory/line1',
+        payload: {
+          ...{ timestamp: T, seq: 3 },
+          metrics: [
+            { name: 'a', timestamp: T, dataType: 'Float', value: 21.5 },
+            { name: 'on', timestamp: T, dataType: 'Boolean', value: true },
+          ],
+        },
+      },
+      readings: [{ time: T, values: { a: 21.5, on: true } }],
+    },
+    {
+      message: {
         topic: 'spBv1.0/Plant/NDATA/Edge1',
         payload: {
           timestamp: { low: ((T + 5) % 2 ** 32) | 0, high: Math.floor(T / 2 ** 32), unsigned: true },
@@ -198,6 +221,16 @@ const EXAMPLES: Record<string, Example[]> = {
     },
   ],
   'InfluxDB points': [
+    {
+      message: {
+        topic: 'telegraf/h1/cpu',
+        payload: `cpu,host=h1,cpu=cpu\\ 0 idle=91.2,user=3i,ok=t,model="a \\"b\\", c=1" ${T}000000\ncpu,host=h2 idle=90 ${T}000000\n`,
+      },
+      readings: [
+        { key: 'h1/cpu 0', time: T, values: { idle: 91.2, user: 3, ok: true, model: 'a "b", c=1' } },
+        { key: 'h2', time: T, values: { idle: 90 } },
+      ],
+    },
     {
       message: { payload: { measurement: 'motor', tags: { m: 'm1' }, fields: { t: 1 }, timestamp: T * 1e6 } },
       readings: [{ key: 'm1', time: T, values: { t: 1 } }],
@@ -240,6 +273,168 @@ const EXAMPLES: Record<string, Example[]> = {
         { time: T, values: { 'urn:dev:1:temp': 21 } },
         { time: T + 60_000, values: { 'urn:dev:1:open': true } },
       ],
+    },
+  ],
+  Kepware: [
+    {
+      message: {
+        topic: 'iotgateway',
+        payload: {
+          timestamp: T + 9,
+          values: [
+            { id: 'Line.Motor.Temp', v: 21.5, q: true, t: T },
+            { id: 'Line.Motor.Speed', v: 0, q: false, t: T },
+          ],
+        },
+      },
+      readings: [{ time: T, values: { 'Line.Motor.Temp': 21.5, 'Line.Motor.Speed': null } }],
+    },
+  ],
+  Neuron: [
+    {
+      message: {
+        topic: '/neuron/m/upload',
+        payload: { node: 'plc1', group: 'g', timestamp: T, values: { temp: 21.5 }, errors: { x: 2014 } },
+      },
+      readings: [{ key: 'plc1', time: T, values: { temp: 21.5 } }],
+    },
+  ],
+  EdgeX: [
+    {
+      message: {
+        payload: {
+          ...{ apiVersion: 'v3', id: 'e', deviceName: 'plc1', profileName: 'p', sourceName: 's' },
+          origin: T * 1e6,
+          readings: [
+            {
+              ...{ id: 'r', origin: T * 1e6, deviceName: 'plc1', resourceName: 'Temp' },
+              ...{ profileName: 'p', valueType: 'Float32', value: '2.15e+01' },
+            },
+          ],
+        },
+      },
+      readings: [{ key: 'plc1', time: T, values: { Temp: '2.15e+01' } }],
+    },
+  ],
+  'AWS IoT': [
+    {
+      message: {
+        topic: '$aws/things/pump1/shadow/update/documents',
+        payload: {
+          previous: { state: { reported: { temperature: 20 } }, version: 1 },
+          current: { state: { desired: { setpoint: 20 }, reported: { temperature: 21.5 } }, version: 2 },
+          timestamp: T / 1000,
+        },
+      },
+      readings: [{ key: 'pump1', time: T, values: { temperature: 21.5 } }],
+    },
+  ],
+  'Azure IoT': [
+    {
+      message: {
+        payload: {
+          ...{ applicationId: 'x', deviceId: 'dev1', messageSource: 'telemetry', enqueuedTime: ISO },
+          ...{ telemetry: { temperature: 21.5 }, enrichments: {}, messageProperties: {} },
+        },
+      },
+      readings: [{ key: 'dev1', time: ISO, values: { temperature: 21.5 } }],
+    },
+  ],
+  Particle: [
+    {
+      message: { payload: { event: 'env', data: '{"t":21.5}', ttl: 60, published_at: ISO, coreid: 'c1' } },
+      readings: [{ key: 'c1', time: ISO, values: { t: 21.5 } }],
+    },
+    {
+      message: { payload: { event: 'env/t', data: '21.5', ttl: 60, published_at: ISO, coreid: 'c1' } },
+      readings: [{ key: 'c1', time: ISO, values: { 'env/t': '21.5' } }],
+    },
+  ],
+  Losant: [
+    {
+      message: { topic: 'losant/dev1/state', payload: { time: { $date: ISO }, data: { t: 21.5 } } },
+      readings: [{ key: 'dev1', time: ISO, values: { t: 21.5 } }],
+    },
+  ],
+  rtl_433: [
+    {
+      message: {
+        topic: 'rtl_433/host/events',
+        payload: {
+          ...{ time: '2026-11-25 10:00:00', model: 'Acurite-Tower', id: 1234, channel: 'A' },
+          ...{ temperature_C: 21.5, mic: 'CHECKSUM' },
+        },
+      },
+      readings: [{ key: '1234', time: '2026-11-25 10:00:00', values: { channel: 'A', temperature_C: 21.5 } }],
+    },
+  ],
+  deCONZ: [
+    {
+      message: {
+        payload: {
+          ...{ e: 'changed', id: '5', r: 'sensors', t: 'event', uniqueid: '00:15' },
+          state: { lastupdated: '2026-11-25T10:00:00.000', temperature: 2150 },
+        },
+      },
+      readings: [{ key: '00:15', values: { temperature: 2150 } }],
+    },
+  ],
+  ThingPark: [
+    {
+      message: {
+        payload: { DevEUI_uplink: { Time: ISO, DevEUI: '24E1', payload_hex: '01', payload: { t: 21.5 } } },
+      },
+      readings: [{ key: '24E1', time: ISO, values: { t: 21.5 } }],
+    },
+  ],
+  Loriot: [
+    {
+      message: { payload: { cmd: 'rx', EUI: '24E1', ts: T, fcnt: 3, data: '01', decoded: { t: 21.5 } } },
+      readings: [{ key: '24E1', time: T, values: { t: 21.5 } }],
+    },
+  ],
+  'Forecast.Solar': [
+    {
+      message: {
+        payload: {
+          result: {
+            watts: { '2026-11-25 10:00:00': 120, '2026-11-25 11:00:00': 140 },
+            watt_hours_period: { '2026-11-25 11:00:00': 130 },
+            watt_hours_day: { '2026-11-25': 900 },
+          },
+          message: { code: 0 },
+        },
+      },
+      readings: [
+        { time: '2026-11-25 10:00:00', values: { watts: 120 } },
+        { time: '2026-11-25 11:00:00', values: { watts: 140, watt_hours_period: 130 } },
+      ],
+    },
+  ],
+  Solcast: [
+    {
+      message: { payload: { forecasts: [{ pv_estimate: 1.2, period_end: ISO, period: 'PT30M' }] } },
+      readings: [{ time: ISO, values: { pv_estimate: 1.2 } }],
+    },
+  ],
+  OpenWeatherMap: [
+    {
+      message: {
+        payload: {
+          list: [{ dt: T / 1000, main: { temp: 3 }, weather: [{ id: 1 }], dt_txt: '2026-11-25 10:00:00' }],
+        },
+      },
+      readings: [{ time: T, values: { 'main.temp': 3 } }],
+    },
+  ],
+  'MET Norway': [
+    {
+      message: {
+        payload: {
+          properties: { timeseries: [{ time: ISO, data: { instant: { details: { air_temperature: 3 } } } }] },
+        },
+      },
+      readings: [{ time: ISO, values: { air_temperature: 3 } }],
     },
   ],
   UMH: [
@@ -311,6 +506,13 @@ const EXAMPLES: Record<string, Example[]> = {
     },
   ],
   prices: [
+    {
+      message: { payload: { unix_seconds: [T / 1000, T / 1000 + 3600], price: [50, 51], unit: 'EUR / MWh' } },
+      readings: [
+        { time: T, values: { price: 50 } },
+        { time: T + 3_600_000, values: { price: 51 } },
+      ],
+    },
     {
       message: {
         payload: { currency: 'EUR', today: [{ total: 0.2, energy: 0.1, startsAt: ISO }], tomorrow: [] },
@@ -396,6 +598,31 @@ describe('messages without a shape', () => {
     assert.deepEqual((await one({ payload })).values, {
       ...{ 'a.b.c': 1, 'text.x': 2, power: 5, on: true, none: null },
     });
+  });
+
+  it('are a single value named beside it, which several may be on one topic', async () => {
+    const tag = { tag: 'Temp', value: 21.5, quality: 'Good', timestamp: T };
+    for (const message of [{ payload: tag }, { topic: 'plant/tags', payload: tag }]) {
+      assert.deepEqual(plain(await one(message)), { time: T, values: { Temp: 21.5 } });
+    }
+    const named = { name: 'Temp', value: 21.5, unit: '°C' };
+    assert.deepEqual((await one({ payload: named })).values, { Temp: 21.5 });
+    assert.deepEqual((await one({ topic: 'p1/temperature', payload: named })).values, { temperature: 21.5 });
+    const keyed = await one({ payload: { sensor: 'a', value: 1 } }, { keyColumn: 'sensor' });
+    assert.deepEqual([keyed.key, keyed.values], ['a', { value: 1 }]);
+  });
+
+  it('have the time that stands beside a value, where nothing else tells it', async () => {
+    const payload = { t: { value: 21.5, timestamp: T, context: { lat: 1 } }, h: { value: 40 } };
+    assert.deepEqual(plain(await one({ payload })), { time: T, values: { t: 21.5, h: 40 } });
+    const odd = await one({ payload: { t: { value: 21.5, time: 5 } } });
+    assert.deepEqual([odd.time, odd.values], [undefined, { t: 21.5 }]);
+  });
+
+  it('are no line protocol of InfluxDB where they only look like it', async () => {
+    for (const text of ['a=b', 'state ok=yes maybe', 'x y=1 z', 'mode auto=on,off']) {
+      assert.deepEqual((await one({ topic: 'a/b', payload: text })).values, { b: text });
+    }
   });
 
   it('are a single value on a topic: {"value": 21}, with its time, and missing where its quality is bad', async () => {

@@ -1,0 +1,60 @@
+import type { Shape } from '../types';
+
+/** What a thing reports, by its shadow. https://docs.aws.amazon.com/iot/latest/developerguide/device-shadow-document.html */
+export const AWS_SHADOW: Shape = {
+  name: 'AWS IoT',
+  topics: [
+    /^\$aws\/things\/(?<key>[^/]+)\/shadow\/(?:name\/[^/]+\/)?(?:update|get)(?:\/(?:accepted|documents))?$/,
+  ],
+  items: ['current', ''],
+  has: { 'state.reported': 'object' },
+  time: 'payload.timestamp',
+  values: 'state.reported',
+};
+
+const AZURE_DEVICE =
+  'deviceId|iothub-connection-device-id|systemProperties.iothub-connection-device-id|device.id';
+
+/**
+ * Telemetry of a device by IoT Central or IoT Hub.
+ * https://learn.microsoft.com/azure/iot-central/core/howto-export-to-event-hubs (message format)
+ */
+export const AZURE_IOT: Shape = {
+  name: 'Azure IoT',
+  has: {
+    [AZURE_DEVICE]: 'text',
+    'telemetry|body': 'json',
+    'enqueuedTime|systemProperties.iothub-enqueuedtime': 'time',
+  },
+  key: AZURE_DEVICE,
+  time: 'enqueuedTime|systemProperties.iothub-enqueuedtime',
+  values: 'telemetry|body',
+};
+
+/** An event of a device whose data is JSON. https://docs.particle.io/reference/cloud-apis/api/#events */
+export const PARTICLE: Shape = {
+  name: 'Particle',
+  has: { event: 'text', data: 'json', published_at: 'time', coreid: 'text' },
+  key: 'coreid',
+  time: 'published_at',
+  values: 'data',
+};
+
+/** An event of a device whose data is a value: its column is the name of the event. */
+export const PARTICLE_VALUE: Shape = {
+  name: 'Particle',
+  has: { event: 'text', data: 'plain', published_at: 'time', coreid: 'text' },
+  key: 'coreid',
+  column: 'event',
+  value: 'data',
+  time: 'published_at',
+};
+
+/** The state of a device. https://docs.losant.com/mqtt/overview/#publishing-device-state */
+export const LOSANT: Shape = {
+  name: 'Losant',
+  topics: ['losant/{key}/state'],
+  has: { data: 'object' },
+  time: 'time',
+  values: 'data',
+};
