@@ -34,6 +34,13 @@
 
   /* A name, which may be of any script and direction. */
   const bdi = (name) => el('bdi', {}, String(name));
+  /*
+   * The name of a column. What a series node tells less the current value of its sensor has that in its name; it is the
+   * same where there is no column of the sensor.
+   */
+  const LESS_NOW = /^(.+) (?:(?:mean|lowest|highest) \d+(?:ms|[smhdw])|a (?:day|week) before|usual now)$/u;
+  const columnName = (name, columns) =>
+    columns.some((one) => one.name === LESS_NOW.exec(name)?.[1]) ? `${name} - now` : name;
   const icon = (name) => el('i', { class: `fa fa-${name}`, 'aria-hidden': 'true' });
 
   const formats = new Map();
@@ -189,6 +196,7 @@
     el,
     svg,
     bdi,
+    columnName,
     icon,
     number,
     brief,

@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, brief, percent, duration, section, pictures } = models;
+  const { el, text, bdi, columnName, number, brief, percent, duration, section, pictures } = models;
 
   const SHOWN_CHANGES = 6;
 
@@ -109,7 +109,7 @@
     ];
   }
 
-  function driftOf(drift = []) {
+  function driftOf(drift = [], columns) {
     const beyond = drift
       .filter(({ psi, threshold }) => psi > threshold)
       .sort((a, b) => b.psi / b.threshold - a.psi / a.threshold);
@@ -125,7 +125,7 @@
           el(
             'li',
             {},
-            bdi(column),
+            bdi(columnName(column, columns)),
             el(
               'small',
               {},
@@ -246,7 +246,9 @@
       }
       machines.replaceChildren(...keysOf(watch).filter(Boolean));
       changes.show(watch.changes);
-      more.replaceChildren(...[causesOf(watch.causes, card), driftOf(watch.drift)].flat(2).filter(Boolean));
+      more.replaceChildren(
+        ...[causesOf(watch.causes, card), driftOf(watch.drift, card.columns)].flat(2).filter(Boolean),
+      );
     }
     return { root, show };
   };

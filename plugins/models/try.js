@@ -3,7 +3,8 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, text, bdi, number, percent, UNITS, unitOf, unitName, duration, section, pictures } = models;
+  const { el, text, bdi, columnName, number, percent, UNITS, unitOf, unitName, duration, section, pictures } =
+    models;
 
   const PAUSE_MS = 250;
   const FIRST_FIELDS = 6;
@@ -37,7 +38,7 @@
   }
 
   function numberField(field, id, row, changed) {
-    const { name, usual } = field;
+    const { name, label, usual } = field;
     const unit = stepUnit(field);
     const scale = unit === undefined ? 1 : UNITS[unit];
     const own = (value) => (typeof value === 'number' ? value / scale : value);
@@ -58,7 +59,7 @@
         max: high,
         step: unit === undefined ? stepOf(field, low, high) : 1,
         value: own(row[name] ?? usual.median),
-        'aria-label': name,
+        'aria-label': label,
         'aria-describedby': `${id}-usual`,
       });
     const take = (value) => {
@@ -119,16 +120,16 @@
     return [input];
   }
 
-  let fields = 0;
+  let made = 0;
   function fieldOf(field, row, changed) {
-    const id = `tabular-try-${fields++}`;
+    const id = `tabular-try-${made++}`;
     const kind = kindOf(field);
     const make = { number: numberField, choice: choiceField }[kind] || textField;
     const unit = kind === 'number' && stepUnit(field);
     return el(
       'div',
       { class: 'tabular-field-row' },
-      el('label', { for: id, title: field.name }, bdi(field.name), unit ? ` (${unitName(unit)})` : ''),
+      el('label', { for: id, title: field.label }, bdi(field.label), unit ? ` (${unitName(unit)})` : ''),
       ...make(field, id, row, changed),
     );
   }
@@ -170,7 +171,8 @@
   }
 
   /* @param service id of the service; asked again only when the row was changed or `Predict` was pressed */
-  models.tryIt = (service, { card, kind, fields: columns, examples }) => {
+  models.tryIt = (service, { card, kind, fields, examples }) => {
+    const columns = fields.map((one) => ({ ...one, label: columnName(one.name, card.columns) }));
     if (columns.length === 0 || card.dead) {
       return '';
     }

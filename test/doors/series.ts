@@ -16,5 +16,10 @@ export {
 export { sortByTime } from '../../dist/src/series/readings/sort-by-time';
 export { Timeline } from '../../dist/src/series/readings/timeline';
 export { Track } from '../../dist/src/series/readings/track';
-export { describeNumber, describeState } from '../../dist/src/series/rows/windows';
+export {
+  describeNumber,
+  describeState,
+  difference,
+  plainDifference,
+} from '../../dist/src/series/rows/windows';
 export { Schedule } from '../../dist/src/series/train-sets/schedule';

@@ -7,7 +7,15 @@ import type { SeriesCells, SeriesSettings } from '../types';
 import { Calendar, CALENDAR_COLUMNS } from './calendar';
 import type { KnownAhead } from './known-ahead';
 import { meanWithoutOutliers } from './robust-mean';
-import { describeNumber, describeState, numberCells, STATE_CELLS } from './windows';
+import {
+  describeNumber,
+  describeState,
+  type Difference,
+  difference,
+  numberCells,
+  plainDifference,
+  STATE_CELLS,
+} from './windows';
 
 /** Positions of the cells that every row has, before those of its sensors. */
 const GAP = 0;
@@ -55,6 +63,8 @@ export class SeriesFeatures {
   private knownOf = 0;
   private size: number;
   readonly longest: number;
+  /** Rows of a node of an earlier version keep their numbers to the last bit: its models have learned from them. */
+  private readonly less: Difference;
 
   constructor(
     private readonly settings: SeriesSettings,
@@ -64,6 +74,7 @@ export class SeriesFeatures {
     this.size = KNOWN_AHEAD + settings.knownAhead.length;
     this.calendar = new Calendar(settings.timezone);
     this.longest = settings.windows.at(-1)!;
+    this.less = settings.shape === 'auto' ? difference : plainDifference;
   }
 
   /** How many of a row's first cells depend on the time ahead; the others are those of the base. */
@@ -91,7 +102,7 @@ export class SeriesFeatures {
         continue;
       }
       if (kind === 'number') {
-        describeNumber(track, time, this.settings.windows, row, this.starts[index]!);
+        describeNumber(track, time, this.settings.windows, row, this.starts[index]!, this.less);
       } else {
         describeState(track, time, this.longest, row, this.starts[index]!);
       }
@@ -128,18 +139,18 @@ export class SeriesFeatures {
       return;
     }
     const now = this.now(row, sensor);
-    const past = (at: number, days: number) => this.daysBefore(machine, time, at, days) - now;
+    const past = (at: number, days: number) => this.less(this.daysBefore(machine, time, at, days), now);
     for (const [days, before, change] of [
       [1, DAY_BEFORE, DAY_CHANGE],
       [7, WEEK_BEFORE, WEEK_CHANGE],
     ] as const) {
       const back = this.daysUntilPast(time, then, days);
       row[before] = past(then, back);
-      row[change] = row[before] - past(time, back);
+      row[change] = this.less(row[before], past(time, back));
     }
     row[USUAL_NOW] = this.usual((week) => past(time, 7 * week));
     row[USUAL_THEN] = this.usual((week) => past(then, this.daysUntilPast(time, then, 7 * week)));
-    row[USUAL_CHANGE] = row[USUAL_THEN] - row[USUAL_NOW];
+    row[USUAL_CHANGE] = this.less(row[USUAL_THEN], row[USUAL_NOW]);
   }
 
   /** The smallest multiple of `days` that takes `then` back to the past. */

@@ -8,12 +8,47 @@ export function numberCells(windows: readonly number[]): number {
 /** Cells of a column of text or truth values: now, how long it has been so, changes in the longest window. */
 export const STATE_CELLS = 3;
 
+/** Decimals that a sensor may have; what has more is no decimal number but a mean or a number of 32 bits. */
+const MOST_DECIMALS = 9;
+/** Above it, a binary number does not tell its decimals. */
+const LARGEST = 2 ** 50;
+/** Digits of the larger of two numbers that their difference rests on; what is below is noise of binary fractions. */
+const DIGITS = 12;
+
+/** a − b */
+export type Difference = (a: number, b: number) => number;
+
+/** As it was written before rows were free of that noise. */
+export const plainDifference: Difference = (a, b) => a - b;
+
+/**
+ * a − b as the decimal numbers that both are, so that 18.28 − 20.1 is −1.82 and not −1.8200000000000003. Where one of them
+ * has no few decimals, it is rounded to twelve digits of the larger.
+ */
+export function difference(a: number, b: number): number {
+  for (let decimals = 0, power = 1; decimals <= MOST_DECIMALS; decimals++, power *= 10) {
+    const [ofA, ofB] = [Math.round(a * power), Math.round(b * power)];
+    if (!(Math.abs(ofA) < LARGEST && Math.abs(ofB) < LARGEST)) {
+      break;
+    }
+    if (ofA / power === a && ofB / power === b) {
+      return (ofA - ofB) / power;
+    }
+  }
+  const size = Math.max(Math.abs(a), Math.abs(b));
+  const power = 10 ** (DIGITS - Math.ceil(Math.log10(size)));
+  const rounded = Math.round((a - b) * power) / power;
+  // Of huge numbers and of tiny ones there is no such power.
+  return Number.isFinite(rounded) ? rounded : a - b;
+}
+
 /**
  * Writes the cells of a number column: its value now; per window the change, the time-weighted mean less now and the
  * spread (time-weighted standard deviation); lowest and highest of the longest window, less now. A value holds until the
  * next reading. NaN for a window that begins before the first reading or contains a gap longer than itself.
  *
  * @param out NaN from `at` on for numberCells(windows) cells
+ * @param less how two values are subtracted
  */
 export function describeNumber(
   track: Track,
@@ -21,6 +56,7 @@ export function describeNumber(
   windows: readonly number[],
   out: Float64Array,
   at: number,
+  less: Difference,
 ): void {
   const { line } = track;
   const count = line.countUntil(time);
@@ -41,12 +77,12 @@ export function describeNumber(
       if (gap <= length) {
         const part = Object.assign(new Moments(), moments);
         part.add(end - (time - length), value, 0, value, value);
-        out[cell] = now - value;
-        out[cell + 1] = part.mean - now;
+        out[cell] = less(now, value);
+        out[cell + 1] = less(part.mean, now);
         out[cell + 2] = Math.sqrt(Math.max(0, part.m2) / length);
         if (window === windows.length) {
-          out[at + 1 + 3 * windows.length] = part.low - now;
-          out[at + 2 + 3 * windows.length] = part.high - now;
+          out[at + 1 + 3 * windows.length] = less(part.low, now);
+          out[at + 2 + 3 * windows.length] = less(part.high, now);
         }
       }
     }

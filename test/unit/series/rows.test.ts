@@ -56,6 +56,21 @@ describe('rows of a series', () => {
     }
   });
 
+  it('tell differences without the noise of binary fractions, but for nodes of an earlier version', async () => {
+    const readings = [20.1, 19.4, 18.28].map((load, i) => ({ time: START + i * 10 * MINUTE, load }));
+    const changes = async (shape: 'auto' | 'plain') => {
+      const { series } = await open({ column: 'load', ahead: '10m', windows: '20m', train: 'never', shape });
+      return (await live(series, readings)).rows.at(-1)!.row;
+    };
+    const {
+      'load change 20m': change,
+      'load highest 20m': highest,
+      'load mean 20m': mean,
+    } = await changes('auto');
+    assert.deepEqual([change, highest, mean], [-1.82, 1.82, 1.47]);
+    assert.equal((await changes('plain'))['load change 20m'], 18.28 - 20.1);
+  });
+
   it('make the same train set in any order of arrival within late, with repeats, and a clock an hour ahead', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(1e6), async (seed) => {

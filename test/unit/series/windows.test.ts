@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { describeNumber, describeState, Track } from '../../doors/series';
+import { describeNumber, describeState, difference, plainDifference, Track } from '../../doors/series';
 
 const NAMES = ['change', 'mean', 'spread'];
 
@@ -52,7 +52,7 @@ function trackOf(readings: Readings, longest: number): Track {
 
 function cellsOf(track: Track, time: number, windows: number[]): number[] {
   const out = new Float64Array(3 + 3 * windows.length).fill(NaN);
-  describeNumber(track, time, windows, out, 0);
+  describeNumber(track, time, windows, out, 0, plainDifference);
   return [...out];
 }
 
@@ -157,6 +157,33 @@ describe('windows of a number', () => {
     assert.equal(missing(resumed + 59 * minute), 'xxxx-----');
     assert.equal(missing(resumed + 60 * minute), 'xxxxxxxxx');
     assert.equal(missing(start + 89 * minute + 61 * minute), '---------', 'now is too old as well');
+  });
+});
+
+describe('the difference of two values', () => {
+  it('of decimal numbers is the decimal number', () => {
+    assert.equal(difference(18.28, 20.1), -1.82);
+    assert.notEqual(18.28 - 20.1, -1.82);
+    const cents = fc.integer({ min: -10_000_000, max: 10_000_000 });
+    fc.assert(
+      fc.property(cents, cents, fc.integer({ min: 0, max: 6 }), (a, b, decimals) => {
+        const power = 10 ** decimals;
+        assert.equal(difference(a / power, b / power), (a - b) / power);
+      }),
+    );
+  });
+
+  it('of any numbers is right to twelve digits of the larger, and nothing where one is missing', () => {
+    const any = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(any, any, (a, b) => {
+        const found = difference(a, b);
+        assert.ok(Math.abs(found - (a - b)) <= 5e-12 * Math.max(Math.abs(a), Math.abs(b)) || found === a - b);
+      }),
+    );
+    assert.equal(difference(61 / 3, 18.2), 2.1333333333);
+    assert.ok(Number.isNaN(difference(NaN, 1)));
+    assert.ok(Number.isNaN(difference(1, NaN)));
   });
 });
 
