@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
+import { chance, EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Cost guard
 
@@ -10,7 +10,14 @@ Two ways to keep a metered service from costing more than you want:
 No service is chosen, so the embedded one is used. It is free, so everything goes through. Choose a hosted service in the nodes to see the limits take effect.`;
 
 const ROWS = (count) =>
-  Array.from({ length: count }, (_, i) => ({ id: i, size: (i * 7) % 10, colour: ['red', 'blue'][i % 2] }));
+  Array.from({ length: count }, (_, i) => ({
+    length: 10 + Math.floor(40 * chance(i)),
+    width: 5 + Math.floor(20 * chance(i + 1000)),
+    material: ['steel', 'brass'][i % 2],
+  }));
+/** In grams; no two parts of one size weigh quite the same. */
+const weightOf = ({ length, width, material }, i) =>
+  Math.round(length * width * (material === 'steel' ? 0.78 : 0.84) * (0.9 + 0.2 * chance(i + 2000)));
 
 /** The cost node before a switch, and the predict node's own guard. */
 export function costGuard() {
@@ -28,7 +35,7 @@ export function costGuard() {
   const train = button(
     'Train',
     1,
-    ROWS(60).map((row) => ({ ...row, weight: row.size * 3 + (row.colour === 'red' ? 1 : 0) })),
+    ROWS(120).map((row, i) => ({ ...row, weight: weightOf(row, i) })),
   );
   const fit = flow.node('tabular-fit', 'weight?', [1, 1], {
     ...table,

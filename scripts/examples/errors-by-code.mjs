@@ -1,4 +1,4 @@
-import { EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
+import { chance, EMBEDDED, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Handling errors by code
 
@@ -11,11 +11,11 @@ Every message that fails reaches the Catch node with \`msg.error.code\`, \`msg.e
 
 Press *Before training*: there is no model yet. Then press *Train*, and the others. The README lists every code.`;
 
-const TRAINED = Array.from({ length: 60 }, (_, i) => ({
-  load: (i * 7) % 20,
-  room: ['north', 'south'][i % 2],
-  warm: (i * 7) % 20 > (i % 2 ? 8 : 12) ? 'yes' : 'no',
-}));
+const TRAINED = Array.from({ length: 90 }, (_, i) => {
+  const load = Math.round(2000 * chance(i)) / 100;
+  const warm = load + 4 * chance(i + 1000) > (i % 2 ? 10 : 14);
+  return { load, room: ['north', 'south'][i % 2], warm: warm ? 'yes' : 'no' };
+});
 
 /** A Catch node, a switch on the error's code, and what to do in each case. */
 export function errorsByCode() {

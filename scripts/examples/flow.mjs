@@ -245,6 +245,13 @@ export const WATCH_DEFAULTS = {
   keep: 2000,
 };
 
+/** A number from 0 to below 1 that looks like chance, and is the same in every build. */
+export function chance(seed) {
+  let mixed = Math.imul(seed + 1, 0x9e3779b1);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
+  return ((mixed ^ (mixed >>> 13)) >>> 0) / 2 ** 32;
+}
+
 /** The text of a function node, kept as a file of its own beside this one. */
 export function source(file) {
   return readFileSync(path.join(import.meta.dirname, file), 'utf8').trimEnd();

@@ -195,7 +195,7 @@ Sources: [The Things Stack](https://www.thethingsindustries.com/docs/integration
   flow.wire(buttons(flow, 30), source);
   flow.comment('2. Six hours ahead, for each device', [2.7, 0]);
   const { rows } = forecast(flow, 'soil moisture', 1.5, {
-    ...{ column: 'soil_moisture', ahead: '6h', windows: '6h, 1d', every: '30m' },
+    ...{ column: 'soil_moisture', ahead: '6h', windows: '6h, 1d', every: '1h' },
   });
   flow.wire(source, rows);
   const broker = flow.config('mqtt-broker', 'Network', { ...BROKER, broker: 'eu1.cloud.thethings.network' });

@@ -1,4 +1,4 @@
-import { Flow, NODE_DEFAULTS } from './flow.mjs';
+import { chance, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Hosted service
 
@@ -14,8 +14,9 @@ const HOUSES = (count) =>
     const area = 45 + ((i * 31) % 140);
     const storey = i % 7;
     const heating = ['gas', 'heat pump', 'district'][i % 3];
-    const price = 1200 * area + 4000 * storey + (heating === 'heat pump' ? 15000 : 0);
-    return { id: i, area, storey, heating, price };
+    const worth = 1200 * area + 4000 * storey + (heating === 'heat pump' ? 15000 : 0);
+    const price = 1000 * Math.round((worth + 50000 * chance(i)) / 1000);
+    return { area, storey, heating, price };
   });
 
 /** Limits, fit, cost and predict of a hosted service that environment variables name. */

@@ -52,6 +52,6 @@ function chirpStack(time) {
 }
 
 const now = Date.now();
-const count = msg.topic === 'past' ? 480 : 1;
+const count = msg.topic === 'past' ? 720 : 1;
 const times = Array.from({ length: count }, (_, i) => now - (count - 1 - i) * STEP);
 return [times.flatMap((time) => [stack(time), chirpStack(time)])];
