@@ -33,6 +33,12 @@ const PURPOSE: Purpose = {
     ...['fit only if better', 'fit with nothing set', 'fit with every default written'].map(
       (name) => `${name}: status.fill: was "green", is "yellow"`,
     ),
+    // A row with fewer fields than the header is read, as spreadsheets and R fill it up, with a warning.
+    'predict a table with ragged CSV: outcome.messages.predict a table with ragged CSV>0: is new, …',
+    'predict a table with ragged CSV: outcome.errors.predict a table with ragged CSV: was …',
+    ...['fill: was "red", is "green"', 'shape: was "ring", is "dot"', 'text: was "table.invalid", is ""'].map(
+      (change) => `predict a table with ragged CSV: status.${change}`,
+    ),
     // An alarm says what it is of.
     NAMED_ALARM,
     ...['payload', 'change.text'].flatMap((place) => [

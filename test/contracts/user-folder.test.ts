@@ -20,6 +20,14 @@ const PURPOSE: Purpose = {
     'fit endpoint {"model_name":"endpoint model","target":"y"}: outcome.messages.fit endpoint>0[0].model.fitted_at: was …',
     'fit endpoint {"model_name":"endpoint model","target":"y"}: outcome.messages.fit endpoint>0[0].model.versions[0].fitted_at: was …',
     'fit hosted {"rollback":true}: outcome.messages.fit hosted>0[0].model.versions[0].fitted_at: was …',
+    // A status takes at most thirty columns.
+    'start: watch.text: was …',
+    'start: watch alarms.text: was …',
+    ...[
+      'fit {"model_name":"two classes","rollback":true}',
+      'fit {"model_name":"two classes","rollback":3}',
+    ].map((step) => `${step}: status.text: was …`),
+    'fit hosted {"rollback":true}: status.text: was …',
     // An alarm says what it is of.
     NAMED_ALARM,
     ...(
