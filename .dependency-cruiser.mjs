@@ -6,6 +6,7 @@
 const LAYERS = {
   nodes: ['src/runtime', 'src/service'],
   'src/runtime': [
+    'src/anomaly',
     'src/series',
     'src/messages',
     'src/watch',
@@ -27,6 +28,7 @@ const LAYERS = {
   'src/series': ['src/table', 'src/wire', 'src/util'],
   'src/messages': ['src/table', 'src/wire', 'src/util'],
   'src/watch': ['src/scoring', 'src/table', 'src/wire', 'src/metrics', 'src/util'],
+  'src/anomaly': ['src/learner/math', 'src/metrics', 'src/table', 'src/wire', 'src/util'],
   'src/util': [],
 };
 
@@ -215,6 +217,7 @@ const FOLDERS = {
     'requests/fit': ['config', 'fields', 'input', 'requests/*', 'status'],
     'requests/predict': ['config', 'fields', 'input', 'requests/*', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
+    anomaly: ['fields', 'input', 'messages', 'series', 'status', 'watch'],
     series: ['fields', 'input', 'messages', 'status'],
     sidebar: ['config', 'requests', 'watch'],
     'watch/state': ['status'],
@@ -233,6 +236,9 @@ const FOLDERS = {
   },
   'src/messages': {
     shapes: [],
+  },
+  'src/anomaly': {
+    method: [],
   },
   'src/watch': {
     statistics: [],
@@ -269,6 +275,7 @@ const GROUND = {
   'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed', 'owned-path'],
   'src/series': ['types', 'kept-row'],
   'src/messages': ['types'],
+  'src/anomaly': [],
   'src/watch': ['types', 'watch-settings'],
   'src/service': [
     'limits',

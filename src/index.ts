@@ -3,6 +3,7 @@
  * embedded service, the table functions and the errors.
  * None of them needs Node-RED.
  */
+export type { Anomalies, AnomalyAnswer, AnomalyChange, AnomalyNote, AnomalyProgress } from './anomaly';
 export type {
   CallOptions,
   ClientOptions,
@@ -23,6 +24,7 @@ export {
   type Tabular,
   type Training,
 } from './connect';
+export { anomalies, type AnomalyProgramOptions } from './open-anomalies';
 export {
   series,
   type SeriesAnswer,

@@ -1,0 +1,410 @@
+import { Yielder } from '../util/event-loop';
+import { Serial } from '../util/serial';
+import { ServiceError } from '../wire/service-error';
+import { LearnThread } from './learn-thread';
+import { type Change, Detector, type MarkedRows } from './method/detector';
+import { HISTORY_ROWS, type HistoryCell } from './method/history';
+import { MOST_SENSORS } from './method/layout';
+import { type MachineReading, ReadingReader } from './reading';
+import { AnomalyStore, type Entry } from './store';
+import type {
+  AnomalyAnswer,
+  AnomalyChange,
+  AnomalyOptions,
+  AnomalyProgress,
+  AnomalyReading,
+  AnomalySurroundings,
+  ReadingPlace,
+} from './types';
+
+/** Weeks in each unit of the promise. */
+const WEEKS = { day: 1 / 7, week: 1, month: 365.25 / 12 / 7 } as const;
+/** What all machines may hold, in bytes: 1,000 of 5 sensors take some 400 MB. */
+const MAX_BYTES = 700 * 1024 * 1024;
+/** What a machine of so many columns holds at most, beside what grows with its columns. */
+const BYTES_OF_MACHINE = 150_000;
+const BYTES_OF_COLUMN = 80_000;
+/** Readings that a first fit takes at least. */
+const LEAST_LEARNED = 100;
+/** Columns of a reading: numbers and states. */
+const MOST_COLUMNS = 200;
+
+/** Knows what is usual for each of many machines, and says what is not. One reading after the other. */
+export class Anomalies {
+  private readonly machines = new Map<string | null, Detector>();
+  private readonly reader: ReadingReader;
+  private readonly fits = new LearnThread();
+  private readonly serial = new Serial();
+  private readonly store: AnomalyStore;
+  private readonly perWeek: number;
+  private readonly learn: number;
+  private readonly columns = new Map<string | null, Set<string>>();
+  private bytes = 0;
+  private readings = 0;
+  private late = 0;
+  private closed = false;
+
+  private constructor(
+    options: AnomalyOptions,
+    private readonly around: AnomalySurroundings,
+  ) {
+    const { key, time, ignore = [], alarms = 1, per = 'week', learn = 300, timezone } = options;
+    checkOptions(alarms, per, learn);
+    this.reader = new ReadingReader({ key, time, ignore: new Set(ignore) }, timezone);
+    this.perWeek = alarms / WEEKS[per];
+    this.learn = learn;
+    this.store = new AnomalyStore(
+      around.folder,
+      (kind, text) => around.notify?.({ kind, text }),
+      (of) => this.machines.get(of)?.keep(),
+      () => this.machines.keys(),
+    );
+  }
+
+  /** @throws ServiceError `config.invalid`; `storage.failed` where what was kept cannot be read now */
+  static async open(options: AnomalyOptions = {}, around: AnomalySurroundings = {}): Promise<Anomalies> {
+    const opened = new Anomalies(options, around);
+    await opened.store.read(
+      ({ of, detector }) => opened.add(of, new Detector(opened.settings(of), detector)),
+      (entry) => opened.replay(entry),
+    );
+    const yielder = new Yielder();
+    for (const [of, machine] of opened.machines) {
+      machine.ready();
+      opened.fitIfDue(of, machine);
+      await yielder.due();
+    }
+    return opened;
+  }
+
+  /**
+   * Takes one reading, and says how unusual it is.
+   * @throws ServiceError `time.invalid`, `columns.missing`, `limit.exceeded`, `validation.failed`
+   */
+  take(reading: AnomalyReading, place?: ReadingPlace): Promise<AnomalyAnswer> {
+    return this.serial.run(async () => {
+      const placed = this.reader.read(reading, place);
+      const { key, machine } = this.machineOf(placed);
+      const time = placed.time ?? machine.arrival(Date.now());
+      const verdict = machine.take(time, placed.cells);
+      if (verdict.state === 'late') {
+        this.late++;
+        return { ...verdict, key, time };
+      }
+      this.keepRow(key, machine, time, placed.cells);
+      await this.keepEpisodes(key, machine, verdict.changes);
+      this.fitIfDue(key, machine);
+      return { ...verdict, key, time };
+    });
+  }
+
+  /**
+   * Takes a table of past readings, in any order of its machines: nothing is said of them.
+   * @throws ServiceError as `take`
+   */
+  teach(
+    rows: AsyncIterable<{ reading: AnomalyReading; place?: ReadingPlace }>,
+    signal?: AbortSignal,
+  ): Promise<{ rows: number; keys: number }> {
+    return this.serial.run(async () => {
+      const yielder = new Yielder();
+      const taught = new Set<string | null>();
+      let count = 0;
+      for await (const { reading, place } of rows) {
+        signal?.throwIfAborted();
+        const placed = this.reader.read(reading, place);
+        const { key, machine } = this.machineOf(placed);
+        const time = placed.time ?? machine.arrival(Date.now());
+        if (machine.teach(time, placed.cells)) {
+          this.keepRow(key, machine, time, placed.cells);
+        } else {
+          this.late++;
+        }
+        taught.add(key);
+        count++;
+        await yielder.due();
+      }
+      for (const key of taught) {
+        const machine = this.machines.get(key)!;
+        machine.learnAnew();
+        this.fitIfDue(key, machine);
+      }
+      return { rows: count, keys: taught.size };
+    });
+  }
+
+  /**
+   * What people say of an alarm: that it was real, or that this is usual now.
+   * @param id left out: the last alarm, of `key` where it is given
+   * @throws ServiceError `outcome.unknown` where there is no such alarm
+   */
+  confirm(answer: 'real' | 'usual', id?: string, key?: string): Promise<void> {
+    return this.serial.run(async () => {
+      const found = this.alarmed(id, key);
+      if (found === undefined) {
+        throw new ServiceError(
+          'outcome.unknown',
+          id === undefined
+            ? 'There was no alarm yet that msg.confirm could speak of.'
+            : `No alarm of the last four weeks has the id "${id}": set msg.anomaly.id to that of an alarm, or leave it out for the last one.`,
+        );
+      }
+      const { of, machine } = found;
+      const marked = machine.confirm(id, answer);
+      const episode = machine.episodes.find((one) => id === undefined || one.id === id);
+      await this.keepAnswer(of, machine, marked === undefined ? [] : [marked]);
+      if (episode !== undefined) {
+        await this.keepEpisode(of, machine, episode);
+      }
+      this.fitIfDue(of, machine);
+    });
+  }
+
+  /** What people say of the odd periods of the history. @throws ServiceError `outcome.unknown` where nothing was asked */
+  odd(answer: 'usual' | 'faults', key?: string): Promise<void> {
+    return this.serial.run(async () => {
+      let asked = false;
+      for (const [of, machine] of this.machines) {
+        const marked = key === undefined || of === key ? machine.answerOdd(answer) : undefined;
+        if (marked !== undefined) {
+          asked = true;
+          await this.keepAnswer(of, machine, marked);
+          this.fitIfDue(of, machine);
+        }
+      }
+      if (!asked) {
+        throw new ServiceError(
+          'outcome.unknown',
+          'msg.odd answers a question about the history, and none is open: it is asked once, after the first fit.',
+        );
+      }
+    });
+  }
+
+  /** Forgets all, or one machine. */
+  reset(key?: string): Promise<void> {
+    return this.serial.run(async () => {
+      for (const [of, machine] of [...this.machines]) {
+        if (key === undefined || of === key) {
+          await this.store.forget(of, machine.taken);
+          this.machines.set(of, new Detector(this.settings(of), undefined, machine.taken));
+        }
+      }
+    });
+  }
+
+  get progress(): AnomalyProgress {
+    const machines = [...this.machines.values()];
+    return {
+      keys: machines.length,
+      readings: this.readings,
+      known: machines.filter(({ isKnowing }) => isKnowing).length,
+      rows: Math.min(...machines.map(({ rows }) => rows), Infinity) || 0,
+      needed: this.learn,
+      late: this.late,
+      storage: this.around.folder === undefined ? 'none' : this.store.isFailing ? 'failed' : 'ok',
+    };
+  }
+
+  /** The machines with what is known of each. */
+  get known(): ReadonlyMap<string | null, Detector> {
+    return this.machines;
+  }
+
+  /** Resolves once no fit is due or under way. */
+  async settled(): Promise<void> {
+    await this.fits.settled();
+    await this.serial.idle();
+  }
+
+  /** Writes what is not on disk yet. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.fits.close();
+    await this.serial.run(() => this.store.close());
+  }
+
+  private settings(of: string | null): ConstructorParameters<typeof Detector>[0] {
+    return { perWeek: this.perWeek, learn: this.learn, key: of ?? undefined };
+  }
+
+  /** @throws ServiceError `limit.exceeded`, `validation.failed` */
+  private machineOf({ key, cells }: MachineReading): { key: string | null; machine: Detector } {
+    if (cells.size === 0) {
+      throw new ServiceError(
+        'validation.failed',
+        'The reading has no values: no column of it is a number or a word. Look at Key, Time and Ignore, and at what the message holds.',
+      );
+    }
+    const known = this.columns.get(key);
+    const added = [...cells.keys()].filter((name) => known?.has(name) !== true);
+    if (added.length > 0) {
+      this.checkColumns(key, known?.size ?? 0, added, cells);
+    }
+    this.readings++;
+    const machine = this.machines.get(key);
+    return machine === undefined
+      ? { key, machine: this.add(key, new Detector(this.settings(key))) }
+      : { key, machine };
+  }
+
+  private checkColumns(
+    key: string | null,
+    before: number,
+    added: readonly string[],
+    cells: ReadonlyMap<string, HistoryCell>,
+  ): void {
+    const numbers = [...cells.values()].filter((cell) => typeof cell === 'number').length;
+    if (numbers > MOST_SENSORS || before + added.length > MOST_COLUMNS) {
+      throw new ServiceError(
+        'limit.exceeded',
+        `The reading has ${numbers} columns of numbers${key === null ? '' : ` for the key "${key}"`}: at most ${MOST_SENSORS} sensors, and ${MOST_COLUMNS} columns in all, are looked at together. Name those that say nothing under Ignore, or split the message.`,
+      );
+    }
+    const bytes = (before === 0 ? BYTES_OF_MACHINE : 0) + added.length * BYTES_OF_COLUMN;
+    if (this.bytes + bytes > MAX_BYTES) {
+      throw new ServiceError(
+        'limit.exceeded',
+        `${this.machines.size} keys fill the memory that is set aside for what is usual (${MAX_BYTES / 1024 / 1024} MB): ` +
+          `"${key ?? ''}" is refused. Use fewer columns (Ignore), or a second anomaly node for some of the keys.`,
+      );
+    }
+    this.bytes += bytes;
+    const names = this.columns.get(key) ?? new Set();
+    added.forEach((name) => names.add(name));
+    this.columns.set(key, names);
+  }
+
+  private add(of: string | null, machine: Detector): Detector {
+    this.machines.set(of, machine);
+    if (!this.columns.has(of)) {
+      const names = new Set(machine.columns);
+      this.columns.set(of, names);
+      this.bytes += BYTES_OF_MACHINE + names.size * BYTES_OF_COLUMN;
+    }
+    return machine;
+  }
+
+  private alarmed(
+    id: string | undefined,
+    key: string | undefined,
+  ): { of: string | null; machine: Detector } | undefined {
+    let newest: { of: string | null; machine: Detector; start: number } | undefined;
+    for (const [of, machine] of this.machines) {
+      const last = machine.episodes.findLast((episode) => id === undefined || episode.id === id);
+      if (
+        last !== undefined &&
+        (key === undefined || of === key) &&
+        last.start > (newest?.start ?? -Infinity)
+      ) {
+        newest = { of, machine, start: last.start };
+      }
+    }
+    return newest;
+  }
+
+  private keepRow(
+    of: string | null,
+    machine: Detector,
+    time: number,
+    cells: ReadonlyMap<string, HistoryCell>,
+  ): void {
+    this.store.append({ of, taken: machine.taken, row: [time, Object.fromEntries(cells)] });
+  }
+
+  /** An alarm is on disk before it is told: after kill -9 it is not sent again. */
+  private async keepEpisodes(
+    of: string | null,
+    machine: Detector,
+    changes: readonly Change[],
+  ): Promise<void> {
+    for (const change of changes) {
+      if (change.kind === 'alarm' || change.kind === 'over') {
+        const episode = machine.episodes.find(({ id }) => id === change.id);
+        if (episode !== undefined) {
+          await this.keepEpisode(of, machine, episode);
+        }
+      }
+    }
+  }
+
+  private keepEpisode(
+    of: string | null,
+    machine: Detector,
+    episode: NonNullable<Detector['episode']>,
+  ): Promise<void> {
+    this.store.append({ of, taken: machine.taken, episode, isOpen: machine.episode === episode });
+    return this.store.flush();
+  }
+
+  private keepAnswer(of: string | null, machine: Detector, marked: readonly MarkedRows[]): Promise<void> {
+    for (const one of marked) {
+      this.store.append({ of, taken: machine.taken, marked: one });
+    }
+    return this.store.flush();
+  }
+
+  private replay(entry: Entry): void {
+    const { of, taken } = entry;
+    const machine = this.machines.get(of) ?? this.add(of, new Detector(this.settings(of)));
+    if ('row' in entry) {
+      const [time, cells] = entry.row;
+      if (taken === machine.taken + 1) {
+        machine.replay(time, new Map(Object.entries(cells)));
+      } else if (taken > machine.taken) {
+        // What was before is lost, with a file that was damaged: it begins anew.
+        const begun = new Detector(this.settings(of), undefined, taken - 1);
+        begun.replay(time, new Map(Object.entries(cells)));
+        this.machines.set(of, begun);
+      }
+    } else if (taken < machine.taken) {
+      return;
+    } else if ('episode' in entry) {
+      machine.replayEpisode(entry.episode, entry.isOpen);
+    } else if ('marked' in entry) {
+      machine.replayMark(entry.marked);
+    } else {
+      this.machines.set(of, new Detector(this.settings(of), undefined, taken));
+    }
+  }
+
+  private fitIfDue(of: string | null, machine: Detector): void {
+    const task = this.closed ? undefined : machine.due();
+    if (task === undefined) {
+      return;
+    }
+    void this.fits
+      .fit(task)
+      .then((fitted) =>
+        this.serial.run(async () => {
+          if (this.machines.get(of) !== machine) {
+            return;
+          }
+          for (const change of machine.learned(fitted)) {
+            this.around.onChange?.({ ...change, key: of } satisfies AnomalyChange);
+          }
+          await this.store.writeWhole(of);
+        }),
+      )
+      .catch((error: unknown) => {
+        machine.failed();
+        if (!this.closed) {
+          this.around.notify?.({ kind: 'learn', text: (error as Error).message });
+        }
+      });
+  }
+}
+
+/** @throws ServiceError `config.invalid` */
+function checkOptions(alarms: number, per: string, learn: number): void {
+  const problem = !(alarms > 0 && Number.isFinite(alarms))
+    ? `alarms must be a number above 0, not ${alarms}`
+    : !Object.hasOwn(WEEKS, per)
+      ? `per must be "day", "week" or "month", not "${per}"`
+      : !(Number.isInteger(learn) && learn >= LEAST_LEARNED && learn <= HISTORY_ROWS)
+        ? `learn must be a whole number from ${LEAST_LEARNED} to ${HISTORY_ROWS}, not ${learn}`
+        : undefined;
+  if (problem !== undefined) {
+    throw new ServiceError('config.invalid', `${problem}.`);
+  }
+}

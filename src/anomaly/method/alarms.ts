@@ -1,0 +1,183 @@
+import { HOLD_ROWS, type Tail, valueOfRarity } from './tail';
+
+const WEEK_MS = 7 * 86_400_000;
+/** The level looks back so far. */
+const LOOK_BACK_MS = 4 * WEEK_MS;
+/** An episode begins at what is met so many times as often as an alarm. */
+const MORE_OFTEN = 10;
+/** Episodes that are kept at most: with four weeks of them the largest matter. */
+const MOST_EPISODES = 2000;
+
+/** A stretch of unusual rows: one event. */
+export interface Episode {
+  /** The number of its first row, and of its last one so far beyond the lower level. */
+  from: number;
+  last: number;
+  start: number;
+  end: number;
+  peak: number;
+  /** The sensor in front, which makes a new episode once another has been in front for long. */
+  front: string | undefined;
+  /** Of the alarm that it sent. */
+  id?: string;
+  answer?: 'real' | 'usual';
+}
+
+export interface KeptAlarms {
+  since: number | undefined;
+  open: Episode | undefined;
+  past: Episode[];
+}
+
+/** Rarities at which a row is unusual, and at which an episode begins. */
+interface Levels {
+  alarm: number;
+  episode: number;
+}
+
+/**
+ * Keeps a promise in alarms a week. A level alone does not: what is rare in the train rows comes more often later. So an
+ * alarm must also be among the largest episodes of the last four weeks, as many as were promised.
+ */
+export class AlarmPromise {
+  private levels: Levels = { alarm: Infinity, episode: Infinity };
+  private since: number | undefined;
+  private open: Episode | undefined;
+  private past: Episode[];
+  private other = { front: undefined as string | undefined, rows: 0 };
+
+  /** @param perWeek promised alarms */
+  constructor(
+    private readonly perWeek: number,
+    kept?: KeptAlarms,
+  ) {
+    this.since = kept?.since;
+    this.open = kept?.open;
+    this.past = kept?.past ?? [];
+  }
+
+  /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds */
+  learned(total: Tail, step: number): void {
+    const perRow = (this.perWeek * step) / WEEK_MS;
+    this.levels = {
+      alarm: valueOfRarity(total, -Math.log10(perRow)),
+      episode: valueOfRarity(total, -Math.log10(Math.min(1, MORE_OFTEN * perRow))),
+    };
+  }
+
+  /**
+   * Takes the episodes of a history that was learned, so that the promise holds from the first reading on. Only where
+   * there was none before, and over a week at least: shorter ones look rarer than they are.
+   */
+  recall(first: number, times: Float64Array, rarities: Float64Array): void {
+    if (this.since !== undefined || times.length === 0 || times.at(-1)! - times[0]! < WEEK_MS) {
+      return;
+    }
+    times.forEach((time, i) => this.take(first + i, time, rarities[i]!, undefined, () => undefined));
+    this.close();
+  }
+
+  /** The rarity from which on a row is unusual. */
+  get level(): number {
+    return this.levels.alarm;
+  }
+
+  /** The episode under way. */
+  get current(): Episode | undefined {
+    return this.open;
+  }
+
+  /**
+   * @param front the sensor that is furthest off
+   * @param named names the episode if it sends an alarm
+   * @returns the episode that sends its alarm with this row, and one that sent one and is over
+   */
+  take(
+    row: number,
+    time: number,
+    rarity: number,
+    front: string | undefined,
+    named: (episode: Episode) => string | undefined,
+  ): { alarm?: Episode; over?: Episode } {
+    this.since ??= time;
+    let over = this.open !== undefined && row - this.open.last > HOLD_ROWS ? this.close() : undefined;
+    if (!(rarity > this.levels.episode)) {
+      return { over };
+    }
+    if (this.open !== undefined && this.isAnother(front)) {
+      over = this.close();
+    }
+    this.open ??= { from: row, last: row, start: time, end: time, peak: 0, front };
+    const { open } = this;
+    open.last = row;
+    open.end = time;
+    if (open.id === undefined && rarity > this.bar(time)) {
+      open.id = named(open);
+      open.peak = Math.max(open.peak, rarity);
+      return { over, ...(open.id !== undefined && { alarm: open }) };
+    }
+    open.peak = Math.max(open.peak, rarity);
+    return { over };
+  }
+
+  /** Takes an episode as it was before a restart. */
+  restore(episode: Episode, isOpen: boolean): void {
+    this.since ??= episode.start;
+    this.past = this.past.filter(({ from }) => from !== episode.from);
+    if (isOpen) {
+      this.open = episode;
+    } else {
+      this.past.push(episode);
+      this.open = this.open?.from === episode.from ? undefined : this.open;
+    }
+  }
+
+  /** The alarm with this id; without one, the last. */
+  find(id: string | undefined): Episode | undefined {
+    const all = this.open === undefined ? this.past : [...this.past, this.open];
+    return all.findLast((episode) => episode.id !== undefined && (id === undefined || episode.id === id));
+  }
+
+  /** Episodes with an alarm, the newest last. */
+  get sent(): Episode[] {
+    const all = this.open === undefined ? this.past : [...this.past, this.open];
+    return all.filter(({ id }) => id !== undefined);
+  }
+
+  keep(): KeptAlarms {
+    return { since: this.since, open: this.open, past: this.past };
+  }
+
+  /** What an alarm must exceed: the level, and the least of as many episodes as were promised for the weeks looked back. */
+  private bar(time: number): number {
+    const weeks = Math.min(LOOK_BACK_MS, time - (this.since ?? time)) / WEEK_MS;
+    const promised = Math.max(1, Math.floor(this.perWeek * weeks));
+    const peaks = this.past
+      .filter(({ end, answer }) => end > time - LOOK_BACK_MS && answer !== 'real')
+      .map(({ peak }) => peak)
+      .sort((a, b) => b - a);
+    return Math.max(this.levels.alarm, peaks[promised - 1] ?? 0);
+  }
+
+  private isAnother(front: string | undefined): boolean {
+    if (front === this.open?.front) {
+      this.other.rows = 0;
+      return false;
+    }
+    this.other = { front, rows: front === this.other.front ? this.other.rows + 1 : 1 };
+    return this.other.rows >= HOLD_ROWS;
+  }
+
+  private close(): Episode | undefined {
+    const { open } = this;
+    this.open = undefined;
+    this.other.rows = 0;
+    if (open === undefined) {
+      return undefined;
+    }
+    this.past.push(open);
+    const bound = open.end - LOOK_BACK_MS;
+    this.past = this.past.filter(({ end }) => end > bound).slice(-MOST_EPISODES);
+    return open.id === undefined ? undefined : open;
+  }
+}

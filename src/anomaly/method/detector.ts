@@ -1,0 +1,582 @@
+import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
+import { Anchor, type KeptAnchor } from './creep';
+import { fitUsual, type HistoryRows } from './fit';
+import { History, type HistoryCell, type KeptHistory, type Mark } from './history';
+import {
+  contextOf,
+  isGap,
+  newValueOf,
+  type SensorLayout,
+  sensorLayout,
+  trainRowsOf,
+  writeContext,
+} from './layout';
+import { ALL, CROSS, KINDS, LEVEL, type OffKind } from './statistics';
+import { rarityOf } from './tail';
+import { freshMemory, type RowMemory, type ScoredRow, scoreRow, TRUSTED_R2, type UsualModel } from './usual';
+
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
+/** Rows before the first verdict, if nothing else is said. */
+export const LEARN_ROWS = 300;
+/** Until there are so many rows, the next fit comes at so many times those of the last one. */
+const GROWING_ROWS = 4000;
+const GROWTH = 1.5;
+/** Then after so many rows or a week, whichever is first. */
+const AGAIN_ROWS = 1000;
+/** The first fit that has seen so much is the one that creeping is measured by. */
+const ANCHOR_MS = 2 * WEEK_MS;
+/** Sensors that are named: those beyond so many spreads, and beyond this share of the first. */
+const NAMED_SPREADS = 3.5;
+const NAMED_SHARE = 0.5;
+const MOST_NAMED = 3;
+/** Faults take at most this share out of the history. */
+const MOST_ODD = 0.25;
+/** More odd periods than this are how the machine lives, such as each start in the morning. */
+const MOST_ODD_PERIODS = 12;
+/** So many readings in a row before the newest one: the clock was set back, and they are not late. */
+const CLOCK_ROWS = 5;
+/** How many rows bring the memories of a fit up to date. */
+const WARM_ROWS = 300;
+
+export interface DetectorSettings {
+  /** Promised alarms a week. */
+  perWeek: number;
+  /** Rows before the first verdict. */
+  learn: number;
+  /** In front of the ids of its alarms. */
+  key: string | undefined;
+}
+
+/** A sensor that is off. */
+export interface OffSensor {
+  column: string;
+  value: number;
+  expected: number;
+  /** Of 90 % of the rows. */
+  low: number;
+  high: number;
+  /** Spreads off. */
+  off: number;
+  kind: OffKind;
+}
+
+/** Rows that people said something of. */
+export interface MarkedRows {
+  from: number;
+  to: number;
+  mark: Mark;
+  /** By the answer to the question about odd periods. */
+  isOddAnswered?: boolean;
+}
+
+/** What is told of a row. */
+export interface RowVerdict {
+  /** `learning`: too few rows; `new`: a state that was not met before; `late`: older than rows before. */
+  state: 'learning' | 'usual' | 'unusual' | 'new' | 'late';
+  rows: number;
+  needed: number;
+  /** Milliseconds of readings that it knows. */
+  knows: number;
+  /** A row like this, or less usual, comes once in so many milliseconds. */
+  onceIn?: number;
+  /** The alarm of the episode under way. */
+  alarm?: string;
+  sensors: OffSensor[];
+  /** The expected values of missing sensors that the others tell. */
+  expected: Record<string, number>;
+  changes: Change[];
+}
+
+export type Change =
+  | { kind: 'alarm'; id: string; sensors: OffSensor[]; onceIn: number; time: number }
+  | { kind: 'over'; id: string; start: number; end: number }
+  | { kind: 'moved'; column: string; by: number; since: number; time: number }
+  | { kind: 'new_state'; column: string; value: HistoryCell; time: number }
+  | { kind: 'learned'; rows: number; knows: number }
+  | { kind: 'odd_history'; periods: { start: number; end: number }[] };
+
+/** What a fit takes and gives: it may be made in another thread. */
+export interface LearnTask {
+  train: HistoryRows;
+  layout: SensorLayout;
+  /** The number of the first row of the train set, and of rows in all. */
+  first: number;
+  taken: number;
+}
+
+export type Learned = ReturnType<typeof fitUsual> & Omit<LearnTask, 'train'>;
+
+export function learn({ train, ...task }: LearnTask): Learned {
+  return { ...task, ...fitUsual(train) };
+}
+
+interface Knowledge {
+  layout: SensorLayout;
+  usual: UsualModel;
+  /** Rows in all, and the time, when it was fitted. */
+  rows: number;
+  time: number;
+}
+
+/** What a detector is restored from. */
+export interface KeptDetector {
+  history: KeptHistory;
+  alarms: KeptAlarms;
+  started: number | undefined;
+  knowledge?: Knowledge;
+  anchor?: { kept: KeptAnchor; layout: SensorLayout };
+  odd?: { from: number; to: number }[];
+  isAsked: boolean;
+}
+
+/** Knows what is usual for one machine. Pure: fits are made elsewhere, between `due` and `learned`. */
+export class Detector {
+  private readonly history: History;
+  private readonly alarms: AlarmPromise;
+  private started: number | undefined;
+  private knowledge: Knowledge | undefined;
+  private memory: RowMemory | undefined;
+  private anchor: { anchor: Anchor; layout: SensorLayout } | undefined;
+  private odd: { from: number; to: number }[] | undefined;
+  /** Whether odd periods were asked for: once, after the first fit. */
+  private isAsked: boolean;
+  private isFitting = false;
+  private isAnswered = false;
+  private late = 0;
+  private told: string | undefined;
+
+  constructor(
+    private readonly settings: DetectorSettings,
+    kept?: KeptDetector,
+    begun = kept?.history.begun ?? 0,
+  ) {
+    this.history = new History(begun, kept?.history);
+    this.alarms = new AlarmPromise(settings.perWeek, kept?.alarms);
+    this.started = kept?.started;
+    this.isAsked = kept?.isAsked ?? false;
+    this.odd = kept?.odd;
+    if (kept?.anchor !== undefined) {
+      this.anchor = { anchor: new Anchor(kept.anchor.kept), layout: kept.anchor.layout };
+    }
+    if (kept?.knowledge !== undefined) {
+      this.know(kept.knowledge);
+    }
+  }
+
+  get rows(): number {
+    return this.history.taken - this.history.begun;
+  }
+
+  /** The number of the next row. */
+  get taken(): number {
+    return this.history.taken;
+  }
+
+  /** Milliseconds of readings so far. */
+  get knows(): number {
+    return this.history.length === 0 ? 0 : this.history.time(this.history.taken - 1) - (this.started ?? 0);
+  }
+
+  /** Whether it has learned what is usual. */
+  get isKnowing(): boolean {
+    return this.knowledge !== undefined;
+  }
+
+  get columns(): string[] {
+    return this.history.names;
+  }
+
+  /** The time of a reading that tells none: now, or after the one before. */
+  arrival(now: number): number {
+    return this.history.length === 0 ? now : Math.max(now, this.history.time(this.history.taken - 1) + 1);
+  }
+
+  /** Takes a row of a past table: nothing is said of it. @returns whether it was not late */
+  teach(time: number, cells: ReadonlyMap<string, HistoryCell>): boolean {
+    const isTaken = !this.isLate(time);
+    if (isTaken) {
+      this.push(time, cells);
+    }
+    return isTaken;
+  }
+
+  /** The next fit is due at once: the history has become longer at one stroke. */
+  learnAnew(): void {
+    this.isAnswered ||= this.knowledge !== undefined;
+  }
+
+  /** Takes a row that was taken before a restart: only what it leaves behind counts. */
+  replay(time: number, cells: ReadonlyMap<string, HistoryCell>): void {
+    this.push(time, cells);
+    this.moved(time, cells);
+  }
+
+  /** Takes an episode as it was before a restart. */
+  replayEpisode(episode: Episode, isOpen: boolean): void {
+    this.alarms.restore(episode, isOpen);
+  }
+
+  /** Takes what was said of rows before a restart. */
+  replayMark({ from, to, mark, isOddAnswered }: MarkedRows): void {
+    this.history.mark(from, to, mark);
+    if (isOddAnswered === true) {
+      this.odd = undefined;
+    }
+  }
+
+  /** All of before a restart was taken. */
+  ready(): void {
+    if (this.knowledge !== undefined) {
+      this.know(this.knowledge);
+    }
+  }
+
+  /** Takes a row, and says how unusual it is. */
+  take(time: number, cells: ReadonlyMap<string, HistoryCell>): RowVerdict {
+    if (this.isLate(time)) {
+      return this.verdict('late');
+    }
+    const before = this.history.length === 0 ? time : this.history.time(this.history.taken - 1);
+    const row = this.push(time, cells);
+    const { knowledge } = this;
+    if (knowledge === undefined) {
+      return this.verdict('learning');
+    }
+    const moved = this.moved(time, cells);
+    const isNew = newValueOf(knowledge.layout, cells);
+    if (isNew !== undefined) {
+      const isTold = isNew === this.told;
+      this.told = isNew;
+      const change = { kind: 'new_state', column: isNew, value: cells.get(isNew)!, time } as const;
+      return { ...this.verdict('new'), changes: [...moved, ...(isTold ? [] : [change])] };
+    }
+    this.told = undefined;
+    if (isGap(knowledge.layout, before, time)) {
+      this.memory = freshMemory(knowledge.usual);
+    }
+    const { values, scored } = this.score(knowledge, time, cells);
+    return this.judged(knowledge, row, time, values, scored, moved);
+  }
+
+  /** The fit that is to be made now, if one is. It counts as under way until `learned` or `failed`. */
+  due(): LearnTask | undefined {
+    if (this.isFitting || !this.isDue()) {
+      return undefined;
+    }
+    const layout = sensorLayout(this.history);
+    if (layout.sensors.length === 0) {
+      return undefined;
+    }
+    this.isFitting = true;
+    this.isAnswered = false;
+    const { first, taken } = this.history;
+    return { train: trainRowsOf(this.history, layout), layout, first, taken };
+  }
+
+  failed(): void {
+    this.isFitting = false;
+  }
+
+  /** Takes what a fit has learned. */
+  learned({ usual, layout, rarities, odd, first, taken }: Learned): Change[] {
+    this.isFitting = false;
+    const time = this.history.time(this.history.taken - 1);
+    this.know({ layout, usual, rows: taken - this.history.begun, time });
+    const times = Float64Array.from(rarities, (_, i) => this.history.time(first + i));
+    this.alarms.recall(first, times, rarities);
+    const { knows } = this;
+    if (this.anchor === undefined && knows >= ANCHOR_MS) {
+      this.anchor = { anchor: Anchor.of(usual), layout };
+    }
+    const changes: Change[] = [{ kind: 'learned', rows: taken - this.history.begun, knows }];
+    if (!this.isAsked) {
+      this.isAsked = true;
+      const rows = odd.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+      const kept = odd
+        .map(({ from, to }) => ({ from: from + first, to: to + first }))
+        .filter(({ from }) => from >= this.history.first);
+      const isRare = kept.length <= MOST_ODD_PERIODS && rows <= MOST_ODD * (taken - first);
+      if (kept.length > 0 && isRare) {
+        this.odd = kept;
+        changes.push({ kind: 'odd_history', periods: this.question });
+      }
+    }
+    return changes;
+  }
+
+  /**
+   * What people say of an alarm: without an id, of the last one.
+   *
+   * @returns what was marked by it; undefined where there is no such alarm
+   */
+  confirm(id: string | undefined, answer: 'real' | 'usual'): MarkedRows | undefined {
+    const episode = this.alarms.find(id);
+    if (episode === undefined) {
+      return undefined;
+    }
+    episode.answer = answer;
+    const marked = { from: episode.from, to: episode.last, mark: answer === 'real' ? 2 : 0 } as const;
+    this.history.mark(marked.from, marked.to, marked.mark);
+    if (answer === 'usual') {
+      // What people call usual now is also what creeping is measured by.
+      this.anchor = undefined;
+    }
+    this.isAnswered = true;
+    return marked;
+  }
+
+  /**
+   * What people say of the odd periods of the history.
+   *
+   * @returns what was marked by it; undefined where nothing was asked
+   */
+  answerOdd(answer: 'usual' | 'faults'): MarkedRows[] | undefined {
+    const { odd } = this;
+    if (odd === undefined) {
+      return undefined;
+    }
+    this.odd = undefined;
+    this.isAnswered = answer === 'faults';
+    const mark = answer === 'faults' ? 2 : 0;
+    return odd.map(({ from, to }) => {
+      this.history.mark(from, to, mark);
+      return { from, to, mark, isOddAnswered: true };
+    });
+  }
+
+  /** The periods that people are asked about. */
+  get question(): { start: number; end: number }[] {
+    return (this.odd ?? []).map(({ from, to }) => ({
+      start: this.history.time(from),
+      end: this.history.time(to),
+    }));
+  }
+
+  /** The episode under way. */
+  get episode(): Episode | undefined {
+    return this.alarms.current;
+  }
+
+  get episodes(): Episode[] {
+    return this.alarms.sent;
+  }
+
+  keep(): KeptDetector {
+    return {
+      history: this.history.keep(),
+      alarms: this.alarms.keep(),
+      started: this.started,
+      knowledge: this.knowledge,
+      ...(this.anchor !== undefined && {
+        anchor: { kept: this.anchor.anchor.keep(), layout: this.anchor.layout },
+      }),
+      odd: this.odd,
+      isAsked: this.isAsked,
+    };
+  }
+
+  private push(time: number, cells: ReadonlyMap<string, HistoryCell>): number {
+    this.started ??= time;
+    return this.history.push(time, cells);
+  }
+
+  private isLate(time: number): boolean {
+    const { history } = this;
+    if (history.length === 0 || time >= history.time(history.taken - 1)) {
+      this.late = 0;
+      return false;
+    }
+    this.late++;
+    if (this.late < CLOCK_ROWS) {
+      return true;
+    }
+    this.late = 0;
+    return false;
+  }
+
+  private isDue(): boolean {
+    const { knowledge, rows, history } = this;
+    if (knowledge === undefined) {
+      return rows >= this.settings.learn;
+    }
+    if (this.isAnswered) {
+      return true;
+    }
+    if (rows < GROWING_ROWS) {
+      return rows >= GROWTH * knowledge.rows;
+    }
+    return rows - knowledge.rows >= AGAIN_ROWS || history.time(history.taken - 1) - knowledge.time >= WEEK_MS;
+  }
+
+  /** Takes knowledge over, its memories brought up to date by the last rows. */
+  private know(knowledge: Knowledge): void {
+    this.knowledge = knowledge;
+    const { layout, usual } = knowledge;
+    this.alarms.learned(usual.total, layout.step);
+    this.memory = freshMemory(usual);
+    const { history } = this;
+    const context = new Float64Array(contextOf(layout));
+    for (let row = Math.max(history.first, history.taken - WARM_ROWS); row < history.taken; row++) {
+      const time = history.time(row);
+      if (row > history.first && isGap(layout, history.time(row - 1), time)) {
+        this.memory = freshMemory(usual);
+      }
+      writeContext(layout, time, (column) => history.word(column, row), context);
+      const values = Float64Array.from(layout.sensors, (column) => history.number(column, row));
+      scoreRow(usual, values, context, this.memory);
+    }
+  }
+
+  private score(
+    { layout, usual }: Knowledge,
+    time: number,
+    cells: ReadonlyMap<string, HistoryCell>,
+  ): { values: Float64Array; scored: ScoredRow } {
+    const { values, context } = rowOf(layout, time, cells);
+    return { values, scored: scoreRow(usual, values, context, this.memory!) };
+  }
+
+  private moved(time: number, cells: ReadonlyMap<string, HistoryCell>): Change[] {
+    if (this.anchor === undefined) {
+      return [];
+    }
+    const { anchor, layout } = this.anchor;
+    const { values, context } = rowOf(layout, time, cells);
+    return anchor.take(values, context, time).map(({ sensor, by, since }) => ({
+      kind: 'moved',
+      column: layout.sensors[sensor],
+      by,
+      since,
+      time,
+    }));
+  }
+
+  private judged(
+    { layout, usual }: Knowledge,
+    row: number,
+    time: number,
+    values: Float64Array,
+    scored: ScoredRow,
+    moved: Change[],
+  ): RowVerdict {
+    const sensors = offSensors(usual, layout, values, scored);
+    const onceIn = layout.step * 10 ** rarityOf(usual.total, scored.rarity);
+    const front = frontOf(layout, scored);
+    const { key } = this.settings;
+    const { alarm, over } = this.alarms.take(row, time, scored.rarity, front, ({ start }) =>
+      [...(key === undefined ? [] : [key]), new Date(start).toISOString()].join(' '),
+    );
+    if (over !== undefined) {
+      this.leaveOut(over);
+    }
+    const changes = [
+      ...(over === undefined
+        ? []
+        : [{ kind: 'over', id: over.id!, start: over.start, end: over.end } as const]),
+      ...(alarm === undefined ? [] : [{ kind: 'alarm', id: alarm.id!, sensors, onceIn, time } as const]),
+      ...moved,
+    ];
+    const state = scored.rarity > this.alarms.level ? 'unusual' : 'usual';
+    return {
+      ...this.verdict(state),
+      alarm: this.alarms.current?.id,
+      onceIn,
+      sensors,
+      expected: expectedOf(usual, layout, values, scored),
+      changes,
+    };
+  }
+
+  /** Rows of an alarm stay out of the next fit, until people say that they are usual. */
+  private leaveOut({ from, last, answer }: Episode): void {
+    if (answer !== 'usual') {
+      this.history.mark(from, last, answer === 'real' ? 2 : 1);
+    }
+  }
+
+  private verdict(state: RowVerdict['state']): RowVerdict {
+    const { rows, knows } = this;
+    return { state, rows, needed: this.settings.learn, knows, sensors: [], expected: {}, changes: [] };
+  }
+}
+
+function rowOf(
+  layout: SensorLayout,
+  time: number,
+  cells: ReadonlyMap<string, HistoryCell>,
+): { values: Float64Array; context: Float64Array } {
+  const context = new Float64Array(contextOf(layout));
+  writeContext(
+    layout,
+    time,
+    (column) => {
+      const cell = cells.get(column);
+      return typeof cell === 'string' ? cell : undefined;
+    },
+    context,
+  );
+  const values = Float64Array.from(layout.sensors, (column) => {
+    const cell = cells.get(column);
+    return typeof cell === 'number' ? cell : NaN;
+  });
+  return { values, context };
+}
+
+function frontOf({ sensors }: SensorLayout, { weights }: ScoredRow): string {
+  let front = 0;
+  weights.forEach((weight, j) => (front = weight > weights[front] ? j : front));
+  return sensors[front];
+}
+
+/** The sensors that are furthest off, with what was expected of them. */
+function offSensors(
+  usual: UsualModel,
+  { sensors }: SensorLayout,
+  values: Float64Array,
+  scored: ScoredRow,
+): OffSensor[] {
+  const order = [...scored.weights.keys()].sort((a, b) => scored.weights[b] - scored.weights[a]);
+  const most = scored.weights[order[0]];
+  return order
+    .filter((j) => scored.weights[j] > NAMED_SPREADS && scored.weights[j] > NAMED_SHARE * most)
+    .slice(0, MOST_NAMED)
+    .map((j) => ({
+      column: sensors[j],
+      value: values[j],
+      ...bandOf(usual, scored, j),
+      off: scored.weights[j],
+      kind: KINDS[scored.kinds[j]],
+    }));
+}
+
+/** What is expected of a sensor, by the view that knows it well, and the range of 90 % of the rows around it. */
+function bandOf(
+  { width, known, scale }: UsualModel,
+  { expected }: ScoredRow,
+  sensor: number,
+): { expected: number; low: number; high: number } {
+  const view = [CROSS, ALL].find((one) => known[one].r2[sensor] >= TRUSTED_R2) ?? LEVEL;
+  const middle = expected[view * width.sensors + sensor];
+  const { low, high } = known[view];
+  return {
+    expected: middle,
+    low: middle + low[sensor] * scale.spread[sensor],
+    high: middle + high[sensor] * scale.spread[sensor],
+  };
+}
+
+/** What the others tell of sensors that are missing: nothing where they say little of them. */
+function expectedOf(
+  { known, width }: UsualModel,
+  { sensors }: SensorLayout,
+  values: Float64Array,
+  { expected }: ScoredRow,
+): Record<string, number> {
+  const told = sensors.flatMap((column, j) =>
+    Number.isNaN(values[j]) && known[CROSS].r2[j] >= TRUSTED_R2
+      ? [[column, expected[CROSS * width.sensors + j]] as const]
+      : [],
+  );
+  return Object.fromEntries(told);
+}

@@ -1,0 +1,258 @@
+import { quantileOf } from '../../metrics/regression';
+import { creepOf } from './creep';
+import { added, fitExpectations, type InputMoments, inputsOf, momentsOf, type Width } from './ridge';
+import { clamp, robustScale, shareOfNewest, sortedColumn } from './robust';
+import {
+  ALL,
+  CROSS,
+  emptyStatistics,
+  missedScale,
+  paceScales,
+  ROW_STATISTICS,
+  takeRow,
+  usualMemory,
+  VIEWS,
+} from './statistics';
+import { fitTail, rarityOf } from './tail';
+import { expectRow, keepRows, knownBy, MOST_SPREADS, type UsualModel, writePast } from './usual';
+
+/** The train rows are held out in so many blocks of time. */
+const BLOCKS = 5;
+/** The first pass leaves out the rows that are missed most: beyond this quantile. */
+const KEPT_SHARE = 0.97;
+/** Odd periods: so many robust spreads off (with this half-life in rows), and so many rows after one belong to it. */
+const ODD_SPREADS = 9;
+const ODD_SHARE = shareOfNewest(2);
+const ODD_AFTER = 10;
+/** The distance to the kept rows shows modes that are rare, not faults. */
+const STATISTICS_OF_FAULTS = ROW_STATISTICS - 1;
+
+/** Readings to learn from, in order of time. */
+export interface HistoryRows {
+  width: Width;
+  /** rows × sensors, in their units; NaN is missing */
+  values: Float64Array;
+  /** rows × context */
+  context: Float64Array;
+  /** rows: 1 where memories begin anew, after a gap */
+  starts: Uint8Array;
+  /** rows: 1 leaves a row out of the expectations, 2 also out of what is called rare */
+  leftOut: Uint8Array;
+  rowsPerDay: number;
+}
+
+/** Rows, the last one included. */
+export interface Period {
+  from: number;
+  to: number;
+}
+
+/** Learns what is usual, and says how rare each train row is and which periods look odd. */
+export function fitUsual(train: HistoryRows): { usual: UsualModel; rarities: Float64Array; odd: Period[] } {
+  const { width, values, leftOut } = train;
+  const { sensors } = width;
+  const scale = robustScale(onlyKept(values, sensors, leftOut), sensors);
+  const standard = values.map((value, at) => {
+    const j = at % sensors;
+    return clamp((value - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS);
+  });
+  const weights = Float64Array.from(leftOut, (left) => (left === 0 ? 1 : 0));
+  const first = heldOut(inputsOfRows(train, standard), train, weights, standard, false);
+  leaveOutMissed(weights, first.scaled, sensors);
+  // What is missing is now what the other sensors let expect.
+  const filled = standard.map((value, at) =>
+    Number.isNaN(value) ? clamp(first.expected[CROSS][at], -MOST_SPREADS, MOST_SPREADS) : value,
+  );
+  const inputs = inputsOfRows(train, filled);
+  const second = heldOut(inputs, train, weights, standard, true);
+  const expectations = fitExpectations(added(second.moments), width);
+  const near = keepRows(expectations, width, inputs, placesOf(weights));
+  const paces = paceScales(second.scaled, sensors);
+  const statistics = statisticsOf(second.scaled, second.distances, paces, train);
+  const tails = statistics.map((statistic) => fitTail(statistic));
+  const largest = Float64Array.from(leftOut, (_, row) =>
+    statistics.reduce((most, statistic, s) => Math.max(most, rarityOf(tails[s], statistic[row])), 0),
+  );
+  const usual = {
+    width,
+    scale,
+    expectations,
+    near,
+    missed: second.scales,
+    paces,
+    tails,
+    total: fitTail(largest.map((rarity, row) => (leftOut[row] === 2 ? NaN : rarity))),
+    known: second.missed.map((missed) => knownBy(missed, standard, sensors)),
+    creep: creepOf(first.scales[CROSS], first.scaled[CROSS], sensors, train.rowsPerDay),
+  };
+  return { usual, rarities: largest, odd: oddPeriods(second.scaled, statistics, sensors) };
+}
+
+function onlyKept(values: Float64Array, columns: number, leftOut: Uint8Array): Float64Array {
+  return leftOut.includes(1) || leftOut.includes(2)
+    ? values.map((value, at) => (leftOut[Math.floor(at / columns)] === 0 ? value : NaN))
+    : values;
+}
+
+/** The inputs of all rows: rows × inputs. A missing cell counts as usual. */
+function inputsOfRows({ width, context, starts }: HistoryRows, standard: Float64Array): Float64Array {
+  const { sensors } = width;
+  const columns = inputsOf(width);
+  const rows = starts.length;
+  const inputs = new Float64Array(rows * columns);
+  const memory: { past: Float64Array | undefined } = { past: undefined };
+  for (let row = 0; row < rows; row++) {
+    const now = inputs.subarray(row * columns, row * columns + sensors);
+    for (let j = 0; j < sensors; j++) {
+      now[j] = standard[row * sensors + j] || 0;
+    }
+    inputs.set(context.subarray(row * width.context, (row + 1) * width.context), row * columns + sensors);
+    if (starts[row] === 1) {
+      memory.past = undefined;
+    }
+    writePast(memory, now, inputs.subarray(row * columns + sensors + width.context, (row + 1) * columns));
+  }
+  return inputs;
+}
+
+interface HeldOut {
+  moments: InputMoments[];
+  /** views × (rows × sensors): what is expected, missed, and missed in its scale. NaN where a cell is missing. */
+  expected: Float64Array[];
+  missed: Float64Array[];
+  scaled: Float64Array[];
+  scales: ReturnType<typeof missedScale>[];
+  distances: Float64Array;
+}
+
+/** Each block of time by what the other blocks teach. */
+function heldOut(
+  inputs: Float64Array,
+  { width }: HistoryRows,
+  weights: Float64Array,
+  standard: Float64Array,
+  withNear: boolean,
+): HeldOut {
+  const { sensors } = width;
+  const columns = inputsOf(width);
+  const rows = weights.length;
+  const bounds = Array.from({ length: BLOCKS + 1 }, (_, i) => Math.floor((rows * i) / BLOCKS));
+  const blocks = bounds.slice(1).map((to, i) => ({ from: bounds[i], to }));
+  const moments = blocks.map(({ from, to }) => momentsOf(inputs, columns, from, to, weights));
+  const expected = VIEWS.map(() => new Float64Array(rows * sensors));
+  const distances = new Float64Array(rows);
+  blocks.forEach(({ from, to }, block) => {
+    const expectations = fitExpectations(added(moments, moments[block]), width);
+    const others = placesOf(weights).filter((row) => row < from || row >= to);
+    const near = withNear ? keepRows(expectations, width, inputs, others) : undefined;
+    for (let row = from; row < to; row++) {
+      const answer = expectRow(expectations, near, width, inputs, row * columns);
+      distances[row] = answer.distance;
+      expected.forEach((view, v) =>
+        view.set(answer.expected.subarray(v * sensors, (v + 1) * sensors), row * sensors),
+      );
+    }
+  });
+  const missed = expected.map((view) => view.map((value, at) => standard[at] - value));
+  const scales = missed.map((view, v) => missedScale(view, sensors, v));
+  const scaled = missed.map((view, v) =>
+    view.map((value, at) => (value - scales[v].middle[at % sensors]) / scales[v].spread[at % sensors]),
+  );
+  return { moments, expected, missed, scaled, scales, distances };
+}
+
+function placesOf(weights: Float64Array): number[] {
+  const places: number[] = [];
+  weights.forEach((weight, row) => {
+    if (weight > 0) {
+      places.push(row);
+    }
+  });
+  return places;
+}
+
+/** Takes the weight of the rows that are missed most. */
+function leaveOutMissed(weights: Float64Array, scaled: readonly Float64Array[], sensors: number): void {
+  const most = weights.map((_, row) => {
+    let largest = 0;
+    for (const view of scaled) {
+      for (let j = 0; j < sensors; j++) {
+        const size = Math.abs(view[row * sensors + j]);
+        largest = size > largest ? size : largest;
+      }
+    }
+    return largest;
+  });
+  const bound = quantileOf(most.slice().sort(), KEPT_SHARE);
+  most.forEach((size, row) => {
+    if (size > bound) {
+      weights[row] = 0;
+    }
+  });
+}
+
+/** The eight statistics of every row, one series each; NaN where the row takes no part in them. */
+function statisticsOf(
+  scaled: readonly Float64Array[],
+  distances: Float64Array,
+  paces: UsualModel['paces'],
+  { width, starts, leftOut }: HistoryRows,
+): Float64Array[] {
+  const { sensors } = width;
+  const out = Array.from({ length: ROW_STATISTICS }, () => new Float64Array(starts.length));
+  const row = emptyStatistics(sensors);
+  const missed = new Float64Array(VIEWS.length * sensors);
+  let memory = usualMemory(paces);
+  for (let at = 0; at < starts.length; at++) {
+    if (starts[at] === 1) {
+      memory = usualMemory(paces);
+    }
+    scaled.forEach((view, v) => missed.set(view.subarray(at * sensors, (at + 1) * sensors), v * sensors));
+    takeRow(missed, distances[at], paces, memory, row);
+    out.forEach((statistic, s) => (statistic[at] = leftOut[at] === 2 ? NaN : row.values[s]));
+  }
+  return out;
+}
+
+/**
+ * Periods in which the history looks odd: a sensor far from what the others or the past let expect, or a statistic far
+ * beyond its bulk. Whether they are usual or faults is a question to people.
+ */
+function oddPeriods(
+  scaled: readonly Float64Array[],
+  statistics: readonly Float64Array[],
+  sensors: number,
+): Period[] {
+  const rows = statistics[0].length;
+  const odd = new Uint8Array(rows);
+  for (const view of [CROSS, ALL]) {
+    const { middle, spread } = robustScale(scaled[view], sensors);
+    for (let j = 0; j < sensors; j++) {
+      let mean = 0;
+      for (let row = 0; row < rows; row++) {
+        const value = scaled[view][row * sensors + j];
+        mean += Number.isNaN(value) ? 0 : ODD_SHARE * (value - middle[j] - mean);
+        odd[row] |= Number(Math.abs(mean) / spread[j] > ODD_SPREADS);
+      }
+    }
+  }
+  for (const statistic of statistics.slice(0, STATISTICS_OF_FAULTS)) {
+    const sorted = sortedColumn(statistic, 1, 0);
+    const [half, most] = [quantileOf(sorted, 0.5), quantileOf(sorted, 0.8)];
+    const bound = most + 1.5 * ODD_SPREADS * (most - half);
+    statistic.forEach((value, row) => (odd[row] |= Number(value > bound)));
+  }
+  const periods: Period[] = [];
+  odd.forEach((is, row) => {
+    const last = periods.at(-1);
+    if (is === 1) {
+      const to = Math.min(rows - 1, row + ODD_AFTER);
+      if (last !== undefined && row <= last.to + 1) {
+        last.to = to;
+      } else {
+        periods.push({ from: row, to });
+      }
+    }
+  });
+  return periods;
+}

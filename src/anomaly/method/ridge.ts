@@ -1,0 +1,180 @@
+import { cholesky, solve } from '../../learner/math/matrix';
+
+/** The penalty of the ridge, as this many rows and one a sensor more would weigh against those seen. */
+const PENALTY_ROWS = 10;
+/** The least variance that the penalty takes a column for: that of one hardly moving is noise. */
+const LEAST_VARIANCE = 1e-3;
+
+/** The columns of a row of inputs: the sensors now, states and calendar, then two means of the past of each sensor. */
+export interface Width {
+  sensors: number;
+  context: number;
+}
+
+export function inputsOf({ sensors, context }: Width): number {
+  return 3 * sensors + context;
+}
+
+/** Sums over rows of inputs: enough to fit every expectation, and to leave rows out again. */
+export interface InputMoments {
+  weight: number;
+  /** inputs */
+  sums: Float64Array;
+  /** inputs × inputs, the lower triangle */
+  products: Float64Array;
+}
+
+/**
+ * @param inputs rows × inputs
+ * @param weights of the rows: 0 leaves one out
+ */
+export function momentsOf(
+  inputs: Float64Array,
+  columns: number,
+  from: number,
+  to: number,
+  weights: Float64Array,
+): InputMoments {
+  const sums = new Float64Array(columns);
+  const products = new Float64Array(columns * columns);
+  let weight = 0;
+  for (let row = from; row < to; row++) {
+    if (weights[row] === 0) {
+      continue;
+    }
+    weight += weights[row];
+    const at = row * columns;
+    for (let i = 0; i < columns; i++) {
+      const value = inputs[at + i] * weights[row];
+      sums[i] += value;
+      if (value !== 0) {
+        const to = i * columns;
+        for (let j = 0; j <= i; j++) {
+          products[to + j] += value * inputs[at + j];
+        }
+      }
+    }
+  }
+  return { weight, sums, products };
+}
+
+/** The sums over all of these, without those of `left` where it is given. */
+export function added(all: readonly InputMoments[], left?: InputMoments): InputMoments {
+  const [first] = all;
+  const sum = {
+    weight: 0,
+    sums: new Float64Array(first.sums.length),
+    products: new Float64Array(first.products.length),
+  };
+  for (const one of all) {
+    if (one === left) {
+      continue;
+    }
+    sum.weight += one.weight;
+    for (let i = 0; i < sum.sums.length; i++) {
+      sum.sums[i] += one.sums[i];
+    }
+    for (let i = 0; i < sum.products.length; i++) {
+      sum.products[i] += one.products[i];
+    }
+  }
+  return sum;
+}
+
+/** What each sensor is expected to be, three times: from other things each. */
+export interface Expectations {
+  /** Means of the inputs. */
+  means: Float64Array;
+  /** From states and calendar: sensors × context. */
+  level: Float64Array;
+  /** From those and the other sensors now: sensors × (sensors + context), 0 at its own place. */
+  cross: Float64Array;
+  /** From those and the past of all sensors: sensors × inputs, 0 at its own place. */
+  all: Float64Array;
+}
+
+/**
+ * Ridge regressions of every sensor from one covariance matrix. Where C is the covariance of a sensor and its inputs with
+ * the penalty on the diagonal, the coefficients are −P_oj / P_jj with P = C⁻¹ (the inverse of a partitioned matrix): one
+ * inverse serves all sensors.
+ */
+export function fitExpectations(moments: InputMoments, width: Width): Expectations {
+  const { sensors, context } = width;
+  const columns = inputsOf(width);
+  const rows = Math.max(1, moments.weight);
+  const means = moments.sums.map((sum) => sum / rows);
+  const penalty = (PENALTY_ROWS + sensors) / rows;
+  const covariance = new Float64Array(columns * columns);
+  for (let i = 0; i < columns; i++) {
+    for (let j = 0; j <= i; j++) {
+      const value = moments.products[i * columns + j] / rows - means[i] * means[j];
+      covariance[i * columns + j] = value;
+      covariance[j * columns + i] = value;
+    }
+    const variance = covariance[i * columns + i];
+    covariance[i * columns + i] = variance + penalty * Math.max(variance, LEAST_VARIANCE);
+  }
+  return {
+    means,
+    level: fromContext(covariance, columns, sensors, context),
+    cross: fromOthers(part(covariance, columns, sensors + context), sensors, sensors + context),
+    all: fromOthers(covariance, sensors, columns),
+  };
+}
+
+function part(matrix: Float64Array, columns: number, size: number): Float64Array {
+  const out = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    out.set(matrix.subarray(i * columns, i * columns + size), i * size);
+  }
+  return out;
+}
+
+function fromContext(matrix: Float64Array, columns: number, sensors: number, context: number): Float64Array {
+  const out = new Float64Array(sensors * context);
+  const inner = new Float64Array(context * context);
+  for (let i = 0; i < context; i++) {
+    const at = (sensors + i) * columns + sensors;
+    inner.set(matrix.subarray(at, at + context), i * context);
+  }
+  const factor = cholesky(inner, context);
+  for (let sensor = 0; sensor < sensors; sensor++) {
+    const right = out.subarray(sensor * context, (sensor + 1) * context);
+    right.set(matrix.subarray(sensor * columns + sensors, sensor * columns + sensors + context));
+    solve(factor, context, right);
+  }
+  return out;
+}
+
+function fromOthers(matrix: Float64Array, sensors: number, size: number): Float64Array {
+  const factor = cholesky(matrix, size);
+  const out = new Float64Array(sensors * size);
+  for (let sensor = 0; sensor < sensors; sensor++) {
+    const column = out.subarray(sensor * size, (sensor + 1) * size);
+    column[sensor] = 1;
+    solve(factor, size, column);
+    const own = column[sensor];
+    for (let i = 0; i < size; i++) {
+      column[i] = i === sensor ? 0 : -column[i] / own;
+    }
+  }
+  return out;
+}
+
+/** The mean of a sensor and what its inputs, `from` on, add to it by a row of coefficients. */
+export function expected(
+  means: Float64Array,
+  coefficients: Float64Array,
+  size: number,
+  sensor: number,
+  inputs: Float64Array,
+  at: number,
+  from = 0,
+): number {
+  let sum = means[sensor];
+  const row = sensor * size;
+  for (let i = 0; i < size; i++) {
+    sum += coefficients[row + i] * (inputs[at + from + i] - means[from + i]);
+  }
+  return sum;
+}

@@ -1,0 +1,233 @@
+import { quantileOf } from '../../metrics/regression';
+import { robustScale, type Scale, shareOfNewest, sortedColumn } from './robust';
+
+/**
+ * The three expectations of a sensor: from states and calendar (level), from those and the other sensors now (cross), and
+ * from those and the past of all (all).
+ */
+export const VIEWS = ['level', 'cross', 'all'] as const;
+export const LEVEL = 0;
+export const CROSS = 1;
+export const ALL = 2;
+
+/** The paces beside the row itself: means of what an expectation missed, with these half-lives in rows. */
+const PACES = [5, 30];
+const PACE_SHARES = PACES.map(shareOfNewest);
+/** The half-life of how restless a sensor is, in rows. */
+const RESTLESS_SHARE = shareOfNewest(15);
+/** What keeps the logarithm of a silent sensor finite, and the most that one row adds. */
+const SILENCE = 0.01;
+const MOST_RESTLESS = 16;
+/** A row counts for as much at most in a slow mean, and a sensor in a mean over sensors. */
+const MOST_IN_MEAN = 8;
+const MOST_IN_SQUARES = 10;
+/** Least scales of what an expectation missed, in usual spreads: below, a miss is no news. */
+const LEAST_MISSED = [0.05, 0.02, 0.02];
+const LEAST_PACE = 0.1;
+const LEAST_RESTLESS = 0.2;
+/** The 99 % quantile of a heavy tail raises its scale: it counts as so many spreads. */
+const HEAVY_LEVEL = 0.99;
+const HEAVY_SPREADS = 3.5;
+
+/** Where a sensor was most unusual: which part of the method saw it. */
+export const KINDS = ['disagrees', 'time', 'jumped', 'creeping', 'quiet', 'restless'] as const;
+export type OffKind = (typeof KINDS)[number];
+/** What a part counts when it is asked which sensor it was. */
+const LEVEL_SAY = 0.6;
+const RESTLESS_SAY = 0.8;
+
+/**
+ * The row statistics: of each view the root mean square over the sensors and the largest, then the largest change of
+ * restlessness and the distance to the kept rows.
+ */
+export const ROW_STATISTICS = 8;
+const RESTLESS = 6;
+const DISTANCE = 7;
+
+/** What a machine's last rows leave behind for the next one. */
+export interface Memory {
+  /** views × paces × sensors */
+  slow: Float64Array;
+  /** sensors: mean square of what the view `all` missed */
+  restless: Float64Array;
+}
+
+/** The usual size of the slow means and of restlessness, by held-out rows. */
+export interface PaceScales {
+  /** views × paces */
+  slow: Scale[];
+  restless: Scale;
+}
+
+export interface RowStatistics {
+  values: Float64Array;
+  /** sensors: how unusual, in spreads */
+  weights: Float64Array;
+  /** sensors: places in `KINDS` */
+  kinds: Uint8Array;
+}
+
+export function emptyStatistics(sensors: number): RowStatistics {
+  return {
+    values: new Float64Array(ROW_STATISTICS),
+    weights: new Float64Array(sensors),
+    kinds: new Uint8Array(sensors),
+  };
+}
+
+/** As if all had been usual before. */
+export function usualMemory({ slow, restless }: PaceScales): Memory {
+  return {
+    slow: Float64Array.from(slow.flatMap(({ middle }) => [...middle])),
+    restless: restless.middle.map((logarithm) => Math.exp(logarithm) - SILENCE),
+  };
+}
+
+/** The scale of what an expectation missed. @param missed rows × sensors */
+export function missedScale(missed: Float64Array, sensors: number, view: number): Scale {
+  return heavyScale(missed, sensors, LEAST_MISSED[view]);
+}
+
+function heavyScale(values: Float64Array, columns: number, least: number): Scale {
+  const { middle, spread } = robustScale(values, columns);
+  for (let column = 0; column < columns; column++) {
+    const sizes = sortedColumn(values, columns, column).map((value) => Math.abs(value - middle[column]));
+    const heavy = (quantileOf(sizes.sort(), HEAVY_LEVEL) || 0) / HEAVY_SPREADS;
+    spread[column] = Math.max(spread[column], heavy, least);
+  }
+  return { middle, spread };
+}
+
+/**
+ * The usual sizes of slow means and restlessness over held-out rows.
+ *
+ * @param missed views × (rows × sensors), in their scales; NaN where a cell is missing
+ */
+export function paceScales(missed: readonly Float64Array[], sensors: number): PaceScales {
+  const slow = missed.flatMap((view) =>
+    PACE_SHARES.map((share) => {
+      const limited = view.map((value) => limit(value));
+      return heavyScale(slowMeans(limited, sensors, share, 0), sensors, LEAST_PACE);
+    }),
+  );
+  const squares = missed[ALL].map((value) => Math.min(value * value, MOST_RESTLESS));
+  let sum = 0;
+  let count = 0;
+  for (const square of squares) {
+    if (!Number.isNaN(square)) {
+      sum += square;
+      count++;
+    }
+  }
+  const restless = slowMeans(squares, sensors, RESTLESS_SHARE, count === 0 ? 0 : sum / count);
+  return {
+    slow,
+    restless: heavyScale(
+      restless.map((mean) => Math.log(mean + SILENCE)),
+      sensors,
+      LEAST_RESTLESS,
+    ),
+  };
+}
+
+/** A mean that weighs by age down each column; a missing cell leaves it as it was. */
+function slowMeans(values: Float64Array, columns: number, share: number, start: number): Float64Array {
+  const out = new Float64Array(values.length);
+  for (let column = 0; column < columns; column++) {
+    let mean = start;
+    for (let at = column; at < values.length; at += columns) {
+      if (!Number.isNaN(values[at])) {
+        mean += share * (values[at] - mean);
+      }
+      out[at] = mean;
+    }
+  }
+  return out;
+}
+
+function limit(value: number): number {
+  return value < -MOST_IN_MEAN ? -MOST_IN_MEAN : value > MOST_IN_MEAN ? MOST_IN_MEAN : value;
+}
+
+/**
+ * Takes what the expectations of one row missed, and says how unusual that is by each statistic. A missing cell takes no
+ * part.
+ *
+ * @param missed views × sensors, in their scales
+ * @param distance to the kept rows
+ * @param memory brought up to date
+ */
+export function takeRow(
+  missed: Float64Array,
+  distance: number,
+  scales: PaceScales,
+  memory: Memory,
+  out: RowStatistics,
+): void {
+  const sensors = out.weights.length;
+  out.weights.fill(0);
+  for (let view = 0; view < VIEWS.length; view++) {
+    let squares = 0;
+    let largest = 0;
+    let present = 0;
+    for (let j = 0; j < sensors; j++) {
+      const value = missed[view * sensors + j];
+      if (Number.isNaN(value)) {
+        continue;
+      }
+      present++;
+      const now = Math.abs(value);
+      let slowest = 0;
+      for (let pace = 0; pace < PACES.length; pace++) {
+        const scale = scales.slow[view * PACES.length + pace];
+        const at = (view * PACES.length + pace) * sensors + j;
+        memory.slow[at] += PACE_SHARES[pace] * (limit(value) - memory.slow[at]);
+        slowest = Math.max(slowest, Math.abs(memory.slow[at] - scale.middle[j]) / scale.spread[j]);
+      }
+      const most = Math.max(now, slowest);
+      squares += Math.min(most, MOST_IN_SQUARES) ** 2;
+      largest = Math.max(largest, most);
+      weigh(out, j, view === LEVEL ? LEVEL_SAY * most : most, kindOf(view, now >= slowest));
+    }
+    out.values[2 * view] = present === 0 ? 0 : Math.sqrt(squares / present);
+    out.values[2 * view + 1] = largest;
+  }
+  out.values[RESTLESS] = takeRestless(missed, scales.restless, memory, out);
+  out.values[DISTANCE] = distance;
+}
+
+function takeRestless(
+  missed: Float64Array,
+  { middle, spread }: Scale,
+  memory: Memory,
+  out: RowStatistics,
+): number {
+  const sensors = out.weights.length;
+  let largest = 0;
+  for (let j = 0; j < sensors; j++) {
+    const value = missed[ALL * sensors + j];
+    if (Number.isNaN(value)) {
+      continue;
+    }
+    const square = Math.min(value * value, MOST_RESTLESS);
+    memory.restless[j] += RESTLESS_SHARE * (square - memory.restless[j]);
+    const off = (Math.log(memory.restless[j] + SILENCE) - middle[j]) / spread[j];
+    largest = Math.max(largest, Math.abs(off));
+    weigh(out, j, RESTLESS_SAY * Math.abs(off), off < 0 ? 4 : 5);
+  }
+  return largest;
+}
+
+function kindOf(view: number, isNow: boolean): number {
+  if (view === CROSS) {
+    return 0;
+  }
+  return view === LEVEL ? 1 : isNow ? 2 : 3;
+}
+
+function weigh(out: RowStatistics, sensor: number, weight: number, kind: number): void {
+  if (weight > out.weights[sensor]) {
+    out.weights[sensor] = weight;
+    out.kinds[sensor] = kind;
+  }
+}

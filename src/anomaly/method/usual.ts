@@ -1,0 +1,258 @@
+import { quantileOf } from '../../metrics/regression';
+import type { Creep } from './creep';
+import { correctByNearRows, keptPlaces, type NearRows } from './near-rows';
+import { type Expectations, expected, inputsOf, type Width } from './ridge';
+import { clamp, type Scale, shareOfNewest } from './robust';
+import {
+  ALL,
+  CROSS,
+  emptyStatistics,
+  LEVEL,
+  type Memory,
+  type PaceScales,
+  ROW_STATISTICS,
+  type RowStatistics,
+  takeRow,
+  usualMemory,
+  VIEWS,
+} from './statistics';
+import { rarityOf, type Tail } from './tail';
+
+/** Standardised values are held within this. */
+export const MOST_SPREADS = 20;
+/** The half-lives, in rows, of the means of the past that the view `all` knows. */
+const PAST_SHARES = [1, 10].map(shareOfNewest);
+/** Missing cells are filled from each other, so often. */
+const FILLS = 3;
+/** A view speaks of an expected value where it explains so much of the sensor's variance on held-out rows. */
+export const TRUSTED_R2 = 0.5;
+
+/** What is usual for a machine: learned from its readings alone, without labels. */
+export interface UsualModel {
+  width: Width;
+  /** Of the sensors, in their units. */
+  scale: Scale;
+  expectations: Expectations;
+  near: NearRows;
+  /** Of what each view missed on held-out rows, in spreads. */
+  missed: Scale[];
+  paces: PaceScales;
+  tails: Tail[];
+  /** Of the largest of the eight rarities. */
+  total: Tail;
+  known: Known[];
+  creep: Creep;
+}
+
+/** How well a view knows the sensors, by held-out rows. */
+export interface Known {
+  /** sensors: share of the variance that it explains */
+  r2: Float64Array;
+  /** sensors: 5 % and 95 % quantile of what it missed, in spreads */
+  low: Float64Array;
+  high: Float64Array;
+}
+
+/** What the last rows of a machine leave behind. */
+export interface RowMemory extends Memory {
+  /** two means of the past × sensors; undefined before the first row */
+  past: Float64Array | undefined;
+}
+
+export interface ScoredRow extends RowStatistics {
+  /** −log10 of episodes a row: 4 is met in one episode in 10,000 rows. */
+  rarity: number;
+  /** views × sensors, in units of the sensors */
+  expected: Float64Array;
+}
+
+export function freshMemory({ paces }: UsualModel): RowMemory {
+  return { ...usualMemory(paces), past: undefined };
+}
+
+/**
+ * How unusual a row is.
+ *
+ * @param values sensors, in their units; NaN where a cell is missing
+ * @param context states and calendar
+ * @param memory brought up to date
+ */
+export function scoreRow(
+  usual: UsualModel,
+  values: Float64Array,
+  context: Float64Array,
+  memory: RowMemory,
+): ScoredRow {
+  const { width, scale, expectations } = usual;
+  const { sensors } = width;
+  const inputs = new Float64Array(inputsOf(width));
+  const row = inputs.subarray(0, sensors);
+  for (let j = 0; j < sensors; j++) {
+    row[j] = clamp((values[j] - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS);
+  }
+  inputs.set(context, sensors);
+  const missing = fillMissing(expectations, width, inputs);
+  writePast(memory, row, inputs.subarray(sensors + width.context));
+  const views = expectRow(expectations, usual.near, width, inputs, 0);
+  const missed = new Float64Array(VIEWS.length * sensors);
+  for (let view = 0; view < VIEWS.length; view++) {
+    const { middle, spread } = usual.missed[view];
+    for (let j = 0; j < sensors; j++) {
+      missed[view * sensors + j] = missing[j]
+        ? NaN
+        : (row[j] - views.expected[view * sensors + j] - middle[j]) / spread[j];
+    }
+  }
+  const out = emptyStatistics(sensors);
+  takeRow(missed, views.distance, usual.paces, memory, out);
+  let rarity = 0;
+  for (let statistic = 0; statistic < ROW_STATISTICS; statistic++) {
+    rarity = Math.max(rarity, rarityOf(usual.tails[statistic], out.values[statistic]));
+  }
+  const inUnits = views.expected.map(
+    (value, at) => scale.middle[at % sensors] + scale.spread[at % sensors] * value,
+  );
+  return { ...out, rarity, expected: inUnits };
+}
+
+/** Writes the means of the past before this row, then takes the row into them. */
+export function writePast(
+  memory: { past: Float64Array | undefined },
+  row: Float64Array,
+  out: Float64Array,
+): void {
+  const sensors = row.length;
+  if (memory.past === undefined) {
+    memory.past = new Float64Array(PAST_SHARES.length * sensors);
+    PAST_SHARES.forEach((_, mean) => memory.past?.set(row, mean * sensors));
+  }
+  const { past } = memory;
+  out.set(past);
+  for (let mean = 0; mean < PAST_SHARES.length; mean++) {
+    for (let j = 0; j < sensors; j++) {
+      past[mean * sensors + j] += PAST_SHARES[mean] * (row[j] - past[mean * sensors + j]);
+    }
+  }
+}
+
+/** Fills missing cells of a row with what the other sensors let expect. Answers which were missing. */
+function fillMissing(
+  expectations: Expectations,
+  { sensors, context }: Width,
+  inputs: Float64Array,
+): boolean[] {
+  const missing = Array.from(inputs.subarray(0, sensors), Number.isNaN);
+  const places = missing.flatMap((is, j) => (is ? [j] : []));
+  for (const j of places) {
+    inputs[j] = expected(expectations.means, expectations.level, context, j, inputs, 0, sensors);
+  }
+  for (let fill = 0; fill < (places.length > 1 ? FILLS : 1); fill++) {
+    for (const j of places) {
+      const value = expected(expectations.means, expectations.cross, sensors + context, j, inputs, 0);
+      inputs[j] = clamp(value, -MOST_SPREADS, MOST_SPREADS);
+    }
+  }
+  return missing;
+}
+
+/** What the three views expect of each sensor, standardised: views × sensors, and the distance to the kept rows. */
+export function expectRow(
+  expectations: Expectations,
+  near: NearRows | undefined,
+  width: Width,
+  inputs: Float64Array,
+  at: number,
+): { expected: Float64Array; distance: number } {
+  const { sensors, context } = width;
+  const out = new Float64Array(VIEWS.length * sensors);
+  for (let j = 0; j < sensors; j++) {
+    out[LEVEL * sensors + j] = expected(
+      expectations.means,
+      expectations.level,
+      context,
+      j,
+      inputs,
+      at,
+      sensors,
+    );
+    out[CROSS * sensors + j] = expected(
+      expectations.means,
+      expectations.cross,
+      sensors + context,
+      j,
+      inputs,
+      at,
+    );
+    out[ALL * sensors + j] = expected(expectations.means, expectations.all, inputsOf(width), j, inputs, at);
+  }
+  const distance =
+    near === undefined
+      ? 0
+      : correctByNearRows(
+          near,
+          inputs.subarray(at, at + sensors),
+          out.subarray(CROSS * sensors, (CROSS + 1) * sensors),
+        );
+  return { expected: out, distance };
+}
+
+/**
+ * The kept rows with what the ridge of each sensor from the others missed there.
+ *
+ * @param places rows to choose from
+ */
+export function keepRows(
+  expectations: Expectations,
+  width: Width,
+  inputs: Float64Array,
+  places: readonly number[],
+): NearRows {
+  const { sensors, context } = width;
+  const columns = inputsOf(width);
+  const kept = keptPlaces(places.length).map((i) => places[i]);
+  const rows = new Float64Array(kept.length * sensors);
+  const missed = new Float64Array(kept.length * sensors);
+  kept.forEach((row, k) => {
+    for (let j = 0; j < sensors; j++) {
+      const value = inputs[row * columns + j];
+      rows[k * sensors + j] = value;
+      missed[k * sensors + j] =
+        value - expected(expectations.means, expectations.cross, sensors + context, j, inputs, row * columns);
+    }
+  });
+  return { rows, missed };
+}
+
+/** How well a view knows the sensors. @param missed rows × sensors, in spreads; @param values the same, standardised */
+export function knownBy(missed: Float64Array, values: Float64Array, sensors: number): Known {
+  const known = {
+    r2: new Float64Array(sensors),
+    low: new Float64Array(sensors),
+    high: new Float64Array(sensors),
+  };
+  for (let j = 0; j < sensors; j++) {
+    const left: number[] = [];
+    const all: number[] = [];
+    for (let at = j; at < missed.length; at += sensors) {
+      if (!Number.isNaN(missed[at])) {
+        left.push(missed[at]);
+        all.push(values[at]);
+      }
+    }
+    const total = varianceOf(all);
+    known.r2[j] = total > 0 ? 1 - meanSquare(left) / total : 0;
+    const sorted = Float64Array.from(left).sort();
+    known.low[j] = quantileOf(sorted, 0.05) || 0;
+    known.high[j] = quantileOf(sorted, 0.95) || 0;
+  }
+  return known;
+}
+
+function meanSquare(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value * value, 0) / Math.max(1, values.length);
+}
+
+function varianceOf(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  return meanSquare(values) - mean * mean;
+}

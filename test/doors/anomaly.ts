@@ -1,0 +1,5 @@
+/** What tests reach of src/anomaly: a file that moves there is renamed here, and nowhere else. */
+export { Anomalies, type AnomalyAnswer, type AnomalyChange, type AnomalyNote } from '../../dist/src/anomaly';
+export { Detector, learn, type RowVerdict } from '../../dist/src/anomaly/method/detector';
+export { fitExpectations, momentsOf } from '../../dist/src/anomaly/method/ridge';
+export { fitTail, rarityOf, valueOfRarity } from '../../dist/src/anomaly/method/tail';

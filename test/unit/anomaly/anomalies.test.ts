@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { anomalies } from '../../../dist/src';
+import {
+  type Anomalies,
+  type AnomalyAnswer,
+  type AnomalyChange,
+  type AnomalyNote,
+} from '../../doors/anomaly';
+import { type Machine, readingOf, ROWS_A_DAY, simulatedMachine } from '../../helpers/simulated-machine';
+import { waitFor } from '../../helpers/wait';
+
+const LEARN = 300;
+
+/** A verdict without what differs by the last digits of a sum. */
+function rounded({ state, rows, alarm, sensors, changes }: AnomalyAnswer): object {
+  return {
+    state,
+    rows,
+    alarm,
+    sensors: sensors.map(({ column }) => column),
+    changes: changes.map(({ kind }) => kind),
+  };
+}
+
+describe('anomalies in a program', function () {
+  this.timeout(60_000);
+
+  let machine: Machine;
+  let folder: string;
+  const open: Anomalies[] = [];
+
+  before(() => {
+    machine = simulatedMachine({ weeks: 0.4, seed: 8 });
+  });
+
+  beforeEach(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-anomalies-'));
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()));
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  const start = async (options: Parameters<typeof anomalies>[0] = {}): Promise<Anomalies> => {
+    const one = await anomalies(options);
+    open.push(one);
+    return one;
+  };
+  /** Takes rows of the machine, each when what it is judged by is learned. */
+  const take = async (
+    one: Anomalies,
+    from: number,
+    to: number,
+    more: object = {},
+  ): Promise<AnomalyAnswer[]> => {
+    const answers: AnomalyAnswer[] = [];
+    for (let row = from; row < to; row++) {
+      answers.push(await one.take({ ...readingOf(machine, row), ...more }));
+      await one.settled();
+    }
+    return answers;
+  };
+
+  it('go on after a kill as if nothing had been, and send no alarm twice', async () => {
+    const whole = await start();
+    const wrong = { bearing: 130 };
+    const wanted = [
+      ...(await take(whole, 0, LEARN + 20)),
+      ...(await take(whole, LEARN + 20, LEARN + 24, wrong)),
+      ...(await take(whole, LEARN + 24, LEARN + 40, wrong)),
+    ];
+    const before = await start({ folder });
+    const found = [
+      ...(await take(before, 0, LEARN + 20)),
+      ...(await take(before, LEARN + 20, LEARN + 24, wrong)),
+    ];
+    // What a kill leaves is what was written by then: the files as they are, while the one before goes on.
+    const copy = `${folder}-copy`;
+    fs.cpSync(folder, copy, { recursive: true });
+    try {
+      const after = await start({ folder: copy });
+      const known = (await take(after, LEARN + 24, LEARN + 40, wrong)).map(rounded);
+      assert.ok(known.every((answer) => (answer as AnomalyAnswer).alarm !== undefined));
+      const changes = (answers: object[]): string[] =>
+        answers.flatMap((answer) => (answer as { changes: string[] }).changes);
+      assert.deepEqual(changes(known), []);
+      assert.deepEqual(changes(found.map(rounded)), changes(wanted.map(rounded)));
+      assert.ok(changes(wanted.map(rounded)).includes('alarm'));
+    } finally {
+      await Promise.all(open.splice(0).map((one) => one.close()));
+      fs.rmSync(copy, { recursive: true, force: true });
+    }
+  });
+
+  it('learn anew where what was kept is damaged, and leave alone what a newer version wrote', async () => {
+    const first = await start({ folder });
+    await take(first, 0, LEARN + 5);
+    await first.close();
+    const file = path.join(folder, 'machine.state');
+    const bytes = fs.readFileSync(file);
+    bytes[bytes.length - 100]! ^= 0xff;
+    fs.writeFileSync(file, bytes);
+    const notes: AnomalyNote[] = [];
+    const second = await start({ folder, onNote: (note) => notes.push(note) });
+    assert.match(notes[0]!.text, /machine\.state is damaged and was set aside/);
+    assert.ok(fs.existsSync(`${file}.damaged`));
+    const [answer] = await take(second, LEARN + 5, LEARN + 6);
+    assert.notEqual(answer!.state, 'late');
+    await second.close();
+
+    fs.writeFileSync(file, '{"version":99,"bytes":1,"crc":2}\nx');
+    await assert.rejects(anomalies({ folder }), { code: 'storage.failed' });
+    assert.match(fs.readFileSync(file, 'utf8'), /"version":99/);
+  });
+
+  it('forget one key or all, for good', async () => {
+    const one = await start({ folder, key: 'pump' });
+    await take(one, 0, LEARN, { pump: 'a' });
+    await take(one, 0, 50, { pump: 'b' });
+    await one.reset('a');
+    assert.deepEqual([one.progress.keys, one.progress.known], [2, 0]);
+    await one.close();
+    const again = await start({ folder, key: 'pump' });
+    const [a] = await take(again, 0, 1, { pump: 'a' });
+    const [b] = await take(again, 50, 51, { pump: 'b' });
+    assert.deepEqual([a!.state, a!.rows, b!.rows], ['learning', 1, 51]);
+  });
+
+  it('learn what people call usual, and say so between readings', async () => {
+    const changes: AnomalyChange[] = [];
+    const one = await start({ onChange: (change) => changes.push(change) });
+    await take(one, 0, 2 * ROWS_A_DAY);
+    const high = await take(one, 2 * ROWS_A_DAY, 2 * ROWS_A_DAY + 60, { voltage: 460 });
+    assert.ok(high.some(({ changes: told }) => told.some(({ kind }) => kind === 'alarm')));
+    const learned = changes.length;
+    await one.confirm('usual');
+    await one.settled();
+    assert.equal(changes.length, learned + 1);
+    assert.equal(changes.at(-1)!.kind, 'learned');
+    const [after] = await take(one, 2 * ROWS_A_DAY + 60, 2 * ROWS_A_DAY + 61, { voltage: 460 });
+    assert.equal(after!.state, 'usual');
+  });
+
+  it('go on in memory while the disk takes nothing, and say so once', async () => {
+    const notes: AnomalyNote[] = [];
+    const place = path.join(folder, 'file');
+    fs.writeFileSync(place, '');
+    const one = await start({ folder: path.join(place, 'kept'), onNote: (note) => notes.push(note) });
+    await take(one, 0, 20);
+    await one.close();
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['storage.failed'],
+    );
+    assert.equal(one.progress.storage, 'failed');
+  });
+
+  it('refuse keys beyond the memory that is set aside, and take those that they know', async () => {
+    const one = await start({ key: 'pump' });
+    const columns = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`s${i}`, i]));
+    let refused: unknown;
+    for (let key = 0; refused === undefined; key++) {
+      await one.take({ pump: `p${key}`, ...columns }).catch((error: unknown) => (refused = error));
+    }
+    assert.equal((refused as { code: string }).code, 'limit.exceeded');
+    assert.match((refused as Error).message, /fill the memory.*is refused/);
+    assert.equal((await one.take({ pump: 'p0', ...columns })).rows, 2);
+  });
+
+  it('refuse settings that mean nothing', async () => {
+    for (const wrong of [{ alarms: 0 }, { per: 'year' as 'week' }, { learn: 10 }, { learn: 3.5 }]) {
+      await assert.rejects(anomalies(wrong), { code: 'config.invalid' });
+    }
+  });
+
+  it('lose no reading and no key while fits are made', async () => {
+    const one = await start({ key: 'pump', learn: 100 });
+    const answers: Promise<AnomalyAnswer>[] = [];
+    for (let row = 0; row < 150; row++) {
+      for (const pump of ['a', 'b', 'c', 'd']) {
+        answers.push(one.take({ ...readingOf(machine, row), pump }));
+      }
+    }
+    assert.equal((await Promise.all(answers)).length, 600);
+    await waitFor('all keys learned', () => (one.progress.known === 4 ? true : undefined));
+  });
+});

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+
+import { Detector, learn, type RowVerdict } from '../../doors/anomaly';
+import { seededRandom } from '../../doors/util';
+import {
+  BEGINS,
+  FAULTS,
+  injectFault,
+  type Machine,
+  ROWS_A_DAY,
+  ROWS_A_WEEK,
+  SENSORS,
+  simulatedMachine,
+  STEP_MS,
+  usualsOf,
+} from '../../helpers/simulated-machine';
+
+type Cells = Record<string, number | string>;
+
+const SETTINGS = { perWeek: 1, learn: 300, key: undefined };
+
+function fitIfDue(detector: Detector): void {
+  const task = detector.due();
+  if (task !== undefined) {
+    detector.learned(learn(task));
+  }
+}
+
+/** Takes readings, one each 5 minutes, with the fits as they fall due. */
+function run(detector: Detector, readings: Iterable<Cells>, from = 0): RowVerdict[] {
+  let row = from;
+  const verdicts: RowVerdict[] = [];
+  for (const cells of readings) {
+    verdicts.push(detector.take(BEGINS + row++ * STEP_MS, new Map(Object.entries(cells))));
+    fitIfDue(detector);
+  }
+  return verdicts;
+}
+
+function cellsOf({ values, modes }: Machine, row: number): Cells {
+  return { ...Object.fromEntries(SENSORS.map((name, j) => [name, values[row]![j]!])), mode: modes[row]! };
+}
+
+describe('what is usual for a machine', function () {
+  this.timeout(120_000);
+
+  let machine: Machine;
+  let taught: ReturnType<Detector['keep']>;
+  const TAUGHT = 2 * ROWS_A_WEEK;
+
+  before(() => {
+    machine = simulatedMachine({ weeks: 3, seed: 38 });
+    const detector = new Detector(SETTINGS);
+    for (let row = 0; row < TAUGHT; row++) {
+      detector.teach(BEGINS + row * STEP_MS, new Map(Object.entries(cellsOf(machine, row))));
+    }
+    fitIfDue(detector);
+    taught = structuredClone(detector.keep());
+  });
+
+  const known = (): Detector => new Detector(SETTINGS, structuredClone(taught));
+
+  it('lets hardly an alarm through in a week without a fault', () => {
+    const rows = Array.from({ length: ROWS_A_WEEK }, (_, i) => cellsOf(machine, TAUGHT + i));
+    const alarms = run(known(), rows, TAUGHT).flatMap(({ changes }) =>
+      changes.filter(({ kind }) => kind === 'alarm'),
+    );
+    assert.ok(alarms.length <= 2, `${alarms.length} alarms`);
+  });
+
+  for (const [i, kind] of FAULTS.entries()) {
+    it(`finds and names a sensor with the fault "${kind}"`, () => {
+      const broken = { ...machine, values: machine.values.map((row) => row.slice()) };
+      // A Tuesday, from 8 o'clock on, for a day.
+      const from = TAUGHT + ROWS_A_DAY + 96;
+      const [sensor] = [2, 4, 1, 8, 9, 4, 2, 1, 6].slice(i);
+      const wrong = injectFault(
+        broken.values,
+        { kind, sensor: sensor!, from, rows: ROWS_A_DAY },
+        usualsOf(machine.values.slice(0, TAUGHT)),
+        seededRandom(i),
+      );
+      const rows = Array.from({ length: from + ROWS_A_DAY - TAUGHT }, (_, k) => cellsOf(broken, TAUGHT + k));
+      const verdicts = run(known(), rows, TAUGHT).slice(from - TAUGHT);
+      const alarm = verdicts.flatMap(({ changes }) => changes).find((change) => change.kind === 'alarm');
+      assert.ok(alarm?.kind === 'alarm', 'no alarm');
+      const worst = verdicts
+        .filter(({ state }) => state === 'unusual')
+        .sort((a, b) => b.onceIn! - a.onceIn!)[0]!;
+      assert.ok(
+        wrong.some((j) => worst.sensors[0]?.column === SENSORS[j]),
+        `named ${worst.sensors.map(({ column }) => column).join()}`,
+      );
+      const [off] = worst.sensors;
+      assert.ok(off!.low < off!.expected && off!.expected < off!.high);
+    });
+  }
+
+  it('tells what a dead sensor would have shown, to a quarter of what its last value misses', () => {
+    const detector = known();
+    const last = machine.values[TAUGHT - 1]![2]!;
+    let [missed, ofLast] = [0, 0];
+    for (let row = TAUGHT; row < TAUGHT + ROWS_A_DAY; row++) {
+      const { bearing, ...rest } = cellsOf(machine, row);
+      const { expected } = detector.take(BEGINS + row * STEP_MS, new Map(Object.entries(rest)));
+      missed += Math.abs(expected.bearing! - Number(bearing));
+      ofLast += Math.abs(last - Number(bearing));
+    }
+    assert.ok(missed < ofLast / 4, `${missed} of ${ofLast}`);
+  });
+
+  it('tells of a new state once, and learns it', () => {
+    const detector = known();
+    const service = (i: number): Cells => ({ ...cellsOf(machine, TAUGHT + i), mode: 'service' });
+    const verdicts = run(
+      detector,
+      Array.from({ length: 50 }, (_, i) => service(i)),
+      TAUGHT,
+    );
+    assert.ok(verdicts.every(({ state }) => state === 'new'));
+    const told = verdicts.flatMap(({ changes }) => changes.filter(({ kind }) => kind === 'new_state'));
+    assert.deepEqual(
+      told.map((change) => 'value' in change && change.value),
+      ['service'],
+    );
+    run(
+      detector,
+      Array.from({ length: 1000 }, (_, i) => service(50 + i)),
+      TAUGHT + 50,
+    );
+    const [after] = run(detector, [service(1050)], TAUGHT + 1050);
+    assert.notEqual(after!.state, 'new');
+  });
+
+  it('goes on after a clock was set back, and leaves single late readings out', () => {
+    const detector = known();
+    const at = (row: number): RowVerdict =>
+      detector.take(BEGINS + row * STEP_MS, new Map(Object.entries(cellsOf(machine, TAUGHT))));
+    at(TAUGHT);
+    assert.equal(at(TAUGHT - 3).state, 'late');
+    assert.notEqual(at(TAUGHT + 1).state, 'late');
+    const back = [5, 6, 7, 8, 9, 10].map((row) => at(row).state);
+    assert.deepEqual(
+      back.map((state) => state === 'late'),
+      [true, true, true, true, false, false],
+    );
+  });
+
+  it('asks about a period of the history that looks odd, and leaves it out where it was a fault', () => {
+    const broken = machine.values.slice(0, TAUGHT).map((row) => row.slice());
+    for (let row = 2500; row < 2600; row++) {
+      broken[row]![5]! += 60;
+    }
+    const teach = (): Detector => {
+      const detector = new Detector(SETTINGS);
+      broken.forEach((_, row) =>
+        detector.teach(
+          BEGINS + row * STEP_MS,
+          new Map(Object.entries(cellsOf({ ...machine, values: broken }, row))),
+        ),
+      );
+      return detector;
+    };
+    const detector = teach();
+    const changes = detector.learned(learn(detector.due()!));
+    const asked = changes.find((change) => change.kind === 'odd_history');
+    assert.ok(asked?.kind === 'odd_history');
+    assert.ok(
+      asked.periods.some(
+        ({ start, end }) => start <= BEGINS + 2500 * STEP_MS && end >= BEGINS + 2599 * STEP_MS,
+      ),
+    );
+    const before = detector.keep().knowledge!.usual.total.threshold;
+    detector.answerOdd('faults');
+    fitIfDue(detector);
+    assert.notEqual(detector.keep().knowledge!.usual.total.threshold, before);
+    assert.equal(detector.answerOdd('faults'), undefined);
+  });
+});
+
+describe('what an anomaly detector is given', () => {
+  const random = seededRandom(77);
+  const rowOf = (i: number): Cells => ({
+    a: Math.sin(i / 9) + 0.05 * random(),
+    b: Math.sin(i / 9) + 0.05 * random(),
+  });
+  const rows = (count: number, make: (i: number) => Cells = rowOf): Cells[] =>
+    Array.from({ length: count }, (_, i) => make(i));
+
+  it('may be one sensor', () => {
+    const detector = new Detector(SETTINGS);
+    run(
+      detector,
+      rows(500, (i) => ({ a: rowOf(i).a! })),
+    );
+    const [usual, wrong] = run(detector, [{ a: Number(rowOf(500).a) }, { a: 40 }], 500);
+    assert.equal(usual!.state, 'usual');
+    assert.equal(wrong!.state, 'unusual');
+    assert.equal(wrong!.sensors[0]!.column, 'a');
+  });
+
+  it('may hold a sensor that never varied: any other value is new, and the others are judged on', () => {
+    const detector = new Detector(SETTINGS);
+    run(
+      detector,
+      rows(500, (i) => ({ ...rowOf(i), still: 7 })),
+    );
+    const [same, other] = run(
+      detector,
+      [
+        { ...rowOf(500), still: 7 },
+        { ...rowOf(501), still: 8 },
+      ],
+      500,
+    );
+    assert.equal(same!.state, 'usual');
+    assert.equal(other!.state, 'new');
+    assert.deepEqual(
+      other!.changes.map((change) => [change.kind, 'column' in change && change.column]),
+      [['new_state', 'still']],
+    );
+  });
+
+  it('may be words alone: nothing is learned of them, and nothing fails', () => {
+    const detector = new Detector(SETTINGS);
+    const verdicts = run(
+      detector,
+      rows(400, (i) => ({ mode: i % 2 === 0 ? 'on' : 'off' })),
+    );
+    assert.ok(verdicts.every(({ state }) => state === 'learning'));
+  });
+
+  it('may lose a column, lose all but one, and bring a new one after a month', () => {
+    const detector = new Detector(SETTINGS);
+    run(detector, rows(500));
+    const without = run(
+      detector,
+      rows(300, (i) => ({ a: rowOf(i).a! })),
+      500,
+    );
+    assert.ok(without.every(({ state }) => state !== 'learning'));
+    run(
+      detector,
+      rows(2000, (i) => ({ ...rowOf(i), c: i % 5 })),
+      800,
+    );
+    assert.deepEqual(detector.keep().knowledge!.layout.sensors, ['a', 'b', 'c']);
+  });
+
+  it('may be the same reading all the time', () => {
+    const detector = new Detector(SETTINGS);
+    const verdicts = run(
+      detector,
+      rows(700, () => ({ a: 1, b: 2 })),
+    );
+    assert.ok(verdicts.every(({ state }) => state === 'learning'));
+  });
+});
