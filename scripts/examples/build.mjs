@@ -25,6 +25,7 @@ import { modelReport } from './model-report.mjs';
 import { mqttSensors } from './mqtt-sensors.mjs';
 import { postgresql } from './postgresql.mjs';
 import { scaleOut } from './scale-out.mjs';
+import { unusual } from './unusual.mjs';
 import { uploadOnce } from './upload-once.mjs';
 
 const examples = {
@@ -50,6 +51,7 @@ const examples = {
   'PostgreSQL in and out': postgresql(),
   'Scale out over MQTT': scaleOut(),
   'Upload once': uploadOnce(),
+  'What is not usual here': unusual(),
 };
 
 mkdirSync(path.join(root, 'examples'), { recursive: true });

@@ -228,6 +228,25 @@ export const SERIES_DEFAULTS = {
   keepAs: '',
 };
 
+/** An anomaly node as it is dragged in. */
+export const ANOMALY_DEFAULTS = {
+  source: 'value',
+  table: 'payload',
+  tableType: 'msg',
+  key: '',
+  keyType: 'column',
+  time: '',
+  shape: 'auto',
+  names: '',
+  ignore: '',
+  alarms: 1,
+  per: 'week',
+  learn: 300,
+  fill: false,
+  property: 'anomaly',
+  keepAs: '',
+};
+
 /** A watch node as it is dragged in. */
 export const WATCH_DEFAULTS = {
   model: '',

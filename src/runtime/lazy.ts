@@ -21,3 +21,6 @@ export const messagesLayer = (): typeof import('../messages') =>
   load('../messages') as typeof import('../messages');
 
 export const seriesLayer = (): typeof import('../series') => load('../series') as typeof import('../series');
+
+export const anomalyLayer = (): typeof import('../anomaly') =>
+  load('../anomaly') as typeof import('../anomaly');

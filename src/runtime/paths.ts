@@ -31,6 +31,11 @@ export function seriesFolder(red: Red, keepAs: string): string {
   return path.join(ownFolder(red), 'series', keepAs);
 }
 
+/** Where an anomaly node keeps what it knows. */
+export function anomalyFolder(red: Red, keepAs: string): string {
+  return path.join(ownFolder(red), 'anomaly', keepAs);
+}
+
 /** Where a watch node keeps its state. An id of a flow written by hand may hold what is no name of a file. */
 export function watchFile(red: Red, nodeId: string): string {
   const name = /^[\w-]{1,100}$/.test(nodeId) ? nodeId : createHash('sha256').update(nodeId).digest('hex');

@@ -1,3 +1,4 @@
+import { ANOMALY } from './anomaly';
 import { CONFIG } from './config';
 import { COST } from './cost';
 import { FIT } from './fit';
@@ -8,7 +9,7 @@ import { SERIES } from './series';
 import { UPLOAD } from './upload';
 import { WATCH } from './watch';
 
-export { CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
+export { ANOMALY, CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
 export { CLEANING, COLLECTING, TABLE, TRAIN_CLEANING } from './common';
 export type { FlowProperties, Setting, Settings, ValueOf } from './kinds';
 export { freeText } from './kinds';
@@ -23,5 +24,6 @@ export const NODE_SETTINGS = {
   predict: PREDICT,
   series: SERIES,
   watch: WATCH,
+  anomaly: ANOMALY,
   cost: COST,
 } satisfies Record<string, Settings>;

@@ -4,7 +4,17 @@ import vm from 'node:vm';
 
 import { root } from './node-red';
 
-export const NODES = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'cost'] as const;
+export const NODES = [
+  'config',
+  'limits',
+  'upload',
+  'series',
+  'anomaly',
+  'fit',
+  'predict',
+  'watch',
+  'cost',
+] as const;
 export type NodeName = (typeof NODES)[number];
 
 /** What a dialog's .html brings to the editor. */

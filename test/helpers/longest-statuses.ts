@@ -8,6 +8,7 @@ const KEYS: Record<string, string[]> = {
   'tabular-predict': ['reading', 'uploading', 'predicting', 'load.', 'noModel', 'billed.cache', 'embedded'],
   'tabular-watch': ['watch.', 'noModel', 'embedded', 'waitsForDisk'],
   'tabular-series': ['series.', 'reading', 'waitsForDisk'],
+  'tabular-anomaly': ['anomaly.', 'series.notOnDisk', 'reading', 'waitsForDisk'],
   'tabular-upload': ['reading', 'uploading', 'uploaded.', 'embedded'],
   'tabular-limits': ['reading', 'limits.', 'embedded'],
   'tabular-cost': ['cost', 'embedded'],
@@ -16,6 +17,7 @@ const KEYS: Record<string, string[]> = {
 /** Those that hold a name, which may be of any length, or for which there is a shorter one. */
 const OPEN_ENDED = new Set([
   ...['billed.model', 'billed.both', 'series.as', 'series.asValues', 'series.asKey'],
+  ...['anomaly.unusual', 'anomaly.unusualShort'],
   ...['watch.ofModel', 'watch.lossOf', 'watch.band', 'watch.right', 'watch.plain', 'fitted.version'],
 ]);
 
@@ -42,6 +44,12 @@ export function longestStatuses(language: string, type?: string): Map<string, st
     'fitted.accuracyOver': { score: number(0.99, 2), without: number(0.98, 2) },
     'fitted.accuracyOverNow': { score: number(0.99, 2), without: number(0.98, 2) },
     'fitted.rocAucOver': { score: number(0.99, 2) },
+    'anomaly.learning': { rows: number(6_000), total: number(6_000) },
+    'anomaly.knows': {
+      time: red._('node-red-contrib-tabular-prediction/tabular-config:change.anomaly.time.weeks', {
+        value: '12',
+      }),
+    },
     'series.collecting': { rows: number(10_000), total: number(10_000) },
     'series.collectingRare': { rows: '19', total: '20' },
     'series.collectingEvents': { rows: '2', total: '3' },

@@ -51,7 +51,7 @@ helper.init(requireHere.resolve('node-red'));
 const withHooks = ((red: object) => Object.assign(red, { hooks })) as unknown as NodeInitializer;
 
 const dist = path.resolve(__dirname, '../../dist/nodes');
-const OURS = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'cost'].map(
+const OURS = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'anomaly', 'cost'].map(
   (name) => requireHere(path.join(dist, `${name}.js`)) as NodeInitializer,
 );
 const core = (file: string) =>
@@ -160,7 +160,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
   helper.settings({ userDir, ...setup.settings });
   const sinks: string[] = [];
   const outputs = ({ type }: { type: string }) =>
-    ({ 'tabular-limits': 2, 'tabular-watch': 2, 'tabular-series': 3 })[type] ?? 1;
+    ({ 'tabular-limits': 2, 'tabular-watch': 2, 'tabular-anomaly': 2, 'tabular-series': 3 })[type] ?? 1;
   const sinkOf = (id: string, output: number) => `${id}-out${output}`;
   const under = setup.nodes.map((node) => ({
     z: 'flow',

@@ -702,6 +702,34 @@ describe('every example, imported and deployed', function () {
     });
   }
 
+  it('What is not usual here: three weeks teach what is usual, and a dead sensor is named', async () => {
+    const flow = await start('What is not usual here', (nodes) => {
+      const compressor = nodes.find(({ name }) => name === 'Compressor')!;
+      const tick = nodes.find(({ name }) => name === 'every second')!;
+      // The button of the dashboard.
+      nodes.push({
+        ...tick,
+        id: 'dead',
+        name: 'dead',
+        topic: 'dead',
+        once: false,
+        repeat: '',
+        wires: [[compressor.id]],
+      });
+    });
+    withoutFunctionNodes(flow, 'Compressor', 'what is unusual');
+    const changes = find(flow, 'debug', 'alarms and changes');
+    const [learned] = await red.shown(changes, 1, 60_000);
+    assert.equal(learned!.msg, 'Learned from 6,048 readings; knows 3 weeks.');
+    await red.inject('dead');
+    const [, alarm] = await red.shown(changes, 2, 60_000);
+    assert.match(String(alarm!.msg), /^housing_c -20\.0, expected \d\d\.\d \(/);
+    assert.deepEqual(
+      red.debug.filter((message) => message.id === find(flow, 'debug', 'error')),
+      [],
+    );
+  });
+
   it('PostgreSQL in and out: rows from a real PostgreSQL are scored and written back, once each', async () => {
     postgres = await startPostgres();
     const { port, kind } = postgres;

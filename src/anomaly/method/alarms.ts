@@ -70,10 +70,10 @@ export class AlarmPromise {
    * there was none before, and over a week at least: shorter ones look rarer than they are.
    */
   recall(first: number, times: Float64Array, rarities: Float64Array): void {
-    if (this.since !== undefined || times.length === 0 || times.at(-1)! - times[0]! < WEEK_MS) {
+    if (this.since !== undefined || times.length === 0 || times.at(-1)! - times[0] < WEEK_MS) {
       return;
     }
-    times.forEach((time, i) => this.take(first + i, time, rarities[i]!, undefined, () => undefined));
+    times.forEach((time, i) => this.take(first + i, time, rarities[i], undefined, () => undefined));
     this.close();
   }
 

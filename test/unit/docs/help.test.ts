@@ -88,6 +88,7 @@ function messageProperties(node: NodeName): Set<string> {
 /** In the code that a node reaches, but not for this node. */
 const NOT_FOR_MESSAGE: Partial<Record<NodeName, string[]>> = {
   cost: ['fitted_train_set_id'], // a bare id tells neither rows nor columns
+  anomaly: ['outcome', 'series', 'time', 'train'], // what is for a series node says nothing here
 };
 
 /** What each node calls at the service raises these, beyond what the node's own code names. */
@@ -118,12 +119,14 @@ const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string
   },
   cost: { work: 'scoring/context/cost', calls: ANY_CALL },
   series: { work: 'series/index', calls: ['table.invalid', 'closed', 'internal'] },
+  anomaly: { work: 'anomaly/index', calls: ['table.invalid', 'closed', 'internal'] },
   watch: { work: 'watch/index', calls: ['table.invalid', 'closed', 'internal'] },
 };
 /** Codes in the code that a node reaches which cannot come out of it. */
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   fit: ['columns.missing'], // of rows held back: a warning
   series: ['target.missing'], // its tables need none
+  anomaly: ['target.missing'],
   watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read
   cost: ['cost.exceeded', 'model.unknown'], // the bound and the model are the predict node's
 };

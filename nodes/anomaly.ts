@@ -1,0 +1,38 @@
+import type { NodeAPI } from 'node-red';
+
+import { anomalyNodes } from '../src/runtime/anomaly/load';
+import type { AnomalyDef } from '../src/runtime/anomaly/types';
+import { forgetColumns } from '../src/runtime/input/columns-seen';
+import { tableReader } from '../src/runtime/input/table-input';
+import { handleMessages } from '../src/runtime/messages/message-handler';
+import type { FlowNode } from '../src/runtime/node-red';
+
+/** tabular-anomaly: readings in; readings with what is unusual of them, and changes, out. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularAnomaly(this: FlowNode, def: AnomalyDef): void {
+    RED.nodes.createNode(this, def);
+    const { AnomalyAnswers, AnomalyKeeper, ReadMessages, anomalyRequest, showKeptAnomalies } = anomalyNodes();
+    const table = tableReader(RED, this, def, { allowMissing: true });
+    const messages = new ReadMessages(RED, this, def);
+    const keeper = new AnomalyKeeper(RED, this, def, (change) => {
+      this.send([null, answers.changes([change])]);
+    });
+    const answers = new AnomalyAnswers(RED, this, def, keeper, table, messages);
+    showKeptAnomalies(RED, this, keeper);
+    handleMessages(this, RED, {
+      // All of it one message after the other: a reading changes what is usual for the next one.
+      read: async (msg, work) =>
+        answers.answer(await anomalyRequest(RED, this, def, table, messages, msg), msg, work),
+      run: (output) => output,
+      refuses: (underWay) => keeper.refuses(underWay),
+      close: async (removed) => {
+        await keeper.close();
+        if (removed) {
+          forgetColumns(this.id);
+          messages.forget();
+        }
+      },
+    });
+  }
+  RED.nodes.registerType('tabular-anomaly', TabularAnomaly);
+};

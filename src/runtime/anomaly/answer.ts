@@ -1,0 +1,212 @@
+import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
+import { ANOMALY } from '../../settings';
+import { isObject } from '../../util/json';
+import { settingsReader } from '../fields/settings-reader';
+import { addColumns } from '../input/columns-seen';
+import type { TableReader } from '../input/table-input';
+import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
+import type { FlowNode, Message, Red } from '../node-red';
+import type { ReadMessages } from '../series/read-messages';
+import { StatusLine } from '../status/status-line';
+import { Gather } from './gather';
+import type { AnomalyKeeper } from './keeper';
+import { anomalyStatus } from './status';
+import { taughtRows } from './taught-rows';
+import { answerText, changeTextOf, sensorText } from './texts';
+import type { AnomalyDef, AnomalyRequest } from './types';
+
+/** Numbers leave with so many digits. */
+const DIGITS = 6;
+
+interface Reading {
+  values: Record<string, unknown>;
+  key?: string;
+  time?: unknown;
+}
+
+/** Makes the messages that leave an anomaly node. */
+export class AnomalyAnswers {
+  private readonly gather = new Gather();
+  /** The newest answer of each key, for values that are part of a row to come. */
+  private newest: AnomalyAnswer | undefined;
+
+  constructor(
+    private readonly red: Red,
+    private readonly node: FlowNode,
+    private readonly def: AnomalyDef,
+    private readonly keeper: AnomalyKeeper,
+    private readonly table: TableReader,
+    private readonly messages: ReadMessages,
+  ) {}
+
+  /** Does what a message asks, and answers what leaves. @throws ServiceError */
+  async answer(request: AnomalyRequest, msg: Message, work: MessageWork): Promise<Output> {
+    if (request.kind === 'nothing') {
+      return undefined;
+    }
+    const anomalies = await this.keeper.open();
+    switch (request.kind) {
+      case 'confirm':
+        await anomalies.confirm(request.answer, request.id, request.key);
+        return undefined;
+      case 'odd':
+        await anomalies.odd(request.answer, request.key);
+        return undefined;
+      case 'reset':
+        await anomalies.reset(request.key);
+        this.newest = undefined;
+        this.show(work.status, anomalies);
+        return undefined;
+      case 'table':
+        await anomalies.teach(taughtRows(request, this.messages, work), work.signal);
+        this.show(work.status, anomalies);
+        return undefined;
+      case 'reading':
+        return this.readings(anomalies, [{ values: request.reading.cells, key: request.key }], msg, work);
+      case 'readings': {
+        const output = await this.readings(anomalies, request.readings, msg, work);
+        if (request.readings.length > 0) {
+          this.messages.remember(request.readings.at(-1)!, request.shape, request.readings.length);
+        }
+        return output;
+      }
+    }
+  }
+
+  /** Messages of changes: `msg.change`, and its text as the payload. */
+  changes(changes: readonly AnomalyChange[], from?: Message): Message[] {
+    return changes.map((change) => {
+      const said = changeTextOf(this.red, change);
+      const { _msgid, topic } = from ?? { _msgid: this.red.util.generateId(), topic: undefined };
+      const msg: Message = { _msgid, ...(topic === undefined ? {} : { topic }), payload: said };
+      msg.change = { ...this.changeOf(change), text: said };
+      if (change.kind === 'alarm' || change.kind === 'over') {
+        msg.anomaly = { id: change.id };
+      }
+      return msg;
+    });
+  }
+
+  /** Each reading gives a message, and each of its changes one. */
+  private async readings(
+    anomalies: Anomalies,
+    readings: readonly Reading[],
+    msg: Message,
+    work: MessageWork,
+  ): Promise<Sendings> {
+    const sendings: Sendings['list'][number][] = [];
+    for (const [i, { key, time, values }] of readings.entries()) {
+      addColumns(this.node.id, Object.keys(values));
+      const own = i === readings.length - 1 ? msg : { ...msg };
+      const rows = Object.keys(values).length === 1 ? this.gather.add(key, values) : [values];
+      const changes: AnomalyChange[] = [];
+      for (const row of rows) {
+        this.newest = await anomalies.take(row, { key, time });
+        const { key: of } = this.newest;
+        changes.push(...this.newest.changes.map((change) => ({ ...change, key: of })));
+      }
+      const filled = this.newest === undefined ? [] : this.fill(own, this.newest);
+      own[this.property] = this.told(this.newest, changes, filled);
+      const told = this.changes(changes, own);
+      sendings.push([own, null], ...(told.length === 0 ? [] : [[null, told]]));
+    }
+    this.show(work.status, anomalies);
+    return new Sendings(sendings);
+  }
+
+  private get property(): string {
+    return this.read('property');
+  }
+
+  private get read(): ReturnType<typeof settingsReader<typeof ANOMALY>> {
+    return settingsReader(this.red, this.node, ANOMALY, this.def);
+  }
+
+  /** What is told of a reading as `msg.anomaly`. */
+  private told(
+    answer: AnomalyAnswer | undefined,
+    changes: readonly AnomalyChange[],
+    filled: readonly string[],
+  ): Record<string, unknown> {
+    if (answer === undefined) {
+      return { unusual: false, text: '', sensors: [], alarm: false, knows: 0 };
+    }
+    const alarm = changes.find((change) => change.kind === 'alarm');
+    const id = alarm?.id ?? answer.alarm;
+    return {
+      unusual: answer.state === 'unusual',
+      ...(answer.onceIn !== undefined && { once_in: Math.round(answer.onceIn / 1000) }),
+      text: answerText(this.red, answer),
+      sensors: answer.state === 'unusual' ? answer.sensors.map((sensor) => this.sensor(sensor)) : [],
+      alarm: alarm !== undefined,
+      ...(id !== undefined && { id }),
+      knows: Math.round(answer.knows / 1000),
+      ...(answer.state === 'learning' && { learning: { rows: answer.rows, of: answer.needed } }),
+      ...(answer.state === 'new' && { new: true }),
+      ...(answer.state === 'late' && { late: true }),
+      ...(filled.length > 0 && { filled }),
+    };
+  }
+
+  private sensor(sensor: OffSensor): Record<string, unknown> {
+    const { column, value, expected, low, high, kind } = sensor;
+    return {
+      column,
+      value: short(value),
+      expected: short(expected),
+      low: short(low),
+      high: short(high),
+      kind,
+      text: sensorText(this.red, sensor),
+    };
+  }
+
+  private changeOf(change: AnomalyChange): Record<string, unknown> {
+    const of = change.key === null ? {} : { key: change.key };
+    switch (change.kind) {
+      case 'alarm':
+        return {
+          what: 'alarm',
+          ...of,
+          since: change.time,
+          id: change.id,
+          once_in: Math.round(change.onceIn / 1000),
+          sensors: change.sensors.map((sensor) => this.sensor(sensor)),
+        };
+      case 'over':
+        return { what: 'over', ...of, since: change.start, until: change.end, id: change.id };
+      case 'moved':
+        return { what: 'moved', ...of, since: change.since, column: change.column, value: short(change.by) };
+      case 'new_state':
+        return { what: 'new_state', ...of, since: change.time, column: change.column, value: change.value };
+      case 'learned':
+        return { what: 'learned', ...of, rows: change.rows, knows: Math.round(change.knows / 1000) };
+      case 'odd_history':
+        return { what: 'odd_history', ...of, periods: change.periods };
+    }
+  }
+
+  /** Writes the expected values of missing sensors into the row, where that is asked for. @returns their columns */
+  private fill(msg: Message, { expected }: AnomalyAnswer): string[] {
+    const columns = Object.keys(expected);
+    if (columns.length === 0 || !this.read('fill')) {
+      return [];
+    }
+    const row: unknown = this.red.util.getMessageProperty(msg, this.table.target);
+    if (!isObject(row) || Array.isArray(row)) {
+      return [];
+    }
+    const values = Object.entries(expected).map(([column, value]) => [column, short(value)]);
+    this.table.write(msg, { ...row, ...(Object.fromEntries(values) as Record<string, number>) });
+    return columns;
+  }
+
+  private show(status: StatusLine, anomalies: Anomalies): void {
+    status.become(() => anomalyStatus(this.red, anomalies.progress, this.newest, this.messages));
+  }
+}
+
+/** Without the digits that no sensor has. */
+function short(value: number): number {
+  return Number(value.toPrecision(DIGITS));
+}

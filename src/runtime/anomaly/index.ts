@@ -1,0 +1,5 @@
+export { ReadMessages } from '../series/read-messages';
+export { AnomalyAnswers } from './answer';
+export { AnomalyKeeper } from './keeper';
+export { showKeptAnomalies } from './kept-state';
+export { anomalyRequest } from './request';

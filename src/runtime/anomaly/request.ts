@@ -1,0 +1,68 @@
+import type { AnomalyOptions } from '../../anomaly';
+import { ANOMALY, freeText } from '../../settings';
+import { isObject } from '../../util/json';
+import { ServiceError } from '../../wire/service-error';
+import { readProperty, settingsReader } from '../fields/settings-reader';
+import type { TableReader } from '../input/table-input';
+import type { FlowNode, Message, Red } from '../node-red';
+import type { ReadMessages } from '../series/read-messages';
+import { seriesRequest } from '../series/request';
+import type { AnomalyDef, AnomalyRequest } from './types';
+
+/** What may stand in a property of the message that names a key. */
+const NAME = freeText();
+
+/** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `file.unreadable`, `config.invalid` */
+export async function anomalyRequest(
+  red: Red,
+  node: FlowNode,
+  def: AnomalyDef,
+  table: TableReader,
+  messages: ReadMessages,
+  msg: Message,
+): Promise<AnomalyRequest> {
+  const key = readProperty(NAME, 'key', msg);
+  if (isSaid(msg.confirm)) {
+    const { id } = isObject(msg.anomaly) ? msg.anomaly : {};
+    return {
+      kind: 'confirm',
+      answer: oneOf('confirm', msg.confirm, ['real', 'usual']),
+      ...(typeof id === 'string' && id !== '' && { id }),
+      key,
+    };
+  }
+  if (isSaid(msg.odd)) {
+    return { kind: 'odd', answer: oneOf('odd', msg.odd, ['usual', 'faults']), key };
+  }
+  const request = await seriesRequest(red, node, def, table, messages, msg);
+  // What is for a series node says nothing here.
+  return request.kind === 'train' || request.kind === 'outcome' ? { kind: 'nothing' } : request;
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function oneOf<Answer extends string>(property: string, value: unknown, answers: readonly Answer[]): Answer {
+  const answer = answers.find((one) => one === value);
+  if (answer === undefined) {
+    throw new ServiceError(
+      'validation.failed',
+      `msg.${property} must be ${answers.map((one) => `"${one}"`).join(' or ')}, not ${JSON.stringify(value)?.slice(0, 100)}.`,
+    );
+  }
+  return answer;
+}
+
+/** The settings of the dialog. @throws ServiceError `config.invalid` */
+export function anomalyOptions(red: Red, node: FlowNode, def: AnomalyDef): AnomalyOptions {
+  const read = settingsReader(red, node, ANOMALY, def);
+  return {
+    key: ['msg', 'topic'].includes(read('keyType') ?? '') ? undefined : read('key'),
+    time: read('time'),
+    ignore: read('ignore'),
+    alarms: read('alarms'),
+    per: read('per'),
+    learn: read('learn'),
+  };
+}

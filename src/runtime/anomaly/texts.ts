@@ -1,0 +1,108 @@
+import type { AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
+import { number, type Red, text } from '../node-red';
+import { shortNumber } from '../watch/changes/change-text';
+
+const DIGITS = 3;
+/** Nothing is said to come once in more than this, in seconds: some ten years are known by nobody. */
+const MOST_SECONDS = 10 * 365 * 86_400;
+/** Units of time: their seconds, and from how many on they are used. */
+const UNITS = [
+  ['s', 1, 0],
+  ['min', 60, 90],
+  ['h', 3600, 90 * 60],
+  ['days', 86_400, 86_400],
+  ['weeks', 7 * 86_400, 21 * 86_400],
+  ['years', 365 * 86_400, 2 * 365 * 86_400],
+] as const;
+
+/** A sensor that is off: `vibration 7.9, expected 2.4 (2.1 to 2.7): disagrees with the other sensors`. */
+export function sensorText(red: Red, { column, value, expected, low, high, kind }: OffSensor): string {
+  return text(red, 'change.anomaly.sensor', {
+    column,
+    value: shortNumber(red, value, DIGITS),
+    expected: shortNumber(red, expected, DIGITS),
+    low: shortNumber(red, low, DIGITS),
+    high: shortNumber(red, high, DIGITS),
+    kind: text(red, `change.anomaly.kind.${kind}`),
+  });
+}
+
+/** What a reading is, to a person; empty while it is usual. */
+export function answerText(red: Red, { state, sensors, onceIn }: AnomalyAnswer): string {
+  if (state !== 'unusual') {
+    return state === 'usual' || state === 'learning' ? '' : text(red, `change.anomaly.${state}`);
+  }
+  return unusualText(red, sensors, onceIn ?? 0);
+}
+
+function unusualText(red: Red, sensors: readonly OffSensor[], onceIn: number): string {
+  const time = durationText(red, onceIn);
+  const rare = text(red, onceIn / 1000 > MOST_SECONDS ? 'change.anomaly.never' : 'change.anomaly.once', {
+    time,
+  });
+  return sensors.length === 0
+    ? text(red, 'change.anomaly.together', { rare })
+    : text(red, 'change.anomaly.off', {
+        sensors: sensors.map((sensor) => sensorText(red, sensor)).join('; '),
+        rare,
+      });
+}
+
+/** What a change says to a person, in the runtime's language. */
+export function changeTextOf(red: Red, change: AnomalyChange): string {
+  const said = saidOf(red, change);
+  return change.key === null ? said : `${change.key}: ${said}`;
+}
+
+function saidOf(red: Red, change: AnomalyChange): string {
+  switch (change.kind) {
+    case 'alarm':
+      return unusualText(red, change.sensors, change.onceIn);
+    case 'over':
+      return text(red, 'change.anomaly.over', { time: durationText(red, change.end - change.start) });
+    case 'moved':
+      return text(red, 'change.anomaly.moved', {
+        column: change.column,
+        by: shortNumber(red, change.by, DIGITS),
+        date: dateText(change.since),
+      });
+    case 'new_state':
+      return text(red, 'change.anomaly.newState', { column: change.column, value: String(change.value) });
+    case 'learned':
+      return text(red, 'change.anomaly.learned', {
+        rows: change.rows,
+        time: durationText(red, change.knows),
+      });
+    case 'odd_history':
+      return text(
+        red,
+        change.periods.length === 1 ? 'change.anomaly.oddPeriod' : 'change.anomaly.oddPeriods',
+        {
+          count: change.periods.length,
+          periods: change.periods
+            .slice(0, 5)
+            .map(({ start, end }) => `${dateText(start)} – ${dateText(end)}`)
+            .join(', '),
+        },
+      );
+  }
+}
+
+/** A time such as `6 days`, in the unit that people would use. */
+export function durationText(red: Red, ms: number): string {
+  const seconds = Math.min(ms / 1000, MOST_SECONDS);
+  const [unit, size] = UNITS.findLast(([, , from]) => seconds >= from) ?? UNITS[0];
+  const value = seconds / size;
+  return text(red, `change.anomaly.time.${unit}`, {
+    value: number(red, value, value < 3 && size > 60 ? 1 : 0),
+  });
+}
+
+function dateText(time: number): string {
+  const date = new Date(time);
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  return (
+    `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ` +
+    `${pad(date.getHours())}:${pad(date.getMinutes())}`
+  );
+}
