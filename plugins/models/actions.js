@@ -218,8 +218,10 @@
         price: (costs) => send(service, 'costs', { model: name, costs }, refresh),
       },
       takeBack: (to) =>
-        ask(text('action.askTakeBack', { name, from: version, to }), text('versions.take'), () =>
-          send(service, 'rollback', { model: name, version: to }, refresh),
+        ask(
+          text('action.askTakeBack', { name, from: version, to }),
+          text(to > version ? 'versions.takeNewer' : 'versions.take'),
+          () => send(service, 'rollback', { model: name, version: to }, refresh),
         ),
       manage: el(
         'div',

@@ -39,7 +39,7 @@
    * same where there is no column of the sensor.
    */
   const LESS_NOW = /^(.+) (?:(?:mean|lowest|highest) \d+(?:ms|[smhdw])|a (?:day|week) before|usual now)$/u;
-  const columnName = (name, columns) =>
+  const columnName = (name, columns = []) =>
     columns.some((one) => one.name === LESS_NOW.exec(name)?.[1]) ? `${name} - now` : name;
   const icon = (name) => el('i', { class: `fa fa-${name}`, 'aria-hidden': 'true' });
 

@@ -19,7 +19,9 @@
   const COMPARED = { classification: ['accuracy', 'log_loss'], regression: ['mae', 'r2'] };
 
   const OF_ONE = new Set(['roc_auc', 'r2']);
-  const written = (name, value) => (SHARES.has(name) ? percent : OF_ONE.has(name) ? ofOne : brief)(value);
+  /* Noise of a log loss of 0, as earlier versions kept it, is 0. */
+  const written = (name, value) =>
+    (SHARES.has(name) ? percent : OF_ONE.has(name) ? ofOne : brief)(Math.abs(value) < 1e-12 ? 0 : value);
 
   /* A row for each score, beside what is reached without a model and what "as it is now" would score, where known. */
   function scoreTable({ task, scores }) {
@@ -191,6 +193,9 @@
       : text('versions.live', values);
   }
 
+  /* Only an older version is rolled back to. */
+  const takeOf = (to, inCharge) => (to > inCharge ? 'versions.takeNewer' : 'versions.take');
+
   function versionsOf({ card, before }, takeBack) {
     const { version, versions = [], task } = card;
     if (versions.length === 0) {
@@ -237,7 +242,7 @@
                           'data-keep': 'take',
                           onclick: () => takeBack(one.version),
                         },
-                        text('versions.take'),
+                        text(takeOf(one.version, version)),
                       ),
               );
             }),

@@ -88,6 +88,8 @@
         iconButton('refresh', 'list.refresh', refresh),
       );
       drawList(from && { service: from.service, model: from.name });
+      // Its numbers may have changed since it was last shown.
+      body.firstChild.classList.add('tabular-busy');
       refresh();
     }
 
@@ -188,6 +190,8 @@
       services = found;
       if (!isSame || !body.querySelector('.tabular-list') || body.querySelector('.tabular-away')) {
         drawList();
+      } else {
+        body.firstChild.classList.remove('tabular-busy');
       }
     }
 

@@ -897,7 +897,7 @@ describe('the sidebar Models, in Chromium', function () {
     }
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.querySelector('.tabular-in-charge b')?.textContent === '@1');
-    assert.equal(await focused(), 'Roll back', 'of the other version now');
+    assert.equal(await focused(), 'Put in charge', 'of the newer version now');
     await notice.waitFor({ state: 'detached' });
     assert.match(await body().innerText(), /Version\s+1, rolled back; the newest is 2/);
     const status = page.locator('.red-ui-flow-node-status-label').filter({ hasText: 'version 1:' });

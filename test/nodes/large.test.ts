@@ -234,13 +234,13 @@ describe('large tables through the nodes', function () {
     await out('fit', { payload: trainRows() });
     const sent = service.requests.length;
     const beyond: [string, string, object[]][] = [
-      ['train_set_max_rows is 50 and this has 51', 'train', trainRows(51)],
-      ['train_set_max_cells is 100 and this has 120', 'train', trainRows(40)],
-      ['max_cols is 3 and this has 4', 'train', trainRows(9).map((row) => ({ ...row, more: 1 }))],
-      ['max_classes is 2 and this has 9', 'train', trainRows(9).map((row, i) => ({ ...row, y: `c${i}` }))],
-      ['dataset_max_size_bytes is 3,000', 'train', noise(20)],
-      ['test_set_max_rows is 10 and this has 11', 'test', testRows(11)],
-      ['test_set_max_cells is 27 and this has 30', 'test', testRows(10)],
+      ['at most 50 rows, and this has 51', 'train', trainRows(51)],
+      ['at most 100 cells (rows times columns), and this has 120', 'train', trainRows(40)],
+      ['at most 3 columns, and this has 4', 'train', trainRows(9).map((row) => ({ ...row, more: 1 }))],
+      ['at most 2 classes, and this has 9', 'train', trainRows(9).map((row, i) => ({ ...row, y: `c${i}` }))],
+      ['at most 3,000 bytes', 'train', noise(20)],
+      ['at most 10 rows, and this has 11', 'test', testRows(11)],
+      ['at most 27 cells (rows times columns), and this has 30', 'test', testRows(10)],
     ];
     for (const [message, node, payload] of beyond) {
       const caught = (await code(node, { payload })) ?? '';

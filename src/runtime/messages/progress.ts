@@ -64,6 +64,10 @@ export class Follower {
       return { key: 'reading', progress };
     }
     const percent = percentOf(fraction, 1);
+    if (percent === 100) {
+      // What was read is looked through before anything is sent; how long that takes is not known.
+      return { key: 'readingEnd', progress: { ...progress, percent } };
+    }
     return { key: 'readingAt', values: { percent }, progress: { ...progress, percent } };
   }
 

@@ -3,6 +3,9 @@ import type { Shown, StatusKind, StatusLine } from './status-line';
 
 /** Where one label is so frequent, its share is near to the accuracy of any model. The sidebar has it from here. */
 export const RARE_FROM = 0.9;
+/** Two digits would show a score from here on as 1.00. */
+const NEAR_ONE = 0.995;
+const MOST_DIGITS = 4;
 
 /**
  * What a fit node shows of its model: its score if known, next to the score without a model; otherwise the detected
@@ -13,24 +16,27 @@ export function fittedStatus(
   card: ModelCard,
   taskFound: boolean,
 ): Shown & { kind: StatusKind } {
-  const { accuracy, r2 } = card.scores ?? {};
+  const { accuracy, r2, baseline } = (card.scores ?? {}) as Partial<ModelScores>;
+  if (baseline?.rmse === 0 || baseline?.accuracy === 1) {
+    return { kind: 'doubtful', key: 'fitted.constant' };
+  }
   const kind = card.doubts === undefined ? 'ready' : 'doubtful';
   const scored = (name: 'accuracy' | 'r2', score: number): Shown & { kind: StatusKind } => {
     const without = scoreWithout(card, name);
-    const values = { score: status.number(rounded(score), 2) };
+    const values = { score: shownScore(status, score) };
     return without === undefined
       ? { kind, key: `fitted.${name}`, values }
       : {
           kind: score > without.score ? kind : 'doubtful',
           key: `fitted.${name}${without.isNow ? 'OverNow' : 'Over'}`,
-          values: { ...values, without: status.number(rounded(without.score), 2) },
+          values: { ...values, without: shownScore(status, without.score) },
           shorter: { key: `fitted.${name}`, values },
         };
   };
   const ranked = rankedRare(card);
   if (ranked !== undefined) {
     const shown = kind === 'ready' && !ranked.tells ? 'doubtful' : kind;
-    const values = { score: status.number(rounded(ranked.rocAuc), 2) };
+    const values = { score: shownScore(status, ranked.rocAuc) };
     return {
       kind: shown,
       key: 'fitted.rocAucOver',
@@ -118,8 +124,14 @@ export function showStays(status: StatusLine, { version }: ModelCard, aside: num
   status.show('doubtful', 'fitted.stays', { version, aside });
 }
 
-/** Two digits; below 1 it is never rounded up to 1.00, and just below 0 it is not shown as -0.00. */
-function rounded(score: number): number {
-  const shown = score < 1 ? Math.min(score, 0.99) : score;
-  return Math.abs(shown) < 0.005 ? 0 : shown;
+/**
+ * Two digits; near 1 as many as the sidebar has, at most four, and never rounded up to 1. Just below 0 it is not shown as
+ * -0.00.
+ */
+function shownScore(status: StatusLine, score: number): string {
+  if (score < NEAR_ONE || score >= 1) {
+    return status.number(Math.abs(score) < 0.005 ? 0 : score, 2);
+  }
+  const digits = Math.min(MOST_DIGITS, Math.max(3, -Math.floor(Math.log10(1 - score))));
+  return status.number(Math.min(score, 1 - 10 ** -digits), digits);
 }

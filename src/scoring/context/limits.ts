@@ -132,12 +132,26 @@ function excess(checks: [string, number, number | undefined][]): LimitExceeded[]
     .map(([limit, value, max]) => ({ limit, value, max: max! }));
 }
 
-/** `12,000 rows …` for the message of `limit.exceeded`. */
+/** What a limit counts, in the words of a person. */
+const COUNTED: Record<string, string> = {
+  train_set_max_rows: 'rows',
+  train_set_max_cells: 'cells (rows times columns)',
+  train_set_max_upload_cells: 'cells (rows times columns)',
+  test_set_max_rows: 'rows',
+  test_set_max_cells: 'cells (rows times columns)',
+  test_set_max_rows_w_full_regression_output: 'rows with the output "full"',
+  max_cols: 'columns',
+  max_classes: 'classes',
+  predict_row_pairs_budget: 'pairs of a row and a train row',
+  dataset_max_size_bytes: 'bytes',
+};
+
+/** `at most 2,000 columns, and this has 2,500`, for the message of `limit.exceeded`. */
 export function describeExcess(list: readonly LimitExceeded[]): string {
   return list
     .map(
       ({ limit, value, max }) =>
-        `${limit} is ${max.toLocaleString('en')} and this has ${value.toLocaleString('en')}`,
+        `at most ${max.toLocaleString('en')} ${COUNTED[limit] ?? limit}, and this has ${value.toLocaleString('en')}`,
     )
     .join('; ');
 }

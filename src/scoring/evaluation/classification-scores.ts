@@ -28,7 +28,8 @@ export async function classificationScores(
     loss -= Math.log(Math.max(row[code] ?? 0, MIN_PROBABILITY));
   });
   scores.accuracy = right / rows;
-  scores.log_loss = loss / rows;
+  // Probabilities that add up to a little more than 1 are no better than certain.
+  scores.log_loss = Math.max(0, loss / rows);
   const yielder = new Yielder();
   let sum = 0;
   let count = 0;

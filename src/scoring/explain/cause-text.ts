@@ -82,7 +82,8 @@ export function causeTextIn({ word, number }: CauseWords): CauseText {
       return word(direction, { subject, effect: rounded(Math.abs(effect)) });
     }
     const points = Math.abs(effect) * 100;
-    const amount = number(points, { decimals: points < 9.5 ? 1 : 0 });
+    // However little it is, it is not told as none.
+    const amount = number(points, { decimals: points < 9.5 ? Math.max(1, decimalsOf(points, 0)) : 0 });
     return word(`${direction}Class${amount === '1' ? 'One' : ''}`, {
       subject,
       label: String(label),

@@ -80,7 +80,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   const reading = columnReading(options);
   const words = new MissingWords(reading.missing ?? []);
   assertNames(source.names);
-  const wanted = wantedColumns(source.names, target, ignore);
+  const wanted = wantedColumns(source, target, ignore);
   const tallies = await mapped(wanted, (index) => {
     const name = source.names[index]!;
     return new ColumnTypeInference(
@@ -206,14 +206,14 @@ async function mapped<T, R>(items: readonly T[], make: (item: T) => R): Promise<
 }
 
 function wantedColumns(
-  names: readonly string[],
+  { names, warnings = [] }: Pick<SliceSource, 'names' | 'warnings'>,
   target: string | undefined,
   ignore: readonly string[],
 ): number[] {
   if (target !== undefined && !names.includes(target)) {
     throw new ServiceError(
       'target.missing',
-      `The table has no column "${target}" to predict. Its columns are ${listNames(names)}.${headerHint(names)}`,
+      `The table has no column "${target}" to predict. Its columns are ${listNames(names)}.${headerHint(names)}${warnings.map((one) => ` ${one}`).join('')}`,
     );
   }
   const left = new Set(ignore);

@@ -101,8 +101,22 @@ describe('the status of a fit', () => {
   });
 
   it('never rounds up to a perfect score', () => {
-    assert.equal(shown({ scores: scores({ accuracy: 0.9996 }) }, true), 'fitted.accuracy {"score":"0.99"}');
+    for (const [accuracy, score] of [
+      [0.9949, '0.99'],
+      [0.9972, '0.997'],
+      [0.9996, '0.9996'],
+      [0.9999999, '0.9999'],
+    ] as const) {
+      assert.equal(shown({ scores: scores({ accuracy }) }, true), `fitted.accuracy {"score":"${score}"}`);
+    }
     assert.equal(shown({ scores: scores({ accuracy: 1 }) }, true), 'fitted.accuracy {"score":"1.00"}');
+  });
+
+  it('is no score where the target has one value only', () => {
+    const constant = scores({ r2: 1, rmse: 0, baseline: { rows: 9, r2: 1, rmse: 0 } });
+    assert.equal(shown({ scores: constant, task: 'regression' }, true), 'fitted.constant');
+    const label = scores({ accuracy: 1, baseline: { rows: 9, accuracy: 1 } });
+    assert.equal(shown({ scores: label }, true), 'fitted.constant');
   });
 
   it('else the task that was found out, or the rows', () => {

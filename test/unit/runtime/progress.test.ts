@@ -137,6 +137,10 @@ describe('Follower', () => {
       text: 'readingAt {"percent":"43"}',
       progress: { phase: 'reading', seconds: 1, percent: 43 },
     });
+    assert.deepEqual(last([0, { key: 'reading' }], [1500, { key: 'reading', fraction: 1 }]), {
+      text: 'readingEnd',
+      progress: { phase: 'reading', seconds: 1, percent: 100 },
+    });
     assert.deepEqual(last([0, { key: 'reading' }]), {
       text: 'reading',
       progress: { phase: 'reading', seconds: 0 },

@@ -72,6 +72,7 @@ describe('causes of a prediction', () => {
   it('of one point are of one point', () => {
     const one = { column: 'load', value: 2, effect: 0.0101 };
     assert.equal(causeText(one, 'yes'), 'load 2 raised "yes" by 1 point');
+    assert.equal(causeText({ ...one, effect: 0.0004 }, 'yes'), 'load 2 raised "yes" by 0.04 points');
     assert.equal(causeText({ ...one, effect: -0.0111 }, 'yes'), 'load 2 lowered "yes" by 1.1 points');
   });
 

@@ -227,7 +227,7 @@ describe('Predictor, limits of a test set', () => {
     ]) {
       await assert.rejects(work, (error: ServiceError) => {
         assert.equal(error.code, 'limit.exceeded');
-        assert.match(error.message, /dataset_max_size_bytes/);
+        assert.match(error.message, /at most [\d,]+ bytes, and this has [\d,]+/);
         return true;
       });
     }

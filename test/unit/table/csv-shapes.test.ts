@@ -46,6 +46,14 @@ describe('A header with names that are empty or come again', () => {
     });
   }
 
+  it('is told where the column to predict is not found, together with it', async () => {
+    const source = await openTable('a,b,a\n1,2,3\n');
+    await assert.rejects(
+      profileTable(source, { target: 'y' }),
+      /no column "y" .* "a", "b", "a\.1"\. The header has names .*: these columns are called "a\.1"/,
+    );
+  });
+
   it('never gets a name that another column has', async () => {
     assert.deepEqual((await read('a,a,a.1,Unnamed: 3,\n1,2,3,4,5\n')).names, [
       ...['a', 'a.2', 'a.1', 'Unnamed: 3', 'Unnamed: 4'],

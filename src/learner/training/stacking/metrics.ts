@@ -19,7 +19,8 @@ export function scoreProbabilities(probas: Float64Array, codes: Int32Array, clas
     return scores;
   }
   scores.accuracy = right / codes.length;
-  scores.log_loss = logLoss(probas, codes, classes);
+  // Probabilities that add up to a little more than 1 are no better than certain.
+  scores.log_loss = Math.max(0, logLoss(probas, codes, classes));
   const auc = classes === 2 ? areaUnderRoc(probas, codes, 2, 1) : meanAuc(probas, codes, classes);
   if (auc !== undefined) {
     scores.roc_auc = auc;

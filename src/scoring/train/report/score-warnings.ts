@@ -114,5 +114,6 @@ function against(scores: Scores, other: Scores): string {
 }
 
 function digits(score: number | undefined): string {
-  return score === undefined ? '-' : String(Number(score.toPrecision(3)));
+  // Noise of a loss of 0 is 0.
+  return score === undefined ? '-' : String(Math.abs(score) < 1e-12 ? 0 : Number(score.toPrecision(3)));
 }

@@ -106,10 +106,7 @@ export async function encodeTrainTable(
     for (const file of [x, y]) {
       const excess = sizeExcess(limits, file.bytes);
       if (excess.length > 0) {
-        throw new ServiceError(
-          'limit.exceeded',
-          `The train set is too large: ${describeExcess(excess)} bytes.`,
-        );
+        throw new ServiceError('limit.exceeded', `The train set is too large: ${describeExcess(excess)}.`);
       }
     }
     digests = { x: await sha256(x), y: await sha256(y) };
