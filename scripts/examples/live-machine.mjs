@@ -45,14 +45,23 @@ export function liveMachine(withPlots) {
   const pump = flow.code('Pump', [1, 1.5], 'pump.js');
 
   flow.comment('2. Rows, outcomes, train sets; a model for each question', [2.4, 0]);
-  const question = (name, model, row, series, predict) => {
+  const question = (name, model, row, series, predict, status) => {
     const rows = flow.node('tabular-series', name, [2, row], { ...SERIES_DEFAULTS, ...common, ...series });
     const ask = flow.node('tabular-predict', `${name}?`, [3.3, row], {
       config: EMBEDDED,
       ...common,
       model,
       noModel: 'wait',
+      flat: 'on',
       ...predict,
+    });
+    // A message a second would push everything else out of the sidebar: switched on by its button.
+    const answer = flow.node('debug', predict.property, [4.7, row], {
+      ...NODE_DEFAULTS.debug,
+      active: false,
+      tostatus: true,
+      statusVal: status,
+      statusType: 'jsonata',
     });
     const fit = flow.node('tabular-fit', model, [3.3, row + 1], {
       config: EMBEDDED,
@@ -62,6 +71,7 @@ export function liveMachine(withPlots) {
     });
     flow.wire(pump, rows);
     flow.wireOutput(rows, 0, ask);
+    flow.wire(ask, answer);
     flow.wireOutput(rows, 2, fit);
     return { ask, fit };
   };
@@ -71,6 +81,8 @@ export function liveMachine(withPlots) {
     1,
     { outcome: 'event', column: 'failed', operator: '=', value: 'true', ahead: '1h', windows: '1h' },
     { property: 'failure' },
+    // The newest row of the past comes as a table.
+    '$round(100 * payload[-1].failure_probability) & " % failure within 1 h"',
   );
   const bearing = question(
     'bearing in 30 min',
@@ -78,19 +90,15 @@ export function liveMachine(withPlots) {
     3,
     { outcome: 'column', column: 'bearing_c', ahead: '30m', windows: '1h' },
     { property: 'forecast', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' },
+    'payload[-1].bearing_c & " °C, then " & $round(payload[-1].forecast_mid, 1) & " °C"',
   );
-
-  const show = flow.code('show', [4.6, 2], 'show-reading.js');
-  // A message a second would push everything else out of the sidebar: switched on by its button.
-  const debug = flow.node('debug', 'predicted', [5.6, 2], { ...NODE_DEFAULTS.debug, active: false });
 
   flow.comment('3. Errors, by code', [0.25, 5]);
   flow.errors([0, 6], { status: true });
 
   flow.wire([start, tick], pump);
-  flow.wire([failure.ask, bearing.ask], show, debug);
   if (withPlots) {
-    addPlots(flow, show, [failure.fit, bearing.fit]);
+    addPlots(flow, [failure.ask, bearing.ask], [failure.fit, bearing.fit]);
   }
   return flow;
 }
@@ -100,7 +108,7 @@ const REST = ['#A347E1', '#D62728', '#FF9896', '#9467BD', '#C5B0D5'];
 const TEMPERATURES = ['#4c9be8', '#4c9be8', '#2f7fd1', '#e4572e', ...REST];
 const RISKS = ['#4caf6e', '#d9534f', '#9ecae1', '#1f77b4', ...REST];
 
-function addPlots(flow, show, fits) {
+function addPlots(flow, asks, fits) {
   const { group, chart } = dashboard(flow, 'Live machine', '/');
 
   flow.comment('4. Live plots: open /dashboard', [2.2, 5.6]);
@@ -199,7 +207,7 @@ function addPlots(flow, show, fits) {
   const drawn = flow.node('link in', 'to be drawn', [1.5, 7.5], { links: [colour.id, shown.id] });
   [colour, shown].forEach(({ links }) => links.push(drawn.id));
   flow.wire(fits, cards, models, colour);
-  flow.wire(show, shown);
+  flow.wire(asks, shown);
   flow.wire(drawn, points);
   flow.wireOutput(points, 0, temperature);
   flow.wireOutput(points, 1, gauge, riskChart);

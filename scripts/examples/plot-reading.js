@@ -4,6 +4,10 @@ if (msg.topic === 'text colour') {
   context.set('drawn', undefined);
   return null;
 }
+// The newest row of the past comes as a table.
+if (Array.isArray(msg.payload)) {
+  return null;
+}
 // Each answer becomes points of its plot. A second here is five minutes of the machine, so half an hour is six of ours.
 const row = msg.payload;
 const now = msg.at;

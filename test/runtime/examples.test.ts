@@ -654,17 +654,20 @@ describe('every example, imported and deployed', function () {
     it(`${name}: predictions come by themselves soon after the start, and move`, async () => {
       // As its button in the editor does: a message a second would flood the sidebar.
       const flow = await start(name, (nodes) => {
-        nodes.find(({ name }) => name === 'predicted')!.active = true;
+        for (const node of nodes.filter(({ type }) => type === 'debug')) {
+          node.active = true;
+        }
         fitQuickly(nodes);
         for (const question of ['failure within 1 h?', 'bearing in 30 min?']) {
           withoutFunctionNodes(nodes, 'Pump', question);
         }
       });
+      const answers = ['failure', 'forecast'].map((debug) => find(flow, 'debug', debug));
       const live = await waitFor(
         'live predictions',
         () => {
           const shown = red.debug
-            .filter(({ id }) => id === find(flow, 'debug', 'predicted'))
+            .filter(({ id }) => answers.includes(id))
             .map(({ msg }) => msg as { payload: Row; series: { time: number } })
             .filter(({ payload }) => !Array.isArray(payload));
           const forecasts = shown.filter(({ payload }) => payload.forecast !== undefined);
@@ -698,7 +701,16 @@ describe('every example, imported and deployed', function () {
         const page = await fetch(`${red.url}/dashboard/`);
         assert.equal(page.status, 200);
       }
-      await waitFor('a status under "show"', () => red.statuses.get(find(flow, 'function', 'show'))?.text);
+      for (const [i, status] of [/^\d+ % failure within 1 h$/, /^[\d.]+ °C, then [\d.]+ °C$/].entries()) {
+        await waitFor(
+          'a status in plain numbers',
+          () => status.test(red.statuses.get(answers[i]!)?.text ?? '') || undefined,
+        );
+      }
+      assert.deepEqual(
+        flow.filter(({ type }) => type === 'function').map(({ name: code }) => code),
+        name.endsWith('plots') ? ['Pump', 'to plots', 'model cards'] : ['Pump'],
+      );
     });
   }
 
