@@ -49,6 +49,7 @@ export {
   numberAt,
   rowsOf,
 } from './columns/column-batch';
+export { MissingWords } from './columns/missing-words';
 export type { ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
 export type {

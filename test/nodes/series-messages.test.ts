@@ -71,4 +71,64 @@ describe('messages as their sources send them', () => {
       }
     });
   }
+
+  const T = Date.UTC(2026, 10, 25, 10);
+  const plug = (i: number, power: unknown): Anything => ({
+    topic: 'tele/plug1/SENSOR',
+    payload: { Time: `2026-11-25T10:0${i}:00`, ENERGY: { Power: power, Voltage: 230, Phases: [1, 2] } },
+  });
+
+  it('are shown in the status and to the dialog as they were read; what is left out is told once', async () => {
+    const bench = await start({ send: 'all' });
+    for (let i = 0; i < 3; i++) {
+      bench.send('s', plug(i, 5 + i));
+    }
+    await settled(bench, 3);
+    // The helper has no catalogue of texts.
+    await bench.shows('s', /status\.series\.asKey$/);
+    const { body } = await bench.request().get('/tabular-prediction/s/last-reading');
+    assert.deepEqual(body, {
+      ...{ shape: 'Tasmota', key: 'plug1', time: '2026-11-25T10:02:00' },
+      ...{ values: { 'ENERGY.Power': 7, 'ENERGY.Voltage': 230 }, readings: 1 },
+    });
+    const told = bench.warnings().filter((text) => text.includes('ENERGY.Phases'));
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, /has 2 values without a name/);
+  });
+
+  it('of two topics that fill one column are told once', async () => {
+    const bench = await start({ send: 'all' });
+    for (let i = 0; i < 4; i++) {
+      const payload = { value: 20 + i, timestamp: T + i * 1000 };
+      bench.send('s', { topic: `plant/pump${i % 2}/temperature`, payload: { temperature: payload } });
+    }
+    await settled(bench, 4);
+    assert.equal(bench.warnings().filter((text) => text.includes('warning.topics')).length, 1);
+  });
+
+  it('have the words for missing of the node, as its tables have them', async () => {
+    const settings = { send: 'all', missingWords: 'no signal, -999', shape: 'auto' };
+    const cells: Record<string, unknown[]> = {};
+    for (const form of ['live', 'table'] as const) {
+      const bench = await start(settings);
+      const rows = [21, 'no signal', ' No Signal ', 'unavailable', -999, 22].map((t, i) => ({
+        time: T + i * 60_000,
+        t,
+      }));
+      const sent = form === 'live' ? rows : [rows];
+      sent.forEach((payload) => bench.send('s', { payload }));
+      await settled(bench, sent.length);
+      assert.deepEqual(
+        bench.caught.all.map(({ error }) => error),
+        [],
+      );
+      cells[form] = bench
+        .out('s', 0)
+        .all.flatMap(({ payload }) => [payload].flat().map((row: Anything) => row.t));
+      await stopBench();
+    }
+    // A row has the value of before where its own is missing.
+    assert.deepEqual(cells.live, [21, 21, 21, 21, 21, 22]);
+    assert.deepEqual(cells.table, cells.live);
+  });
 });

@@ -1,4 +1,4 @@
-import { isAbsent, isMissingWord, parseNumber, parseWithAnyDecimal, show } from '../../table';
+import { isAbsent, isMissingWord, MissingWords, parseNumber, parseWithAnyDecimal, show } from '../../table';
 import { isDate } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import type { SeriesCells, SeriesNote, SeriesReading, SeriesSettings } from '../types';
@@ -37,14 +37,14 @@ export class Sensors {
   private readonly byName = new Map<string, Sensor>();
   /** Columns of text that hold numbers by now. */
   private readonly turning = new Set<Sensor>();
-  private readonly missing: Set<string>;
+  private readonly missing: MissingWords;
 
   constructor(
     private readonly settings: SeriesSettings,
     private readonly notifyOnce: (note: SeriesNote, once: string) => void,
     private readonly onNew: (sensor: Sensor, word?: string) => void,
   ) {
-    this.missing = new Set(settings.missingWords);
+    this.missing = new MissingWords(settings.missingWords);
   }
 
   get(name: string): Sensor | undefined {
@@ -68,7 +68,7 @@ export class Sensors {
     const values: [name: string, value: number | boolean | string][] = [];
     let room = MAX_SENSORS - this.list.length;
     for (const [name, cell] of Object.entries(reading)) {
-      if (skip(name) || cell === null || cell === undefined || isDate(cell)) {
+      if (skip(name) || cell === null || cell === undefined || isDate(cell) || this.isMissing(cell)) {
         continue;
       }
       const value = this.valueOf(cell, name, row);
@@ -205,10 +205,15 @@ export class Sensors {
     }
   }
 
+  /** Whether a cell is among the words for missing: as in tables, but in nodes of earlier versions only as it is written. */
+  private isMissing(cell: unknown): boolean {
+    const { shape, missingWords } = this.settings;
+    return shape === 'auto'
+      ? !this.missing.isEmpty && this.missing.means(cell)
+      : typeof cell === 'string' && missingWords.includes(cell);
+  }
+
   private textValue(text: string): number | boolean | string | undefined {
-    if (this.missing.has(text)) {
-      return undefined;
-    }
     if (isMissingWord(text)) {
       // A column of words may have it as one of them.
       return text;

@@ -43,7 +43,8 @@ export class MissingWords {
     return column.kind === 'typed' && column.data.type !== 'text' && this.numbers.size === 0;
   }
 
-  private means(cell: unknown): boolean {
+  /** Whether a cell is such a word. */
+  means(cell: unknown): boolean {
     if (typeof cell === 'string') {
       return cell !== '' && (this.words.has(cell) || this.words.has(normal(cell)));
     }
