@@ -25,6 +25,7 @@ const benches = {
   unseen: { file: 'series/unseen.mjs', peers: false },
   ahead: { file: 'series/known-ahead.mjs', peers: false },
   load: { file: 'series/load.mjs', peers: false },
+  messages: { file: 'series/messages.mjs', peers: false },
   watch: { file: 'watch/watch.mjs', peers: false },
   unlike: { file: 'unlike/unlike.mjs', peers: false },
 };

@@ -75,6 +75,10 @@ function place(path: string, item: unknown, message: SourceMessage): unknown {
 }
 
 function matchOf(shape: Shape, message: SourceMessage): Match | undefined {
+  // Most shapes are told from a message by the first name of their only item.
+  if (shape.items === undefined && shape.byKey !== true && !isLike(shape, message.payload, message)) {
+    return undefined;
+  }
   const told = topicOf(shape, message.topic);
   if (told === undefined) {
     return undefined;

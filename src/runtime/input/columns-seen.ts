@@ -142,14 +142,15 @@ export interface LastReading {
   readings: number;
 }
 
-const lastReadings = new Map<string, LastReading>();
+const lastReadings = new Map<string, () => LastReading>();
 
 /** The last message of a node, as it was read. */
 export function lastReading(nodeId: string): LastReading | undefined {
-  return lastReadings.get(nodeId);
+  return lastReadings.get(nodeId)?.();
 }
 
-export function rememberReading(nodeId: string, reading: LastReading): void {
+/** @param reading what tells it, where somebody asks: most are never looked at */
+export function rememberReading(nodeId: string, reading: () => LastReading): void {
   lastReadings.set(nodeId, reading);
 }
 

@@ -96,20 +96,13 @@ export class ReadMessages {
       this.shape = shape;
       this.since = Date.now();
     }
-    const shown = Object.fromEntries(Object.entries(values).slice(0, MAX_SHOWN));
-    const when =
-      typeof time === 'number' && Math.abs(time) < 8.64e15
-        ? new Date(time).toISOString()
-        : time instanceof Date || typeof time === 'string'
-          ? String(time)
-          : undefined;
-    rememberReading(this.node.id, {
+    rememberReading(this.node.id, () => ({
       ...(shape !== undefined && { shape }),
       ...(key !== undefined && { key }),
-      ...(when !== undefined && { time: when }),
-      values: shown,
+      ...(time !== undefined && { time: shownTime(time) }),
+      values: Object.fromEntries(Object.entries(values).slice(0, MAX_SHOWN)),
       readings,
-    });
+    }));
   }
 
   /** Forgets what the dialog is shown. */
@@ -133,6 +126,14 @@ export class ReadMessages {
       ({ text }) => this.node.warn(text),
     );
   }
+}
+
+function shownTime(time: unknown): string | undefined {
+  return typeof time === 'number' && Math.abs(time) < 8.64e15
+    ? new Date(time).toISOString()
+    : time instanceof Date || typeof time === 'string'
+      ? String(time)
+      : undefined;
 }
 
 /** Whether a reading has a value, or says that one is missing. */

@@ -143,21 +143,22 @@ function largeArrays(message: unknown): NodeJS.TypedArray[] {
   const objects: unknown[] = [[message]];
   const seen = new Set<unknown>();
   let looks = 0;
+  const look = (part: unknown): boolean => {
+    if (typeof part === 'object' && part !== null) {
+      if (types.isTypedArray(part)) {
+        if (part.length >= MIN_LENGTH && !Buffer.isBuffer(part)) {
+          found.push(part);
+        }
+      } else if (!seen.has(part)) {
+        seen.add(part);
+        objects.push(part);
+      }
+    }
+    return ++looks < MAX_LOOKS;
+  };
   try {
     for (let at = 0; at < objects.length && looks < MAX_LOOKS; at++) {
-      for (const part of partsOf(objects[at] as object)) {
-        if (types.isTypedArray(part)) {
-          if (part.length >= MIN_LENGTH && !Buffer.isBuffer(part)) {
-            found.push(part);
-          }
-        } else if (typeof part === 'object' && part !== null && !seen.has(part)) {
-          seen.add(part);
-          objects.push(part);
-        }
-        if (++looks === MAX_LOOKS) {
-          break;
-        }
-      }
+      lookInto(objects[at] as object, look);
     }
   } catch {
     // A getter or a Proxy throws: what was found until then has to do.
@@ -165,16 +166,19 @@ function largeArrays(message: unknown): NodeJS.TypedArray[] {
   return found;
 }
 
-function* partsOf(value: object): Iterable<unknown> {
-  if (Array.isArray(value)) {
-    yield* value;
-  } else if (types.isMap(value) || types.isSet(value)) {
-    yield* value.values();
-  } else {
-    for (const name of Object.keys(value)) {
-      if (!NOT_COPIED.has(name)) {
-        yield (value as Record<string, unknown>)[name];
+/** Gives the parts of an object to `look`, until it has seen enough. Every message passes here: no iterator of its own. */
+function lookInto(value: object, look: (part: unknown) => boolean): void {
+  if (Array.isArray(value) || types.isMap(value) || types.isSet(value)) {
+    for (const part of Array.isArray(value) ? (value as unknown[]) : value.values()) {
+      if (!look(part)) {
+        return;
       }
+    }
+    return;
+  }
+  for (const name of Object.keys(value)) {
+    if (!NOT_COPIED.has(name) && !look((value as Record<string, unknown>)[name])) {
+      return;
     }
   }
 }
