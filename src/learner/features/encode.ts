@@ -49,19 +49,22 @@ export interface EncodeRules {
   asCategory: boolean;
   /** Rows are in order of time. */
   inTime?: boolean;
+  /** Whether a date tells its calendar too (weekday, month, …), besides its place in time. */
+  calendar?: boolean;
   maxBins: number;
   random: Random;
 }
 
 /** Chooses the encoders of a column from its values. */
 export function chooseEncoders(column: FeatureColumn, source: number, rules: EncodeRules): Encoder[] {
-  const { asCategory, inTime, maxBins, random } = rules;
+  const { asCategory, inTime, calendar = true, maxBins, random } = rules;
   if (column.kind === 'text') {
     return chooseTextEncoders(column, source, rules);
   }
   if (column.kind === 'date') {
     const parts = inTime ? recurringParts(column.values) : DATE_PARTS;
     return parts
+      .filter((part) => calendar || part === 'epoch')
       .flatMap((part): Encoder[] => {
         const values = dateValues(column.values, part);
         const borders = findBorders(values, random, maxBins);

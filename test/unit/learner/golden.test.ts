@@ -162,7 +162,7 @@ const MADE_BY = 17;
  * fixes; e^x and logarithms are the learner's own, sorts are stable. One list for all of them.
  */
 const cases: Record<string, [() => string, string]> = {
-  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '8b92a91d39fd832e047ea48542fc3e8c'],
+  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '271b9236078acdab6e30e1e9fa8b9e6c'],
   'four classes': [
     () => classes(Array.from(score, (value) => Math.min(3, Math.max(0, Math.floor(value + 1))))),
     '085ed46e102af6298830a1f5167df3f9',
@@ -171,7 +171,7 @@ const cases: Record<string, [() => string, string]> = {
     () => classes(Array.from(x, (_, i) => (i * 7) % 30)),
     '9c75a63caae25fac983776e28337d304',
   ],
-  'three classes, by a Gaussian process too': [() => smoothClasses(), 'ecd2b6cbf08e96bce138762ab0085f0f'],
+  'three classes, by a Gaussian process too': [() => smoothClasses(), 'ecdcca25d42ba02a986d296afd4a935b'],
   'a number, by a Gaussian process too': [
     () =>
       target(

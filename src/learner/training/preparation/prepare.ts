@@ -3,6 +3,7 @@ import { square } from '../../math/numeric';
 import { Random } from '../../math/random';
 import { type Background, makeBackground } from '../../model/background';
 import { divideByLevel, type LevelGrowth, levelsOf, logOfChange } from '../../model/growth';
+import { classLogLoss, squaredError } from '../../trees/boosting/loss';
 import {
   type FeatureColumn,
   type Label,
@@ -14,6 +15,7 @@ import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from '../fol
 import { DEFAULT_BLOCKS, type LearnerSettings, readOptions } from '../plan/options';
 import { binsFor, makePlan, type TrainingPlan } from '../plan/plan';
 import { type PlannedTrees, randomisedRules } from '../plan/randomised-rules';
+import { hasCalendar, wantsCalendar } from './calendar';
 import { withoutCopies } from './copies';
 import { encodeAll } from './encoded';
 import { withFinerBins } from './finer-bins';
@@ -80,6 +82,7 @@ export const STREAM = {
   leaves: 7,
   borders: 8,
   order: 9,
+  calendar: 10,
 } as const;
 
 /** With fewer rounds of groups there are too few blocks of them to hold out. */
@@ -146,7 +149,7 @@ function prepareShape(input: TrainInput): Shaped {
   return error !== undefined && error <= MOST_MORE * asItIs ? grown : plain;
 }
 
-function prepareAs(input: TrainInput, growth?: LevelGrowth): Shaped {
+function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Shaped {
   const rows = rowsOf(input.target);
   const settings = readOptions(input.options, input.features, input.target.task);
   const groups = readGroups(input.features, settings);
@@ -161,7 +164,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): Shaped {
     const asCategory = settings.categoryColumns.includes(input.features.indexOf(given[source]));
     // A lone column stays whole: there would be nothing left to learn from.
     const inTime = settings.holdOut.blocks !== undefined && features.length > 1;
-    encoders.push(...chooseEncoders(feature, source, { asCategory, inTime, maxBins, random }));
+    encoders.push(...chooseEncoders(feature, source, { asCategory, inTime, calendar, maxBins, random }));
   });
   shareTokens(encoders, rows, features.length);
   let encoded = encodeAll(encoders, features);
@@ -191,6 +194,15 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth): Shaped {
   const clusters = whole ?? byBlocks;
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
   let part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+  if (calendar && plan.linear && hasCalendar(encoders)) {
+    const objective =
+      target.task === 'regression' ? squaredError(values) : classLogLoss(codes, classes.length);
+    const trial = { ...encoded, objective, rules: plan.boosts[0], part, parts: plan.parts };
+    const random = (stream: number) => new Random(settings.seed, STREAM.calendar, stream);
+    if (!wantsCalendar({ ...trial, random })) {
+      return prepareAs(input, growth, false);
+    }
+  }
   if (target.task === 'classification' && plan.lowNoise) {
     encoded = withFinerBins(encoded, {
       features,
