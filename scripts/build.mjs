@@ -12,6 +12,8 @@ import { withDefaults } from './lib/dialog-defaults.mjs';
 import { sidebarScript } from './lib/sidebar-script.mjs';
 import { COPIED, missingFiles } from './lib/whole-package.mjs';
 
+/** Not on standard output, which `npm pack --json` writes its answer to. */
+const say = (step) => console.error(`  ${step} …`);
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 const require = createRequire(import.meta.url);
@@ -21,7 +23,14 @@ rmSync(dist, { recursive: true, force: true });
 rmSync(sidebar, { force: true });
 const options = process.argv.slice(2);
 // The learner first: it has compiler options of its own, and the rest reads its declarations.
-const failed = ['src/learner', '.'].filter((project) => !compile(project, ...options));
+const failed = [
+  ['src/learner', 'the learner'],
+  ['.', 'the nodes and the service'],
+].filter(([project, what]) => {
+  say(`compiling ${what}`);
+  return !compile(project, ...options);
+});
+say('writing the dialogs and the sidebar');
 const settings = path.join(dist, 'src', 'settings', 'index.js');
 for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) : []) {
   if (file.endsWith('.html')) {

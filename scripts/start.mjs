@@ -39,7 +39,11 @@ module.exports = {
   flowFile: 'flows.json',
   credentialSecret: false,
   telemetry: { enabled: false, updateNotification: false },
-  editorTheme: { tours: false, projects: { enabled: false } },
+  editorTheme: {
+    tours: false,
+    projects: { enabled: false },
+    page: { scripts: [${JSON.stringify(path.join(root, 'scripts', 'demo', 'first-visit.js'))}] },
+  },
   logging: { console: { level: 'info', metrics: false, audit: false } },
 };
 `,

@@ -80,6 +80,7 @@ export function energy() {
   const debug = flow.node('debug', 'next day', [4.6, 0.8], { ...NODE_DEFAULTS.debug, active: false });
 
   flow.wire([start, tick], house, rows);
+  flow.wire(start, points);
   flow.wireOutput(rows, 0, predict);
   flow.wireOutput(rows, 2, fit);
   flow.wire(fit, card);

@@ -1,5 +1,5 @@
 import { dashboard, modelCards } from './dashboard.mjs';
-import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
+import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, WATCH_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Live machine
 
@@ -8,7 +8,7 @@ A simulated pump sends its sensor readings, and a message when its bearing fails
 * Will the bearing fail within the hour (classification)?
 * How hot will it be in half an hour (regression, with quantiles)?
 
-One second here is five minutes of the pump. Press Deploy and watch the statuses. The pump sends its readings of the last days as one table, and the models are fitted. Then each new reading gets its predictions, with a new train set from time to time. Nothing leaves this computer, because the embedded service is used.`;
+One second here is five minutes of the pump. Press Deploy and watch the statuses. The pump sends its readings of the last days as one table, and the models are fitted. Then each new reading gets its predictions, with a new train set from time to time. Two *watch* nodes compare the predictions with what came of them: the sidebar *Models* shows how good they really are. Nothing leaves this computer, because the embedded service is used.`;
 
 const PLOTS_INFO = `
 
@@ -69,10 +69,17 @@ export function liveMachine(withPlots) {
       model,
       task: 'auto',
     });
+    const watch = flow.node('tabular-watch', `is ${name} true?`, [4.7, row + 0.9], {
+      ...WATCH_DEFAULTS,
+      config: EMBEDDED,
+      model,
+      property: predict.property,
+    });
     flow.wire(pump, rows);
     flow.wireOutput(rows, 0, ask);
-    flow.wire(ask, answer);
+    flow.wireOutput(rows, 1, watch);
     flow.wireOutput(rows, 2, fit);
+    flow.wire(ask, [answer, watch]);
     return { ask, fit };
   };
   const failure = question(
@@ -200,9 +207,9 @@ function addPlots(flow, asks, fits) {
     action: 'replace',
     className: '',
   });
-  const { cards, models } = modelCards(flow, 'models', group('Models', 4, 6), [4.6, 3.5]);
+  const { cards, models } = modelCards(flow, 'models', group('Models', 4, 6), [4.6, 4.2]);
   // From one end of the sheet to the other, without a wire across it.
-  const colour = flow.node('link out', 'text colour to the plots', [6.4, 3.5], { mode: 'link', links: [] });
+  const colour = flow.node('link out', 'text colour to the plots', [6.4, 4.2], { mode: 'link', links: [] });
   const shown = flow.node('link out', 'readings to the plots', [5.6, 2.75], { mode: 'link', links: [] });
   const drawn = flow.node('link in', 'to be drawn', [1.5, 7.5], { links: [colour.id, shown.id] });
   [colour, shown].forEach(({ links }) => links.push(drawn.id));

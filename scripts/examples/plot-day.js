@@ -4,6 +4,12 @@ if (msg.topic === 'text colour') {
   context.set('drawn', false);
   return null;
 }
+if (msg.topic === 'past') {
+  // Until the model is there, the plot says what it waits for.
+  const text = 'Waiting for the model: it is being fitted, which takes a minute or so …';
+  const title = { text, left: 'center', top: 'middle', textStyle: { color: '#888', fontSize: 15 } };
+  return { payload: [], ui_update: { chartOptions: { title } } };
+}
 const rows = msg.payload;
 const at = (i) => msg.series[i].time + msg.series[i].ahead;
 const { time } = msg.series[0];
@@ -29,6 +35,7 @@ if (!context.get('drawn')) {
   const hidden = { lineStyle: { opacity: 0 }, stack: 'band' };
   points[0].ui_update = {
     chartOptions: {
+      title: { text: '' },
       xAxis: { ...axis },
       yAxis: { ...axis },
       legend: {

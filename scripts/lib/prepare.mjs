@@ -86,7 +86,7 @@ export function buildOnce() {
   if (isStamped(buildStamp, wanted) && missingFiles(root).length === 0) {
     return;
   }
-  console.log('Building dist/ …');
+  console.log('Building dist/, about a minute (once, and after a change) …');
   // With source maps: a stack trace then points into TypeScript. What is published is built without.
   run(root, process.execPath, [path.join(root, 'scripts', 'build.mjs'), '--sourceMap']);
   writeFileSync(buildStamp, wanted);
