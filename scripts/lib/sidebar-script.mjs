@@ -18,6 +18,7 @@ const FILES = [
   'try',
   'actions',
   'sidebar',
+  'add-forecast',
 ];
 
 /** Made small: what the editor loads is half of what stands in the files. `constants` are those of src/ that they name. */
