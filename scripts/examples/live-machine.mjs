@@ -207,9 +207,9 @@ function addPlots(flow, asks, fits) {
     action: 'replace',
     className: '',
   });
-  const { cards, models } = modelCards(flow, 'models', group('Models', 4, 6), [4.6, 4.2]);
+  const { cards, models } = modelCards(flow, 'models', group('Models', 4, 6), [4.6, 5]);
   // From one end of the sheet to the other, without a wire across it.
-  const colour = flow.node('link out', 'text colour to the plots', [6.4, 4.2], { mode: 'link', links: [] });
+  const colour = flow.node('link out', 'text colour to the plots', [6.4, 5], { mode: 'link', links: [] });
   const shown = flow.node('link out', 'readings to the plots', [5.6, 2.75], { mode: 'link', links: [] });
   const drawn = flow.node('link in', 'to be drawn', [1.5, 7.5], { links: [colour.id, shown.id] });
   [colour, shown].forEach(({ links }) => links.push(drawn.id));
