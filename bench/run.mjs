@@ -28,6 +28,7 @@ const benches = {
   messages: { file: 'series/messages.mjs', peers: false },
   watch: { file: 'watch/watch.mjs', peers: false },
   unlike: { file: 'unlike/unlike.mjs', peers: false },
+  anomaly: { file: 'anomaly/anomaly.ts', peers: false },
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -70,7 +70,6 @@ export class Anomalies {
     );
     const yielder = new Yielder();
     for (const [of, machine] of opened.machines) {
-      machine.ready();
       opened.fitIfDue(of, machine);
       await yielder.due();
     }

@@ -36,8 +36,8 @@ const MOST_ODD = 0.25;
 const MOST_ODD_PERIODS = 12;
 /** So many readings in a row before the newest one: the clock was set back, and they are not late. */
 const CLOCK_ROWS = 5;
-/** How many rows bring the memories of a fit up to date. */
-const WARM_ROWS = 300;
+/** How many rows bring the memories of a fit up to date: five half-lives of the slowest. */
+const WARM_ROWS = 150;
 
 export interface DetectorSettings {
   /** Promised alarms a week. */
@@ -225,13 +225,6 @@ export class Detector {
     }
   }
 
-  /** All of before a restart was taken. */
-  ready(): void {
-    if (this.knowledge !== undefined) {
-      this.know(this.knowledge);
-    }
-  }
-
   /** Takes a row, and says how unusual it is. */
   take(time: number, cells: ReadonlyMap<string, HistoryCell>): RowVerdict {
     if (this.isLate(time)) {
@@ -252,10 +245,11 @@ export class Detector {
       return { ...this.verdict('new'), changes: [...moved, ...(isTold ? [] : [change])] };
     }
     this.told = undefined;
-    if (isGap(knowledge.layout, before, time)) {
-      this.memory = freshMemory(knowledge.usual);
-    }
-    const { values, scored } = this.score(knowledge, time, cells);
+    this.memory = isGap(knowledge.layout, before, time)
+      ? freshMemory(knowledge.usual)
+      : (this.memory ?? this.memoryBefore(row, knowledge));
+    const { values, context } = rowOf(knowledge.layout, time, cells);
+    const scored = scoreRow(knowledge.usual, values, context, this.memory);
     return this.judged(knowledge, row, time, values, scored, moved);
   }
 
@@ -409,32 +403,28 @@ export class Detector {
     return rows - knowledge.rows >= AGAIN_ROWS || history.time(history.taken - 1) - knowledge.time >= WEEK_MS;
   }
 
-  /** Takes knowledge over, its memories brought up to date by the last rows. */
   private know(knowledge: Knowledge): void {
     this.knowledge = knowledge;
-    const { layout, usual } = knowledge;
-    this.alarms.learned(usual.total, layout.step);
-    this.memory = freshMemory(usual);
+    this.alarms.learned(knowledge.usual.total, knowledge.layout.step);
+    // Made with the next row: after a restart not all machines at once.
+    this.memory = undefined;
+  }
+
+  /** What the rows before this one leave behind. */
+  private memoryBefore(end: number, { layout, usual }: Knowledge): RowMemory {
     const { history } = this;
+    let memory = freshMemory(usual);
     const context = new Float64Array(contextOf(layout));
-    for (let row = Math.max(history.first, history.taken - WARM_ROWS); row < history.taken; row++) {
+    for (let row = Math.max(history.first, end - WARM_ROWS); row < end; row++) {
       const time = history.time(row);
       if (row > history.first && isGap(layout, history.time(row - 1), time)) {
-        this.memory = freshMemory(usual);
+        memory = freshMemory(usual);
       }
       writeContext(layout, time, (column) => history.word(column, row), context);
       const values = Float64Array.from(layout.sensors, (column) => history.number(column, row));
-      scoreRow(usual, values, context, this.memory);
+      scoreRow(usual, values, context, memory);
     }
-  }
-
-  private score(
-    { layout, usual }: Knowledge,
-    time: number,
-    cells: ReadonlyMap<string, HistoryCell>,
-  ): { values: Float64Array; scored: ScoredRow } {
-    const { values, context } = rowOf(layout, time, cells);
-    return { values, scored: scoreRow(usual, values, context, this.memory!) };
+    return memory;
   }
 
   private moved(time: number, cells: ReadonlyMap<string, HistoryCell>): Change[] {

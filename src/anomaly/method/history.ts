@@ -2,7 +2,7 @@
 export const HISTORY_ROWS = 6000;
 /** Words of a column that are told apart; further ones are others. */
 const MOST_WORDS = 200;
-const OTHERS = -2;
+export const OTHER_WORDS = -2;
 const NONE = -1;
 const FIRST_ROOM = 64;
 
@@ -11,8 +11,8 @@ export type Mark = 0 | 1 | 2;
 
 export type HistoryCell = number | string;
 
-/** Values of a column: numbers, and words by their place in a list. */
-interface Column {
+/** Values of a column: numbers, and words by their place in a list; below 0 for none, and for words that are not told apart. */
+export interface HistoryColumn {
   numbers: Float64Array;
   words: Int16Array;
   known: string[];
@@ -24,14 +24,14 @@ export interface KeptHistory {
   taken: number;
   times: Float64Array;
   marks: Uint8Array;
-  columns: Record<string, Column>;
+  columns: Record<string, HistoryColumn>;
 }
 
 /** The newest readings of one machine, of all columns, in the order in which they came. Bounded. */
 export class History {
   private times = new Float64Array(FIRST_ROOM);
   private marks = new Uint8Array(FIRST_ROOM);
-  private readonly columns = new Map<string, Column>();
+  private readonly columns = new Map<string, HistoryColumn>();
   /** The number of the next row. */
   taken: number;
 
@@ -43,20 +43,15 @@ export class History {
     this.taken = begun;
     if (kept !== undefined) {
       // Kept in order: each row is placed by its number again.
-      const { length } = kept.times;
       this.grow(Math.min(HISTORY_ROWS, roomFor(kept.taken - begun)));
-      this.taken = kept.taken - length;
-      for (const [name, { known }] of Object.entries(kept.columns)) {
-        this.columns.set(name, { ...this.empty(), known: [...known] });
-      }
-      for (let i = 0; i < length; i++) {
-        const at = this.placeOf(this.taken++);
-        this.times[at] = kept.times[i];
-        this.marks[at] = kept.marks[i];
-        for (const [name, column] of this.columns) {
-          column.numbers[at] = kept.columns[name].numbers[i];
-          column.words[at] = kept.columns[name].words[i];
-        }
+      this.taken = kept.taken;
+      this.fill(this.times, kept.times);
+      this.fill(this.marks, kept.marks);
+      for (const [name, { numbers, words, known }] of Object.entries(kept.columns)) {
+        const column = { ...this.empty(), known: [...known] };
+        this.fill(column.numbers, numbers);
+        this.fill(column.words, words);
+        this.columns.set(name, column);
       }
     }
   }
@@ -124,7 +119,7 @@ export class History {
   word(name: string, row: number): string | null | undefined {
     const column = this.columns.get(name);
     const place = column?.words[this.placeOf(row)] ?? NONE;
-    return place === NONE ? undefined : place === OTHERS ? null : column?.known[place];
+    return place === NONE ? undefined : place === OTHER_WORDS ? null : column?.known[place];
   }
 
   /** Lets go of a column that no kept row has. */
@@ -132,25 +127,50 @@ export class History {
     this.columns.delete(name);
   }
 
-  /** In order of the rows. */
+  /** A column in order of the rows: copies. */
+  column(name: string): HistoryColumn {
+    const { numbers, words, known } = this.columns.get(name) ?? this.empty();
+    return { numbers: this.inOrder(numbers), words: this.inOrder(words), known: [...known] };
+  }
+
+  /** The times of the rows, in order: a copy. */
+  get allTimes(): Float64Array {
+    return this.inOrder(this.times);
+  }
+
+  get allMarks(): Uint8Array {
+    return this.inOrder(this.marks);
+  }
+
   keep(): KeptHistory {
-    const rows = Array.from({ length: this.length }, (_, i) => this.placeOf(this.first + i));
     return {
       begun: this.begun,
       taken: this.taken,
-      times: Float64Array.from(rows, (at) => this.times[at]),
-      marks: Uint8Array.from(rows, (at) => this.marks[at]),
-      columns: Object.fromEntries(
-        [...this.columns].map(([name, { numbers, words, known }]) => [
-          name,
-          {
-            numbers: Float64Array.from(rows, (at) => numbers[at]),
-            words: Int16Array.from(rows, (at) => words[at]),
-            known: [...known],
-          },
-        ]),
-      ),
+      times: this.allTimes,
+      marks: this.allMarks,
+      columns: Object.fromEntries(this.names.map((name) => [name, this.column(name)])),
     };
+  }
+
+  private inOrder<Values extends Float64Array | Int16Array | Uint8Array>(ring: Values): Values {
+    const { length } = this;
+    const from = length === 0 ? 0 : this.placeOf(this.first);
+    const out = ring.slice(from, from + length) as Values;
+    if (out.length === length) {
+      return out;
+    }
+    const all = new (ring.constructor as new (length: number) => Values)(length);
+    all.set(out);
+    all.set(ring.subarray(0, length - out.length), out.length);
+    return all;
+  }
+
+  /** Puts values that are in order of the newest rows into their places. */
+  private fill<Values extends Float64Array | Int16Array | Uint8Array>(ring: Values, values: Values): void {
+    const from = values.length === 0 ? 0 : this.placeOf(this.taken - values.length);
+    const atEnd = Math.min(values.length, ring.length - from);
+    ring.set(values.subarray(0, atEnd), from);
+    ring.set(values.subarray(atEnd), 0);
   }
 
   private placeOf(row: number): number {
@@ -161,7 +181,7 @@ export class History {
     return this.times.length;
   }
 
-  private empty(): Column {
+  private empty(): HistoryColumn {
     return {
       numbers: new Float64Array(this.room).fill(NaN),
       words: new Int16Array(this.room).fill(NONE),
@@ -198,5 +218,5 @@ function wordPlace(known: string[], word: string): number {
   if (place >= 0) {
     return place;
   }
-  return known.length < MOST_WORDS ? known.push(word) - 1 : OTHERS;
+  return known.length < MOST_WORDS ? known.push(word) - 1 : OTHER_WORDS;
 }

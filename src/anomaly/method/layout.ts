@@ -1,5 +1,5 @@
 import type { HistoryRows } from './fit';
-import type { History, HistoryCell } from './history';
+import { type History, type HistoryCell, type HistoryColumn, OTHER_WORDS } from './history';
 
 /** Numeric sensors at most. */
 export const MOST_SENSORS = 100;
@@ -46,63 +46,79 @@ export function contextOf({ states, daily, weekly }: SensorLayout): number {
 
 /** What the kept rows of a machine give to learn from. Columns that they no longer have are let go. */
 export function sensorLayout(history: History): SensorLayout {
-  const rows = numbersFrom(history.first, history.taken);
+  const times = history.allTimes;
   const layout: SensorLayout = {
     sensors: [],
     states: [],
     still: [],
-    step: usualStep(history),
-    ...calendarOf(history),
+    step: usualStep(times),
+    ...calendarOf(times),
   };
-  for (const column of history.names) {
-    const numbers = rows.map((row) => history.number(column, row)).filter((value) => !Number.isNaN(value));
-    const words = rows.map((row) => history.word(column, row)).filter((word) => word !== undefined);
-    if (numbers.length === 0 && words.length === 0) {
-      history.forget(column);
-    } else if (words.length > numbers.length) {
-      layout.states.push(stateOf(column, words));
-    } else if (numbers.every((value) => value === numbers[0])) {
-      layout.still.push({ column, value: numbers[0] });
-    } else if (numbers.length >= Math.max(LEAST_NUMBERS, LEAST_SHARE * rows.length)) {
-      layout.sensors.push(column);
+  const needed = Math.max(LEAST_NUMBERS, LEAST_SHARE * times.length);
+  for (const name of history.names) {
+    const column = history.column(name);
+    const { count, first, varies } = numbersOf(column.numbers);
+    const words = wordCounts(column);
+    const told = words.reduce((sum, word) => sum + word, 0);
+    if (count === 0 && told === 0) {
+      history.forget(name);
+    } else if (told > count) {
+      layout.states.push(stateOf(name, column.known, words));
+    } else if (!varies) {
+      layout.still.push({ column: name, value: first });
+    } else if (count >= needed) {
+      layout.sensors.push(name);
     }
   }
   return layout;
 }
 
-function numbersFrom(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, i) => from + i);
-}
-
-function stateOf(column: string, words: readonly (string | null)[]): State {
-  const counts = new Map<string, number>();
-  for (const word of words) {
-    if (word !== null) {
-      counts.set(word, (counts.get(word) ?? 0) + 1);
+function numbersOf(numbers: Float64Array): { count: number; first: number; varies: boolean } {
+  let count = 0;
+  let first = NaN;
+  let varies = false;
+  for (const number of numbers) {
+    if (!Number.isNaN(number)) {
+      first = count === 0 ? number : first;
+      varies ||= number !== first;
+      count++;
     }
   }
-  const values = [...counts].sort(([, a], [, b]) => b - a).map(([word]) => word);
+  return { count, first, varies };
+}
+
+/** How often each word comes, and at the end those that are not told apart. */
+function wordCounts({ words, known }: HistoryColumn): number[] {
+  const counts = new Array<number>(known.length + 1).fill(0);
+  for (const place of words) {
+    if (place >= 0) {
+      counts[place]++;
+    } else if (place === OTHER_WORDS) {
+      counts[known.length]++;
+    }
+  }
+  return counts;
+}
+
+function stateOf(column: string, known: readonly string[], counts: readonly number[]): State {
+  const found = [...known.keys()].filter((place) => counts[place] > 0);
+  const values = found.sort((a, b) => counts[b] - counts[a]).map((place) => known[place]);
   return {
     column,
     values: values.slice(0, MOST_VALUES),
-    others: values.length > MOST_VALUES || words.includes(null),
+    others: values.length > MOST_VALUES || counts[known.length] > 0,
   };
 }
 
 /** The median of the times between rows. */
-function usualStep(history: History): number {
-  const steps: number[] = [];
-  for (let row = history.first + 1; row < history.taken; row++) {
-    const step = history.time(row) - history.time(row - 1);
-    if (step > 0) {
-      steps.push(step);
-    }
-  }
-  return Float64Array.from(steps).sort()[steps.length >> 1] ?? 1000;
+function usualStep(times: Float64Array): number {
+  const steps = times.subarray(1).map((time, i) => time - times[i]);
+  const forward = steps.filter((step) => step > 0).sort();
+  return forward[forward.length >> 1] ?? 1000;
 }
 
-function calendarOf(history: History): { daily: boolean; weekly: boolean } {
-  const days = (history.time(history.taken - 1) - history.time(history.first)) / DAY_MS;
+function calendarOf(times: Float64Array): { daily: boolean; weekly: boolean } {
+  const days = (times[times.length - 1] - times[0]) / DAY_MS;
   return { daily: days >= DAILY_DAYS, weekly: days >= WEEKLY_DAYS };
 }
 
@@ -163,28 +179,28 @@ export function writeContext(
 export function trainRowsOf(history: History, layout: SensorLayout): HistoryRows {
   const { sensors } = layout;
   const context = contextOf(layout);
-  const { first, length } = history;
+  const times = history.allTimes;
   const train: HistoryRows = {
     width: { sensors: sensors.length, context },
-    values: new Float64Array(length * sensors.length),
-    context: new Float64Array(length * context),
-    starts: new Uint8Array(length),
-    leftOut: new Uint8Array(length),
+    values: new Float64Array(times.length * sensors.length),
+    context: new Float64Array(times.length * context),
+    starts: new Uint8Array(times.length),
+    leftOut: history.allMarks,
     rowsPerDay: DAY_MS / layout.step,
   };
-  for (let i = 0; i < length; i++) {
-    const row = first + i;
-    const time = history.time(row);
-    sensors.forEach((column, j) => (train.values[i * sensors.length + j] = history.number(column, row)));
-    writeContext(
-      layout,
-      time,
-      (column) => history.word(column, row),
-      train.context.subarray(i * context, (i + 1) * context),
-    );
-    train.starts[i] = Number(i === 0 || isGap(layout, history.time(row - 1), time));
-    train.leftOut[i] = history.marked(row);
-  }
+  sensors.forEach((name, j) => {
+    const { numbers } = history.column(name);
+    numbers.forEach((number, i) => (train.values[i * sensors.length + j] = number));
+  });
+  const states = new Map(layout.states.map(({ column }) => [column, history.column(column)]));
+  times.forEach((time, i) => {
+    const wordOf = (name: string): string | null | undefined => {
+      const { words, known } = states.get(name)!;
+      return words[i] === OTHER_WORDS ? null : known[words[i]];
+    };
+    writeContext(layout, time, wordOf, train.context.subarray(i * context, (i + 1) * context));
+    train.starts[i] = Number(i === 0 || isGap(layout, times[i - 1], time));
+  });
   return train;
 }
 
