@@ -96,7 +96,7 @@ function ours(machine: Machine): Scorer {
   for (let row = 0; row < LEARNED; row++) {
     detector.teach(BEGINS + row * STEP_MS, cellsOf(machine, row));
   }
-  const { usual, layout } = learn(detector.due());
+  const { usual, layout } = learn(detector.due()!);
   return ({ values, modes }, from, to) => {
     const memory = freshMemory(usual);
     const context = new Float64Array(contextOf(layout));

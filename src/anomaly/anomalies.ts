@@ -5,6 +5,7 @@ import { LearnThread } from './learn-thread';
 import { type Change, Detector, type MarkedRows } from './method/detector';
 import { HISTORY_ROWS, type HistoryCell } from './method/history';
 import { MOST_SENSORS } from './method/layout';
+import { type PastRow, PastRows } from './past-rows';
 import { type MachineReading, ReadingReader } from './reading';
 import { AnomalyStore, type Entry } from './store';
 import type {
@@ -39,6 +40,8 @@ export class Anomalies {
   private readonly perWeek: number;
   private readonly learn: number;
   private readonly columns = new Map<string | null, Set<string>>();
+  /** Keys whose readings told their time. */
+  private readonly timed = new Set<string | null>();
   private bytes = 0;
   private readings = 0;
   private late = 0;
@@ -84,7 +87,7 @@ export class Anomalies {
     return this.serial.run(async () => {
       const placed = this.reader.read(reading, place);
       const { key, machine } = this.machineOf(placed);
-      const time = placed.time ?? machine.arrival(Date.now());
+      const time = this.timeOf(placed, machine);
       const verdict = machine.take(time, placed.cells);
       if (verdict.state === 'late') {
         this.late++;
@@ -107,28 +110,28 @@ export class Anomalies {
   ): Promise<{ rows: number; keys: number }> {
     return this.serial.run(async () => {
       const yielder = new Yielder();
-      const taught = new Set<string | null>();
+      const past = new Map<string | null, PastRows>();
       let count = 0;
       for await (const { reading, place } of rows) {
         signal?.throwIfAborted();
-        const placed = this.reader.read(reading, place);
-        const { key, machine } = this.machineOf(placed);
-        const time = placed.time ?? machine.arrival(Date.now());
-        if (machine.teach(time, placed.cells)) {
-          this.keepRow(key, machine, time, placed.cells);
-        } else {
-          this.late++;
-        }
-        taught.add(key);
         count++;
+        const placed = this.readRow(reading, place, count);
+        if (placed !== undefined) {
+          const { key, machine } = this.machineOf(placed);
+          const kept = past.get(key) ?? new PastRows((row) => this.teachRow(key, machine, row));
+          past.set(key, kept);
+          kept.add({ time: this.timeOf(placed, machine), cells: placed.cells });
+        }
         await yielder.due();
       }
-      for (const key of taught) {
+      for (const [key, kept] of past) {
         const machine = this.machines.get(key)!;
+        kept.end();
         machine.learnAnew();
         this.fitIfDue(key, machine);
+        await yielder.due();
       }
-      return { rows: count, keys: taught.size };
+      return { rows: count, keys: past.size };
     });
   }
 
@@ -225,6 +228,39 @@ export class Anomalies {
 
   private settings(of: string | null): ConstructorParameters<typeof Detector>[0] {
     return { perWeek: this.perWeek, learn: this.learn, key: of ?? undefined };
+  }
+
+  /** A row of a table, counted from 1; undefined where it has no values. @throws ServiceError as `take` */
+  private readRow(
+    reading: AnomalyReading,
+    place: ReadingPlace | undefined,
+    row: number,
+  ): MachineReading | undefined {
+    try {
+      const placed = this.reader.read(reading, place);
+      return placed.cells.size === 0 ? undefined : placed;
+    } catch (error) {
+      throw error instanceof ServiceError
+        ? new ServiceError(error.code, `Row ${row}: ${error.message}`)
+        : error;
+    }
+  }
+
+  private teachRow(key: string | null, machine: Detector, { time, cells }: PastRow): void {
+    if (machine.teach(time, cells)) {
+      this.keepRow(key, machine, time, cells);
+    } else {
+      this.late++;
+    }
+  }
+
+  /** A reading without a time came now; on a machine with a clock of its own, right after the one before. */
+  private timeOf({ key, time }: MachineReading, machine: Detector): number {
+    if (time !== undefined) {
+      this.timed.add(key);
+      return time;
+    }
+    return machine.arrival(this.timed.has(key) ? -Infinity : Date.now());
   }
 
   /** @throws ServiceError `limit.exceeded`, `validation.failed` */

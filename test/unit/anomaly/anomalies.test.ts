@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 
 import { anomalies } from '../../../dist/src';
 import {
@@ -170,6 +171,43 @@ describe('anomalies in a program', function () {
     assert.equal((refused as { code: string }).code, 'limit.exceeded');
     assert.match((refused as Error).message, /fill the memory.*is refused/);
     assert.equal((await one.take({ pump: 'p0', ...columns })).rows, 2);
+  });
+
+  it('are taught by a table with the newest rows first, and leave rows without values out', async () => {
+    const table = (order: number[]) =>
+      Readable.from(
+        order.flatMap((row) => [
+          { reading: readingOf(machine, row) },
+          { reading: { time: readingOf(machine, row).time, note: '' } },
+        ]),
+      );
+    const rows = Array.from({ length: LEARN }, (_, i) => i);
+    const [forth, back] = [await start(), await start()];
+    await forth.teach(table(rows));
+    await back.teach(table([...rows].reverse()));
+    await Promise.all([forth.settled(), back.settled()]);
+    const answers = await Promise.all([forth, back].map((one) => one.take(readingOf(machine, LEARN))));
+    assert.deepEqual(answers[0], answers[1]);
+    assert.equal(answers[0]!.rows, LEARN + 1);
+    await assert.rejects(
+      forth.teach(Readable.from([{ reading: { time: 1, a: 1 } }, { reading: { time: 'soon', a: 1 } }])),
+      {
+        code: 'time.invalid',
+        message: /^Row 2: /,
+      },
+    );
+  });
+
+  it('go on where one reading tells no time', async () => {
+    const one = await start();
+    await take(one, 0, 20);
+    const { time, ...without } = readingOf(machine, 20);
+    const answer = await one.take(without);
+    assert.ok(answer.time < Number(time));
+    assert.deepEqual(
+      (await take(one, 21, 30)).map(({ state }) => state),
+      new Array(9).fill('learning'),
+    );
   });
 
   it('refuse settings that mean nothing', async () => {
