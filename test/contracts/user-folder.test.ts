@@ -20,6 +20,8 @@ const PURPOSE: Purpose = {
     'fit endpoint {"model_name":"endpoint model","target":"y"}: outcome.messages.fit endpoint>0[0].model.fitted_at: was …',
     'fit endpoint {"model_name":"endpoint model","target":"y"}: outcome.messages.fit endpoint>0[0].model.versions[0].fitted_at: was …',
     'fit hosted {"rollback":true}: outcome.messages.fit hosted>0[0].model.versions[0].fitted_at: was …',
+    // Points below one have two digits that say something.
+    'predict {"model":"three classes","explain":true,"unlike":true}: outcome.messages.predict>0[0].payload[2].prediction_why[1].text: was "width 2.47 (usually 2 to 2.62) raised \\"virginica\\" by 0.1 points", is "width 2.47 (usually 2 to 2.62) raised \\"virginica\\" by 0.08 points"',
     // A status takes at most thirty columns.
     'start: watch.text: was …',
     'start: watch alarms.text: was …',
