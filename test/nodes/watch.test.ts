@@ -522,7 +522,7 @@ describe('tabular-watch', () => {
         await waitFor('the status', () => (bench.status('w').includes('watch.new') ? true : undefined));
         predict(bench, 30, band(50));
         tell(bench, 30, 53);
-        await waitFor('the status', () => (bench.status('w').includes('watch.band') ? true : undefined));
+        await waitFor('the status', () => (bench.status('w').includes('watch.lossOf') ? true : undefined));
         assert.equal(bench.out('w', 1).all.length, 1, 'told once');
         const by = { predicted_by: { name: 'motor', fitted_train_set_id: 'one' } };
         cards.put(card('motor', 'three'));
