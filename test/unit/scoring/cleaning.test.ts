@@ -98,7 +98,7 @@ describe('A train set with gaps', () => {
     const rows = Array.from({ length: 600 }, (_, n) => ({ n, kwh: n === 76 ? 'no signal' : n * 1.25 }));
     await assert.rejects(
       train(rows),
-      /max_classes.*1 of its 600 cells does not read as numbers: "no signal" \(row 77\).*Missing words/,
+      /at most 10 classes, and this has 600.*1 of its 600 cells does not read as numbers: "no signal" \(row 77\).*Missing words/,
     );
     const { card } = await train(rows, { missingWords: ['no signal'] });
     assert.deepEqual([card.task, card.rows], ['regression', 599]);

@@ -180,7 +180,7 @@ describe('Connection.train', () => {
 
   it('a train set beyond the limits errs before a byte is sent', async () => {
     at = await bench({ limits: { max_model_limit: { train_set_max_rows: 19, max_classes: 1 } } });
-    await assert.rejects(train(), (error: Error) => /train_set_max_rows/.test(error.message));
+    await assert.rejects(train(), (error: Error) => /at most 19 rows, and this has 20/.test(error.message));
     assert.equal(await codeOf(train()), 'limit.exceeded');
     assert.equal(at.service.seen('prepare_train_set_upload').length, 0);
   });
@@ -327,7 +327,7 @@ describe('Connection.train', () => {
     });
     await assert.rejects(fit(300), (error: Error & { code?: string }) => {
       assert.equal(error.code, 'limit.exceeded');
-      assert.match(error.message, /max_classes is \d+ and this has 300/);
+      assert.match(error.message, /at most \d+ classes, and this has 300/);
       return error.message.endsWith(hint);
     });
     assert.equal(warnings.length, 1);
