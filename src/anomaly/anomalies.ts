@@ -5,9 +5,9 @@ import { LearnThread } from './learn-thread';
 import { type Change, Detector, type MarkedRows } from './method/detector';
 import { HISTORY_ROWS, type HistoryCell } from './method/history';
 import { MOST_SENSORS } from './method/layout';
-import { type PastRow, PastRows } from './past-rows';
 import { type MachineReading, ReadingReader } from './reading';
 import { AnomalyStore, type Entry } from './store';
+import { type TaughtRow, TaughtRows } from './taught-rows';
 import type {
   AnomalyAnswer,
   AnomalyChange,
@@ -110,7 +110,7 @@ export class Anomalies {
   ): Promise<{ rows: number; keys: number }> {
     return this.serial.run(async () => {
       const yielder = new Yielder();
-      const past = new Map<string | null, PastRows>();
+      const past = new Map<string | null, TaughtRows>();
       let count = 0;
       for await (const { reading, place } of rows) {
         signal?.throwIfAborted();
@@ -118,7 +118,7 @@ export class Anomalies {
         const placed = this.readRow(reading, place, count);
         if (placed !== undefined) {
           const { key, machine } = this.machineOf(placed);
-          const kept = past.get(key) ?? new PastRows((row) => this.teachRow(key, machine, row));
+          const kept = past.get(key) ?? new TaughtRows((row) => this.teachRow(key, machine, row));
           past.set(key, kept);
           kept.add({ time: this.timeOf(placed, machine), cells: placed.cells });
         }
@@ -246,7 +246,7 @@ export class Anomalies {
     }
   }
 
-  private teachRow(key: string | null, machine: Detector, { time, cells }: PastRow): void {
+  private teachRow(key: string | null, machine: Detector, { time, cells }: TaughtRow): void {
     if (machine.teach(time, cells)) {
       this.keepRow(key, machine, time, cells);
     } else {

@@ -1,19 +1,19 @@
 import { HISTORY_ROWS, type HistoryCell } from './method/history';
 
-export interface PastRow {
+export interface TaughtRow {
   time: number;
   cells: ReadonlyMap<string, HistoryCell>;
 }
 
 /** The past rows of one machine in order of time: a table may have the newest first. */
-export class PastRows {
-  private readonly kept: PastRow[] = [];
+export class TaughtRows {
+  private readonly kept: TaughtRow[] = [];
   private order: 'unknown' | 'oldest first' | 'newest first' = 'unknown';
 
   /** @param take a row, each after those before it */
-  constructor(private readonly take: (row: PastRow) => void) {}
+  constructor(private readonly take: (row: TaughtRow) => void) {}
 
-  add(row: PastRow): void {
+  add(row: TaughtRow): void {
     const [first] = this.kept;
     if (this.order === 'unknown' && first !== undefined && row.time !== first.time) {
       this.order = row.time < first.time ? 'newest first' : 'oldest first';
