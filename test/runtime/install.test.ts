@@ -11,7 +11,7 @@ const OLD = '0.0.1';
 const { version: NEW } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
   version: string;
 };
-const TYPES = ['config', 'cost', 'fit', 'limits', 'predict', 'series', 'upload', 'watch'].map(
+const TYPES = ['anomaly', 'config', 'cost', 'fit', 'limits', 'predict', 'series', 'upload', 'watch'].map(
   (name) => `tabular-${name}`,
 );
 

@@ -67,14 +67,14 @@ describe('progress, as a Status node of Node-RED gets it', function () {
       .map((shown) => shown.msg as Status)
       .filter((status) => status.source.id === id);
 
-  it('a long upload: percent, speed and time left, in words and in numbers', async () => {
+  it('a long upload: percent and time left in words, and the speed in numbers', async () => {
     await red.inject('go-upload');
     await red.shown('sent', 1, 60_000);
     const seen = statusesOf('upload');
     const full = seen.filter((status) => status.progress?.seconds_left !== undefined);
     assert.ok(full.length >= 2, JSON.stringify(seen));
     for (const { text, progress } of full) {
-      assert.match(text, /^uploading \d+%, [\d.]+ [kM]B\/s, \d+ (s|min) left$/);
+      assert.match(text, /^uploading \d+%, \d+ (s|min) left$/);
       assert.equal(progress!.phase, 'uploading');
       assert.ok(Number(progress!.bytes) <= Number(progress!.total_bytes));
       assert.ok(text.startsWith(`uploading ${progress!.percent}%`), text);
@@ -97,7 +97,7 @@ describe('progress, as a Status node of Node-RED gets it', function () {
     const known = fitting.filter((status) => status.progress!.percent !== undefined);
     assert.ok(known.length >= 1, JSON.stringify(fitting));
     for (const { text, progress } of known) {
-      assert.match(text, /^fitting \d+ (s|min), (\d+%(, \d+ (s|min) left)?|finishing)$/);
+      assert.match(text, /^fitting (\d+%, \d+ (s|min|h) left|\d+ (s|min|h), (\d+%|finishing))$/);
       assert.ok(Number(progress!.percent) >= 0 && Number(progress!.percent) <= 100);
     }
     const percents = known.map(({ progress }) => Number(progress!.percent));
@@ -109,6 +109,6 @@ describe('progress, as a Status node of Node-RED gets it', function () {
     assert.ok(percents.at(-1)! >= 60, String(percents));
     const reading = statusesOf('fit').filter((status) => status.progress?.phase === 'reading');
     // A table that is read within a blink has no percentage.
-    assert.match(reading.at(-1)!.text, /^reading( \d+%)?$/);
+    assert.match(reading.at(-1)!.text, /^(reading( \d+%)?|read, preparing)$/);
   });
 });

@@ -98,8 +98,11 @@ function titleAbove(text: string, isAll: boolean, given: string | undefined): Ti
   for (const delimiter of given === undefined ? DELIMITERS : [given]) {
     const at = headerBelowTitle(lines, delimiter);
     const length = startOfLine(text, at);
-    const { even, fields } =
-      at > 0 ? tryDelimiter(text.slice(length), delimiter, isAll) : { even: false, fields: 0 };
+    // An end of line within quotes is part of a name.
+    const isWhole = at > 0 && text.slice(0, length).split('"').length % 2 === 1;
+    const { even, fields } = isWhole
+      ? tryDelimiter(text.slice(length), delimiter, isAll)
+      : { even: false, fields: 0 };
     if (even && fields > (best?.fields ?? 1)) {
       best = { delimiter, lines: at, length, first: lines.find((line) => !isBlank(line))!, fields };
     }
