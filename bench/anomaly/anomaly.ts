@@ -33,7 +33,7 @@ import {
 } from '../../test/helpers/simulated-machine';
 import { isolationForest, nearest, type Peer, principalComponents } from './peers';
 
-const SETTINGS = { perWeek: 1, learn: 300, key: undefined };
+const SETTINGS = { perWeek: 1, learn: 300, key: undefined, ignored: new Set<string>() };
 const LEARNED = 2 * ROWS_A_WEEK;
 const TESTED_WEEKS = 3;
 /** Each kind so often on each machine, on another sensor each time. */
@@ -60,7 +60,7 @@ function alarmsAWeek(machine: Machine): { alarms: number[]; moved: number } {
       alarms[Math.floor(row / ROWS_A_WEEK)]! += Number(kind === 'alarm');
       moved += Number(kind === 'moved');
     }
-    const task = detector.due();
+    const task = detector.claim() ? detector.task() : undefined;
     if (task !== undefined) {
       detector.learned(learn(task));
     }
@@ -96,7 +96,7 @@ function ours(machine: Machine): Scorer {
   for (let row = 0; row < LEARNED; row++) {
     detector.teach(BEGINS + row * STEP_MS, cellsOf(machine, row));
   }
-  const { usual, layout } = learn(detector.due()!);
+  const { usual, layout } = learn(detector.task()!);
   return ({ values, modes }, from, to) => {
     const memory = freshMemory(usual);
     const context = new Float64Array(contextOf(layout));
@@ -224,7 +224,7 @@ function times(): void {
   machine.values
     .slice(0, 5000)
     .forEach((_, row) => detector.teach(BEGINS + row * STEP_MS, cellsOf(machine, row)));
-  const task = detector.due()!;
+  const task = detector.task()!;
   learn(task);
   const fit = seconds(() => detector.learned(learn(task)));
   const inputs = new Float64Array(5000 * 30).map((_, i) => machine.values[Math.floor(i / 30)]![i % 10]!);

@@ -2,12 +2,13 @@ import { Yielder } from '../util/event-loop';
 import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
 import { LearnThread } from './learn-thread';
+import type { Episode } from './method/alarms';
 import { type Change, Detector, type MarkedRows } from './method/detector';
 import { HISTORY_ROWS, type HistoryCell } from './method/history';
 import { MOST_SENSORS } from './method/layout';
 import { type MachineReading, ReadingReader } from './reading';
 import { AnomalyStore, type Entry } from './store';
-import { type TaughtRow, TaughtRows } from './taught-rows';
+import { TaughtRows } from './taught-rows';
 import type {
   AnomalyAnswer,
   AnomalyChange,
@@ -39,12 +40,15 @@ export class Anomalies {
   private readonly store: AnomalyStore;
   private readonly perWeek: number;
   private readonly learn: number;
-  private readonly columns = new Map<string | null, Set<string>>();
+  private readonly ignored: ReadonlySet<string>;
+  /** The columns of each key, and whether they hold numbers. */
+  private readonly columns = new Map<string | null, Map<string, boolean>>();
   /** Keys whose readings told their time. */
   private readonly timed = new Set<string | null>();
-  private bytes = 0;
+  private toldNothingVaries = false;
   private readings = 0;
   private late = 0;
+  private bytes = 0;
   private closed = false;
 
   private constructor(
@@ -53,6 +57,11 @@ export class Anomalies {
   ) {
     const { key, time, ignore = [], alarms = 1, per = 'week', learn = 300, timezone } = options;
     checkOptions(alarms, per, learn);
+    this.ignored = new Set([
+      ...ignore,
+      ...(key === undefined ? [] : [key]),
+      ...(time === undefined ? [] : [time]),
+    ]);
     this.reader = new ReadingReader({ key, time, ignore: new Set(ignore) }, timezone);
     this.perWeek = alarms / WEEKS[per];
     this.learn = learn;
@@ -73,6 +82,7 @@ export class Anomalies {
     );
     const yielder = new Yielder();
     for (const [of, machine] of opened.machines) {
+      opened.count(of, machine);
       opened.fitIfDue(of, machine);
       await yielder.due();
     }
@@ -116,20 +126,24 @@ export class Anomalies {
         signal?.throwIfAborted();
         count++;
         const placed = this.readRow(reading, place, count);
-        if (placed !== undefined) {
-          const { key, machine } = this.machineOf(placed);
-          const kept = past.get(key) ?? new TaughtRows((row) => this.teachRow(key, machine, row));
+        if (placed?.time !== undefined) {
+          const { key } = this.machineOf(placed);
+          const kept = past.get(key) ?? new TaughtRows();
           past.set(key, kept);
-          kept.add({ time: this.timeOf(placed, machine), cells: placed.cells });
+          kept.add({ time: placed.time, cells: placed.cells });
         }
         await yielder.due();
       }
+      let left = 0;
       for (const [key, kept] of past) {
-        const machine = this.machines.get(key)!;
-        kept.end();
-        machine.learnAnew();
-        this.fitIfDue(key, machine);
-        await yielder.due();
+        left += await this.teachRows(key, kept, yielder);
+      }
+      if (left > 0) {
+        this.late += left;
+        this.around.notify?.({
+          kind: 'late',
+          text: `${left} rows of the table are not newer than what is known of their machine, and are left out.`,
+        });
       }
       return { rows: count, keys: past.size };
     });
@@ -153,11 +167,11 @@ export class Anomalies {
       }
       const { of, machine } = found;
       const marked = machine.confirm(id, answer);
-      const episode = machine.episodes.find((one) => id === undefined || one.id === id);
-      await this.keepAnswer(of, machine, marked === undefined ? [] : [marked]);
+      const episode = machine.episodes.findLast((one) => id === undefined || one.id === id);
       if (episode !== undefined) {
-        await this.keepEpisode(of, machine, episode);
+        this.appendEpisode(of, machine, episode);
       }
+      await this.keepAnswer(of, machine, marked === undefined ? [] : [marked]);
       this.fitIfDue(of, machine);
     });
   }
@@ -190,9 +204,16 @@ export class Anomalies {
         if (key === undefined || of === key) {
           await this.store.forget(of, machine.taken);
           this.machines.set(of, new Detector(this.settings(of), undefined, machine.taken));
+          this.columns.delete(of);
+          this.bytes = this.bytesOfAll();
         }
       }
     });
+  }
+
+  /** Whether the disk has not answered for long. */
+  get waitsForDisk(): boolean {
+    return this.store.isSlow;
   }
 
   get progress(): AnomalyProgress {
@@ -201,7 +222,7 @@ export class Anomalies {
       keys: machines.length,
       readings: this.readings,
       known: machines.filter(({ isKnowing }) => isKnowing).length,
-      rows: Math.min(...machines.map(({ rows }) => rows), Infinity) || 0,
+      rows: machines.length === 0 ? 0 : Math.min(...machines.map(({ rows }) => rows)),
       needed: this.learn,
       late: this.late,
       storage: this.around.folder === undefined ? 'none' : this.store.isFailing ? 'failed' : 'ok',
@@ -227,7 +248,7 @@ export class Anomalies {
   }
 
   private settings(of: string | null): ConstructorParameters<typeof Detector>[0] {
-    return { perWeek: this.perWeek, learn: this.learn, key: of ?? undefined };
+    return { perWeek: this.perWeek, learn: this.learn, key: of ?? undefined, ignored: this.ignored };
   }
 
   /** A row of a table, counted from 1; undefined where it has no values. @throws ServiceError as `take` */
@@ -238,7 +259,16 @@ export class Anomalies {
   ): MachineReading | undefined {
     try {
       const placed = this.reader.read(reading, place);
-      return placed.cells.size === 0 ? undefined : placed;
+      if (placed.cells.size === 0) {
+        return undefined;
+      }
+      if (placed.time === undefined) {
+        throw new ServiceError(
+          'time.invalid',
+          'a row of a table of past readings needs its time. Name its column under Time, or send readings one by one as they come.',
+        );
+      }
+      return placed;
     } catch (error) {
       throw error instanceof ServiceError
         ? new ServiceError(error.code, `Row ${row}: ${error.message}`)
@@ -246,12 +276,27 @@ export class Anomalies {
     }
   }
 
-  private teachRow(key: string | null, machine: Detector, { time, cells }: TaughtRow): void {
-    if (machine.teach(time, cells)) {
-      this.keepRow(key, machine, time, cells);
-    } else {
-      this.late++;
+  /** Teaches a machine by rows of the past. One that has learned nothing so far takes its own rows after older ones. */
+  private async teachRows(of: string | null, taught: TaughtRows, yielder: Yielder): Promise<number> {
+    let machine = this.machines.get(of)!;
+    let rows = taught.inOrder();
+    if (machine.rows > 0 && !machine.isKnowing && rows[0]!.time < machine.oldest) {
+      rows = [...rows, ...machine.allRows()].sort((a, b) => a.time - b.time);
+      await this.store.forget(of, machine.taken);
+      machine = this.add(of, new Detector(this.settings(of), undefined, machine.taken));
     }
+    let left = 0;
+    for (const { time, cells } of rows) {
+      if (machine.teach(time, cells)) {
+        this.keepRow(of, machine, time, cells);
+      } else {
+        left++;
+      }
+      await yielder.due();
+    }
+    machine.learnAnew();
+    this.fitIfDue(of, machine);
+    return left;
   }
 
   /** A reading without a time came now; on a machine with a clock of its own, right after the one before. */
@@ -272,9 +317,9 @@ export class Anomalies {
       );
     }
     const known = this.columns.get(key);
-    const added = [...cells.keys()].filter((name) => known?.has(name) !== true);
+    const added = [...cells].filter(([name]) => known?.has(name) !== true);
     if (added.length > 0) {
-      this.checkColumns(key, known?.size ?? 0, added, cells);
+      this.checkColumns(key, added);
     }
     this.readings++;
     const machine = this.machines.get(key);
@@ -283,40 +328,49 @@ export class Anomalies {
       : { key, machine };
   }
 
-  private checkColumns(
-    key: string | null,
-    before: number,
-    added: readonly string[],
-    cells: ReadonlyMap<string, HistoryCell>,
-  ): void {
-    const numbers = [...cells.values()].filter((cell) => typeof cell === 'number').length;
-    if (numbers > MOST_SENSORS || before + added.length > MOST_COLUMNS) {
+  private checkColumns(key: string | null, added: readonly [string, HistoryCell][]): void {
+    const all = new Map(this.columns.get(key));
+    for (const [name, cell] of added) {
+      all.set(name, typeof cell === 'number');
+    }
+    const numbers = [...all.values()].filter(Boolean).length;
+    if (numbers > MOST_SENSORS || all.size > MOST_COLUMNS) {
       throw new ServiceError(
         'limit.exceeded',
-        `The reading has ${numbers} columns of numbers${key === null ? '' : ` for the key "${key}"`}: at most ${MOST_SENSORS} sensors, and ${MOST_COLUMNS} columns in all, are looked at together. Name those that say nothing under Ignore, or split the message.`,
+        `The readings have ${numbers} columns of numbers${key === null ? '' : ` for the key "${key}"`}, and ${all.size} in all: at most ${MOST_SENSORS} sensors, and ${MOST_COLUMNS} columns, are looked at together. Name those that say nothing under Ignore, or split the message.`,
       );
     }
-    const bytes = (before === 0 ? BYTES_OF_MACHINE : 0) + added.length * BYTES_OF_COLUMN;
-    if (this.bytes + bytes > MAX_BYTES) {
+    if (
+      this.bytes + (this.columns.has(key) ? 0 : BYTES_OF_MACHINE) + added.length * BYTES_OF_COLUMN >
+      MAX_BYTES
+    ) {
       throw new ServiceError(
         'limit.exceeded',
         `${this.machines.size} keys fill the memory that is set aside for what is usual (${MAX_BYTES / 1024 / 1024} MB): ` +
           `"${key ?? ''}" is refused. Use fewer columns (Ignore), or a second anomaly node for some of the keys.`,
       );
     }
-    this.bytes += bytes;
-    const names = this.columns.get(key) ?? new Set();
-    added.forEach((name) => names.add(name));
-    this.columns.set(key, names);
+    this.columns.set(key, all);
+    this.bytes = this.bytesOfAll();
+  }
+
+  /** The columns that a machine has by now: those that are gone are forgotten after a fit. */
+  private count(of: string | null, machine: Detector): void {
+    const known = this.columns.get(of);
+    this.columns.set(of, new Map(machine.columns.map((name) => [name, known?.get(name) ?? true])));
+    this.bytes = this.bytesOfAll();
+  }
+
+  private bytesOfAll(): number {
+    let bytes = 0;
+    for (const { size } of this.columns.values()) {
+      bytes += BYTES_OF_MACHINE + size * BYTES_OF_COLUMN;
+    }
+    return bytes;
   }
 
   private add(of: string | null, machine: Detector): Detector {
     this.machines.set(of, machine);
-    if (!this.columns.has(of)) {
-      const names = new Set(machine.columns);
-      this.columns.set(of, names);
-      this.bytes += BYTES_OF_MACHINE + names.size * BYTES_OF_COLUMN;
-    }
     return machine;
   }
 
@@ -353,23 +407,16 @@ export class Anomalies {
     machine: Detector,
     changes: readonly Change[],
   ): Promise<void> {
-    for (const change of changes) {
-      if (change.kind === 'alarm' || change.kind === 'over') {
-        const episode = machine.episodes.find(({ id }) => id === change.id);
-        if (episode !== undefined) {
-          await this.keepEpisode(of, machine, episode);
-        }
-      }
+    for (const episode of machine.touched) {
+      this.appendEpisode(of, machine, episode);
+    }
+    if (changes.some(({ kind }) => kind === 'alarm' || kind === 'over')) {
+      await this.store.flush();
     }
   }
 
-  private keepEpisode(
-    of: string | null,
-    machine: Detector,
-    episode: NonNullable<Detector['episode']>,
-  ): Promise<void> {
+  private appendEpisode(of: string | null, machine: Detector, episode: Episode): void {
     this.store.append({ of, taken: machine.taken, episode, isOpen: machine.episode === episode });
-    return this.store.flush();
   }
 
   private keepAnswer(of: string | null, machine: Detector, marked: readonly MarkedRows[]): Promise<void> {
@@ -387,8 +434,8 @@ export class Anomalies {
       if (taken === machine.taken + 1) {
         machine.replay(time, new Map(Object.entries(cells)));
       } else if (taken > machine.taken) {
-        // What was before is lost, with a file that was damaged: it begins anew.
-        const begun = new Detector(this.settings(of), undefined, taken - 1);
+        // Rows before it are lost, with a file or a line that was damaged: what was learned stays.
+        const begun = machine.withoutRows(taken - 1);
         begun.replay(time, new Map(Object.entries(cells)));
         this.machines.set(of, begun);
       }
@@ -404,20 +451,25 @@ export class Anomalies {
   }
 
   private fitIfDue(of: string | null, machine: Detector): void {
-    const task = this.closed ? undefined : machine.due();
-    if (task === undefined) {
+    if (this.closed || !machine.claim()) {
       return;
     }
     void this.fits
-      .fit(task)
-      .then((fitted) =>
+      .fit(() => (this.machines.get(of) === machine ? machine.task() : undefined))
+      .then((learned) =>
         this.serial.run(async () => {
           if (this.machines.get(of) !== machine) {
             return;
           }
-          for (const change of machine.learned(fitted)) {
+          if (learned === undefined) {
+            machine.failed();
+            this.tellNothingVaries(of);
+            return;
+          }
+          for (const change of machine.learned(learned)) {
             this.around.onChange?.({ ...change, key: of } satisfies AnomalyChange);
           }
+          this.count(of, machine);
           await this.store.writeWhole(of);
         }),
       )
@@ -427,6 +479,17 @@ export class Anomalies {
           this.around.notify?.({ kind: 'learn', text: (error as Error).message });
         }
       });
+  }
+
+  private tellNothingVaries(of: string | null): void {
+    if (!this.toldNothingVaries && !this.closed) {
+      this.toldNothingVaries = true;
+      const whose = of === null ? 'The readings' : `The readings of "${of}"`;
+      this.around.notify?.({
+        kind: 'learn',
+        text: `${whose} have no column of numbers that varies: nothing can be learned from them. Look at Ignore, and at what the messages hold.`,
+      });
+    }
   }
 }
 

@@ -15,9 +15,15 @@ export class LearnThread {
   private idle: NodeJS.Timeout | undefined;
   private closed = false;
 
-  /** @throws ServiceError `closed`; `internal` where the thread ended */
-  fit(task: LearnTask): Promise<Learned> {
-    return this.serial.run(() => this.make(task));
+  /**
+   * @param task made when its turn comes, so that what waits takes no memory; undefined: there is nothing to learn
+   * @throws ServiceError `closed`; `internal` where the thread ended
+   */
+  fit(task: () => LearnTask | undefined): Promise<Learned | undefined> {
+    return this.serial.run(() => {
+      const made = this.closed ? undefined : task();
+      return made === undefined ? undefined : this.make(made);
+    });
   }
 
   /** Resolves when the fits so far have ended. */

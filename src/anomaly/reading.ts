@@ -1,10 +1,10 @@
 import { DateReader, isAbsent, parseNumber, show, whyNotDate } from '../table';
-import { isDate } from '../util/realms';
 import { ServiceError } from '../wire/service-error';
 import type { HistoryCell } from './method/history';
 import type { AnomalyReading, ReadingPlace } from './types';
 
 const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);
+const MOST = 1e100;
 /** Characters of a word that count. */
 const MOST_CHARACTERS = 200;
 
@@ -88,13 +88,13 @@ export class ReadingReader {
 
 /** A number, or a word that stands for a state; undefined where nothing is told. */
 function cellOf(value: unknown): HistoryCell | undefined {
-  if (typeof value === 'number') {
-    return Number.isFinite(value) ? value : undefined;
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    return numberOf(Number(value));
   }
-  if (typeof value === 'boolean' || typeof value === 'bigint') {
-    return typeof value === 'bigint' ? Number(value) : String(value);
+  if (typeof value === 'boolean') {
+    return String(value);
   }
-  if (typeof value !== 'string' || isDate(value)) {
+  if (typeof value !== 'string') {
     return undefined;
   }
   const text = value.trim();
@@ -102,5 +102,10 @@ function cellOf(value: unknown): HistoryCell | undefined {
     return undefined;
   }
   const number = parseNumber(text, false);
-  return number !== undefined && Number.isFinite(number) ? number : text.slice(0, MOST_CHARACTERS);
+  return number === undefined ? text.slice(0, MOST_CHARACTERS) : numberOf(number);
+}
+
+/** No sensor measures more: squares of it would be infinite. */
+function numberOf(value: number): number | undefined {
+  return Math.abs(value) <= MOST ? value : undefined;
 }

@@ -10,6 +10,7 @@ import { writeFileAtomic } from '../util/atomic-file';
 import { isObject, tryParseJson } from '../util/json';
 import { assertWithoutLinks, NewerFile, readOwnFile } from '../util/own-files';
 import { reasonOf } from '../util/reason';
+import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
 import type { Episode } from './method/alarms';
 import type { KeptDetector, MarkedRows } from './method/detector';
@@ -25,6 +26,10 @@ const FILE_BYTES = 4 * 1024 * 1024;
 const JOURNAL_BYTES = 64 * 1024 * 1024;
 /** While the disk is full, so many entries wait; beyond, all machines are written whole once there is space. */
 const MAX_WAITING = 50_000;
+/** So many, as of a table, are written at once. */
+const MANY_WAITING = 5_000;
+/** A write that takes longer than this is slow, in milliseconds. */
+const SLOW_MS = 10_000;
 const JOURNAL = /^(\d{8})\.jsonl$/;
 const STATE = '.state';
 
@@ -52,6 +57,9 @@ export class AnomalyStore {
   private waiting: string[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> = Promise.resolve();
+  private writingSince = Infinity;
+  /** Machines are written whole beside the journal: an alarm does not wait for them. */
+  private readonly states = new Serial();
   /** How many rows of which machines each journal file holds. */
   private readonly files = new Map<number, { bytes: number; machines: Map<string | null, number> }>();
   /** How many rows of a machine were written whole. */
@@ -117,6 +125,9 @@ export class AnomalyStore {
       this.waiting.push(JSON.stringify(entry));
     }
     this.note(this.number, entry);
+    if (this.waiting.length === MANY_WAITING) {
+      void this.flush();
+    }
     this.timer ??= setTimeout(() => void this.flush(), this.writeEvery).unref();
   }
 
@@ -128,9 +139,14 @@ export class AnomalyStore {
     return this.writing;
   }
 
+  /** Whether a write has taken very long. */
+  get isSlow(): boolean {
+    return performance.now() - this.writingSince > SLOW_MS;
+  }
+
   /** Writes a machine whole, so that the journal before it is not needed. Never fails. */
   writeWhole(of: string | null): Promise<void> {
-    this.writing = this.writing.then(async () => {
+    return this.states.run(async () => {
       try {
         await this.writeState(of);
         await this.dropJournals();
@@ -138,21 +154,23 @@ export class AnomalyStore {
         this.failed(error);
       }
     });
-    return this.writing;
   }
 
   /** A machine begins anew. */
   async forget(of: string | null, taken: number): Promise<void> {
     this.append({ of, taken, reset: true });
     await this.flush();
-    this.whole.delete(of);
-    if (this.folder !== undefined) {
-      await rm(this.stateFile(of), { force: true }).catch(() => undefined);
-    }
+    await this.states.run(async () => {
+      this.whole.delete(of);
+      if (this.folder !== undefined) {
+        await rm(this.stateFile(of), { force: true }).catch(() => undefined);
+      }
+    });
   }
 
   async close(): Promise<void> {
     await this.flush();
+    await this.states.idle();
     clearTimeout(this.timer);
   }
 
@@ -162,23 +180,29 @@ export class AnomalyStore {
       return;
     }
     this.waiting = [];
+    this.writingSince = performance.now();
+    const { hasLost } = this;
     try {
-      if (this.hasLost) {
-        for (const of of this.all()) {
-          await this.writeState(of);
-        }
+      if (hasLost) {
+        // What comes meanwhile goes into the journal again.
         this.hasLost = false;
+        for (const of of this.all()) {
+          await this.states.run(() => this.writeState(of));
+        }
       } else {
         await this.appendLines(folder, waiting);
       }
-      await this.compact();
+      void this.states.run(() => this.compact()).catch((error: unknown) => this.failed(error));
       if (this.isFailing) {
         this.isFailing = false;
         this.notify('storage.ok', `What is known of the machines is on disk again, in ${folder}.`);
       }
     } catch (error) {
+      this.hasLost ||= hasLost;
       this.waiting = this.hasLost ? [] : [...waiting, ...this.waiting];
       this.failed(error);
+    } finally {
+      this.writingSince = Infinity;
     }
   }
 

@@ -5,38 +5,25 @@ export interface TaughtRow {
   cells: ReadonlyMap<string, HistoryCell>;
 }
 
-/** The past rows of one machine in order of time: a table may have the newest first. */
+/** The newest rows of a table for one machine, in whichever order the table has them. Bounded. */
 export class TaughtRows {
-  private readonly kept: TaughtRow[] = [];
-  private order: 'unknown' | 'oldest first' | 'newest first' = 'unknown';
-
-  /** @param take a row, each after those before it */
-  constructor(private readonly take: (row: TaughtRow) => void) {}
+  private rows: TaughtRow[] = [];
+  private isSorted = true;
 
   add(row: TaughtRow): void {
-    const [first] = this.kept;
-    if (this.order === 'unknown' && first !== undefined && row.time !== first.time) {
-      this.order = row.time < first.time ? 'newest first' : 'oldest first';
-    }
-    if (this.order === 'oldest first') {
-      this.flush();
-      this.take(row);
-    } else if (this.kept.length < HISTORY_ROWS) {
-      // Of a table with the newest first, more than a machine keeps is not needed.
-      this.kept.push(row);
+    this.isSorted &&= this.rows.length === 0 || row.time >= this.rows.at(-1)!.time;
+    this.rows.push(row);
+    if (this.rows.length >= 2 * HISTORY_ROWS) {
+      this.rows = this.inOrder().slice(-HISTORY_ROWS);
     }
   }
 
-  end(): void {
-    if (this.order === 'newest first') {
-      this.kept.reverse();
+  /** The oldest first. */
+  inOrder(): TaughtRow[] {
+    if (!this.isSorted) {
+      this.rows.sort((a, b) => a.time - b.time);
+      this.isSorted = true;
     }
-    this.flush();
-  }
-
-  private flush(): void {
-    for (const row of this.kept.splice(0)) {
-      this.take(row);
-    }
+    return this.rows;
   }
 }

@@ -144,6 +144,17 @@ describe('tabular-anomaly', () => {
     );
   });
 
+  it('lets the readings of a message through that can be judged, and ends it with the error of the other', async () => {
+    const bench = await start({ time: 'time' });
+    const payload = [readingOf(machine, 0), { heat: 1, load: 2 }, readingOf(machine, 1)];
+    bench.send('a', { payload: payload[0] });
+    await bench.out('a').first(1);
+    bench.send('a', { payload: { ...payload[1] } });
+    await settled(bench, 2);
+    assert.equal(bench.caught.all[0]!.error!.code, 'time.invalid');
+    assert.equal(bench.out('a').all.length, 1);
+  });
+
   it('says what is wrong with a reading, and loses none', async () => {
     const bench = await start({ time: 'at' });
     const bad = [

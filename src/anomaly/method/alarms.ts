@@ -5,6 +5,8 @@ const WEEK_MS = 7 * 86_400_000;
 const LOOK_BACK_MS = 4 * WEEK_MS;
 /** An episode begins at what is met so many times as often as an alarm. */
 const MORE_OFTEN = 10;
+/** Once in so many rows at most, however many alarms are asked for: an episode that is soon followed by one has no end. */
+const MOST_OFTEN = 1 / 200;
 /** Episodes that are kept at most: with four weeks of them the largest matter. */
 const MOST_EPISODES = 2000;
 
@@ -20,6 +22,8 @@ export interface Episode {
   front: string | undefined;
   /** Of the alarm that it sent. */
   id?: string;
+  /** Of the alarm that it goes on from, with another sensor in front. */
+  partOf?: string;
   answer?: 'real' | 'usual';
 }
 
@@ -45,6 +49,8 @@ export class AlarmPromise {
   private open: Episode | undefined;
   private past: Episode[];
   private other = { front: undefined as string | undefined, rows: 0 };
+  /** The episodes that the last row has changed. */
+  touched: Episode[] = [];
 
   /** @param perWeek promised alarms */
   constructor(
@@ -59,10 +65,9 @@ export class AlarmPromise {
   /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds */
   learned(total: Tail, step: number): void {
     const perRow = (this.perWeek * step) / WEEK_MS;
-    this.levels = {
-      alarm: valueOfRarity(total, -Math.log10(perRow)),
-      episode: valueOfRarity(total, -Math.log10(Math.min(1, MORE_OFTEN * perRow))),
-    };
+    const often = Math.min(MORE_OFTEN * perRow, MOST_OFTEN);
+    const episode = valueOfRarity(total, -Math.log10(often));
+    this.levels = { alarm: Math.max(episode, valueOfRarity(total, -Math.log10(perRow))), episode };
   }
 
   /**
@@ -100,15 +105,22 @@ export class AlarmPromise {
     named: (episode: Episode) => string | undefined,
   ): { alarm?: Episode; over?: Episode } {
     this.since ??= time;
+    this.touched = [];
     let over = this.open !== undefined && row - this.open.last > HOLD_ROWS ? this.close() : undefined;
     if (!(rarity > this.levels.episode)) {
       return { over };
     }
+    let before: Episode | undefined;
     if (this.open !== undefined && this.isAnother(front)) {
+      before = this.open;
       over = this.close();
     }
-    this.open ??= { from: row, last: row, start: time, end: time, peak: 0, front };
+    this.open ??= {
+      ...{ from: row, last: row, start: time, end: time, peak: 0, front },
+      ...{ partOf: before?.id ?? before?.partOf, answer: before?.answer },
+    };
     const { open } = this;
+    this.touched.push(open);
     open.last = row;
     open.end = time;
     if (open.id === undefined && rarity > this.bar(time)) {
@@ -175,6 +187,7 @@ export class AlarmPromise {
     if (open === undefined) {
       return undefined;
     }
+    this.touched.push(open);
     this.past.push(open);
     const bound = open.end - LOOK_BACK_MS;
     this.past = this.past.filter(({ end }) => end > bound).slice(-MOST_EPISODES);

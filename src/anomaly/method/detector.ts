@@ -22,6 +22,10 @@ export const LEARN_ROWS = 300;
 /** Until there are so many rows, the next fit comes at so many times those of the last one. */
 const GROWING_ROWS = 4000;
 const GROWTH = 1.5;
+/** Where nothing could be learned, it is tried again after so many rows. */
+const RETRY_ROWS = 100;
+/** New values that are told between two fits at most. */
+const MOST_TOLD = 20;
 /** Then after so many rows or a week, whichever is first. */
 const AGAIN_ROWS = 1000;
 /** The first fit that has seen so much is the one that creeping is measured by. */
@@ -46,6 +50,8 @@ export interface DetectorSettings {
   learn: number;
   /** In front of the ids of its alarms. */
   key: string | undefined;
+  /** Columns that are no sensors. */
+  ignored: ReadonlySet<string>;
 }
 
 /** A sensor that is off. */
@@ -123,7 +129,9 @@ interface Knowledge {
 export interface KeptDetector {
   history: KeptHistory;
   alarms: KeptAlarms;
+  /** The time of the first and of the newest row. */
   started: number | undefined;
+  latest: number | undefined;
   knowledge?: Knowledge;
   anchor?: { kept: KeptAnchor; layout: SensorLayout };
   odd?: { from: number; to: number }[];
@@ -135,16 +143,21 @@ export class Detector {
   private readonly history: History;
   private readonly alarms: AlarmPromise;
   private started: number | undefined;
+  private latest: number | undefined;
   private knowledge: Knowledge | undefined;
   private memory: RowMemory | undefined;
   private anchor: { anchor: Anchor; layout: SensorLayout } | undefined;
   private odd: { from: number; to: number }[] | undefined;
   /** Whether odd periods were asked for: once, after the first fit. */
   private isAsked: boolean;
-  private isFitting = false;
+  private isClaimed = false;
+  private notBefore = 0;
   private isAnswered = false;
   private late = 0;
-  private told: string | undefined;
+  /** What was told to be new since the last fit, and the rows that it takes until that is learned. */
+  private readonly told = new Set<string>();
+  private newRows = 0;
+  private fitting: { times: Float64Array } | undefined;
 
   constructor(
     private readonly settings: DetectorSettings,
@@ -154,6 +167,7 @@ export class Detector {
     this.history = new History(begun, kept?.history);
     this.alarms = new AlarmPromise(settings.perWeek, kept?.alarms);
     this.started = kept?.started;
+    this.latest = kept?.latest;
     this.isAsked = kept?.isAsked ?? false;
     this.odd = kept?.odd;
     if (kept?.anchor !== undefined) {
@@ -161,7 +175,14 @@ export class Detector {
     }
     if (kept?.knowledge !== undefined) {
       this.know(kept.knowledge);
+      this.isAnswered = kept.knowledge.layout.sensors.some((column) => settings.ignored.has(column));
     }
+  }
+
+  /** What it knows, without the rows that it was learned from: they are lost. */
+  withoutRows(begun: number): Detector {
+    const none = { begun, taken: begun, times: new Float64Array(0), marks: new Uint8Array(0), columns: {} };
+    return new Detector(this.settings, { ...this.keep(), history: none, odd: undefined }, begun);
   }
 
   get rows(): number {
@@ -175,7 +196,7 @@ export class Detector {
 
   /** Milliseconds of readings so far. */
   get knows(): number {
-    return this.history.length === 0 ? 0 : this.history.time(this.history.taken - 1) - (this.started ?? 0);
+    return (this.latest ?? 0) - (this.started ?? 0);
   }
 
   /** Whether it has learned what is usual. */
@@ -192,13 +213,25 @@ export class Detector {
     return this.history.length === 0 ? now : Math.max(now, this.history.time(this.history.taken - 1) + 1);
   }
 
-  /** Takes a row of a past table: nothing is said of it. @returns whether it was not late */
+  /** Takes a row of a past table: nothing is said of it. @returns whether it was newer than those before */
   teach(time: number, cells: ReadonlyMap<string, HistoryCell>): boolean {
-    const isTaken = !this.isLate(time);
-    if (isTaken) {
+    const isNewer = this.history.length === 0 || time > this.history.time(this.history.taken - 1);
+    if (isNewer) {
       this.push(time, cells);
     }
-    return isTaken;
+    return isNewer;
+  }
+
+  /** The time of the oldest row that is kept. */
+  get oldest(): number {
+    return this.history.time(this.history.first);
+  }
+
+  /** The rows that are kept. */
+  *allRows(): Generator<{ time: number; cells: Map<string, HistoryCell> }> {
+    for (let row = this.history.first; row < this.history.taken; row++) {
+      yield { time: this.history.time(row), cells: this.history.cells(row) };
+    }
   }
 
   /** The next fit is due at once: the history has become longer at one stroke. */
@@ -215,6 +248,7 @@ export class Detector {
   /** Takes an episode as it was before a restart. */
   replayEpisode(episode: Episode, isOpen: boolean): void {
     this.alarms.restore(episode, isOpen);
+    this.leaveOut(episode);
   }
 
   /** Takes what was said of rows before a restart. */
@@ -222,7 +256,11 @@ export class Detector {
     this.history.mark(from, to, mark);
     if (isOddAnswered === true) {
       this.odd = undefined;
+      this.isAnswered ||= mark !== 0;
+      return;
     }
+    this.isAnswered = true;
+    this.anchor = mark === 0 ? undefined : this.anchor;
   }
 
   /** Takes a row, and says how unusual it is. */
@@ -239,12 +277,8 @@ export class Detector {
     const moved = this.moved(time, cells);
     const isNew = newValueOf(knowledge.layout, cells);
     if (isNew !== undefined) {
-      const isTold = isNew === this.told;
-      this.told = isNew;
-      const change = { kind: 'new_state', column: isNew, value: cells.get(isNew)!, time } as const;
-      return { ...this.verdict('new'), changes: [...moved, ...(isTold ? [] : [change])] };
+      return this.newValue(isNew, cells.get(isNew)!, time, moved);
     }
-    this.told = undefined;
     this.memory = isGap(knowledge.layout, before, time)
       ? freshMemory(knowledge.usual)
       : (this.memory ?? this.memoryBefore(row, knowledge));
@@ -253,32 +287,42 @@ export class Detector {
     return this.judged(knowledge, row, time, values, scored, moved);
   }
 
-  /** The fit that is to be made now, if one is. It counts as under way until `learned` or `failed`. */
-  due(): LearnTask | undefined {
-    if (this.isFitting || !this.isDue()) {
-      return undefined;
+  /** Whether a fit is to be made now. It counts as under way until `learned` or `failed`. */
+  claim(): boolean {
+    if (this.isClaimed || !this.isDue()) {
+      return false;
     }
-    const layout = sensorLayout(this.history);
+    this.isClaimed = true;
+    return true;
+  }
+
+  /** What is to be learned from, once it has its turn; undefined where no column of numbers varies. */
+  task(): LearnTask | undefined {
+    const layout = sensorLayout(this.history, this.settings.ignored);
     if (layout.sensors.length === 0) {
       return undefined;
     }
-    this.isFitting = true;
     this.isAnswered = false;
+    this.newRows = 0;
     const { first, taken } = this.history;
+    this.fitting = { times: this.history.allTimes };
     return { train: trainRowsOf(this.history, layout), layout, first, taken };
   }
 
+  /** Nothing was learned: it is tried again after some more rows. */
   failed(): void {
-    this.isFitting = false;
+    this.isClaimed = false;
+    this.notBefore = this.rows + RETRY_ROWS;
   }
 
   /** Takes what a fit has learned. */
   learned({ usual, layout, rarities, odd, first, taken }: Learned): Change[] {
-    this.isFitting = false;
+    this.isClaimed = false;
+    this.told.clear();
     const time = this.history.time(this.history.taken - 1);
     this.know({ layout, usual, rows: taken - this.history.begun, time });
-    const times = Float64Array.from(rarities, (_, i) => this.history.time(first + i));
-    this.alarms.recall(first, times, rarities);
+    this.alarms.recall(first, this.fitting?.times ?? new Float64Array(0), rarities);
+    this.fitting = undefined;
     const { knows } = this;
     if (this.anchor === undefined && knows >= ANCHOR_MS) {
       this.anchor = { anchor: Anchor.of(usual), layout };
@@ -331,7 +375,7 @@ export class Detector {
       return undefined;
     }
     this.odd = undefined;
-    this.isAnswered = answer === 'faults';
+    this.isAnswered ||= answer === 'faults';
     const mark = answer === 'faults' ? 2 : 0;
     return odd.map(({ from, to }) => {
       this.history.mark(from, to, mark);
@@ -345,6 +389,11 @@ export class Detector {
       start: this.history.time(from),
       end: this.history.time(to),
     }));
+  }
+
+  /** The episodes that the last row has changed. */
+  get touched(): Episode[] {
+    return this.alarms.touched;
   }
 
   /** The episode under way. */
@@ -361,6 +410,7 @@ export class Detector {
       history: this.history.keep(),
       alarms: this.alarms.keep(),
       started: this.started,
+      latest: this.latest,
       knowledge: this.knowledge,
       ...(this.anchor !== undefined && {
         anchor: { kept: this.anchor.anchor.keep(), layout: this.anchor.layout },
@@ -371,7 +421,8 @@ export class Detector {
   }
 
   private push(time: number, cells: ReadonlyMap<string, HistoryCell>): number {
-    this.started ??= time;
+    this.started = Math.min(this.started ?? time, time);
+    this.latest = Math.max(this.latest ?? time, time);
     return this.history.push(time, cells);
   }
 
@@ -391,10 +442,13 @@ export class Detector {
 
   private isDue(): boolean {
     const { knowledge, rows, history } = this;
+    if (rows < this.notBefore) {
+      return false;
+    }
     if (knowledge === undefined) {
       return rows >= this.settings.learn;
     }
-    if (this.isAnswered) {
+    if (this.isAnswered || this.newRows >= RETRY_ROWS) {
       return true;
     }
     if (rows < GROWING_ROWS) {
@@ -457,8 +511,9 @@ export class Detector {
     const { alarm, over } = this.alarms.take(row, time, scored.rarity, front, ({ start }) =>
       [...(key === undefined ? [] : [key]), new Date(start).toISOString()].join(' '),
     );
-    if (over !== undefined) {
-      this.leaveOut(over);
+    // Before the episode is over: a fit may come meanwhile.
+    for (const episode of this.alarms.touched) {
+      this.leaveOut(episode);
     }
     const changes = [
       ...(over === undefined
@@ -479,10 +534,20 @@ export class Detector {
   }
 
   /** Rows of an alarm stay out of the next fit, until people say that they are usual. */
-  private leaveOut({ from, last, answer }: Episode): void {
-    if (answer !== 'usual') {
+  private leaveOut({ from, last, id, partOf, answer }: Episode): void {
+    if (answer !== 'usual' && (id ?? partOf) !== undefined) {
       this.history.mark(from, last, answer === 'real' ? 2 : 1);
     }
+  }
+
+  /** A value that was not met before: nothing is known of its rows until they are learned. */
+  private newValue(column: string, value: HistoryCell, time: number, moved: Change[]): RowVerdict {
+    this.newRows++;
+    const name = JSON.stringify([column, value]);
+    const isTold = this.told.has(name) || this.told.size >= MOST_TOLD;
+    this.told.add(name);
+    const change = { kind: 'new_state', column, value, time } as const;
+    return { ...this.verdict('new'), changes: [...moved, ...(isTold ? [] : [change])] };
   }
 
   private verdict(state: RowVerdict['state']): RowVerdict {

@@ -122,6 +122,21 @@ export class History {
     return place === NONE ? undefined : place === OTHER_WORDS ? null : column?.known[place];
   }
 
+  /** The cells of a row. */
+  cells(row: number): Map<string, HistoryCell> {
+    const cells = new Map<string, HistoryCell>();
+    for (const name of this.columns.keys()) {
+      const number = this.number(name, row);
+      const word = this.word(name, row);
+      if (!Number.isNaN(number)) {
+        cells.set(name, number);
+      } else if (typeof word === 'string') {
+        cells.set(name, word);
+      }
+    }
+    return cells;
+  }
+
   /** Lets go of a column that no kept row has. */
   forget(name: string): void {
     this.columns.delete(name);

@@ -3,6 +3,8 @@ import { type History, type HistoryCell, type HistoryColumn, OTHER_WORDS } from 
 
 /** Numeric sensors at most. */
 export const MOST_SENSORS = 100;
+/** Columns of states and calendar at most: further states are left out. */
+const MOST_CONTEXT = 200;
 /** Words of a state that have a place of their own; the rest are others. */
 const MOST_VALUES = 12;
 /** A sensor needs so many numbers, and so many of the kept rows. */
@@ -13,7 +15,7 @@ export const GAP_STEPS = 5;
 const DAY_MS = 86_400_000;
 /** The time of the day counts from so many days on, the weekend from so many. */
 const DAILY_DAYS = 3;
-const WEEKLY_DAYS = 21;
+const WEEKLY_DAYS = 20;
 
 /** A column of words, or of yes and no. */
 interface State {
@@ -45,7 +47,7 @@ export function contextOf({ states, daily, weekly }: SensorLayout): number {
 }
 
 /** What the kept rows of a machine give to learn from. Columns that they no longer have are let go. */
-export function sensorLayout(history: History): SensorLayout {
+export function sensorLayout(history: History, ignored: ReadonlySet<string>): SensorLayout {
   const times = history.allTimes;
   const layout: SensorLayout = {
     sensors: [],
@@ -60,10 +62,13 @@ export function sensorLayout(history: History): SensorLayout {
     const { count, first, varies } = numbersOf(column.numbers);
     const words = wordCounts(column);
     const told = words.reduce((sum, word) => sum + word, 0);
-    if (count === 0 && told === 0) {
+    if (ignored.has(name) || (count === 0 && told === 0)) {
       history.forget(name);
     } else if (told > count) {
-      layout.states.push(stateOf(name, column.known, words));
+      const state = stateOf(name, column.known, words);
+      if (contextOf(layout) + state.values.length < MOST_CONTEXT) {
+        layout.states.push(state);
+      }
     } else if (!varies) {
       layout.still.push({ column: name, value: first });
     } else if (count >= needed) {
@@ -113,12 +118,18 @@ function stateOf(column: string, known: readonly string[], counts: readonly numb
 /** The median of the times between rows. */
 function usualStep(times: Float64Array): number {
   const steps = times.subarray(1).map((time, i) => time - times[i]);
-  const forward = steps.filter((step) => step > 0).sort();
+  // Readings that came at one stroke, without a time of their own, are a millisecond apart.
+  const forward = steps.filter((step) => step > 1).sort();
   return forward[forward.length >> 1] ?? 1000;
 }
 
 function calendarOf(times: Float64Array): { daily: boolean; weekly: boolean } {
-  const days = (times[times.length - 1] - times[0]) / DAY_MS;
+  let [first, last] = [Infinity, -Infinity];
+  for (const time of times) {
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  const days = (last - first) / DAY_MS;
   return { daily: days >= DAILY_DAYS, weekly: days >= WEEKLY_DAYS };
 }
 

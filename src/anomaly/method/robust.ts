@@ -28,9 +28,7 @@ export function robustScale(values: Float64Array, columns: number): Scale {
     const width = (quantileOf(sorted, 0.95) - quantileOf(sorted, 0.05)) / NORMAL_WIDTH;
     const size = Math.abs(middle[column]);
     spread[column] =
-      width > ROUNDING * Math.max(1, size)
-        ? width
-        : standardDeviation(sorted) || Math.max(STILL * size, STILL);
+      width > ROUNDING * size ? width : standardDeviation(sorted) || Math.max(STILL * size, STILL);
   }
   return { middle, spread };
 }
@@ -57,7 +55,7 @@ function standardDeviation(values: Float64Array): number {
     squares += (value - mean) ** 2;
   }
   const deviation = Math.sqrt(squares / values.length) || 0;
-  return deviation > ROUNDING * Math.max(1, Math.abs(mean)) ? deviation : 0;
+  return deviation > ROUNDING * Math.abs(mean) ? deviation : 0;
 }
 
 /** What a mean that weighs values by their age gives to the newest one, for a half-life in rows. */

@@ -1,10 +1,11 @@
 import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
 import { ANOMALY } from '../../settings';
+import { BoundedMap } from '../../util/bounded-map';
 import { isObject } from '../../util/json';
 import { settingsReader } from '../fields/settings-reader';
 import { addColumns } from '../input/columns-seen';
 import type { TableReader } from '../input/table-input';
-import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
+import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import type { FlowNode, Message, Red } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
 import { StatusLine } from '../status/status-line';
@@ -15,8 +16,12 @@ import { taughtRows } from './taught-rows';
 import { answerText, changeTextOf, sensorText } from './texts';
 import type { AnomalyDef, AnomalyRequest } from './types';
 
+/** Keys whose newest answer is kept at most. */
+const MAX_KEYS = 10_000;
 /** Numbers leave with so many digits. */
 const DIGITS = 6;
+
+type Sending = Sendings['list'][number];
 
 interface Reading {
   values: Record<string, unknown>;
@@ -28,6 +33,7 @@ interface Reading {
 export class AnomalyAnswers {
   private readonly gather = new Gather();
   /** The newest answer of each key, for values that are part of a row to come. */
+  private readonly answers = new BoundedMap<string | undefined, AnomalyAnswer>(MAX_KEYS);
   private newest: AnomalyAnswer | undefined;
 
   constructor(
@@ -55,10 +61,11 @@ export class AnomalyAnswers {
       case 'reset':
         await anomalies.reset(request.key);
         this.newest = undefined;
+        this.answers.clear();
         this.show(work.status, anomalies);
         return undefined;
       case 'table':
-        await anomalies.teach(taughtRows(request, this.messages, work), work.signal);
+        await anomalies.teach(taughtRows(request, this.messages, this.read('time'), work), work.signal);
         this.show(work.status, anomalies);
         return undefined;
       case 'reading':
@@ -93,25 +100,44 @@ export class AnomalyAnswers {
     readings: readonly Reading[],
     msg: Message,
     work: MessageWork,
-  ): Promise<Sendings> {
-    const sendings: Sendings['list'][number][] = [];
-    for (const [i, { key, time, values }] of readings.entries()) {
-      addColumns(this.node.id, Object.keys(values));
-      const own = i === readings.length - 1 ? msg : { ...msg };
-      const rows = Object.keys(values).length === 1 ? this.gather.add(key, values) : [values];
-      const changes: AnomalyChange[] = [];
-      for (const row of rows) {
-        this.newest = await anomalies.take(row, { key, time });
-        const { key: of } = this.newest;
-        changes.push(...this.newest.changes.map((change) => ({ ...change, key: of })));
+  ): Promise<Sendings | LaterSendings> {
+    const sendings: Sending[] = [];
+    let failure: Error | undefined;
+    for (const [i, reading] of readings.entries()) {
+      try {
+        sendings.push(
+          ...(await this.reading(anomalies, reading, i === readings.length - 1 ? msg : { ...msg })),
+        );
+      } catch (error) {
+        failure ??= error as Error;
       }
-      const filled = this.newest === undefined ? [] : this.fill(own, this.newest);
-      own[this.property] = this.told(this.newest, changes, filled);
-      const told = this.changes(changes, own);
-      sendings.push([own, null], ...(told.length === 0 ? [] : [[null, told]]));
     }
     this.show(work.status, anomalies);
-    return new Sendings(sendings);
+    if (failure !== undefined && sendings.length === 0) {
+      throw failure;
+    }
+    return failure === undefined ? new Sendings(sendings) : new LaterSendings(thenFail(sendings, failure));
+  }
+
+  private async reading(
+    anomalies: Anomalies,
+    { key, time, values }: Reading,
+    own: Message,
+  ): Promise<Sending[]> {
+    addColumns(this.node.id, Object.keys(values));
+    const rows = Object.keys(values).length === 1 ? this.gather.add(key, values) : [values];
+    const changes: AnomalyChange[] = [];
+    for (const row of rows) {
+      const taken = await anomalies.take(row, { key, time });
+      changes.push(...taken.changes.map((change) => ({ ...change, key: taken.key })));
+      this.answers.set(key, taken);
+      this.newest = taken;
+    }
+    const answer = this.answers.get(key);
+    const filled = answer === undefined ? [] : this.fill(own, answer);
+    this.red.util.setMessageProperty(own, this.property, this.told(answer, changes, filled), true);
+    const told = this.changes(changes, own);
+    return [[own, null], ...(told.length === 0 ? [] : [[null, told] satisfies Sending])];
   }
 
   private get property(): string {
@@ -188,22 +214,32 @@ export class AnomalyAnswers {
 
   /** Writes the expected values of missing sensors into the row, where that is asked for. @returns their columns */
   private fill(msg: Message, { expected }: AnomalyAnswer): string[] {
-    const columns = Object.keys(expected);
-    if (columns.length === 0 || !this.read('fill')) {
-      return [];
-    }
-    const row: unknown = this.red.util.getMessageProperty(msg, this.table.target);
+    const row: unknown =
+      Object.keys(expected).length > 0 && this.read('fill')
+        ? this.red.util.getMessageProperty(msg, this.table.target)
+        : undefined;
     if (!isObject(row) || Array.isArray(row)) {
       return [];
     }
-    const values = Object.entries(expected).map(([column, value]) => [column, short(value)]);
-    this.table.write(msg, { ...row, ...(Object.fromEntries(values) as Record<string, number>) });
-    return columns;
+    const missing = Object.entries(expected).filter(
+      ([column]) => row[column] === undefined || row[column] === null || row[column] === '',
+    );
+    if (missing.length > 0) {
+      const values = missing.map(([column, value]): [string, number] => [column, short(value)]);
+      this.table.write(msg, { ...row, ...Object.fromEntries(values) });
+    }
+    return missing.map(([column]) => column);
   }
 
   private show(status: StatusLine, anomalies: Anomalies): void {
     status.become(() => anomalyStatus(this.red, anomalies.progress, this.newest, this.messages));
   }
+}
+
+/** What was judged leaves; then the message ends with the error of the reading that was not. */
+async function* thenFail(sendings: readonly Sending[], failure: unknown): AsyncGenerator<Sending> {
+  yield* await Promise.resolve(sendings);
+  throw failure;
 }
 
 /** Without the digits that no sensor has. */

@@ -65,7 +65,7 @@ export class AnomalyKeeper {
 
   /** The error of a message that is one too many to wait for a slow disk. */
   refuses(underWay: number): ServiceError | undefined {
-    return this.owned.full(underWay);
+    return this.owned.full(underWay, this.opened?.waitsForDisk);
   }
 
   close(): Promise<void> {

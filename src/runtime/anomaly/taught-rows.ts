@@ -7,10 +7,16 @@ import type { AnomalyRequest } from './types';
 
 type Row = { reading: AnomalyReading; place?: ReadingPlace };
 
-/** The rows of a table of past readings, in the order of the table. @throws ServiceError */
+/**
+ * The rows of a table of past readings, in the order of the table.
+ *
+ * @param named the column of the time, where the dialog names one
+ * @throws ServiceError
+ */
 export async function* taughtRows(
   { table: input, key, rows, shape }: Extract<AnomalyRequest, { kind: 'table' }>,
   messages: ReadMessages,
+  named: string | undefined,
   { signal, status }: MessageWork,
 ): AsyncGenerator<Row> {
   const follower = new Follower(status);
@@ -24,7 +30,7 @@ export async function* taughtRows(
       ? await table().openTableFile(input.path, { signal })
       : await table().openTable(input.value, { signal });
   const { parseSeriesSettings, readingsOf } = seriesLayer();
-  const time = messagesLayer().timeAmong(source.names);
+  const time = named ?? messagesLayer().timeAmong(source.names);
   const cells = readingsOf(source, parseSeriesSettings({ time, outcome: 'none' }), {
     signal,
     onRead: (fraction: number) => follower.show({ key: 'reading', fraction }),

@@ -98,6 +98,20 @@ describe('anomalies in a program', function () {
     }
   });
 
+  it('send no second alarm of an event that goes on for longer than a kill and a start', async () => {
+    const wrong = { bearing: 130 };
+    const before = await start({ folder });
+    await take(before, 0, LEARN);
+    const first = await take(before, LEARN, LEARN + 60, wrong);
+    await before.close();
+    const after = await start({ folder });
+    const later = await take(after, LEARN + 60, LEARN + 80, wrong);
+    const alarms = (answers: AnomalyAnswer[]): number =>
+      answers.filter(({ changes }) => changes.some(({ kind }) => kind === 'alarm')).length;
+    assert.deepEqual([alarms(first), alarms(later)], [1, 0]);
+    assert.equal(later.at(-1)!.alarm, first.at(-1)!.alarm);
+  });
+
   it('learn anew where what was kept is damaged, and leave alone what a newer version wrote', async () => {
     const first = await start({ folder });
     await take(first, 0, LEARN + 5);
@@ -196,6 +210,66 @@ describe('anomalies in a program', function () {
         message: /^Row 2: /,
       },
     );
+  });
+
+  it('take a table that is older than their first readings, and take the same table once', async () => {
+    const notes: AnomalyNote[] = [];
+    const table = () =>
+      Readable.from(Array.from({ length: LEARN }, (_, row) => ({ reading: readingOf(machine, row) })));
+    const one = await start({ folder, onNote: (note) => notes.push(note) });
+    await take(one, LEARN, LEARN + 2);
+    await one.teach(table());
+    await one.settled();
+    const [answer] = await take(one, LEARN + 2, LEARN + 3);
+    assert.deepEqual([answer!.rows, answer!.state], [LEARN + 3, 'usual']);
+    assert.equal(answer!.knows, (LEARN + 2) * 300_000);
+    await one.teach(table());
+    await one.settled();
+    assert.equal(one.progress.rows, LEARN + 3);
+    assert.match(notes.at(-1)!.text, /^300 rows of the table are not newer/);
+    await one.close();
+    const again = await start({ folder });
+    assert.deepEqual([again.progress.rows, again.progress.known], [LEARN + 3, 1]);
+  });
+
+  it('need the times of past readings, and keep what they know where a line of the journal is damaged', async () => {
+    const one = await start({ folder });
+    await assert.rejects(one.teach(Readable.from([{ reading: { a: 1 } }])), {
+      code: 'time.invalid',
+      message: /^Row 1: a row of a table of past readings needs its time/,
+    });
+    await take(one, 0, LEARN + 20);
+    await one.close();
+    for (const name of fs.readdirSync(folder).filter((file) => file.endsWith('.jsonl'))) {
+      const lines = fs.readFileSync(path.join(folder, name), 'utf8').split('\n');
+      const place = lines.findIndex((line) => line.includes(`"taken":${LEARN + 10},`));
+      lines[place] = '{"of":nu';
+      fs.writeFileSync(path.join(folder, name), lines.join('\n'));
+    }
+    const again = await start({ folder });
+    const [answer] = await take(again, LEARN + 20, LEARN + 21);
+    assert.equal(answer!.state, 'usual');
+  });
+
+  it('leave the rows of an alarm out of what they learn after a restart too', async () => {
+    const one = await start({ folder });
+    await take(one, 0, LEARN);
+    await take(one, LEARN, LEARN + 40, { bearing: 130 });
+    await take(one, LEARN + 40, LEARN + 80);
+    await one.close();
+    const again = await start({ folder });
+    const { marks } = again.known.get(null)!.keep().history;
+    assert.equal(marks.slice(LEARN, LEARN + 40).filter((mark) => mark === 1).length, 40);
+  });
+
+  it('count nothing before the first reading, and give memory back with a reset', async () => {
+    const one = await start({ key: 'pump' });
+    assert.deepEqual([one.progress.rows, one.progress.keys], [0, 0]);
+    const columns = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`s${i}`, i]));
+    await one.take({ pump: 'a', ...columns });
+    await assert.rejects(one.take({ pump: 'a', other: 1 }), { code: 'limit.exceeded' });
+    await one.reset('a');
+    assert.equal((await one.take({ pump: 'a', other: 1 })).rows, 1);
   });
 
   it('go on where one reading tells no time', async () => {

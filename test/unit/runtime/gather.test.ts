@@ -24,15 +24,34 @@ describe('single values of several sensors', () => {
     ]);
   });
 
-  it('make a row of what came where one is missing, and of each value where there is one sensor', () => {
+  it('make a row of what came where one is lost, and wait for it in the next round', () => {
     const gather = new Gather();
-    gather.add('m', { a: 1 });
-    gather.add('m', { b: 1 });
-    gather.add('m', { a: 2 });
-    assert.deepEqual(gather.add('m', { a: 3 }), [{ a: 2 }, { a: 3 }]);
+    const rows = ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'c', 'a', 'b', 'c', 'a', 'b', 'c'].flatMap((column) =>
+      gather.add('m', { [column]: 1 }),
+    );
+    assert.deepEqual(
+      rows.map((row) => Object.keys(row).sort().join('')),
+      ['abc', 'abc', 'ac', 'abc', 'abc'],
+    );
+  });
+
+  it('make a row of each value where there is one sensor, or the others have stopped', () => {
     const one = new Gather();
     assert.deepEqual(one.add(undefined, { x: 1 }), []);
     assert.deepEqual(one.add(undefined, { x: 2 }), [{ x: 1 }, { x: 2 }]);
     assert.deepEqual(one.add(undefined, { x: 3 }), [{ x: 3 }]);
+    const two = new Gather();
+    ['a', 'b', 'a', 'b'].forEach((column) => two.add('m', { [column]: 1 }));
+    const alone = [1, 2, 3, 4, 5, 6, 7].flatMap((value) => two.add('m', { a: value }));
+    assert.deepEqual(
+      alone,
+      [1, 2, 3, 4, 5, 6, 7].map((a) => ({ a })),
+    );
+  });
+
+  it('take names that every object has', () => {
+    const gather = new Gather();
+    assert.deepEqual(gather.add('m', { constructor: 1 }), []);
+    assert.deepEqual(gather.add('m', { toString: 2 }), []);
   });
 });
