@@ -67,7 +67,7 @@ describe('Service: how much it takes at once', function () {
       const { x, y } = line(200);
       // Of as many models as it may have: a predict must last.
       const fitted = await h.fit(x, y, 'regression', { task_config: { task: 'regression' } });
-      const long = await h.uploadTest(fitted, line(200_000).x);
+      const long = await h.uploadTest(fitted, line(100_000).x);
       const short = await h.uploadTest(fitted, line(3).x);
       const body = (test: string): string =>
         JSON.stringify({

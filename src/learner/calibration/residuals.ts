@@ -164,6 +164,47 @@ export function atomWeights(
   mixWithAll(forest, mix, out, used, out);
 }
 
+const knownLeafMeans = new WeakMap<ResidualForest, Float64Array>();
+
+/** The mean residual of each leaf. Kept, because each row asks for one of each tree. */
+function leafMeans(forest: ResidualForest): Float64Array {
+  let means = knownLeafMeans.get(forest);
+  if (means === undefined) {
+    const { atoms, offsets, members } = forest;
+    means = new Float64Array(offsets.length - 1);
+    for (let leaf = 0; leaf < means.length; leaf++) {
+      for (let i = offsets[leaf]; i < offsets[leaf + 1]; i++) {
+        means[leaf] += atoms[members[i]] / (offsets[leaf + 1] - offsets[leaf]);
+      }
+    }
+    knownLeafMeans.set(forest, means);
+  }
+  return means;
+}
+
+/** The mean of the distribution around each row, without the weight of each atom. @param rows as many as there are */
+export function meanResiduals(forest: ResidualForest, columns: Uint8Array[], rows: number): Float64Array {
+  const { trees, atoms, overall, mix } = forest;
+  let ofAll = 0;
+  let total = 0;
+  for (let i = 0; i < atoms.length; i++) {
+    ofAll += overall[i] * atoms[i];
+    total += overall[i];
+  }
+  ofAll /= total;
+  const means = leafMeans(forest);
+  const out = new Float64Array(rows).fill(ofAll);
+  const count = trees.roots.length;
+  for (let row = 0; mix < 1 && count > 0 && row < rows; row++) {
+    let sum = 0;
+    for (let tree = 0; tree < count; tree++) {
+      sum += means[leafOf(trees, trees.roots[tree], columns, row)];
+    }
+    out[row] = (1 - mix) * (sum / count) + mix * ofAll;
+  }
+  return out;
+}
+
 /** Writes the sum of the weights that the accepted trees give each atom. Returns the number of trees. */
 function leafWeights(
   { trees, offsets, members }: ResidualForest,

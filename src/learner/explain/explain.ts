@@ -126,18 +126,19 @@ export function explain(
   };
 }
 
-const knownShifts = new WeakMap<Background, { members: Member[]; shift: number }>();
+const knownShifts = new WeakMap<Background, { members: number; shift: number }>();
 
 /** The mean shift of the background rows. Cached, because a stream of single rows asks for it every time. */
 function backgroundShift(model: Model, background: Background): number {
   let known = knownShifts.get(background);
-  if (known?.members !== model.members) {
+  // The first so many of a model are always the same.
+  if (known?.members !== model.members.length) {
     const { columns, numbers = [], rows } = background;
     const table = { columns, numbers };
     const all = Int32Array.from({ length: rows }, (_, row) => row);
     const scaled = ensembleMean(model.members, table, all);
     const shift = meanShifts(model, table, scaled).reduce((sum, one) => sum + one / rows, 0);
-    known = { members: model.members, shift };
+    known = { members: model.members.length, shift };
     knownShifts.set(background, known);
   }
   return known.shift;

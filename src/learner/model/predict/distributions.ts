@@ -1,4 +1,4 @@
-import { atomWeights } from '../../calibration/residuals';
+import { atomWeights, meanResiduals, type ResidualForest } from '../../calibration/residuals';
 import { binAll } from '../../features/binning';
 import type { EncodedTable } from '../../features/encode';
 import { exp, log } from '../../math/numeric';
@@ -18,20 +18,27 @@ export function eachDistribution(
   scaled: Float64Array,
   visit: (weights: Float64Array, width: number, row: number) => void,
 ): void {
-  const { residuals } = model;
+  const { residuals, columns } = residualsAround(model, table, scaled);
+  const weights = new Float64Array(residuals.atoms.length);
+  const widths = widenings(model, table, scaled.length);
+  for (let row = 0; row < scaled.length; row++) {
+    atomWeights(residuals, residuals.mix, columns, row, weights);
+    visit(weights, widths[row], row);
+  }
+}
+
+/** The residuals, and the columns that their trees split at: those of the table, and the prediction. */
+function residualsAround(
+  { residuals }: Model,
+  table: EncodedTable,
+  scaled: Float64Array,
+): { residuals: ResidualForest; columns: Uint8Array[] } {
   if (!residuals) {
     throw new LearnerError('The model holds no residuals.');
   }
-  const rows = scaled.length;
-  const binned = new Uint8Array(rows);
+  const binned = new Uint8Array(scaled.length);
   binAll(scaled, residuals.borders, binned);
-  const withPrediction = [...table.columns, binned];
-  const weights = new Float64Array(residuals.atoms.length);
-  const widths = widenings(model, table, rows);
-  for (let row = 0; row < rows; row++) {
-    atomWeights(residuals, residuals.mix, withPrediction, row, weights);
-    visit(weights, widths[row], row);
-  }
+  return { residuals, columns: [...table.columns, binned] };
 }
 
 /**
@@ -42,18 +49,22 @@ export function eachDistribution(
  * moving the distribution to the ensemble's mean instead costs 1.8 % of the pinball loss.
  */
 export function meanShifts(model: Model, table: EncodedTable, scaled: Float64Array): Float64Array {
-  const { residuals, growth, scale } = model;
-  const { atoms } = residuals!;
+  const { growth, scale } = model;
+  if (growth === undefined) {
+    const { residuals, columns } = residualsAround(model, table, scaled);
+    const widths = widenings(model, table, scaled.length);
+    return meanResiduals(residuals, columns, scaled.length).map((mean, row) => widths[row] * mean);
+  }
+  const { atoms } = model.residuals!;
   const shifts = new Float64Array(scaled.length);
   eachDistribution(model, table, scaled, (weights, width, row) => {
     let sum = 0;
     let total = 0;
     for (let i = 0; i < atoms.length; i++) {
-      const residual = width * atoms[i];
       total += weights[i];
-      sum += weights[i] * (growth === undefined ? residual : exp(scale * residual));
+      sum += weights[i] * exp(scale * width * atoms[i]);
     }
-    shifts[row] = growth === undefined ? sum / total : log(sum / total) / scale;
+    shifts[row] = log(sum / total) / scale;
   });
   return shifts;
 }
