@@ -205,12 +205,12 @@ export class Sensors {
     }
   }
 
-  /** Whether a cell is among the words for missing: as in tables, but in nodes of earlier versions only as it is written. */
+  /** Whether a cell is among the words for missing: as in tables, but in nodes of earlier versions in the same letters only. */
   private isMissing(cell: unknown): boolean {
     const { shape, missingWords } = this.settings;
     return shape === 'auto'
       ? !this.missing.isEmpty && this.missing.means(cell)
-      : typeof cell === 'string' && missingWords.includes(cell);
+      : typeof cell === 'string' && missingWords.includes(cell.trim());
   }
 
   private textValue(text: string): number | boolean | string | undefined {

@@ -89,7 +89,7 @@ describe('bad readings of a series', () => {
     const { rows } = await live(lenient.series, [
       { time: START, x: '1.5', y: 'on' },
       { time: START + MINUTE, x: 'ERR', y: 7 },
-      { time: START + 2 * MINUTE, x: 'offline', y: 'NA' },
+      { time: START + 2 * MINUTE, x: ' offline', y: 'NA' },
       { time: START + 3 * MINUTE, x: NaN, y: '' },
     ]);
     assert.deepEqual(
