@@ -28,7 +28,14 @@ const LAYERS = {
   'src/series': ['src/table', 'src/wire', 'src/util'],
   'src/messages': ['src/table', 'src/wire', 'src/util'],
   'src/watch': ['src/scoring', 'src/table', 'src/wire', 'src/metrics', 'src/util'],
-  'src/anomaly': ['src/learner/math', 'src/metrics', 'src/table', 'src/wire', 'src/util'],
+  'src/anomaly': [
+    'src/series/readings',
+    'src/learner/math',
+    'src/metrics',
+    'src/table',
+    'src/wire',
+    'src/util',
+  ],
   'src/util': [],
 };
 

@@ -3,9 +3,10 @@ import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
 import { LearnThread } from './learn-thread';
 import type { Episode } from './method/alarms';
-import { type Change, Detector, type MarkedRows } from './method/detector';
+import { Detector, type MarkedRows } from './method/detector';
 import { HISTORY_ROWS, type HistoryCell } from './method/history';
 import { MOST_SENSORS } from './method/layout';
+import type { Change } from './method/verdict';
 import { type MachineReading, ReadingReader } from './reading';
 import { AnomalyStore, type Entry } from './store';
 import { TaughtRows } from './taught-rows';
@@ -26,7 +27,8 @@ const MAX_BYTES = 700 * 1024 * 1024;
 /** What a machine of so many columns holds at most, beside what grows with its columns. */
 const BYTES_OF_MACHINE = 150_000;
 const BYTES_OF_COLUMN = 80_000;
-/** Readings that a first fit takes at least. */
+/** Readings before the first verdict, if nothing else is said, and at least. */
+const LEARN_ROWS = 300;
 const LEAST_LEARNED = 100;
 /** Columns of a reading: numbers and states. */
 const MOST_COLUMNS = 200;
@@ -42,27 +44,22 @@ export class Anomalies {
   private readonly learn: number;
   private readonly ignored: ReadonlySet<string>;
   /** The columns of each key, and whether they hold numbers. */
-  private readonly columns = new Map<string | null, Map<string, boolean>>();
+  private readonly columns = new Map<string | null, ReadonlyMap<string, boolean>>();
   /** Keys whose readings told their time. */
   private readonly timed = new Set<string | null>();
   private toldNothingVaries = false;
   private readings = 0;
   private late = 0;
-  private bytes = 0;
   private closed = false;
 
   private constructor(
     options: AnomalyOptions,
     private readonly around: AnomalySurroundings,
   ) {
-    const { key, time, ignore = [], alarms = 1, per = 'week', learn = 300, timezone } = options;
+    const { key, time, ignore = [], alarms = 1, per = 'week', learn = LEARN_ROWS, timezone } = options;
     checkOptions(alarms, per, learn);
-    this.ignored = new Set([
-      ...ignore,
-      ...(key === undefined ? [] : [key]),
-      ...(time === undefined ? [] : [time]),
-    ]);
-    this.reader = new ReadingReader({ key, time, ignore: new Set(ignore) }, timezone);
+    this.ignored = new Set([...ignore, ...[key, time].filter((name) => name !== undefined)]);
+    this.reader = new ReadingReader({ key, time, timezone }, this.ignored);
     this.perWeek = alarms / WEEKS[per];
     this.learn = learn;
     this.store = new AnomalyStore(
@@ -82,7 +79,7 @@ export class Anomalies {
     );
     const yielder = new Yielder();
     for (const [of, machine] of opened.machines) {
-      opened.count(of, machine);
+      opened.columns.set(of, machine.columns);
       opened.fitIfDue(of, machine);
       await yielder.due();
     }
@@ -166,12 +163,9 @@ export class Anomalies {
         );
       }
       const { of, machine } = found;
-      const marked = machine.confirm(id, answer);
-      const episode = machine.episodes.findLast((one) => id === undefined || one.id === id);
-      if (episode !== undefined) {
-        this.appendEpisode(of, machine, episode);
-      }
-      await this.keepAnswer(of, machine, marked === undefined ? [] : [marked]);
+      const { episode, marked } = machine.confirm(id, answer)!;
+      this.appendEpisode(of, machine, episode);
+      await this.keepAnswer(of, machine, [marked]);
       this.fitIfDue(of, machine);
     });
   }
@@ -205,7 +199,6 @@ export class Anomalies {
           await this.store.forget(of, machine.taken);
           this.machines.set(of, new Detector(this.settings(of), undefined, machine.taken));
           this.columns.delete(of);
-          this.bytes = this.bytesOfAll();
         }
       }
     });
@@ -257,23 +250,17 @@ export class Anomalies {
     place: ReadingPlace | undefined,
     row: number,
   ): MachineReading | undefined {
-    try {
-      const placed = this.reader.read(reading, place);
-      if (placed.cells.size === 0) {
-        return undefined;
-      }
-      if (placed.time === undefined) {
-        throw new ServiceError(
-          'time.invalid',
-          'a row of a table of past readings needs its time. Name its column under Time, or send readings one by one as they come.',
-        );
-      }
-      return placed;
-    } catch (error) {
-      throw error instanceof ServiceError
-        ? new ServiceError(error.code, `Row ${row}: ${error.message}`)
-        : error;
+    const placed = this.reader.read(reading, place, row);
+    if (placed.cells.size === 0) {
+      return undefined;
     }
+    if (placed.time === undefined) {
+      throw new ServiceError(
+        'time.invalid',
+        `Row ${row} has no time, which a row of a table of past readings needs. Name its column under Time, or send readings one by one as they come.`,
+      );
+    }
+    return placed;
   }
 
   /** Teaches a machine by rows of the past. One that has learned nothing so far takes its own rows after older ones. */
@@ -294,8 +281,10 @@ export class Anomalies {
       }
       await yielder.due();
     }
-    machine.learnAnew();
-    this.fitIfDue(of, machine);
+    if (left < rows.length) {
+      machine.learnAnew();
+      this.fitIfDue(of, machine);
+    }
     return left;
   }
 
@@ -340,10 +329,8 @@ export class Anomalies {
         `The readings have ${numbers} columns of numbers${key === null ? '' : ` for the key "${key}"`}, and ${all.size} in all: at most ${MOST_SENSORS} sensors, and ${MOST_COLUMNS} columns, are looked at together. Name those that say nothing under Ignore, or split the message.`,
       );
     }
-    if (
-      this.bytes + (this.columns.has(key) ? 0 : BYTES_OF_MACHINE) + added.length * BYTES_OF_COLUMN >
-      MAX_BYTES
-    ) {
+    const others = [...this.columns].filter(([of]) => of !== key).map(([, { size }]) => size);
+    if ([...others, all.size].reduce((sum, size) => sum + bytesOf(size), 0) > MAX_BYTES) {
       throw new ServiceError(
         'limit.exceeded',
         `${this.machines.size} keys fill the memory that is set aside for what is usual (${MAX_BYTES / 1024 / 1024} MB): ` +
@@ -351,22 +338,6 @@ export class Anomalies {
       );
     }
     this.columns.set(key, all);
-    this.bytes = this.bytesOfAll();
-  }
-
-  /** The columns that a machine has by now: those that are gone are forgotten after a fit. */
-  private count(of: string | null, machine: Detector): void {
-    const known = this.columns.get(of);
-    this.columns.set(of, new Map(machine.columns.map((name) => [name, known?.get(name) ?? true])));
-    this.bytes = this.bytesOfAll();
-  }
-
-  private bytesOfAll(): number {
-    let bytes = 0;
-    for (const { size } of this.columns.values()) {
-      bytes += BYTES_OF_MACHINE + size * BYTES_OF_COLUMN;
-    }
-    return bytes;
   }
 
   private add(of: string | null, machine: Detector): Detector {
@@ -469,7 +440,8 @@ export class Anomalies {
           for (const change of machine.learned(learned)) {
             this.around.onChange?.({ ...change, key: of } satisfies AnomalyChange);
           }
-          this.count(of, machine);
+          // Those that are gone are forgotten.
+          this.columns.set(of, machine.columns);
           await this.store.writeWhole(of);
         }),
       )
@@ -491,6 +463,11 @@ export class Anomalies {
       });
     }
   }
+}
+
+/** What a machine of so many columns holds at most. */
+function bytesOf(columns: number): number {
+  return BYTES_OF_MACHINE + columns * BYTES_OF_COLUMN;
 }
 
 /** @throws ServiceError `config.invalid` */

@@ -1,6 +1,6 @@
 export { Anomalies } from './anomalies';
 export type { Episode } from './method/alarms';
-export type { Change, OffSensor, RowVerdict } from './method/detector';
+export type { OffSensor } from './method/verdict';
 export type {
   AnomalyAnswer,
   AnomalyChange,

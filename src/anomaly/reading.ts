@@ -1,18 +1,12 @@
-import { DateReader, isAbsent, parseNumber, show, whyNotDate } from '../table';
-import { ServiceError } from '../wire/service-error';
+import { TimeAndKey } from '../series/readings/time-and-key';
+import { isAbsent, parseNumber } from '../table';
 import type { HistoryCell } from './method/history';
 import type { AnomalyReading, ReadingPlace } from './types';
 
-const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);
+/** No sensor measures more: squares of it would be infinite. */
 const MOST = 1e100;
 /** Characters of a word that count. */
 const MOST_CHARACTERS = 200;
-
-interface Columns {
-  key: string | undefined;
-  time: string | undefined;
-  ignore: ReadonlySet<string>;
-}
 
 /** A reading as a detector takes it. */
 export interface MachineReading {
@@ -24,65 +18,36 @@ export interface MachineReading {
 
 /** Reads key, time and cells of readings. */
 export class ReadingReader {
-  private readonly dates: DateReader;
+  private readonly timeAndKey: TimeAndKey;
 
+  /** @param ignored columns that are no sensors, beside those of key and time */
   constructor(
-    private readonly columns: Columns,
-    timezone: string | undefined,
+    columns: ConstructorParameters<typeof TimeAndKey>[0],
+    private readonly ignored: ReadonlySet<string>,
   ) {
-    this.dates = new DateReader({ zone: timezone });
+    this.timeAndKey = new TimeAndKey(columns);
   }
 
-  /** @throws ServiceError `time.invalid`, `columns.missing` */
-  read(reading: AnomalyReading, place: ReadingPlace = {}): MachineReading {
-    const { key: keyColumn, ignore } = this.columns;
-    const timeColumn =
-      this.columns.time ?? Object.keys(reading).find((name) => TIME_NAMES.has(name.toLowerCase()));
+  /**
+   * @param row of a table, counted from 1
+   * @throws ServiceError `time.invalid`, `columns.missing`
+   */
+  read(reading: AnomalyReading, place: ReadingPlace = {}, row?: number): MachineReading {
+    const { timeAndKey } = this;
+    const column = place.time === undefined ? timeAndKey.timeColumn(reading) : undefined;
+    const skips = timeAndKey.skips(column);
     const cells = new Map<string, HistoryCell>();
     for (const [name, value] of Object.entries(reading)) {
-      const cell = name === timeColumn || name === keyColumn || ignore.has(name) ? undefined : cellOf(value);
+      const cell = skips(name) || this.ignored.has(name) ? undefined : cellOf(value);
       if (cell !== undefined) {
         cells.set(name, cell);
       }
     }
     return {
-      key: this.key(reading, place),
-      time: this.time(place.time ?? (timeColumn === undefined ? undefined : reading[timeColumn]), timeColumn),
+      key: timeAndKey.keyOf(reading, place, row, false),
+      time: timeAndKey.timeOf(reading, column, place, row),
       cells,
     };
-  }
-
-  private key(reading: AnomalyReading, place: ReadingPlace): string | null {
-    const { key: column } = this.columns;
-    const key = place.key ?? (column === undefined ? undefined : reading[column]);
-    if (key !== '' && (typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean')) {
-      return String(key);
-    }
-    if (column === undefined) {
-      return null;
-    }
-    throw new ServiceError(
-      'columns.missing',
-      `The reading has no value in "${column}", the column of the key.`,
-    );
-  }
-
-  private time(value: unknown, column: string | undefined): number | undefined {
-    if (value === undefined || value === null || value === '') {
-      if (this.columns.time === undefined) {
-        return undefined;
-      }
-      throw new ServiceError(
-        'time.invalid',
-        `Column "${this.columns.time}": this reading has no time. Send it with the time at which it was taken.`,
-      );
-    }
-    const time = Math.round(this.dates.instant(value));
-    if (Number.isNaN(time)) {
-      const where = column === undefined ? 'Time' : `Column "${column}"`;
-      throw new ServiceError('time.invalid', `${where}: ${whyNotDate(show(value), value, undefined)}`);
-    }
-    return time;
   }
 }
 
@@ -105,7 +70,6 @@ function cellOf(value: unknown): HistoryCell | undefined {
   return number === undefined ? text.slice(0, MOST_CHARACTERS) : numberOf(number);
 }
 
-/** No sensor measures more: squares of it would be infinite. */
 function numberOf(value: number): number | undefined {
   return Math.abs(value) <= MOST ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Change, RowVerdict } from './method/detector';
+import type { Change, RowVerdict } from './method/verdict';
 
 /** As the anomaly node; its fields have the same names. */
 export interface AnomalyOptions {

@@ -49,8 +49,7 @@ export class AlarmPromise {
   private open: Episode | undefined;
   private past: Episode[];
   private other = { front: undefined as string | undefined, rows: 0 };
-  /** The episodes that the last row has changed. */
-  touched: Episode[] = [];
+  private touched: Episode[] = [];
 
   /** @param perWeek promised alarms */
   constructor(
@@ -95,7 +94,7 @@ export class AlarmPromise {
   /**
    * @param front the sensor that is furthest off
    * @param named names the episode if it sends an alarm
-   * @returns the episode that sends its alarm with this row, and one that sent one and is over
+   * @returns the episode that sends its alarm with this row, one that sent one and is over, and all that it changed
    */
   take(
     row: number,
@@ -103,12 +102,12 @@ export class AlarmPromise {
     rarity: number,
     front: string | undefined,
     named: (episode: Episode) => string | undefined,
-  ): { alarm?: Episode; over?: Episode } {
+  ): { alarm?: Episode; over?: Episode; touched: readonly Episode[] } {
     this.since ??= time;
     this.touched = [];
     let over = this.open !== undefined && row - this.open.last > HOLD_ROWS ? this.close() : undefined;
     if (!(rarity > this.levels.episode)) {
-      return { over };
+      return { over, touched: this.touched };
     }
     let before: Episode | undefined;
     if (this.open !== undefined && this.isAnother(front)) {
@@ -126,10 +125,10 @@ export class AlarmPromise {
     if (open.id === undefined && rarity > this.bar(time)) {
       open.id = named(open);
       open.peak = Math.max(open.peak, rarity);
-      return { over, ...(open.id !== undefined && { alarm: open }) };
+      return { over, touched: this.touched, ...(open.id !== undefined && { alarm: open }) };
     }
     open.peak = Math.max(open.peak, rarity);
-    return { over };
+    return { over, touched: this.touched };
   }
 
   /** Takes an episode as it was before a restart. */
@@ -144,16 +143,15 @@ export class AlarmPromise {
     }
   }
 
-  /** The alarm with this id; without one, the last. */
-  find(id: string | undefined): Episode | undefined {
-    const all = this.open === undefined ? this.past : [...this.past, this.open];
-    return all.findLast((episode) => episode.id !== undefined && (id === undefined || episode.id === id));
-  }
-
   /** Episodes with an alarm, the newest last. */
   get sent(): Episode[] {
     const all = this.open === undefined ? this.past : [...this.past, this.open];
     return all.filter(({ id }) => id !== undefined);
+  }
+
+  /** The alarm with this id; without one, the last. */
+  find(id: string | undefined): Episode | undefined {
+    return this.sent.findLast((episode) => id === undefined || episode.id === id);
   }
 
   keep(): KeptAlarms {

@@ -1,5 +1,5 @@
 import { type Expectations, expected, type Width } from './ridge';
-import { clamp, type Scale, shareOfNewest } from './robust';
+import { clamp, MOST_IN_MEAN, MOST_SPREADS, type Scale, shareOfNewest } from './robust';
 
 /** Times the largest slow mean on held-out rows: beyond, a sensor has moved. */
 const MOVED = 4;
@@ -9,8 +9,6 @@ const LEAST_LARGEST = 0.5;
 const AGAIN_MS = 7 * 86_400_000;
 /** A sensor moves from when its mean has left what held-out rows had. */
 const BEGINS = 1;
-const MOST_SPREADS = 20;
-const MOST_MISSED = 8;
 
 /** How far the slow means of what the ridge from the others missed went on held-out rows. */
 export interface Creep {
@@ -29,7 +27,7 @@ export function creepOf(scale: Scale, scaled: Float64Array, sensors: number, row
     let mean = 0;
     for (let at = j; at < scaled.length; at += sensors) {
       if (!Number.isNaN(scaled[at])) {
-        mean += share * (clamp(scaled[at], -MOST_MISSED, MOST_MISSED) - mean);
+        mean += share * (clamp(scaled[at], -MOST_IN_MEAN, MOST_IN_MEAN) - mean);
         largest[j] = Math.max(largest[j], Math.abs(mean));
       }
     }
@@ -107,7 +105,7 @@ export class Anchor {
       const { means: centre, cross } = reference.expectations;
       const missed = inputs[j] - expected(centre, cross, inputs.length, j, inputs, 0);
       const scaled = (missed - creep.scale.middle[j]) / creep.scale.spread[j];
-      means[j] += creep.share * (clamp(scaled, -MOST_MISSED, MOST_MISSED) - means[j]);
+      means[j] += creep.share * (clamp(scaled, -MOST_IN_MEAN, MOST_IN_MEAN) - means[j]);
       const off = Math.abs(means[j]) / creep.largest[j];
       if (off <= BEGINS) {
         since[j] = NaN;

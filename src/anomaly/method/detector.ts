@@ -2,23 +2,12 @@ import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { Anchor, type KeptAnchor } from './creep';
 import { fitUsual, type HistoryRows } from './fit';
 import { History, type HistoryCell, type KeptHistory, type Mark } from './history';
-import {
-  contextOf,
-  isGap,
-  newValueOf,
-  type SensorLayout,
-  sensorLayout,
-  trainRowsOf,
-  writeContext,
-} from './layout';
-import { ALL, CROSS, KINDS, LEVEL, type OffKind } from './statistics';
+import { isGap, newValueOf, rowOf, type SensorLayout, sensorLayout, trainRowsOf } from './layout';
 import { rarityOf } from './tail';
-import { freshMemory, type RowMemory, type ScoredRow, scoreRow, TRUSTED_R2, type UsualModel } from './usual';
+import { freshMemory, type RowMemory, type ScoredRow, scoreRow, type UsualModel } from './usual';
+import { type Change, expectedOf, frontOf, offSensors, type RowVerdict } from './verdict';
 
-const DAY_MS = 86_400_000;
-const WEEK_MS = 7 * DAY_MS;
-/** Rows before the first verdict, if nothing else is said. */
-export const LEARN_ROWS = 300;
+const WEEK_MS = 7 * 86_400_000;
 /** Until there are so many rows, the next fit comes at so many times those of the last one. */
 const GROWING_ROWS = 4000;
 const GROWTH = 1.5;
@@ -30,10 +19,6 @@ const MOST_TOLD = 20;
 const AGAIN_ROWS = 1000;
 /** The first fit that has seen so much is the one that creeping is measured by. */
 const ANCHOR_MS = 2 * WEEK_MS;
-/** Sensors that are named: those beyond so many spreads, and beyond this share of the first. */
-const NAMED_SPREADS = 3.5;
-const NAMED_SHARE = 0.5;
-const MOST_NAMED = 3;
 /** Faults take at most this share out of the history. */
 const MOST_ODD = 0.25;
 /** More odd periods than this are how the machine lives, such as each start in the morning. */
@@ -54,19 +39,6 @@ export interface DetectorSettings {
   ignored: ReadonlySet<string>;
 }
 
-/** A sensor that is off. */
-export interface OffSensor {
-  column: string;
-  value: number;
-  expected: number;
-  /** Of 90 % of the rows. */
-  low: number;
-  high: number;
-  /** Spreads off. */
-  off: number;
-  kind: OffKind;
-}
-
 /** Rows that people said something of. */
 export interface MarkedRows {
   from: number;
@@ -75,32 +47,6 @@ export interface MarkedRows {
   /** By the answer to the question about odd periods. */
   isOddAnswered?: boolean;
 }
-
-/** What is told of a row. */
-export interface RowVerdict {
-  /** `learning`: too few rows; `new`: a state that was not met before; `late`: older than rows before. */
-  state: 'learning' | 'usual' | 'unusual' | 'new' | 'late';
-  rows: number;
-  needed: number;
-  /** Milliseconds of readings that it knows. */
-  knows: number;
-  /** A row like this, or less usual, comes once in so many milliseconds. */
-  onceIn?: number;
-  /** The alarm of the episode under way. */
-  alarm?: string;
-  sensors: OffSensor[];
-  /** The expected values of missing sensors that the others tell. */
-  expected: Record<string, number>;
-  changes: Change[];
-}
-
-export type Change =
-  | { kind: 'alarm'; id: string; sensors: OffSensor[]; onceIn: number; time: number }
-  | { kind: 'over'; id: string; start: number; end: number }
-  | { kind: 'moved'; column: string; by: number; since: number; time: number }
-  | { kind: 'new_state'; column: string; value: HistoryCell; time: number }
-  | { kind: 'learned'; rows: number; knows: number }
-  | { kind: 'odd_history'; periods: { start: number; end: number }[] };
 
 /** What a fit takes and gives: it may be made in another thread. */
 export interface LearnTask {
@@ -150,6 +96,8 @@ export class Detector {
   private odd: { from: number; to: number }[] | undefined;
   /** Whether odd periods were asked for: once, after the first fit. */
   private isAsked: boolean;
+  /** The episodes that the last row has changed. */
+  touched: readonly Episode[] = [];
   private isClaimed = false;
   private notBefore = 0;
   private isAnswered = false;
@@ -204,8 +152,9 @@ export class Detector {
     return this.knowledge !== undefined;
   }
 
-  get columns(): string[] {
-    return this.history.names;
+  /** The columns of the rows that are kept, and whether they have numbers. */
+  get columns(): ReadonlyMap<string, boolean> {
+    return this.history.kinds;
   }
 
   /** The time of a reading that tells none: now, or after the one before. */
@@ -265,6 +214,7 @@ export class Detector {
 
   /** Takes a row, and says how unusual it is. */
   take(time: number, cells: ReadonlyMap<string, HistoryCell>): RowVerdict {
+    this.touched = [];
     if (this.isLate(time)) {
       return this.verdict('late');
     }
@@ -282,7 +232,7 @@ export class Detector {
     this.memory = isGap(knowledge.layout, before, time)
       ? freshMemory(knowledge.usual)
       : (this.memory ?? this.memoryBefore(row, knowledge));
-    const { values, context } = rowOf(knowledge.layout, time, cells);
+    const { values, context } = rowOf(knowledge.layout, time, (column) => cells.get(column));
     const scored = scoreRow(knowledge.usual, values, context, this.memory);
     return this.judged(knowledge, row, time, values, scored, moved);
   }
@@ -346,9 +296,12 @@ export class Detector {
   /**
    * What people say of an alarm: without an id, of the last one.
    *
-   * @returns what was marked by it; undefined where there is no such alarm
+   * @returns its episode and what was marked by it; undefined where there is no such alarm
    */
-  confirm(id: string | undefined, answer: 'real' | 'usual'): MarkedRows | undefined {
+  confirm(
+    id: string | undefined,
+    answer: 'real' | 'usual',
+  ): { episode: Episode; marked: MarkedRows } | undefined {
     const episode = this.alarms.find(id);
     if (episode === undefined) {
       return undefined;
@@ -361,7 +314,7 @@ export class Detector {
       this.anchor = undefined;
     }
     this.isAnswered = true;
-    return marked;
+    return { episode, marked };
   }
 
   /**
@@ -391,16 +344,12 @@ export class Detector {
     }));
   }
 
-  /** The episodes that the last row has changed. */
-  get touched(): Episode[] {
-    return this.alarms.touched;
-  }
-
   /** The episode under way. */
   get episode(): Episode | undefined {
     return this.alarms.current;
   }
 
+  /** Episodes that sent an alarm, the newest last. */
   get episodes(): Episode[] {
     return this.alarms.sent;
   }
@@ -428,16 +377,9 @@ export class Detector {
 
   private isLate(time: number): boolean {
     const { history } = this;
-    if (history.length === 0 || time >= history.time(history.taken - 1)) {
-      this.late = 0;
-      return false;
-    }
-    this.late++;
-    if (this.late < CLOCK_ROWS) {
-      return true;
-    }
-    this.late = 0;
-    return false;
+    const isBefore = history.length > 0 && time < history.time(history.taken - 1);
+    this.late = isBefore ? (this.late + 1) % CLOCK_ROWS : 0;
+    return this.late > 0;
   }
 
   private isDue(): boolean {
@@ -468,14 +410,12 @@ export class Detector {
   private memoryBefore(end: number, { layout, usual }: Knowledge): RowMemory {
     const { history } = this;
     let memory = freshMemory(usual);
-    const context = new Float64Array(contextOf(layout));
     for (let row = Math.max(history.first, end - WARM_ROWS); row < end; row++) {
       const time = history.time(row);
       if (row > history.first && isGap(layout, history.time(row - 1), time)) {
         memory = freshMemory(usual);
       }
-      writeContext(layout, time, (column) => history.word(column, row), context);
-      const values = Float64Array.from(layout.sensors, (column) => history.number(column, row));
+      const { values, context } = rowOf(layout, time, (column) => history.cell(column, row));
       scoreRow(usual, values, context, memory);
     }
     return memory;
@@ -486,7 +426,7 @@ export class Detector {
       return [];
     }
     const { anchor, layout } = this.anchor;
-    const { values, context } = rowOf(layout, time, cells);
+    const { values, context } = rowOf(layout, time, (column) => cells.get(column));
     return anchor.take(values, context, time).map(({ sensor, by, since }) => ({
       kind: 'moved',
       column: layout.sensors[sensor],
@@ -508,11 +448,12 @@ export class Detector {
     const onceIn = layout.step * 10 ** rarityOf(usual.total, scored.rarity);
     const front = frontOf(layout, scored);
     const { key } = this.settings;
-    const { alarm, over } = this.alarms.take(row, time, scored.rarity, front, ({ start }) =>
+    const { alarm, over, touched } = this.alarms.take(row, time, scored.rarity, front, ({ start }) =>
       [...(key === undefined ? [] : [key]), new Date(start).toISOString()].join(' '),
     );
     // Before the episode is over: a fit may come meanwhile.
-    for (const episode of this.alarms.touched) {
+    this.touched = touched;
+    for (const episode of touched) {
       this.leaveOut(episode);
     }
     const changes = [
@@ -554,84 +495,4 @@ export class Detector {
     const { rows, knows } = this;
     return { state, rows, needed: this.settings.learn, knows, sensors: [], expected: {}, changes: [] };
   }
-}
-
-function rowOf(
-  layout: SensorLayout,
-  time: number,
-  cells: ReadonlyMap<string, HistoryCell>,
-): { values: Float64Array; context: Float64Array } {
-  const context = new Float64Array(contextOf(layout));
-  writeContext(
-    layout,
-    time,
-    (column) => {
-      const cell = cells.get(column);
-      return typeof cell === 'string' ? cell : undefined;
-    },
-    context,
-  );
-  const values = Float64Array.from(layout.sensors, (column) => {
-    const cell = cells.get(column);
-    return typeof cell === 'number' ? cell : NaN;
-  });
-  return { values, context };
-}
-
-function frontOf({ sensors }: SensorLayout, { weights }: ScoredRow): string {
-  let front = 0;
-  weights.forEach((weight, j) => (front = weight > weights[front] ? j : front));
-  return sensors[front];
-}
-
-/** The sensors that are furthest off, with what was expected of them. */
-function offSensors(
-  usual: UsualModel,
-  { sensors }: SensorLayout,
-  values: Float64Array,
-  scored: ScoredRow,
-): OffSensor[] {
-  const order = [...scored.weights.keys()].sort((a, b) => scored.weights[b] - scored.weights[a]);
-  const most = scored.weights[order[0]];
-  return order
-    .filter((j) => scored.weights[j] > NAMED_SPREADS && scored.weights[j] > NAMED_SHARE * most)
-    .slice(0, MOST_NAMED)
-    .map((j) => ({
-      column: sensors[j],
-      value: values[j],
-      ...bandOf(usual, scored, j),
-      off: scored.weights[j],
-      kind: KINDS[scored.kinds[j]],
-    }));
-}
-
-/** What is expected of a sensor, by the view that knows it well, and the range of 90 % of the rows around it. */
-function bandOf(
-  { width, known, scale }: UsualModel,
-  { expected }: ScoredRow,
-  sensor: number,
-): { expected: number; low: number; high: number } {
-  const view = [CROSS, ALL].find((one) => known[one].r2[sensor] >= TRUSTED_R2) ?? LEVEL;
-  const middle = expected[view * width.sensors + sensor];
-  const { low, high } = known[view];
-  return {
-    expected: middle,
-    low: middle + low[sensor] * scale.spread[sensor],
-    high: middle + high[sensor] * scale.spread[sensor],
-  };
-}
-
-/** What the others tell of sensors that are missing: nothing where they say little of them. */
-function expectedOf(
-  { known, width }: UsualModel,
-  { sensors }: SensorLayout,
-  values: Float64Array,
-  { expected }: ScoredRow,
-): Record<string, number> {
-  const told = sensors.flatMap((column, j) =>
-    Number.isNaN(values[j]) && known[CROSS].r2[j] >= TRUSTED_R2
-      ? [[column, expected[CROSS * width.sensors + j]] as const]
-      : [],
-  );
-  return Object.fromEntries(told);
 }

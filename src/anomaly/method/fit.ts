@@ -1,7 +1,7 @@
 import { quantileOf } from '../../metrics/regression';
 import { creepOf } from './creep';
 import { added, fitExpectations, type InputMoments, inputsOf, momentsOf, type Width } from './ridge';
-import { clamp, robustScale, shareOfNewest, sortedColumn } from './robust';
+import { clamp, MOST_SPREADS, robustScale, shareOfNewest, sortedColumn } from './robust';
 import {
   ALL,
   CROSS,
@@ -14,7 +14,7 @@ import {
   VIEWS,
 } from './statistics';
 import { fitTail, rarityOf } from './tail';
-import { expectRow, keepRows, knownBy, MOST_SPREADS, type UsualModel, writePast } from './usual';
+import { expectRow, keepRows, knownBy, type UsualModel, writePast } from './usual';
 
 /** The train rows are held out in so many blocks of time. */
 const BLOCKS = 5;

@@ -69,6 +69,13 @@ export class History {
     return [...this.columns.keys()];
   }
 
+  /** The columns, and whether they have numbers. */
+  get kinds(): Map<string, boolean> {
+    const hasNumbers = ({ numbers }: HistoryColumn): boolean =>
+      numbers.some((number) => !Number.isNaN(number));
+    return new Map([...this.columns].map(([name, column]) => [name, hasNumbers(column)]));
+  }
+
   /** @returns the number of the row */
   push(time: number, cells: ReadonlyMap<string, HistoryCell>): number {
     if (this.taken - this.begun >= this.room && this.room < HISTORY_ROWS) {
@@ -111,27 +118,31 @@ export class History {
   }
 
   /** The number in a cell; NaN where there is none. */
-  number(name: string, row: number): number {
+  private number(name: string, row: number): number {
     return this.columns.get(name)?.numbers[this.placeOf(row)] ?? NaN;
   }
 
   /** The word in a cell: undefined where there is none, null for one of the words that are not told apart. */
-  word(name: string, row: number): string | null | undefined {
+  private word(name: string, row: number): string | null | undefined {
     const column = this.columns.get(name);
     const place = column?.words[this.placeOf(row)] ?? NONE;
     return place === NONE ? undefined : place === OTHER_WORDS ? null : column?.known[place];
+  }
+
+  /** A number or a word; null for a word that is not told apart, undefined for none. */
+  cell(name: string, row: number): HistoryCell | null | undefined {
+    const word = this.word(name, row);
+    const number = this.number(name, row);
+    return word === undefined && !Number.isNaN(number) ? number : word;
   }
 
   /** The cells of a row. */
   cells(row: number): Map<string, HistoryCell> {
     const cells = new Map<string, HistoryCell>();
     for (const name of this.columns.keys()) {
-      const number = this.number(name, row);
-      const word = this.word(name, row);
-      if (!Number.isNaN(number)) {
-        cells.set(name, number);
-      } else if (typeof word === 'string') {
-        cells.set(name, word);
+      const cell = this.cell(name, row);
+      if (cell !== undefined && cell !== null) {
+        cells.set(name, cell);
       }
     }
     return cells;

@@ -186,6 +186,25 @@ export function writeContext(
   }
 }
 
+/** A row as it is scored. @param cellOf a number, a word, null for one that is not told apart, or undefined */
+export function rowOf(
+  layout: SensorLayout,
+  time: number,
+  cellOf: (column: string) => HistoryCell | null | undefined,
+): { values: Float64Array; context: Float64Array } {
+  const context = new Float64Array(contextOf(layout));
+  const wordOf = (column: string): string | null | undefined => {
+    const cell = cellOf(column);
+    return typeof cell === 'number' ? undefined : cell;
+  };
+  writeContext(layout, time, wordOf, context);
+  const values = Float64Array.from(layout.sensors, (column) => {
+    const cell = cellOf(column);
+    return typeof cell === 'number' ? cell : NaN;
+  });
+  return { values, context };
+}
+
 /** The kept rows as a fit takes them. */
 export function trainRowsOf(history: History, layout: SensorLayout): HistoryRows {
   const { sensors } = layout;

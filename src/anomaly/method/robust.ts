@@ -7,6 +7,11 @@ const ROUNDING = 1e-9;
 /** The spread of a column that never varied, as a share of its middle. */
 const STILL = 1e-3;
 
+/** Standardised values are held within this. */
+export const MOST_SPREADS = 20;
+/** What is missed, in its scale, counts for as much at most in a slow mean. */
+export const MOST_IN_MEAN = 8;
+
 /** The middle and the spread of each column. */
 export interface Scale {
   middle: Float64Array;

@@ -1,5 +1,5 @@
 import { quantileOf } from '../../metrics/regression';
-import { robustScale, type Scale, shareOfNewest, sortedColumn } from './robust';
+import { clamp, MOST_IN_MEAN, robustScale, type Scale, shareOfNewest, sortedColumn } from './robust';
 
 /**
  * The three expectations of a sensor: from states and calendar (level), from those and the other sensors now (cross), and
@@ -18,8 +18,7 @@ const RESTLESS_SHARE = shareOfNewest(15);
 /** What keeps the logarithm of a silent sensor finite, and the most that one row adds. */
 const SILENCE = 0.01;
 const MOST_RESTLESS = 16;
-/** A row counts for as much at most in a slow mean, and a sensor in a mean over sensors. */
-const MOST_IN_MEAN = 8;
+/** A sensor counts for as much at most in a mean over sensors. */
 const MOST_IN_SQUARES = 10;
 /** Least scales of what an expectation missed, in usual spreads: below, a miss is no news. */
 const LEAST_MISSED = [0.05, 0.02, 0.02];
@@ -146,7 +145,7 @@ function slowMeans(values: Float64Array, columns: number, share: number, start: 
 }
 
 function limit(value: number): number {
-  return value < -MOST_IN_MEAN ? -MOST_IN_MEAN : value > MOST_IN_MEAN ? MOST_IN_MEAN : value;
+  return clamp(value, -MOST_IN_MEAN, MOST_IN_MEAN);
 }
 
 /**

@@ -2,7 +2,7 @@ import { quantileOf } from '../../metrics/regression';
 import type { Creep } from './creep';
 import { correctByNearRows, keptPlaces, type NearRows } from './near-rows';
 import { type Expectations, expected, inputsOf, type Width } from './ridge';
-import { clamp, type Scale, shareOfNewest } from './robust';
+import { clamp, MOST_SPREADS, type Scale, shareOfNewest } from './robust';
 import {
   ALL,
   CROSS,
@@ -18,8 +18,6 @@ import {
 } from './statistics';
 import { rarityOf, type Tail } from './tail';
 
-/** Standardised values are held within this. */
-export const MOST_SPREADS = 20;
 /** The half-lives, in rows, of the means of the past that the view `all` knows. */
 const PAST_SHARES = [1, 10].map(shareOfNewest);
 /** Missing cells are filled from each other, so often. */

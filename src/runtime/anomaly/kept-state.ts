@@ -21,7 +21,7 @@ export function showKeptAnomalies(red: Red, node: FlowNode, keeper: AnomalyKeepe
     const anomalies = await keeper.open();
     StatusLine.of(node, red).showIdle(anomalyStatus(red, anomalies.progress, undefined, undefined));
     for (const machine of anomalies.known.values()) {
-      addColumns(node.id, machine.columns);
+      addColumns(node.id, [...machine.columns.keys()]);
     }
   }
 }

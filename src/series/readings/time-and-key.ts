@@ -19,7 +19,7 @@ export function timeColumnOf(names: readonly string[], given: string | undefined
 export class TimeAndKey {
   private readonly dates: DateReader;
 
-  constructor(private readonly settings: SeriesSettings) {
+  constructor(private readonly settings: Pick<SeriesSettings, 'key' | 'time'> & { timezone?: string }) {
     this.dates = new DateReader({ zone: settings.timezone });
   }
 

@@ -207,7 +207,7 @@ describe('anomalies in a program', function () {
       forth.teach(Readable.from([{ reading: { time: 1, a: 1 } }, { reading: { time: 'soon', a: 1 } }])),
       {
         code: 'time.invalid',
-        message: /^Row 2: /,
+        message: /^Column "time", row 2: "soon" is not a date/,
       },
     );
   });
@@ -236,7 +236,7 @@ describe('anomalies in a program', function () {
     const one = await start({ folder });
     await assert.rejects(one.teach(Readable.from([{ reading: { a: 1 } }])), {
       code: 'time.invalid',
-      message: /^Row 1: a row of a table of past readings needs its time/,
+      message: /^Row 1 has no time, which a row of a table of past readings needs/,
     });
     await take(one, 0, LEARN + 20);
     await one.close();
