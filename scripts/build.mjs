@@ -1,7 +1,8 @@
 /*
- * Builds dist/ and the script of the sidebar: TypeScript by its compiler (arguments of the command are passed to it), then
- * what Node-RED looks for beside each node's .js: dialogs with their defaults, icons, catalogues. It fails where a file
- * is missing in the end, and leaves nothing of an earlier build, so that npm never packs half a package.
+ * Builds dist/ and the script of the sidebar: TypeScript by its compiler (arguments of the command are passed to it), the
+ * scripts of threads as one file each, then what Node-RED looks for beside each node's .js: dialogs with their defaults,
+ * icons, catalogues. It fails where a file is missing in the end, and leaves nothing of an earlier build, so that npm
+ * never packs half a package.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,6 +11,7 @@ import path from 'node:path';
 import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
 import { sidebarScript } from './lib/sidebar-script.mjs';
+import { joinThreadScripts } from './lib/thread-scripts.mjs';
 import { COPIED, missingFiles } from './lib/whole-package.mjs';
 
 /** Not on standard output, which `npm pack --json` writes its answer to. */
@@ -30,6 +32,10 @@ const failed = [
   say(`compiling ${what}`);
   return !compile(project, ...options);
 });
+if (failed.length === 0) {
+  say('joining the scripts of threads');
+  joinThreadScripts({ sourcemap: options.includes('--sourceMap') });
+}
 say('writing the dialogs and the sidebar');
 const settings = path.join(dist, 'src', 'settings', 'index.js');
 for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) : []) {
