@@ -46,7 +46,7 @@
     );
   };
 
-  /* What is typed and not kept yet: new numbers of the model take nothing from a field that is being filled in. */
+  /* What is typed and not kept yet, or on its way: new numbers of the model take nothing from a field that is being filled in. */
   let typed;
 
   /*
@@ -81,6 +81,8 @@
             draw();
           },
           onchange: () => save(),
+          // A field that was drawn anew meanwhile tells no change.
+          onblur: () => save(),
         }),
       );
     };
@@ -94,10 +96,14 @@
     /* Kept once a field is left, and the focus goes where it was going. */
     let saving;
     function save() {
-      if (typed?.name === name) {
-        typed = undefined;
-        saving = keep(given());
+      const mine = typed;
+      if (mine?.name !== name || mine.isSaving) {
+        return;
       }
+      mine.isSaving = true;
+      saving = keep(given()).always(() => {
+        typed = typed === mine ? undefined : typed;
+      });
     }
 
     function draw() {

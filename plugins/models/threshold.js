@@ -86,12 +86,17 @@
     };
   };
 
+  /* The slider that was moved last, and where it stands. */
+  let moved;
+
   /*
+   * The slider of a model that is drawn anew, for new costs or numbers, stays where it was moved to.
+   *
    * @param choose keeps a threshold: a number, what it is the best for, or null; left out where the model is gone
    * @param price keeps costs
    */
   models.threshold = (curve, card, { choose, price }) => {
-    const { scores, thresholds = {}, threshold } = card;
+    const { name, scores, thresholds = {}, threshold } = card;
     const { positive, positives, negatives } = curve;
     const points = pointsOf(curve);
     /* The last point that is not below a probability. */
@@ -143,7 +148,7 @@
       max: points.length - 1,
       value: chosen,
       'aria-label': text('picture.threshold'),
-      oninput: () => move(Number(slider.value)),
+      oninput: () => moveTo(points[slider.value].from),
     });
     const button = (key, label, onclick) =>
       el(
@@ -162,11 +167,19 @@
       costs.show({ ...points[to], from });
       place?.();
     }
+    function moveTo(from, by) {
+      moved = { figure, name, inUseFrom, from, by };
+      move(pointAt(by ? thresholds[by].at : from), by);
+    }
     const costs = models.costs(curve, card, { points, probable: foundFrom(curve, 0.5), keep: price });
     move(chosen);
     // Costs that were typed a moment ago are kept first.
     const chosenAfterCosts = (wish) => $.when(costs.kept()).always(() => choose(wish));
     const known = RULES.filter((one) => thresholds.label === positive && thresholds[one]);
+    if (moved?.figure.isConnected && moved.name === name && moved.inUseFrom === inUseFrom) {
+      const { from, by } = moved;
+      moveTo(from, known.includes(by) ? by : undefined);
+    }
     figure.classList.add('tabular-tall');
     figure.append(
       el('label', { class: 'tabular-threshold' }, text('picture.threshold'), slider),
@@ -177,9 +190,7 @@
             'div',
             { class: 'tabular-buttons tabular-best' },
             el('span', {}, text('threshold.best')),
-            known.map((one) =>
-              button(one, text(`threshold.${one}`), () => move(pointAt(thresholds[one].at), one)),
-            ),
+            known.map((one) => button(one, text(`threshold.${one}`), () => moveTo(thresholds[one].at, one))),
           ),
       costs.root,
       el('p', { class: 'tabular-said tabular-in-use' }, text('threshold.inUse'), ' ', inUse(threshold)),

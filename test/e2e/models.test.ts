@@ -723,14 +723,26 @@ describe('the sidebar Models, in Chromium', function () {
     const totals = async () =>
       (await page.locator('.tabular-totals tr').allInnerTexts()).map((line) => line.split('\t'));
     assert.deepEqual(await totals(), [], 'nothing is known of costs');
+    await page.getByRole('slider', { name: 'Threshold' }).focus();
+    await page.keyboard.press('Home');
+    const moved = await page.locator('.tabular-said').first().innerText();
     await missed.fill('20');
     // What is typed next is not lost as the first is kept and all is drawn anew.
     await missed.press('Tab');
     await falseAlarm.fill('2');
     await page.getByRole('button', { name: 'costs', exact: true }).waitFor();
     assert.equal(await falseAlarm.inputValue(), '2');
+    assert.equal(await page.locator('.tabular-said').first().innerText(), moved, 'the slider stays');
     await falseAlarm.press('Tab');
-    await page.locator('.tabular-scores').getByText('Cost').waitFor();
+    // At the top stands what is kept, in the table what is typed.
+    await page.waitForFunction(() => {
+      const cells = (rows: string) => [...document.querySelectorAll<HTMLElement>(`${rows} tr`)];
+      const kept = cells('.tabular-scores').find(({ innerText }) => innerText.startsWith('Cost'));
+      const [, probable] = cells('.tabular-totals');
+      return (
+        kept !== undefined && kept.querySelector('td')?.innerText === probable?.querySelector('td')?.innerText
+      );
+    });
     await page.getByRole('button', { name: 'costs', exact: true }).click();
     const [here, probable, best] = await totals();
     assert.match(here![0]!, /^At [\d.]+%, as shown$/);
