@@ -60,6 +60,8 @@
     let filtered = false;
     let panel;
     let list;
+    /* Where the field was as the list was put beside it. */
+    let placed;
 
     const isOpen = () => panel !== undefined;
     const options = () => list.children();
@@ -74,6 +76,14 @@
       input.attr({ 'aria-expanded': 'false', 'aria-activedescendant': null });
       $(window).off(`.${id}`);
       input.parents().off(`scroll.${id}`);
+    }
+
+    /* The click that opens a list may have brought its field into view: that is told after it is open. */
+    function scrolled() {
+      const { left, top } = input[0].getBoundingClientRect();
+      if (left !== placed.left || top !== placed.top) {
+        close();
+      }
     }
 
     function activate(index) {
@@ -143,12 +153,13 @@
         panel.container.addClass('tabular-panel').on('mousedown', (event) => event.preventDefault());
         input.attr('aria-expanded', 'true');
         $(window).on(`resize.${id}`, close);
-        input.parents().on(`scroll.${id}`, close);
+        input.parents().on(`scroll.${id}`, scrolled);
       }
       fill();
       // Measured as high as it would be, then put where there is room for it.
       panel.container.css({ display: 'block', height: 'auto', width: input.outerWidth() });
       panel.container.css(place(input[0], panel.container.outerHeight()));
+      placed = input[0].getBoundingClientRect();
       activate(shown.findIndex(({ value }) => !many && !filter && value === input.val()));
     }
 
