@@ -66,10 +66,15 @@ describe('doubts about columns that tell the target', function () {
     fs.rmSync(folder, { recursive: true, force: true });
   });
 
-  const fit = async (table: Row[], target: string, ignore: string[] = []): Promise<ModelCard> => {
+  const fit = async (
+    table: Row[],
+    target: string,
+    ignore: string[] = [],
+    relativeTo?: string,
+  ): Promise<ModelCard> => {
     const warnings: string[] = [];
     const card = await tabular.train({
-      ...{ table, target, ignore, model: `${target} without ${ignore.join()}` },
+      ...{ table, target, ignore, relativeTo, model: `${target} without ${ignore.join()}` },
       task:
         typeof table[0]![target] === 'number' && target !== 'Machine_failure'
           ? 'regression'
@@ -134,6 +139,19 @@ describe('doubts about columns that tell the target', function () {
     assert.deepEqual((await fit(rows, 'price')).doubted_columns, ['price_per_piece']);
     const lagged = rows.map(({ price_per_piece: value, ...row }) => ({ ...row, price_yesterday: value! }));
     assert.equal((await fit(lagged, 'price')).doubted_columns, undefined);
+  });
+
+  it('says nothing of a sensor that goes on as it did', async () => {
+    const next = numbers(13);
+    const rows = Array.from({ length: 400 }, (): Row => {
+      const [vibration, temperature, change] = [5 + next(), next(), next() - 0.5];
+      const noise = { load: next(), room: next(), current: next() };
+      const row = { vibration, temperature, 'vibration change 10m': change, ...noise };
+      return { ...row, 'vibration in 10m': vibration + change + temperature + next() / 50 };
+    });
+    const card = await fit(rows, 'vibration in 10m', [], 'vibration');
+    assert.ok(card.scores!.r2! > 0.99);
+    assert.equal(card.doubts, undefined);
   });
 
   it('says nothing of an honest table', async () => {

@@ -78,6 +78,10 @@ function toldTogether(card: FittedModel): Doubt | undefined {
     few.push(column);
     sum += share;
   }
+  // What the target was before is no part of what it will be.
+  if (few.some((column) => isEarlier(column, relative))) {
+    return undefined;
+  }
   const isWhole = sum >= WHOLE && few.length <= MAX_TOGETHER && few.length < columns.length;
   if (isWhole && few.length === 1) {
     return toldBy(few);
@@ -88,6 +92,16 @@ function toldTogether(card: FittedModel): Doubt | undefined {
   // What a sensor was a moment ago tells nearly all of what it will be, in several windows.
   const isSlow = order === 'time' && scores?.baseline_now === undefined;
   return isWhole && !isSlow && few.length * 2 <= columns.length ? toldBy(few) : undefined;
+}
+
+/** Whether a column tells what a sensor was before, by its name. */
+function isEarlier(column: string, sensor: string | undefined): boolean {
+  const words = wordsOf(column);
+  return (
+    sensor !== undefined &&
+    wordsOf(sensor).every((word) => words.includes(word)) &&
+    words.some((word) => EARLIER.test(word))
+  );
 }
 
 function toldBy(columns: readonly string[]): Doubt {
