@@ -10,7 +10,7 @@ import path from 'node:path';
 
 import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
-import { sidebarScript } from './lib/sidebar-script.mjs';
+import { writeSidebarScript } from './lib/sidebar-script.mjs';
 import { joinThreadScripts } from './lib/thread-scripts.mjs';
 import { COPIED, missingFiles } from './lib/whole-package.mjs';
 
@@ -51,10 +51,8 @@ for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) 
 for (const [from, to] of Object.entries(COPIED)) {
   cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
 }
-const fitStatus = path.join(dist, 'src', 'runtime', 'status', 'fit-status.js');
-if (existsSync(fitStatus)) {
-  const { RARE_FROM } = require(fitStatus);
-  writeFileSync(sidebar, sidebarScript({ RARE_FROM }));
+if (existsSync(settings)) {
+  writeSidebarScript(sidebar);
 }
 const missing = missingFiles(root);
 if (missing.length > 0) {

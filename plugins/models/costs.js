@@ -1,47 +1,23 @@
 /* global RED */
+import { cheapestThreshold, fourCosts, totalCost } from '../../src/metrics/answer-costs';
+import { answersFrom } from '../../src/metrics/thresholds';
+
 /* What the answers by a threshold cost: two fields, and the totals on the rows that the model is scored on. */
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
   const { el, text, number, percent } = models;
 
-  /* Of a wrong answer that has no cost of its own. */
-  const WRONG = 1;
-
-  /* Costs of the four answers, as the card has them: of a miss and a false alarm, or by the true label and the answer. */
-  function fourCosts(costs, positive) {
-    const all = Object.entries(costs);
-    if (all.every(([, cost]) => Number.isFinite(cost))) {
-      return { hit: 0, miss: costs.missed ?? WRONG, falseAlarm: costs.false_alarm ?? WRONG, pass: 0 };
-    }
-    const isPositive = (label) => label === String(positive);
-    const named = all.flatMap(([label, answers]) =>
-      Object.entries(answers).map(([answer, cost]) => ({ label, answer, cost })),
-    );
-    const costOf = (isOf, answeredSo) =>
-      named.find(({ label, answer }) => isPositive(label) === isOf && isPositive(answer) === answeredSo)
-        ?.cost ?? (isOf === answeredSo ? 0 : WRONG);
-    return {
-      hit: costOf(true, true),
-      miss: costOf(true, false),
-      falseAlarm: costOf(false, true),
-      pass: costOf(false, false),
-    };
-  }
-
-  const totalOf = ({ hit, miss, falseAlarm, pass }, { positives, negatives }, { hits, alarms }) =>
-    hits * hit + (positives - hits) * miss + alarms * falseAlarm + (negatives - alarms) * pass;
-
   /* What a model's answers cost by its threshold, and those of always giving the same answer; undefined where unknown. */
   models.costOf = (curve, costs, point) => {
     const { positive, positives, negatives } = curve;
     const four = costs && fourCosts(costs, positive);
-    const never = { hits: 0, alarms: 0 };
-    const always = { hits: positives, alarms: negatives };
+    const never = { hits: 0, false_alarms: 0 };
+    const always = { hits: positives, false_alarms: negatives };
     return (
       four && {
-        own: totalOf(four, curve, point),
-        without: Math.min(totalOf(four, curve, never), totalOf(four, curve, always)),
+        own: totalCost(curve, four, point),
+        without: Math.min(totalCost(curve, four, never), totalCost(curve, four, always)),
       }
     );
   };
@@ -50,12 +26,11 @@
   let typed;
 
   /*
-   * @param points of the curve, falling
    * @param probable the point of the more probable label
    * @param keep keeps costs, or null for none
    * @returns `show` tells the totals for a point of the slider
    */
-  models.costs = (curve, { name, costs }, { points, probable, keep }) => {
+  models.costs = (curve, { name, costs }, { probable, keep }) => {
     const { positive, positives, negatives, days } = curve;
     const known = costs && fourCosts(costs, positive);
     const fields = { missed: known?.miss, false_alarm: known?.falseAlarm };
@@ -113,8 +88,9 @@
         totals.replaceChildren();
         return;
       }
-      const total = (point) => totalOf(four, curve, point);
-      const best = points.reduce((least, one) => (total(one) < total(least) ? one : least));
+      const total = (point) => totalCost(curve, four, point);
+      const { at } = cheapestThreshold(curve, four);
+      const best = { from: at, ...answersFrom(curve, at) };
       const line = (said, point) =>
         el(
           'tr',

@@ -1,4 +1,6 @@
 /* global RED, document */
+import { isLessNow } from '../../src/series/rows/column-names';
+
 /* What the sidebar Models is made of: elements, words, numbers. Names of models are data: they are only ever set as text. */
 (function () {
   'use strict';
@@ -38,9 +40,13 @@
    * The name of a column. What a series node tells less the current value of its sensor has that in its name; it is the
    * same where there is no column of the sensor.
    */
-  const LESS_NOW = /^(.+) (?:(?:mean|lowest|highest) \d+(?:ms|[smhdw])|a (?:day|week) before|usual now)$/u;
   const columnName = (name, columns = []) =>
-    columns.some((one) => one.name === LESS_NOW.exec(name)?.[1]) ? `${name} - now` : name;
+    isLessNow(
+      name,
+      columns.map((one) => one.name),
+    )
+      ? `${name} - now`
+      : name;
   const icon = (name) => el('i', { class: `fa fa-${name}`, 'aria-hidden': 'true' });
 
   const formats = new Map();

@@ -1,4 +1,6 @@
-/* global RED, RARE_FROM, document */
+/* global RED, document */
+import { RARE_FROM } from '../../src/runtime/status/fit-status';
+
 /* The list of the sidebar Models: what there is, and at a glance which model is in order. */
 (function () {
   'use strict';

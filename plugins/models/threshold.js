@@ -1,4 +1,7 @@
 /* global RED, $ */
+import { comparableLabel } from '../../src/metrics/answer-costs';
+import { answersFrom } from '../../src/metrics/thresholds';
+
 /* What a threshold finds and its false alarms, and the one that the model answers by: seen, moved, chosen. */
 (function () {
   'use strict';
@@ -9,12 +12,12 @@
 
   /* The points of a curve, and before them one at which nothing is answered. */
   function pointsOf({ at, hits, false_alarms: alarms }) {
-    const points = at.map((from, i) => ({ from, hits: hits[i], alarms: alarms[i] }));
-    return at[0] < 1 ? [{ from: 1, hits: 0, alarms: 0 }, ...points] : points;
+    const points = at.map((from, i) => ({ from, hits: hits[i], false_alarms: alarms[i] }));
+    return at[0] < 1 ? [{ from: 1, hits: 0, false_alarms: 0 }, ...points] : points;
   }
 
   /* What was answered at a point, in words: also per day, where it is known how many days the rows are of. */
-  function saidOf({ from, hits, alarms }, { positives, days }) {
+  function saidOf({ from, hits, false_alarms: alarms }, { positives, days }) {
     const said = text('caption.threshold', {
       at: percent(from),
       hits: number(hits),
@@ -41,17 +44,14 @@
     return [said, ' ', bdi(label)];
   }
 
-  /* What is found from a probability on, by the last point of the curve that is not below it. */
-  function foundFrom(curve, at) {
-    const point = curve.at.findLastIndex((one) => one >= at);
-    return point < 0
-      ? { from: at, hits: 0, alarms: 0 }
-      : { from: at, hits: curve.hits[point], alarms: curve.false_alarms[point] };
-  }
+  /* What is found from a probability on. */
+  const foundFrom = (curve, from) => ({ from, ...answersFrom(curve, from) });
+
+  const isSame = (one, other) => comparableLabel(one) === comparableLabel(other);
 
   /* The scores of a card as it answers: by the threshold in use, where there is one, and with what its answers cost. */
   models.answeredScores = (curve, { scores, threshold, costs }) => {
-    const isOf = threshold && String(threshold.label) === String(curve?.positive);
+    const isOf = threshold && curve && isSame(threshold.label, curve.positive);
     if (!curve || (threshold && !isOf)) {
       return scores;
     }
@@ -60,7 +60,7 @@
     const cost = models.costOf(curve, costs, point);
     return {
       ...scores,
-      ...(isOf && { accuracy: (point.hits + negatives - point.alarms) / (positives + negatives) }),
+      ...(isOf && { accuracy: (point.hits + negatives - point.false_alarms) / (positives + negatives) }),
       ...(cost && { cost: cost.own, baseline: { ...scores.baseline, cost: cost.without } }),
     };
   };
@@ -69,12 +69,12 @@
   models.answeredBy = (curves, threshold) => {
     const { labels, others, by_threshold: curve } = curves;
     const { label, at } = threshold || {};
-    const sought = labels.findIndex((one) => String(one) === String(label));
-    if (!curve || String(curve.positive) !== String(label) || labels.length !== 2 || others || sought < 0) {
+    const sought = labels.findIndex((one) => isSame(one, label));
+    if (!curve || !isSame(curve.positive, label) || labels.length !== 2 || others || sought < 0) {
       return curves;
     }
     const { positives, negatives } = curve;
-    const { hits, alarms } = foundFrom(curve, at);
+    const { hits, false_alarms: alarms } = answersFrom(curve, at);
     const found = [
       [hits, positives - hits],
       [alarms, negatives - alarms],
@@ -118,7 +118,10 @@
       y: { range: [0, 1], label: text('axis.hits'), format: percent },
       square: true,
       paint(drawing, sx, sy) {
-        const drawn = points.map(({ alarms, hits }) => [sx(alarms / negatives), sy(hits / positives)]);
+        const drawn = points.map(({ false_alarms: alarms, hits }) => [
+          sx(alarms / negatives),
+          sy(hits / positives),
+        ]);
         const all = [[sx(0), sy(0)], ...drawn];
         const dot = svg('circle', { class: 'tabular-point tabular-chosen', r: 5 });
         drawing.append(
@@ -171,11 +174,11 @@
       moved = { figure, name, inUseFrom, from, by };
       move(pointAt(by ? thresholds[by].at : from), by);
     }
-    const costs = models.costs(curve, card, { points, probable: foundFrom(curve, 0.5), keep: price });
+    const costs = models.costs(curve, card, { probable: foundFrom(curve, 0.5), keep: price });
     move(chosen);
     // Costs that were typed a moment ago are kept first.
     const chosenAfterCosts = (wish) => $.when(costs.kept()).always(() => choose(wish));
-    const known = RULES.filter((one) => thresholds.label === positive && thresholds[one]);
+    const known = RULES.filter((one) => thresholds[one] && isSame(thresholds.label, positive));
     if (moved?.figure.isConnected && moved.name === name && moved.inUseFrom === inUseFrom) {
       const { from, by } = moved;
       moveTo(from, known.includes(by) ? by : undefined);

@@ -1,35 +1,20 @@
-/* The script of the sidebar Models: its files as one, which the editor loads at each start. */
-import { readFileSync } from 'node:fs';
+/* The script of the sidebar Models: its files, and what they share with src/, as one, which the editor loads at each start. */
 import path from 'node:path';
 
-import { transformSync } from 'esbuild';
+import { buildSync } from 'esbuild';
 
-const folder = path.resolve(import.meta.dirname, '..', '..', 'plugins', 'models');
-/** What a file needs stands before it. */
-const FILES = [
-  'dom',
-  'pictures',
-  'costs',
-  'threshold',
-  'list',
-  'model',
-  'changes',
-  'live',
-  'try',
-  'actions',
-  'sidebar',
-  'add-forecast',
-];
+const root = path.resolve(import.meta.dirname, '..', '..');
 
-/** Made small: what the editor loads is half of what stands in the files. `constants` are those of src/ that they name. */
-export function sidebarScript(constants) {
-  const files = FILES.map((name) => readFileSync(path.join(folder, `${name}.js`), 'utf8'));
-  return transformSync(files.join(''), {
+/** Made small: what the editor loads is half of what stands in the files. */
+export function writeSidebarScript(file) {
+  buildSync({
+    entryPoints: [path.join(root, 'plugins', 'models', 'index.js')],
+    outfile: file,
+    bundle: true,
+    format: 'iife',
     minify: true,
     charset: 'utf8',
     target: 'es2022',
-    define: Object.fromEntries(
-      Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value)]),
-    ),
-  }).code;
+    logLevel: 'warning',
+  });
 }

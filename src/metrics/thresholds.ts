@@ -110,33 +110,6 @@ function bestThreshold(
   return best;
 }
 
-/** Costs of the four answers: of a row of the class that is looked for, and of another row, answered so or not. */
-export interface FourCosts {
-  hit: number;
-  miss: number;
-  falseAlarm: number;
-  pass: number;
-}
-
-/** The threshold of the lowest mean cost per row among the points of a curve, and above all of them: of equal ones the highest. */
-export function cheapestThreshold(curve: ThresholdCurve, costs: FourCosts): Threshold {
-  const { at, hits, false_alarms: alarms, positives, negatives } = curve;
-  const costOf = (found: number, wrong: number): number =>
-    (found * costs.hit +
-      (positives - found) * costs.miss +
-      wrong * costs.falseAlarm +
-      (negatives - wrong) * costs.pass) /
-    (positives + negatives);
-  let best: Threshold = { at: 1, value: at[0] < 1 ? costOf(0, 0) : Infinity };
-  for (let i = 0; i < at.length; i++) {
-    const value = costOf(hits[i], alarms[i]);
-    if (value < best.value) {
-      best = { at: at[i], value };
-    }
-  }
-  return best;
-}
-
 /** What a threshold answers, by the last point of the curve that is not below it. */
 export function answersFrom(curve: ThresholdCurve, at: number): { hits: number; false_alarms: number } {
   const point = curve.at.findLastIndex((one) => one >= at);

@@ -1,3 +1,4 @@
+import type { AnswerCosts, ErrorCosts } from '../metrics/answer-costs';
 import type { Scores } from '../metrics/scores';
 import type { Column, ColumnType, FileFormat, Label } from '../table';
 import type { Task, ThinkingFolds } from '../wire/types';
@@ -87,20 +88,6 @@ export interface ModelThreshold {
   at: number;
   /** It was chosen as the best for this: the next fit takes its own. */
   by?: ThresholdRule;
-}
-
-/**
- * What wrong answers cost: `{"yes": {"no": 5}}` says that a row which is yes and is answered no costs 5. A wrong answer
- * that is not named costs 1, a right one 0.
- */
-export type AnswerCosts = Record<string, Record<string, number>>;
-
-/** The same of two classes without their names: what a row of the rarer class that is missed costs, and a false alarm. */
-export interface ErrorCosts {
-  /** Default 1. */
-  missed?: number;
-  /** Default 1. */
-  false_alarm?: number;
 }
 
 /**

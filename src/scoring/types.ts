@@ -5,6 +5,7 @@ import type { Challenger, Cleaned, ModelCard, ThresholdRule, UploadCard } from '
 import type { Evaluation } from './evaluation/types';
 import type { KeyTime } from './reference/types';
 
+export type { AnswerCosts, ErrorCosts } from '../metrics/answer-costs';
 export type { ClassCurves, ModelCurves, NumberCurves } from '../metrics/curves';
 export type { Scores } from '../metrics/scores';
 export type { ThresholdCurve } from '../metrics/threshold-curve';

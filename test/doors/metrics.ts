@@ -1,4 +1,5 @@
 /** What tests reach of src/metrics: a file that moves there is renamed here, and nowhere else. */
+export * from '../../dist/src/metrics/answer-costs';
 export * from '../../dist/src/metrics/curves';
 export { heldOutLosses } from '../../dist/src/metrics/held-out-losses';
 export { logLossRange, rmseRange } from '../../dist/src/metrics/loss-range';

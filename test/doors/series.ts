@@ -16,6 +16,7 @@ export {
 export { sortByTime } from '../../dist/src/series/readings/sort-by-time';
 export { Timeline } from '../../dist/src/series/readings/timeline';
 export { Track } from '../../dist/src/series/readings/track';
+export { isLessNow } from '../../dist/src/series/rows/column-names';
 export {
   describeNumber,
   describeState,

@@ -5,6 +5,7 @@ import { valueAt } from '../readings/value-at';
 import { DAY, HOUR, showDuration } from '../settings/durations';
 import type { SeriesCells, SeriesSettings } from '../types';
 import { Calendar, CALENDAR_COLUMNS } from './calendar';
+import { SINCE_BEFORE } from './column-names';
 import type { KnownAhead } from './known-ahead';
 import { meanWithoutOutliers } from './robust-mean';
 import {
@@ -295,7 +296,7 @@ export class SeriesFeatures {
 
   private fixedColumns(): RowColumn[] {
     const { aheads, calendar, outcome } = this.settings;
-    const columns: RowColumn[] = [{ name: 'seconds since the reading before', at: GAP, days: 0 }];
+    const columns: RowColumn[] = [{ name: SINCE_BEFORE, at: GAP, days: 0 }];
     if (aheads.length > 1) {
       columns.push({ name: 'ahead', at: AHEAD, days: 0 });
     }

@@ -1,14 +1,16 @@
+import {
+  type AnswerCosts,
+  cheapestThreshold,
+  comparableLabel,
+  type ErrorCosts,
+  fourCosts,
+  isErrorCosts,
+} from '../../../metrics/answer-costs';
 import type { ThresholdCurve } from '../../../metrics/threshold-curve';
-import { cheapestThreshold, type FourCosts } from '../../../metrics/thresholds';
 import type { Label } from '../../../table';
 import { isObject } from '../../../util/json';
 import { ServiceError } from '../../../wire/service-error';
-import { comparableLabel } from '../../evaluation/labels';
-import type { AnswerCosts, ErrorCosts, FittedModel } from '../../types';
-
-/** Of a wrong answer that has no cost of its own. */
-const WRONG = 1;
-const ERRORS: ReadonlySet<string> = new Set(['missed', 'false_alarm'] satisfies (keyof ErrorCosts)[]);
+import type { FittedModel } from '../../types';
 
 /**
  * Costs as a dialog or a message gives them: of a miss and of a false alarm, or by the true label and the answer.
@@ -40,14 +42,6 @@ export function readCosts(given: unknown, classes: readonly Label[] | undefined)
     assertClasses(costs, classes);
   }
   return costs;
-}
-
-function isErrorCosts(given: object): given is ErrorCosts {
-  const all: [string, unknown][] = Object.entries(given);
-  return (
-    all.length > 0 &&
-    all.every(([name, cost]) => ERRORS.has(name) && Number.isFinite(cost) && Number(cost) >= 0)
-  );
 }
 
 function assertTwo(classes: readonly Label[]): void {
@@ -97,25 +91,4 @@ export function withCosts(
     card.thresholds = { label: positive, ...card.thresholds, costs: cheapest };
   }
   return card;
-}
-
-function fourCosts(costs: AnswerCosts | ErrorCosts, of: Label): FourCosts {
-  if (isErrorCosts(costs)) {
-    const { missed = WRONG, false_alarm: falseAlarm = WRONG } = costs;
-    return { hit: 0, miss: missed, falseAlarm, pass: 0 };
-  }
-  const positive = comparableLabel(of);
-  const isPositive = (label: string): boolean => comparableLabel(label) === positive;
-  const named = Object.entries(costs).flatMap(([label, answers]) =>
-    Object.entries(answers).map(([answer, cost]) => ({ label, answer, cost })),
-  );
-  const costOf = (isOf: boolean, answeredSo: boolean): number =>
-    named.find(({ label, answer }) => isPositive(label) === isOf && isPositive(answer) === answeredSo)
-      ?.cost ?? (isOf === answeredSo ? 0 : WRONG);
-  return {
-    hit: costOf(true, true),
-    miss: costOf(true, false),
-    falseAlarm: costOf(false, true),
-    pass: costOf(false, false),
-  };
 }

@@ -1,8 +1,8 @@
+import { comparableLabel } from '../../../metrics/answer-costs';
 import type { ThresholdCurve } from '../../../metrics/threshold-curve';
 import type { Label } from '../../../table';
 import { isObject } from '../../../util/json';
 import { ServiceError } from '../../../wire/service-error';
-import { comparableLabel } from '../../evaluation/labels';
 import type { FittedModel, ModelThreshold, PredictRequest, ThresholdWish } from '../../types';
 
 /** The class that is answered from a probability on, and the one that is answered below it. */

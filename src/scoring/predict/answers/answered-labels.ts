@@ -1,6 +1,6 @@
+import { comparableLabel } from '../../../metrics/answer-costs';
 import type { Label } from '../../../table';
 import type { Prediction } from '../../../wire/prediction';
-import { comparableLabel } from '../../evaluation/labels';
 import type { AnswerRule } from '../../models/thresholds/threshold';
 
 /** The label of each row, where a threshold decides. */

@@ -1,6 +1,6 @@
+import { comparableLabel } from '../../../metrics/answer-costs';
 import type { Label } from '../../../table';
 import { orNull, type Prediction } from '../../../wire/prediction';
-import { comparableLabel } from '../../evaluation/labels';
 import { likeliest } from './answered-labels';
 
 /** A column of its own beside a prediction. */

@@ -1,5 +1,5 @@
+import { comparableLabel } from '../../../metrics/answer-costs';
 import type { Label } from '../../../table';
-import { comparableLabel } from '../../evaluation/labels';
 import { causeGroups } from '../../explain/cause-groups';
 import { type CausesOf, causesOf } from '../../explain/causes';
 import type { ExplainWish } from '../../explain/effects';

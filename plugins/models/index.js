@@ -1,0 +1,13 @@
+/* The script of the sidebar Models. What a file needs stands before it. */
+import './dom';
+import './pictures';
+import './costs';
+import './threshold';
+import './list';
+import './model';
+import './changes';
+import './live';
+import './try';
+import './actions';
+import './sidebar';
+import './add-forecast';
