@@ -5,6 +5,8 @@
 import { inspect } from 'node:util';
 
 const LEAKS = new Set(['MaxListenersExceededWarning', 'TimeoutNegativeWarning', 'TimeoutOverflowWarning']);
+/** What Node says of a file that nobody closed, when it comes upon it: maybe in a later file of the same process. */
+const UNCLOSED = /^Closing file descriptor \d+ on garbage collection/;
 const found: Error[] = [];
 
 function onRejection(reason: unknown): void {
@@ -13,7 +15,7 @@ function onRejection(reason: unknown): void {
 }
 
 function onWarning(warning: Error): void {
-  if (LEAKS.has(warning.name)) {
+  if (LEAKS.has(warning.name) || UNCLOSED.test(warning.message)) {
     found.push(warning);
   }
 }
