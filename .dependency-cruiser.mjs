@@ -224,7 +224,7 @@ const FOLDERS = {
     'requests/fit': ['config', 'fields', 'input', 'requests/*', 'status'],
     'requests/predict': ['config', 'fields', 'input', 'requests/*', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
-    anomaly: ['fields', 'input', 'messages', 'series', 'status', 'watch'],
+    anomaly: ['config', 'fields', 'input', 'messages', 'series', 'status', 'watch'],
     series: ['fields', 'input', 'messages', 'status'],
     sidebar: ['config', 'requests', 'watch'],
     'watch/state': ['status'],

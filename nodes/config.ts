@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 
+import { anomalyRoutes } from '../src/runtime/anomaly/route';
 import { adminRoutes } from '../src/runtime/config/admin';
 import type { ConfigCredentials, ConfigDef } from '../src/runtime/config/client-options';
 import { ConfigState, type StartEmbedded } from '../src/runtime/config/config-state';
@@ -39,6 +40,7 @@ module.exports = function (RED: NodeAPI): void {
       new ConfigState(RED, node, { id: '', type: 'tabular-config', name: '', z: '' }, startEmbedded, LEARNER),
   );
   watchRoute(RED);
+  anomalyRoutes(RED);
   adminRoutes(RED, startEmbedded);
   modelRoutes(RED);
   sidebarRoutes(RED);

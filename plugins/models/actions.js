@@ -185,6 +185,21 @@
     RED.notify($(el('p', {}, text('doubts.ignored', { node: own || id, columns: named }))), 'success');
   }
 
+  /* What a person says of an alarm (`confirm`), or of the odd periods of a history (`odd`). */
+  models.answerMachine = ({ id }, data, what, then) =>
+    $.ajax({
+      url: `tabular-prediction/anomalies/${encodeURIComponent(id)}/${what}`,
+      ...{ method: 'POST', contentType: 'application/json', data: JSON.stringify(data) },
+    })
+      .done(then)
+      .fail(({ status, responseJSON }) =>
+        refuse(
+          [401, 403].includes(status)
+            ? text('failed.rightsToAnswer')
+            : (responseJSON && responseJSON.message) || text('failed.away'),
+        ),
+      );
+
   /* The buttons of an opened model, and what `Take back` does. */
   models.actions = (service, { name, version }, { refresh, close, open }) => {
     const button = (key, onclick) =>

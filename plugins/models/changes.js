@@ -1,5 +1,8 @@
 /* global RED, document */
-/* What happened to a watched model: alarms with their end and their causes, and what became of the model. */
+/*
+ * What happened to a watched model or a machine: alarms with their end and their causes, and what became of it. An alarm
+ * may name its end itself (`until`), or is followed by a change that clears it.
+ */
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
@@ -8,7 +11,7 @@
   /* At once; the others unfold. */
   const SHOWN = 4;
 
-  const isOfModel = ({ what }) => what !== 'alarm' && what !== 'cleared';
+  const isOfModel = ({ what }) => what !== 'alarm' && what !== 'cleared' && what !== 'moved';
   const startOf = ({ since }) => Number(new Date(since));
 
   /* An alarm and its end as one, the newest first. */
@@ -16,7 +19,7 @@
     const raised = new Map();
     const all = [];
     for (const change of [...changes].sort((a, b) => startOf(a) - startOf(b))) {
-      const { what, key, ahead, since } = change;
+      const { what, id, key, ahead, since } = change;
       const place = `${key} ${ahead}`;
       const alarm = what === 'cleared' && raised.get(place);
       if (alarm) {
@@ -25,7 +28,11 @@
         continue;
       }
       const entry = { ...change };
-      if (what === 'alarm') {
+      if (what === 'moved') {
+        entry.isActive = true;
+      } else if (what === 'alarm' && id !== undefined) {
+        entry.isActive = change.until === undefined;
+      } else if (what === 'alarm') {
         raised.set(place, entry);
       }
       all.push(entry);
@@ -58,7 +65,7 @@
     return isActive ? text('live.since', { time: time(since) }) : time(since);
   }
 
-  function line(model, change, isNewestAlarm) {
+  function line(model, change, isNewestAlarm, answers) {
     const { what, key, ahead, since, isActive, text: said, causes = [] } = change;
     return el(
       'li',
@@ -78,10 +85,11 @@
               causes.map((one) => el('li', {}, one.text)),
             ),
           ),
+      what === 'alarm' && answers ? answers(change) : '',
     );
   }
 
-  function changesOf(model, changes) {
+  function changesOf(model, changes, answers) {
     const all = paired(changes);
     if (all.length === 0) {
       return [];
@@ -94,7 +102,7 @@
       el(
         'ul',
         { class: 'tabular-changes' },
-        some.map((one) => line(model, one, one === alarms[0])),
+        some.map((one) => line(model, one, one === alarms[0], answers)),
       );
     const rest = all.filter((one) => !first.has(one));
     return [
@@ -106,8 +114,11 @@
     ];
   }
 
-  /* The place of what happened to a model, and what shows it there: what has the focus keeps it. */
-  models.changes = (model) => {
+  /*
+   * The place of what happened to a model, and what shows it there: what has the focus keeps it. `answers` makes what
+   * stands under an alarm.
+   */
+  models.changes = (model, answers) => {
     const root = el('div', {});
     let told = '';
     function show(changes = []) {
@@ -118,7 +129,7 @@
       told = next;
       const { activeElement } = document;
       const { keep } = root.contains(activeElement) ? activeElement.dataset : {};
-      root.replaceChildren(...changesOf(model, changes).filter(Boolean));
+      root.replaceChildren(...changesOf(model, changes, answers).filter(Boolean));
       [...root.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep)?.focus();
     }
     return { root, show };

@@ -6,6 +6,7 @@ import './threshold';
 import './list';
 import './model';
 import './changes';
+import './machines';
 import './live';
 import './try';
 import './actions';

@@ -1,7 +1,7 @@
 /* global RED, document */
 import { RARE_FROM } from '../../src/runtime/status/fit-status';
 
-/* The list of the sidebar Models: what there is, and at a glance which model is in order. */
+/* The list of the sidebar Models: what there is, and at a glance which model or machine is in order. */
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
@@ -124,8 +124,8 @@ import { RARE_FROM } from '../../src/runtime/status/fit-status';
 
   const byName = new Intl.Collator(undefined, { numeric: true });
 
-  /* @param services as the runtime lists them; @param sought what the names must hold */
-  function list(services, sought, open) {
+  /* @param services, nodes as the runtime lists them; @param sought what the names must hold */
+  function list(services, nodes, sought, open, openMachine) {
     const wanted = sought.trim().toLocaleLowerCase();
     const isWanted = ({ name, target }) => `${name} ${target}`.toLocaleLowerCase().includes(wanted);
     const groups = services
@@ -134,8 +134,9 @@ import { RARE_FROM } from '../../src/runtime/status/fit-status';
         shown: service.models.filter(isWanted).sort((a, b) => byName.compare(a.name, b.name)),
       }))
       .filter(({ shown }) => shown.length > 0);
-    if (groups.length === 0) {
-      const none = services.every((service) => service.models.length === 0);
+    const machines = models.machineList(nodes, wanted, openMachine);
+    if (groups.length === 0 && machines.length === 0) {
+      const none = nodes.length === 0 && services.every((service) => service.models.length === 0);
       return el(
         'p',
         { class: 'tabular-none' },
@@ -157,6 +158,7 @@ import { RARE_FROM } from '../../src/runtime/status/fit-status';
           shown.map((model) => line(service, model, open)),
         ),
       ]),
+      machines,
     );
   }
 

@@ -53,16 +53,16 @@
 
   /*
    * A picture with axes. `x`, `y`: {range, label, format}; `paint` gets the drawing and both scales. `square`: as high
-   * as it is wide, within reason.
+   * as it is wide, within reason; `low`: one of many.
    */
-  function plot({ title, caption, x, y, square, paint }) {
+  function plot({ title, caption, x, y, square, low, paint }) {
     const room = el('div', { class: 'tabular-plot' });
     const draw = () => {
       const width = room.clientWidth;
       if (width < 60) {
         return;
       }
-      const height = Math.round(Math.min(Math.max(square ? width : width * 0.6, LOWEST), 240));
+      const height = low ? LOWEST : Math.round(Math.min(Math.max(square ? width : width * 0.6, LOWEST), 240));
       const top = y.label === '' ? MARGIN.topAlone : MARGIN.top;
       const xTicks = x.ticks
         ? x.ticks(width)
@@ -407,5 +407,17 @@
     );
   }
 
-  models.pictures = { plot, path, againstActual, residuals, confusion, calibration, losses, recent, bars };
+  models.pictures = {
+    plot,
+    path,
+    span,
+    styleOf,
+    againstActual,
+    residuals,
+    confusion,
+    calibration,
+    losses,
+    recent,
+    bars,
+  };
 })();

@@ -1,6 +1,6 @@
 /* global RED, $, document, IntersectionObserver */
 /*
- * The sidebar Models: what is shown, when it is fetched. Values are fetched only while they can be seen; a notice of
+ * The sidebar Models, with the machines of anomaly nodes: what is shown, when it is fetched. Values are fetched only while they can be seen; a notice of
  * the runtime says that some have changed, and holds none.
  */
 (function () {
@@ -16,9 +16,11 @@
   const at = (...parts) => `tabular-prediction/${parts.map(encodeURIComponent).join('/')}`;
 
   function sidebar() {
-    /* The opened model, or undefined for the list. */
+    /* The opened model or machine, or undefined for the list. */
     let opened;
     let services = [];
+    /* The anomaly nodes. */
+    let nodes = [];
     let isVisible = false;
     let isStale = true;
     let timer;
@@ -54,7 +56,7 @@
     function failed({ status, responseJSON }) {
       const key = { 401: 'failed.rights', 403: 'failed.rights', 404: 'failed.gone' }[status];
       const said = key ? text(key) : (responseJSON && responseJSON.message) || text('failed.away');
-      if (key === undefined && body.querySelector('.tabular-list, .tabular-facts')) {
+      if (key === undefined && body.querySelector('.tabular-list, .tabular-facts, .tabular-machine')) {
         // What was known stays to be seen.
         body.querySelector('.tabular-away')?.remove();
         body.prepend(el('p', { class: 'tabular-note tabular-away', role: 'status' }, said));
@@ -71,7 +73,7 @@
       const { activeElement } = document;
       const { service, model } = from || (body.contains(activeElement) ? activeElement.dataset : {});
       const top = body.scrollTop;
-      body.replaceChildren(models.list(services, search.value, open));
+      body.replaceChildren(models.list(services, nodes, search.value, open, openMachine));
       body.scrollTop = top;
       [...body.querySelectorAll('.tabular-model')]
         .find((line) => line.dataset.service === service && line.dataset.model === model)
@@ -87,7 +89,7 @@
         iconButton('upload', 'action.import', () => models.importModel(services, open)),
         iconButton('refresh', 'list.refresh', refresh),
       );
-      drawList(from && { service: from.service, model: from.name });
+      drawList(from && { service: from.service ?? from.node.id, model: from.name ?? from.key ?? '' });
       // Its numbers may have changed since it was last shown.
       body.firstChild.classList.add('tabular-busy');
       refresh();
@@ -103,6 +105,38 @@
         ...(known ? [mark(standing(known))] : []),
         el('h2', { title: name }, bdi(name)),
       );
+      body.replaceChildren();
+      back.focus();
+      refresh();
+    }
+
+    /* @param key of a machine; null where all readings are of one */
+    function openMachine(node, key) {
+      opened = { node, key };
+      const mine = opened;
+      const columns = [];
+      const name = models.machineName(node, key);
+      const known = node.machines.find((one) => one.key === key);
+      const back = iconButton('chevron-left', 'model.back', showList);
+      bar.replaceChildren(back, mark(models.machineStanding(known)), el('h2', { title: name }, bdi(name)));
+      const view = models.machine(node, {
+        act: (what, data) => models.answerMachine(node, { key: key ?? undefined, ...data }, what, refresh),
+        look(column) {
+          columns.unshift(column);
+          refresh();
+        },
+      });
+      Object.assign(mine, {
+        query: () => $.param({ ...(key !== null && { key }), column: columns.slice(0, 6) }, true),
+        show(machine) {
+          body.querySelector('.tabular-away')?.remove();
+          bar.querySelector('.tabular-mark')?.replaceWith(mark(models.machineStanding(machine)));
+          view.show(machine);
+          if (view.root.parentNode !== body) {
+            body.replaceChildren(view.root);
+          }
+        },
+      });
       body.replaceChildren();
       back.focus();
       refresh();
@@ -162,15 +196,25 @@
       const mine = opened;
       const fetch = ++fetches;
       /* Shows what was answered, unless something newer was, or is opened. */
-      const shows = (show) => (answer) =>
-        models.whenReleased(() => {
-          if (mine === opened && fetch >= shownFetch) {
-            shownFetch = fetch;
-            show(answer);
-          }
-        });
+      const shows =
+        (show) =>
+        (...answers) =>
+          models.whenReleased(() => {
+            if (mine === opened && fetch >= shownFetch) {
+              shownFetch = fetch;
+              show(...answers);
+            }
+          });
       if (mine === undefined) {
-        $.getJSON(at('models')).done(shows(showServices)).fail(shows(failed));
+        $.when($.getJSON(at('models')), $.getJSON(at('anomalies')))
+          .done(shows(showServices))
+          .fail(shows(failed));
+        return;
+      }
+      if (mine.node !== undefined) {
+        $.getJSON(`${at('anomalies', mine.node.id, 'machine')}?${mine.query()}`)
+          .done(shows(mine.show))
+          .fail(shows(failed));
         return;
       }
       $.getJSON(`${at('sidebar', mine.service, 'model')}?${$.param({ name: mine.name })}`)
@@ -185,9 +229,10 @@
         .fail(shows(failed));
     }
 
-    function showServices(found) {
-      const isSame = JSON.stringify(found) === JSON.stringify(services);
+    function showServices([found], [machines]) {
+      const isSame = JSON.stringify([found, machines]) === JSON.stringify([services, nodes]);
       services = found;
+      nodes = machines;
       if (!isSame || !body.querySelector('.tabular-list') || body.querySelector('.tabular-away')) {
         drawList();
       } else {
@@ -195,8 +240,9 @@
       }
     }
 
-    function noticed(_topic, { model } = {}) {
-      if (opened === undefined || model === undefined || model === opened.name) {
+    function noticed(_topic, { model, node } = {}) {
+      const isOther = node === undefined ? model !== opened?.name : node !== opened?.node?.id;
+      if (opened === undefined || (model ?? node) === undefined || !isOther) {
         clearTimeout(timer);
         timer = setTimeout(refresh, GATHER_MS);
       }

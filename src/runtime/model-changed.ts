@@ -4,10 +4,16 @@ const TOPIC = 'tabular-prediction/changed';
 /** Editors hear of changes at most this often, milliseconds. */
 const EVERY = 1000;
 
+/** What has changed since editors were told last. */
+interface Untold {
+  models: Set<string>;
+  nodes: Set<string>;
+  timer?: NodeJS.Timeout;
+  last: number;
+}
+
 let revision = 0;
-let changed = new Set<string>();
-let timer: NodeJS.Timeout | undefined;
-let last = -Infinity;
+const untold = new WeakMap<Red, Untold>();
 
 const listeners = new Set<(model: string) => void>();
 
@@ -25,15 +31,31 @@ export function onModelChanged(node: FlowNode, listener: (model: string) => void
  */
 export function modelChanged(red: Red, model: string): void {
   listeners.forEach((listener) => listener(model));
-  changed.add(model);
-  timer ??= setTimeout(() => publish(red), Math.max(0, last + EVERY - Date.now())).unref();
+  changed(red).models.add(model);
 }
 
-function publish(red: Red): void {
-  timer = undefined;
-  last = Date.now();
+/** Tells open editors that what an anomaly node knows has changed: {node, revision}, as `modelChanged` does. */
+export function nodeChanged(red: Red, id: string): void {
+  changed(red).nodes.add(id);
+}
+
+/** What is told soon. */
+function changed(red: Red): Untold {
+  const waiting = untold.get(red) ?? { models: new Set(), nodes: new Set(), last: -Infinity };
+  untold.set(red, waiting);
+  waiting.timer ??= setTimeout(
+    () => publish(red, waiting),
+    Math.max(0, waiting.last + EVERY - Date.now()),
+  ).unref();
+  return waiting;
+}
+
+function publish(red: Red, waiting: Untold): void {
+  const isOne = waiting.models.size + waiting.nodes.size === 1;
+  const [model] = isOne ? waiting.models : [];
+  const [node] = isOne ? waiting.nodes : [];
+  untold.set(red, { models: new Set(), nodes: new Set(), last: Date.now() });
   revision++;
-  const [model] = changed.size === 1 ? changed : [];
-  changed = new Set();
-  red.comms.publish(TOPIC, model === undefined ? { revision } : { model, revision }, false);
+  const named = { ...(model !== undefined && { model }), ...(node !== undefined && { node }) };
+  red.comms.publish(TOPIC, { ...named, revision }, false);
 }

@@ -50,6 +50,10 @@ export const editorCalls = (address: string): EditorCall[] => [
   get('/models/:service/export', '/models/local/export?model=m'),
   get('/sidebar/:id/model', '/sidebar/local/model?name=m'),
   get('/watch/:model', '/watch/m'),
+  get('/anomalies', '/anomalies'),
+  get('/anomalies/:node/machine', '/anomalies/anomaly/machine?key=k'),
+  post('/anomalies/:node/confirm', '/anomalies/anomaly/confirm', WRITE, { id: 'i', answer: 'real' }),
+  post('/anomalies/:node/odd', '/anomalies/anomaly/odd', WRITE, { answer: 'usual' }),
   post('/:id/test', '/local/test', WRITE, { service: 'hosted', baseUrl: address, token: 'typed' }),
   // Environment variables leave for those alone who may read them in a flow.
   post('/:id/test', '/local/test', WRITE_ALL, { service: 'hosted', baseUrl: address, token: '${HOME}' }),

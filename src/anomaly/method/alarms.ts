@@ -1,4 +1,5 @@
 import { HOLD_ROWS, type Tail, valueOfRarity } from './tail';
+import type { OffSensor } from './verdict';
 
 const WEEK_MS = 7 * 86_400_000;
 /** The level looks back so far. */
@@ -22,6 +23,8 @@ export interface Episode {
   front: string | undefined;
   /** Of the alarm that it sent. */
   id?: string;
+  /** What the alarm said: the sensors that were off, and how often the like comes, in milliseconds. */
+  said?: { sensors: OffSensor[]; onceIn: number };
   /** Of the alarm that it goes on from, with another sensor in front. */
   partOf?: string;
   answer?: 'real' | 'usual';

@@ -114,11 +114,23 @@ export class Anchor {
       }
       if (off > MOVED && time - told[j] >= AGAIN_MS) {
         told[j] = time;
-        const by = means[j] * creep.scale.spread[j] * scale.spread[j];
-        moved.push({ sensor: j, by, since: since[j] });
+        moved.push(this.movement(j));
       }
     }
     return moved;
+  }
+
+  /** Those that were told and have not come back. */
+  get movements(): Movement[] {
+    const { since, told } = this.kept;
+    return [...since.keys()].filter((j) => told[j] >= since[j]).map((j) => this.movement(j));
+  }
+
+  private movement(sensor: number): Movement {
+    const { reference, means, since } = this.kept;
+    const { scale, creep } = reference;
+    const by = means[sensor] * creep.scale.spread[sensor] * scale.spread[sensor];
+    return { sensor, by, since: since[sensor] };
   }
 
   keep(): KeptAnchor {

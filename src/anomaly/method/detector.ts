@@ -2,10 +2,13 @@ import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { Anchor, type KeptAnchor } from './creep';
 import { fitUsual, type HistoryRows } from './fit';
 import { History, type HistoryCell, type KeptHistory, type Mark } from './history';
-import { isGap, newValueOf, rowOf, type SensorLayout, sensorLayout, trainRowsOf } from './layout';
+import { newValueOf, rowOf, type SensorLayout, sensorLayout, trainRowsOf } from './layout';
+import { type KeptOddHistory, OddHistory } from './odd-history';
+import type { RecentRows } from './recent-rows';
+import { RowScorer } from './row-scorer';
 import { rarityOf } from './tail';
-import { freshMemory, type RowMemory, type ScoredRow, scoreRow, type UsualModel } from './usual';
-import { type Change, expectedOf, frontOf, offSensors, type RowVerdict } from './verdict';
+import type { UsualModel } from './usual';
+import { type Change, expectedOf, frontOf, type RowVerdict } from './verdict';
 
 const WEEK_MS = 7 * 86_400_000;
 /** Until there are so many rows, the next fit comes at so many times those of the last one. */
@@ -19,14 +22,8 @@ const MOST_TOLD = 20;
 const AGAIN_ROWS = 1000;
 /** The first fit that has seen so much is the one that creeping is measured by. */
 const ANCHOR_MS = 2 * WEEK_MS;
-/** Faults take at most this share out of the history. */
-const MOST_ODD = 0.25;
-/** More odd periods than this are how the machine lives, such as each start in the morning. */
-const MOST_ODD_PERIODS = 12;
 /** So many readings in a row before the newest one: the clock was set back, and they are not late. */
 const CLOCK_ROWS = 5;
-/** How many rows bring the memories of a fit up to date: five half-lives of the slowest. */
-const WARM_ROWS = 150;
 
 export interface DetectorSettings {
   /** Promised alarms a week. */
@@ -71,8 +68,12 @@ interface Knowledge {
   time: number;
 }
 
+function keptOf({ layout, usual, rows, time }: Knowledge): Knowledge {
+  return { layout, usual, rows, time };
+}
+
 /** What a detector is restored from. */
-export interface KeptDetector {
+export interface KeptDetector extends KeptOddHistory {
   history: KeptHistory;
   alarms: KeptAlarms;
   /** The time of the first and of the newest row. */
@@ -80,8 +81,6 @@ export interface KeptDetector {
   latest: number | undefined;
   knowledge?: Knowledge;
   anchor?: { kept: KeptAnchor; layout: SensorLayout };
-  odd?: { from: number; to: number }[];
-  isAsked: boolean;
 }
 
 /** Knows what is usual for one machine. Pure: fits are made elsewhere, between `due` and `learned`. */
@@ -90,12 +89,10 @@ export class Detector {
   private readonly alarms: AlarmPromise;
   private started: number | undefined;
   private latest: number | undefined;
-  private knowledge: Knowledge | undefined;
-  private memory: RowMemory | undefined;
+  private knowledge: (Knowledge & { scorer: RowScorer }) | undefined;
   private anchor: { anchor: Anchor; layout: SensorLayout } | undefined;
-  private odd: { from: number; to: number }[] | undefined;
-  /** Whether odd periods were asked for: once, after the first fit. */
-  private isAsked: boolean;
+  private readonly odd: OddHistory;
+  private newest: RowVerdict['state'] | undefined;
   /** The episodes that the last row has changed. */
   touched: readonly Episode[] = [];
   private isClaimed = false;
@@ -116,8 +113,7 @@ export class Detector {
     this.alarms = new AlarmPromise(settings.perWeek, kept?.alarms);
     this.started = kept?.started;
     this.latest = kept?.latest;
-    this.isAsked = kept?.isAsked ?? false;
-    this.odd = kept?.odd;
+    this.odd = new OddHistory(kept);
     if (kept?.anchor !== undefined) {
       this.anchor = { anchor: new Anchor(kept.anchor.kept), layout: kept.anchor.layout };
     }
@@ -204,7 +200,7 @@ export class Detector {
   replayMark({ from, to, mark, isOddAnswered }: MarkedRows): void {
     this.history.mark(from, to, mark);
     if (isOddAnswered === true) {
-      this.odd = undefined;
+      this.odd.answered();
       this.isAnswered ||= mark !== 0;
       return;
     }
@@ -218,7 +214,6 @@ export class Detector {
     if (this.isLate(time)) {
       return this.verdict('late');
     }
-    const before = this.history.length === 0 ? time : this.history.time(this.history.taken - 1);
     const row = this.push(time, cells);
     const { knowledge } = this;
     if (knowledge === undefined) {
@@ -229,12 +224,7 @@ export class Detector {
     if (isNew !== undefined) {
       return this.newValue(isNew, cells.get(isNew)!, time, moved);
     }
-    this.memory = isGap(knowledge.layout, before, time)
-      ? freshMemory(knowledge.usual)
-      : (this.memory ?? this.memoryBefore(row, knowledge));
-    const { values, context } = rowOf(knowledge.layout, time, (column) => cells.get(column));
-    const scored = scoreRow(knowledge.usual, values, context, this.memory);
-    return this.judged(knowledge, row, time, values, scored, moved);
+    return this.judged(knowledge, row, time, moved);
   }
 
   /** Whether a fit is to be made now. It counts as under way until `learned` or `failed`. */
@@ -278,17 +268,8 @@ export class Detector {
       this.anchor = { anchor: Anchor.of(usual), layout };
     }
     const changes: Change[] = [{ kind: 'learned', rows: taken - this.history.begun, knows }];
-    if (!this.isAsked) {
-      this.isAsked = true;
-      const rows = odd.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-      const kept = odd
-        .map(({ from, to }) => ({ from: from + first, to: to + first }))
-        .filter(({ from }) => from >= this.history.first);
-      const isRare = kept.length <= MOST_ODD_PERIODS && rows <= MOST_ODD * (taken - first);
-      if (kept.length > 0 && isRare) {
-        this.odd = kept;
-        changes.push({ kind: 'odd_history', periods: this.question });
-      }
+    if (this.odd.found(odd, first, taken - first, this.history.first)) {
+      changes.push({ kind: 'odd_history', periods: this.question });
     }
     return changes;
   }
@@ -323,14 +304,10 @@ export class Detector {
    * @returns what was marked by it; undefined where nothing was asked
    */
   answerOdd(answer: 'usual' | 'faults'): MarkedRows[] | undefined {
-    const { odd } = this;
-    if (odd === undefined) {
-      return undefined;
-    }
-    this.odd = undefined;
-    this.isAnswered ||= answer === 'faults';
+    const odd = this.odd.answered();
+    this.isAnswered ||= odd !== undefined && answer === 'faults';
     const mark = answer === 'faults' ? 2 : 0;
-    return odd.map(({ from, to }) => {
+    return odd?.map(({ from, to }) => {
       this.history.mark(from, to, mark);
       return { from, to, mark, isOddAnswered: true };
     });
@@ -338,9 +315,35 @@ export class Detector {
 
   /** The periods that people are asked about. */
   get question(): { start: number; end: number }[] {
-    return (this.odd ?? []).map(({ from, to }) => ({
-      start: this.history.time(from),
-      end: this.history.time(to),
+    const { history } = this;
+    return this.odd
+      .asked(history.first)
+      .map(({ from, to }) => ({ start: history.time(from), end: history.time(to) }));
+  }
+
+  /** What was said of the newest row; undefined before the first one, and after a restart. */
+  get state(): RowVerdict['state'] | undefined {
+    return this.newest;
+  }
+
+  /** The time of the newest row. */
+  get newestTime(): number | undefined {
+    return this.latest;
+  }
+
+  /** The newest rows beside what was expected of them; undefined before anything is known. */
+  get recent(): RecentRows | undefined {
+    this.knowledge?.scorer.warmUp(this.history.taken, this.alarms.level);
+    return this.knowledge?.scorer.recent;
+  }
+
+  /** The sensors that have moved slowly, as far as they were told and have not come back. */
+  get movements(): { column: string; by: number; since: number }[] {
+    const { anchor, layout } = this.anchor ?? {};
+    return (anchor?.movements ?? []).map(({ sensor, by, since }) => ({
+      column: layout!.sensors[sensor],
+      by,
+      since,
     }));
   }
 
@@ -360,12 +363,11 @@ export class Detector {
       alarms: this.alarms.keep(),
       started: this.started,
       latest: this.latest,
-      knowledge: this.knowledge,
+      ...(this.knowledge !== undefined && { knowledge: keptOf(this.knowledge) }),
       ...(this.anchor !== undefined && {
         anchor: { kept: this.anchor.anchor.keep(), layout: this.anchor.layout },
       }),
-      odd: this.odd,
-      isAsked: this.isAsked,
+      ...this.odd.keep(),
     };
   }
 
@@ -400,25 +402,10 @@ export class Detector {
   }
 
   private know(knowledge: Knowledge): void {
-    this.knowledge = knowledge;
-    this.alarms.learned(knowledge.usual.total, knowledge.layout.step);
-    // Made with the next row: after a restart not all machines at once.
-    this.memory = undefined;
-  }
-
-  /** What the rows before this one leave behind. */
-  private memoryBefore(end: number, { layout, usual }: Knowledge): RowMemory {
-    const { history } = this;
-    let memory = freshMemory(usual);
-    for (let row = Math.max(history.first, end - WARM_ROWS); row < end; row++) {
-      const time = history.time(row);
-      if (row > history.first && isGap(layout, history.time(row - 1), time)) {
-        memory = freshMemory(usual);
-      }
-      const { values, context } = rowOf(layout, time, (column) => history.cell(column, row));
-      scoreRow(usual, values, context, memory);
-    }
-    return memory;
+    const { layout, usual } = knowledge;
+    const scorer = new RowScorer(layout, usual, this.history, this.knowledge?.scorer.recent);
+    this.knowledge = { ...knowledge, scorer };
+    this.alarms.learned(usual.total, layout.step);
   }
 
   private moved(time: number, cells: ReadonlyMap<string, HistoryCell>): Change[] {
@@ -437,14 +424,12 @@ export class Detector {
   }
 
   private judged(
-    { layout, usual }: Knowledge,
+    { layout, usual, scorer }: Knowledge & { scorer: RowScorer },
     row: number,
     time: number,
-    values: Float64Array,
-    scored: ScoredRow,
     moved: Change[],
   ): RowVerdict {
-    const sensors = offSensors(usual, layout, values, scored);
+    const { values, scored, sensors } = scorer.take(row, this.alarms.level);
     const onceIn = layout.step * 10 ** rarityOf(usual.total, scored.rarity);
     const front = frontOf(layout, scored);
     const { key } = this.settings;
@@ -463,6 +448,9 @@ export class Detector {
       ...(alarm === undefined ? [] : [{ kind: 'alarm', id: alarm.id!, sensors, onceIn, time } as const]),
       ...moved,
     ];
+    if (alarm !== undefined) {
+      alarm.said = { sensors, onceIn };
+    }
     const state = scored.rarity > this.alarms.level ? 'unusual' : 'usual';
     return {
       ...this.verdict(state),
@@ -493,6 +481,7 @@ export class Detector {
 
   private verdict(state: RowVerdict['state']): RowVerdict {
     const { rows, knows } = this;
+    this.newest = state;
     return { state, rows, needed: this.settings.learn, knows, sensors: [], expected: {}, changes: [] };
   }
 }

@@ -8,14 +8,18 @@ const NAMED_SPREADS = 3.5;
 const NAMED_SHARE = 0.5;
 const MOST_NAMED = 3;
 
-/** A sensor that is off. */
-export interface OffSensor {
-  column: string;
-  value: number;
+/** What is expected of a sensor. */
+export interface Band {
   expected: number;
   /** Of 90 % of the rows. */
   low: number;
   high: number;
+}
+
+/** A sensor that is off. */
+export interface OffSensor extends Band {
+  column: string;
+  value: number;
   /** Spreads off. */
   off: number;
   kind: OffKind;
@@ -56,10 +60,10 @@ export function frontOf({ sensors }: SensorLayout, { weights }: ScoredRow): stri
 
 /** The sensors that are furthest off, with what was expected of them. */
 export function offSensors(
-  usual: UsualModel,
   { sensors }: SensorLayout,
   values: Float64Array,
   scored: ScoredRow,
+  bands: readonly Band[],
 ): OffSensor[] {
   const order = [...scored.weights.keys()].sort((a, b) => scored.weights[b] - scored.weights[a]);
   const most = scored.weights[order[0]];
@@ -69,26 +73,24 @@ export function offSensors(
     .map((j) => ({
       column: sensors[j],
       value: values[j],
-      ...bandOf(usual, scored, j),
+      ...bands[j],
       off: scored.weights[j],
       kind: KINDS[scored.kinds[j]],
     }));
 }
 
-/** What is expected of a sensor, by the view that knows it well, and the range of 90 % of the rows around it. */
-function bandOf(
-  { width, known, scale }: UsualModel,
-  { expected }: ScoredRow,
-  sensor: number,
-): { expected: number; low: number; high: number } {
-  const view = [CROSS, ALL].find((one) => known[one].r2[sensor] >= TRUSTED_R2) ?? LEVEL;
-  const middle = expected[view * width.sensors + sensor];
-  const { low, high } = known[view];
-  return {
-    expected: middle,
-    low: middle + low[sensor] * scale.spread[sensor],
-    high: middle + high[sensor] * scale.spread[sensor],
-  };
+/** What is expected of each sensor, by the view that knows it well, and the range of 90 % of the rows around it. */
+export function bandsOf({ width, known, scale }: UsualModel, { expected }: ScoredRow): Band[] {
+  return Array.from({ length: width.sensors }, (_, sensor) => {
+    const view = [CROSS, ALL].find((one) => known[one].r2[sensor] >= TRUSTED_R2) ?? LEVEL;
+    const middle = expected[view * width.sensors + sensor];
+    const { low, high } = known[view];
+    return {
+      expected: middle,
+      low: middle + low[sensor] * scale.spread[sensor],
+      high: middle + high[sensor] * scale.spread[sensor],
+    };
+  });
 }
 
 /** What the others tell of sensors that are missing: nothing where they say little of them. */

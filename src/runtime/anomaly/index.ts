@@ -3,3 +3,4 @@ export { AnomalyAnswers } from './answer';
 export { AnomalyKeeper } from './keeper';
 export { showKeptAnomalies } from './kept-state';
 export { anomalyRequest } from './request';
+export { listedNodes, showInSidebar, shownNode } from './shown-nodes';

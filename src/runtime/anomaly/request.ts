@@ -26,13 +26,13 @@ export async function anomalyRequest(
     const { id } = isObject(msg.anomaly) ? msg.anomaly : {};
     return {
       kind: 'confirm',
-      answer: oneOf('confirm', msg.confirm, ['real', 'usual']),
+      answer: oneOf('msg.confirm', msg.confirm, ['real', 'usual']),
       ...(typeof id === 'string' && id !== '' && { id }),
       key,
     };
   }
   if (isSaid(msg.odd)) {
-    return { kind: 'odd', answer: oneOf('odd', msg.odd, ['usual', 'faults']), key };
+    return { kind: 'odd', answer: oneOf('msg.odd', msg.odd, ['usual', 'faults']), key };
   }
   const request = await seriesRequest(red, node, def, table, messages, msg);
   // What is for a series node says nothing here.
@@ -43,12 +43,17 @@ function isSaid(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-function oneOf<Answer extends string>(property: string, value: unknown, answers: readonly Answer[]): Answer {
+/** @param place of the answer, for errors; @throws ServiceError `validation.failed` */
+export function oneOf<Answer extends string>(
+  place: string,
+  value: unknown,
+  answers: readonly Answer[],
+): Answer {
   const answer = answers.find((one) => one === value);
   if (answer === undefined) {
     throw new ServiceError(
       'validation.failed',
-      `msg.${property} must be ${answers.map((one) => `"${one}"`).join(' or ')}, not ${JSON.stringify(value)?.slice(0, 100)}.`,
+      `${place} must be ${answers.map((one) => `"${one}"`).join(' or ')}, not ${JSON.stringify(value)?.slice(0, 100)}.`,
     );
   }
   return answer;

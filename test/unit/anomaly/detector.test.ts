@@ -58,6 +58,26 @@ describe('what is usual for a machine', function () {
     taught = structuredClone(detector.keep());
   });
 
+  it('keeps the newest rows beside what was expected of them, through a restart too', () => {
+    const detector = known();
+    assert.equal(detector.recent!.allTimes.length, 150, 'those that bring its memories up to date');
+    const readings = Array.from({ length: 400 }, (_, i) => cellsOf(machine, TAUGHT + i));
+    readings[399]!.bearing = 130;
+    run(detector, readings, TAUGHT);
+    const { recent } = detector;
+    const times = recent!.allTimes;
+    assert.equal(times.length, 300, 'bounded');
+    assert.equal(times.at(-1), BEGINS + (TAUGHT + 399) * STEP_MS);
+    const { value, expected, low, high, off } = recent!.sensor(recent!.sensors.indexOf('bearing'));
+    assert.equal(value.at(-1), 130);
+    assert.deepEqual([off[298], off[299]], [0, 1]);
+    assert.ok(low[299]! < expected[299]! && expected[299]! < high[299]! && high[299]! < 130);
+    const inside = value.filter((one, i) => one >= low[i]! && one <= high[i]!).length;
+    assert.ok(inside > 0.7 * 300, `${inside} of 300 within the band`);
+    const [alarm] = detector.episodes.slice(-1);
+    assert.equal(alarm!.said!.sensors[0]!.column, 'bearing', 'what an alarm said is kept with it');
+  });
+
   const known = (): Detector => new Detector(SETTINGS, structuredClone(taught));
 
   it('lets hardly an alarm through in a week without a fault', () => {

@@ -126,7 +126,7 @@ const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   fit: ['columns.missing'], // of rows held back: a warning
   series: ['target.missing'], // its tables need none
-  anomaly: ['target.missing'],
+  anomaly: ['target.missing', 'not_found'], // the second is told to the sidebar
   watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read
   cost: ['cost.exceeded', 'model.unknown'], // the bound and the model are the predict node's
 };

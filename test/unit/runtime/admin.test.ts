@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 
-import { adminRoutes, modelRoutes, type Red, sidebarRoutes, watchRoute } from '../../doors/runtime';
+import {
+  adminRoutes,
+  anomalyRoutes,
+  modelRoutes,
+  type Red,
+  sidebarRoutes,
+  watchRoute,
+} from '../../doors/runtime';
 import { editorCalls, type Permission } from '../../helpers/editor-routes';
 import { fakeRed } from './fake';
 
@@ -42,6 +49,7 @@ function registered(allowed: readonly Permission[]): Map<string, Guard> {
   modelRoutes(red);
   sidebarRoutes(red);
   watchRoute(red);
+  anomalyRoutes(red);
   return routes;
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
 const dist = path.resolve(__dirname, '../../../dist');
-const NODES = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'cost'];
+const NODES = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'anomaly', 'cost'];
 
 /** Files that requiring all node files loads in a fresh process, relative to dist/. */
 function loaded(): string[] {
@@ -16,7 +16,7 @@ function loaded(): string[] {
 
 /** What is there for messages, or for the nodes of one type: of each, a door that brings the rest along. */
 const FOR_LATER =
-  /^src\/(runtime\/((series|anomaly)\/(?!load)|watch\/(?!route|load))|scoring\/(index|connection)|table\/index|client\/(index|service-client)|(series|anomaly|watch|service\/(routes|store|work)|learner\/(trees|training|model))\/)/;
+  /^src\/(runtime\/(series\/(?!load)|(anomaly|watch)\/(?!route|load))|scoring\/(index|connection)|table\/index|client\/(index|service-client)|(series|anomaly|watch|service\/(routes|store|work)|learner\/(trees|training|model))\/)/;
 
 // Node-RED requires every node of the package at startup: what is loaded there is paid for by flows that do not use it.
 describe('loading all nodes', () => {
@@ -29,7 +29,7 @@ describe('loading all nodes', () => {
     );
   });
 
-  it('loads at most 88 small files', () => {
-    assert.ok(loaded().length <= 88, `${loaded().length} files`);
+  it('loads at most 90 small files', () => {
+    assert.ok(loaded().length <= 90, `${loaded().length} files`);
   });
 });

@@ -1,0 +1,140 @@
+import type { Detector, RecentSensor } from '../../anomaly';
+import type { Red } from '../node-red';
+import { changeTextOf } from './texts';
+
+/** Sensors with a picture at once. */
+const MOST_PICTURES = 12;
+/** Numbers leave with so many digits. */
+const DIGITS = 6;
+
+/** A machine in the list of the sidebar. */
+export interface ListedMachine {
+  key: string | null;
+  state: 'learning' | 'usual' | 'unusual' | 'new' | 'late';
+  rows: number;
+  needed: number;
+  /** Milliseconds of readings that it knows. */
+  knows: number;
+  /** The alarm under way: since when, in milliseconds since 1970. */
+  alarm?: number;
+  /** Periods of the history that people are asked about. */
+  asked?: number;
+  /** Sensors that have moved slowly. */
+  moved?: number;
+}
+
+/** Something that happened to a machine, as the list of a watched model has it. */
+interface ShownChange {
+  what: 'alarm' | 'moved';
+  since: number;
+  /** Left out while it goes on. */
+  until?: number;
+  text: string;
+  /** Of an alarm. */
+  id?: string;
+  answer?: 'real' | 'usual';
+}
+
+/** Of a sensor: what it was, what was expected, and what 90 % of the rows are between. null: it was missing. */
+interface ShownBand<Numbers> {
+  value: Numbers;
+  expected: Numbers;
+  low: Numbers;
+  high: Numbers;
+}
+
+interface ShownSensor {
+  column: string;
+  /** In how many of the rows it was off. */
+  off: number;
+  now: ShownBand<number | null>;
+  /** The newest rows, in order, and the places of those in which it was off; left out where it has no picture. */
+  rows?: ShownBand<(number | null)[]> & { off: number[] };
+}
+
+/** What the sidebar shows of an opened machine. */
+export interface ShownMachine extends ListedMachine {
+  /** Of the newest rows, in milliseconds since 1970. */
+  times: number[];
+  /** Those that were off most are first. */
+  sensors: ShownSensor[];
+  changes: ShownChange[];
+  periods: { start: number; end: number }[];
+}
+
+export function listedMachine(key: string | null, machine: Detector, needed: number): ListedMachine {
+  const { isKnowing, rows, knows, episode } = machine;
+  const [asked, moved] = [machine.question.length, machine.movements.length];
+  return {
+    ...{ key, rows, needed, knows },
+    state: machine.state ?? (isKnowing ? 'usual' : 'learning'),
+    ...(episode?.id !== undefined && { alarm: episode.start }),
+    ...(asked > 0 && { asked }),
+    ...(moved > 0 && { moved }),
+  };
+}
+
+/** @param wanted columns that have a picture; left out: those that were off most */
+export function shownMachine(
+  red: Red,
+  key: string | null,
+  machine: Detector,
+  needed: number,
+  wanted: readonly string[] = [],
+): ShownMachine {
+  const { recent } = machine;
+  const sensors = (recent?.sensors ?? [])
+    .map((column, place) => shownSensor(column, recent!.sensor(place)))
+    .sort((a, b) => Number(wanted.includes(b.column)) - Number(wanted.includes(a.column)) || b.off - a.off);
+  for (const sensor of sensors.slice(MOST_PICTURES)) {
+    delete sensor.rows;
+  }
+  return {
+    ...listedMachine(key, machine, needed),
+    times: Array.from(recent?.allTimes ?? []),
+    sensors,
+    changes: changesOf(red, machine),
+    periods: machine.question,
+  };
+}
+
+function shownSensor(column: string, { value, expected, low, high, off }: RecentSensor): ShownSensor {
+  const places = [...off.keys()].filter((row) => off[row] === 1);
+  const rows = {
+    ...{ value: short(value), expected: short(expected), low: short(low), high: short(high) },
+    off: places,
+  };
+  const last = (list: readonly (number | null)[]): number | null => list.at(-1) ?? null;
+  const now = {
+    ...{ value: last(rows.value), expected: last(rows.expected) },
+    ...{ low: last(rows.low), high: last(rows.high) },
+  };
+  return { column, off: places.length, now, rows };
+}
+
+/** Alarms and movements, the oldest first. */
+function changesOf(red: Red, { episodes, episode, movements }: Detector): ShownChange[] {
+  const alarms = episodes.map((one): ShownChange => {
+    const { id, start, end, answer, said, front = '' } = one;
+    return {
+      ...{ what: 'alarm', since: start, id: id! },
+      ...(one !== episode && { until: end }),
+      ...(answer !== undefined && { answer }),
+      // The first alarms of a version before did not keep what they said.
+      text:
+        said === undefined
+          ? front
+          : changeTextOf(red, { kind: 'alarm', key: null, id: id!, time: start, ...said }),
+    };
+  });
+  const moved = movements.map(({ column, by, since }): ShownChange => ({
+    what: 'moved',
+    since,
+    text: changeTextOf(red, { kind: 'moved', key: null, column, by, since, time: since }),
+  }));
+  return [...alarms, ...moved].sort((a, b) => a.since - b.since);
+}
+
+function short(numbers: Float32Array): (number | null)[] {
+  return Array.from(numbers, (value) => (Number.isNaN(value) ? null : Number(value.toPrecision(DIGITS))));
+}
