@@ -53,7 +53,11 @@ export class Ring {
 
   /** One field of all entries, the oldest first. */
   field(field = 0): Float64Array {
-    return Float64Array.from({ length: this.count }, (_, index) => this.at(index, field));
+    const values = new Float64Array(this.count);
+    for (let index = 0; index < values.length; index++) {
+      values[index] = this.at(index, field);
+    }
+    return values;
   }
 
   /** The entries in base64, the oldest first. */

@@ -127,29 +127,41 @@ function moved(cells: readonly number[], by: number): number[] {
   return cells.map((_, cell) => cells[(cell - by + CELLS) % CELLS]!);
 }
 
+/** How cells are taken together, coarsest first: by day, by time of day, each by itself. */
+const GROUPINGS: readonly { groups: number; of: (cell: number) => number }[] = [
+  { groups: 7, of: (cell) => Math.floor(cell / PER_DAY) },
+  { groups: PER_DAY, of: (cell) => cell % PER_DAY },
+  { groups: CELLS, of: (cell) => cell },
+];
+
 function patternOf(weeks: readonly Float64Array[]): Float64Array {
   const pattern = new Float64Array(CELLS);
   if (weeks.length < LEAST_WEEKS) {
     return pattern;
   }
-  let rest = weeks;
-  for (const groupOf of [
-    (cell: number) => Math.floor(cell / PER_DAY),
-    (cell: number) => cell % PER_DAY,
-    (cell: number) => cell,
-  ]) {
-    const effects = commonEffects(rest.map((week) => groupMeans(week, groupOf)));
-    const effect = (cell: number): number => effects[groupOf(cell)] ?? 0;
-    rest = rest.map((week) => week.map((value, cell) => value - effect(cell)));
-    pattern.forEach((_, cell) => (pattern[cell]! += effect(cell)));
+  const rest = weeks.map((week) => week.slice());
+  for (const { groups, of } of GROUPINGS) {
+    const effects = commonEffects(rest.map((week) => groupMeans(week, groups, of)));
+    for (let cell = 0; cell < CELLS; cell++) {
+      const effect = effects[of(cell)]!;
+      rest.forEach((week) => (week[cell]! -= effect));
+      pattern[cell]! += effect;
+    }
   }
   return pattern;
 }
 
-function groupMeans(week: Float64Array, groupOf: (cell: number) => number): Float64Array {
-  const groups: number[][] = [];
-  week.forEach((value, cell) => (groups[groupOf(cell)] ??= []).push(value));
-  return Float64Array.from(groups, (values) => meanOf(values));
+function groupMeans(week: Float64Array, groups: number, groupOf: (cell: number) => number): Float64Array {
+  const sums = new Float64Array(groups);
+  const counts = new Float64Array(groups);
+  for (let cell = 0; cell < CELLS; cell++) {
+    const value = week[cell]!;
+    if (!Number.isNaN(value)) {
+      sums[groupOf(cell)]! += value;
+      counts[groupOf(cell)]!++;
+    }
+  }
+  return sums.map((sum, group) => sum / counts[group]!);
 }
 
 /**
@@ -157,21 +169,35 @@ function groupMeans(week: Float64Array, groupOf: (cell: number) => number): Floa
  * each two of them. Zeros where they have nothing in common for sure.
  */
 function commonEffects(weeks: readonly Float64Array[]): Float64Array {
-  const means = Float64Array.from(weeks[0]!, (_, group) => meanOf(weeks.map((week) => week[group]!)));
-  const products: number[] = [];
-  weeks.forEach((week, at) => {
-    for (const other of weeks.slice(at + 1)) {
-      week.forEach((value, group) => products.push(value * other[group]!));
+  const groups = weeks[0]!.length;
+  let [products, pairs, squares, values] = [0, 0, 0, 0];
+  for (let at = 0; at < weeks.length; at++) {
+    const week = weeks[at]!;
+    for (let group = 0; group < groups; group++) {
+      if (!Number.isNaN(week[group]!)) {
+        squares += week[group]! ** 2;
+        values++;
+      }
     }
-  });
-  const squares = weeks.flatMap((week) => Array.from(week, (value) => value ** 2));
-  const pairs = products.filter((product) => !Number.isNaN(product)).length;
-  const [common, all] = [meanOf(products), meanOf(squares)];
+    for (let later = at + 1; later < weeks.length; later++) {
+      for (let group = 0; group < groups; group++) {
+        const product = week[group]! * weeks[later]![group]!;
+        if (!Number.isNaN(product)) {
+          products += product;
+          pairs++;
+        }
+      }
+    }
+  }
+  const [common, all] = [products / pairs, squares / values];
   if (!(common > (SURE * all) / Math.sqrt(pairs))) {
-    return new Float64Array(means.length);
+    return new Float64Array(groups);
   }
   const chance = Math.max(0, all - common) / weeks.length;
-  return means.map((mean) => (Number.isNaN(mean) ? 0 : (mean * common) / (common + chance)));
+  return Float64Array.from({ length: groups }, (_, group) => {
+    const mean = meanOf(weeks.map((week) => week[group]!));
+    return Number.isNaN(mean) ? 0 : (mean * common) / (common + chance);
+  });
 }
 
 /** Of the values that are there; NaN where none is. */
