@@ -71,7 +71,7 @@ function put(
     const time = timesIn(value);
     if (time !== undefined && looksLikeTime(time.value)) {
       // Where nothing else tells the time of the reading.
-      setCell(out, `${column}.${time.columns[0]!}`, time.value);
+      setCell(out, `${column}.${time.column}`, time.value);
     }
     return;
   }

@@ -55,7 +55,9 @@ export function timeAmong(names: readonly string[]): string | undefined {
 }
 
 /** The time among the columns of a reading, by its name: the best named of the least nested, and all that are times. */
-export function timesIn(values: Record<string, unknown>): { value: unknown; columns: string[] } | undefined {
+export function timesIn(
+  values: Record<string, unknown>,
+): { column: string; value: unknown; columns: string[] } | undefined {
   let best: { score: number; column: string } | undefined;
   const columns: string[] = [];
   for (const column in values) {
@@ -76,7 +78,7 @@ export function timesIn(values: Record<string, unknown>): { value: unknown; colu
       best = { score, column };
     }
   }
-  return best === undefined ? undefined : { value: values[best.column], columns };
+  return best === undefined ? undefined : { column: best.column, value: values[best.column], columns };
 }
 
 const DATE = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{8}T\d{4})/;

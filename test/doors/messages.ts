@@ -7,4 +7,5 @@ export {
   type SourceMessage,
   TopicPattern,
 } from '../../dist/src/messages';
+export { flatten } from '../../dist/src/messages/flatten';
 export { SHAPES } from '../../dist/src/messages/shapes';
