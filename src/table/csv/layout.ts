@@ -10,6 +10,8 @@ const WHOLE_LINE_END = /\r\n|\n|\r/;
 export interface Layout {
   begin: number;
   form: CsvForm;
+  /** The fields of the header; undefined where its line does not end. */
+  names: readonly string[] | undefined;
   warnings: string[];
 }
 
@@ -18,7 +20,7 @@ export interface Layout {
  *
  * @param head the first lines of a text
  * @param isAll whether they are all of it
- * @throws ServiceError `table.invalid` where the header stands further down
+ * @throws ServiceError `table.invalid` where the header stands further down, or the first lines are no rows
  */
 export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layout {
   const separator = SEPARATOR_LINE.exec(head);
@@ -33,18 +35,22 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
     isAnnotated: ANNOTATION.test(front),
   };
   form.hasRowNames = hasRowNames(text, form.delimiter, isAll);
+  let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }));
   try {
-    new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true })).push(text, isAll);
+    parser.push(text, isAll);
   } catch {
     const later = preambleError(text, form.delimiter, skipped);
     if (later !== undefined) {
       throw later;
     }
+    parser = new CsvParser(form.delimiter, new TableRows(form));
+    parser.push(text, isAll);
   }
   const line = skipped + (title?.lines ?? 0) + 1;
   return {
     begin: front.length + (title?.length ?? 0),
     form,
+    names: parser.names,
     warnings:
       title === undefined
         ? []

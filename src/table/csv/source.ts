@@ -68,14 +68,12 @@ export class CsvSource implements SliceSource {
       assertWidth(DELIMITERS.reduce((most, sign) => Math.max(most, head.split(sign).length), 0));
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
-    const { begin, form: shape, warnings } = layoutOf(head, !more, delimiter);
-    const parser = new CsvParser(shape.delimiter, new TableRows(shape));
-    parser.push(head.slice(begin), !more);
-    if (parser.names === undefined) {
+    const { begin, form: shape, names, warnings } = layoutOf(head, !more, delimiter);
+    if (names === undefined) {
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
-    checkHeader(parser.names);
-    return new CsvSource(form, parser.names, shape, begin === 0 ? pieces : without(pieces, begin), warnings);
+    checkHeader(names);
+    return new CsvSource(form, names, shape, begin === 0 ? pieces : without(pieces, begin), warnings);
   }
 
   get delimiter(): string {
