@@ -11,4 +11,5 @@ import './live';
 import './try';
 import './actions';
 import './sidebar';
+import './statuses';
 import './add-forecast';

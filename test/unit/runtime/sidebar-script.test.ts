@@ -15,6 +15,7 @@ interface Scores {
 interface Models {
   answeredScores(curve: ThresholdCurve, card: object): Scores;
   columnName(name: string, columns: { name: string }[]): string;
+  statusTexts(catalogue: object, word: (key: string) => string, language: string): (text: string) => string;
 }
 
 /** What stands for the editor, whatever is asked of it. */
@@ -85,5 +86,44 @@ describe('the script of the sidebar', () => {
     assert.equal(named('cold mean 1h', own), 'cold mean 1h');
     assert.equal(named('heat mean 1h', ['heat', 'heat mean 1h']), 'heat mean 1h', 'a table of one’s own');
     assert.ok(isLessNow('heat usual now', [...own, 'heat usual now']));
+  });
+
+  const wordsOf = (language: string) => {
+    const file = path.join(root, 'nodes', 'locales', language, 'config.json');
+    return (JSON.parse(fs.readFileSync(file, 'utf8')) as { status: object }).status;
+  };
+  const statusIn = (language: string) => {
+    const own: object = { status: wordsOf(language) };
+    const word = (key: string) =>
+      key.split('.').reduce((all: unknown, part) => (all as Record<string, unknown>)[part], own) as string;
+    return models.statusTexts(wordsOf('en-US'), word, language);
+  };
+
+  it('tells an English status in the language of the editor, with its numbers', () => {
+    const german = statusIn('de');
+    for (const [english, own] of [
+      ['ready', 'bereit'],
+      ['accuracy 0.93', 'Treffer 0,93'],
+      ['ready, 1,200 rows', 'bereit, 1.200 Zeilen'],
+      ['version 2: accuracy 0.93', 'Version 2: Treffer 0,93'],
+      ['learning 120 of 1,000', 'lernt, 120 von 1.000'],
+      ['predict.unknown', 'predict.unknown'],
+      ['bereit, 1.200 Zeilen', 'bereit, 1.200 Zeilen'],
+      ['R² 1.234', 'R² 1.234'],
+    ] as const) {
+      assert.equal(german(english), own);
+    }
+    assert.equal(statusIn('ja')('ready'), '準備完了');
+  });
+
+  it('finds each English status again', () => {
+    const leaves = (all: object): string[] =>
+      Object.values(all).flatMap((one: string | object) => (typeof one === 'string' ? [one] : leaves(one)));
+    const same = statusIn('en-US');
+    const german = statusIn('de');
+    for (const text of leaves(wordsOf('en-US')).map((one) => one.replace(/__(\w+)__/g, '7'))) {
+      assert.equal(same(text), text);
+      assert.ok(german(text).length > 0);
+    }
   });
 });
