@@ -293,7 +293,7 @@ export class AnomalyStore {
       );
       return;
     }
-    const kept = deserialize(bytes) as KeptMachine;
+    const kept = withOwnArrays(deserialize(bytes)) as KeptMachine;
     this.whole.set(kept.of, kept.detector.history.taken);
     onMachine(kept);
   }
@@ -340,4 +340,17 @@ export class AnomalyStore {
     }
     this.timer ??= setTimeout(() => void this.flush(), this.writeEvery).unref();
   }
+}
+
+/** The same with arrays of their own: what `deserialize` gives are views that hold the whole file in memory. */
+function withOwnArrays(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) {
+    return (value as Float64Array).slice();
+  }
+  if (Array.isArray(value)) {
+    return value.map(withOwnArrays);
+  }
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withOwnArrays(part)]))
+    : value;
 }

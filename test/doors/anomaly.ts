@@ -7,3 +7,4 @@ export { fitTail, rarityOf, valueOfRarity } from '../../dist/src/anomaly/method/
 export { HOLD_ROWS } from '../../dist/src/anomaly/method/tail';
 export { freshMemory, scoreRow } from '../../dist/src/anomaly/method/usual';
 export type { RowVerdict } from '../../dist/src/anomaly/method/verdict';
+export { AnomalyStore } from '../../dist/src/anomaly/store';
