@@ -11,7 +11,7 @@ function coverageAfter(
   options: { likeness?: number; delay: number; from: number; to: number },
 ): number {
   const held: number[] = [];
-  for (let run = 0; run < 16; run++) {
+  for (let run = 0; run < 8; run++) {
     const error = noise(run * 31 + 3, options.likeness);
     const steps = Array.from({ length: 600 + options.to }, (_, i) => ({
       prediction: quantilesAbout(0),
