@@ -30,7 +30,7 @@ const CODES = 'EUR|USD|GBP|CHF|JPY|CNY|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|INR|B
 const SIGNS = '[€$£¥₹₩]|(?:US|A|C|R|HK)\\$|Rp|kr';
 const DIGITS = "[.,]?\\d(?:[\\d.,'’ ]*\\d)?(?:[eE][+-]?\\d{1,3})?";
 const NUMBER = new RegExp(
-  `^([+-]?) ?(${CODES}|${SIGNS})? ?([+-]?) ?(${DIGITS})(?:( ?)([%‰°€$£¥₹₩円元]|°[A-Z]|[A-Za-zμΩ][A-Za-z0-9μΩ/]{0,5}))?(-?)$`,
+  `^([+-]?) ?(${CODES}|${SIGNS})? ?([+-]?) ?(${DIGITS})(?:( ?)([%‰°€$£¥₹₩円元]|°[A-Z]|[A-Za-zμΩ][A-Za-z0-9μΩ/]{0,5}))?(?: ?(-))?$`,
 );
 const PARENTHESES = /^([^()]*)\(([^()]+)\)([^()]*)$/;
 const GROUPED_BY_SPACE = /^[1-9]\d{0,2}([ '’])\d{3}(?:\1\d{3})*(?:[.,]\d+)?$/;

@@ -9,6 +9,8 @@ const TIME =
 const HALF_DAY = /^(\d{1,2}) ?([AaPp])\.?[Mm]\.?$/;
 /** `10.05 Uhr`, `10h05`. */
 const OTHER_MARK = /^(\d{1,2})(?:\.([0-5]\d) ?Uhr|h([0-5]\d))$/;
+/** `午後3時05分`, `15時05分30秒`. */
+const JAPANESE = /^(午前|午後)?(\d{1,2})時([0-5]?\d)分(?:([0-5]?\d)秒)?$/;
 const NUMBER = '(\\d+(?:[.,]\\d+)?)';
 /** ISO 8601: `PT1H30M`, `P1DT12H`. */
 const ISO = new RegExp(
@@ -25,6 +27,9 @@ const SECONDS = [604_800, 86_400, 3600, 60, 1];
 /** The seconds of a time of day or a duration, as a number with a decimal point is written; undefined for other text. */
 export function secondsOfText(text: string): string | undefined {
   const first = text.charCodeAt(0);
+  if (first === NOON) {
+    return secondsOfJapanese(text);
+  }
   // A digit, a sign or a P.
   if (first > 57 && first !== 80) {
     return undefined;
@@ -57,9 +62,28 @@ function secondsOfHour(text: string): string | undefined {
     return hour === undefined ? undefined : String(hour * 3600);
   }
   const other = OTHER_MARK.exec(text);
-  return other === null || Number(other[1]) > 24
+  if (other === null) {
+    return secondsOfJapanese(text);
+  }
+  return Number(other[1]) > 24
     ? undefined
     : String(Number(other[1]) * 3600 + Number(other[2] ?? other[3]) * 60);
+}
+
+/** `午前`, `午後` begin with it. */
+const NOON = '午'.charCodeAt(0);
+
+/** Both halves of the day have an hour 0, and 12. */
+function secondsOfJapanese(text: string): string | undefined {
+  const time = JAPANESE.exec(text);
+  if (time === null) {
+    return undefined;
+  }
+  const [, half, hours, minutes, seconds = '0'] = time;
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half === '午後' ? 12 : 0);
+  return hour > 24 || (half !== undefined && Number(hours) > 12)
+    ? undefined
+    : String((hour * 60 + Number(minutes)) * 60 + Number(seconds));
 }
 
 function secondsOfDuration(text: string): string | undefined {

@@ -1,7 +1,7 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { CsvParser } from './parser';
-import { type CsvForm, TableRows } from './table-rows';
+import { type CsvForm, isRule, TableRows } from './table-rows';
 
 const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;
@@ -28,13 +28,15 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
   const skipped = front.split(WHOLE_LINE_END).length - 1;
   const given = separator?.[1] ?? delimiter;
   const whole = head.slice(front.length);
-  const title = titleAbove(whole, isAll, given);
+  const isDrawn = isDrawnTable(whole, isAll);
+  const title = isDrawn ? undefined : titleAbove(whole, isAll, given);
   const text = whole.slice(title?.length ?? 0);
   const form: CsvForm = {
-    delimiter: title?.delimiter ?? given ?? findDelimiter(text, isAll),
+    delimiter: isDrawn ? DRAWN : (title?.delimiter ?? given ?? findDelimiter(text, isAll)),
     isAnnotated: ANNOTATION.test(front),
+    isDrawn,
   };
-  form.hasRowNames = hasRowNames(text, form.delimiter, isAll);
+  form.hasRowNames = !isDrawn && hasRowNames(text, form.delimiter, isAll);
   let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }));
   try {
     parser.push(text, isAll);
@@ -58,6 +60,29 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
             `${title.lines === 1 ? `The first line (${show(title.first)}) is` : `The first ${title.lines} lines (${show(title.first)}, …) are`} left out as no part of the table: line ${line} names its columns.`,
           ],
   };
+}
+
+const DRAWN = '|';
+
+/**
+ * Whether a table is drawn with lines and dashes, as databases, SAP and Markdown show them: a line of dashes stands beside
+ * the header, and all lines with upright lines have as many.
+ */
+function isDrawnTable(text: string, isAll: boolean): boolean {
+  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
+  if (!isAll && lines.length < MAX_PREAMBLE) {
+    lines.pop();
+  }
+  const rows = lines.filter((line) => line.includes(DRAWN) && !isRule(line));
+  const header = lines.indexOf(rows[0] ?? '');
+  const width = rows[0]?.split(DRAWN).length;
+  return (
+    rows.length > 1 &&
+    isRule(lines[header + 1] ?? '') &&
+    // Such a table may be text in a cell of another.
+    !lines.slice(0, header + 1).some((line) => line.includes('"')) &&
+    rows.every((line) => line.split(DRAWN).length === width)
+  );
 }
 
 /** A first line `sep=;` names the delimiter, as spreadsheets write it; it is not a row. */

@@ -82,10 +82,15 @@ export class CsvSource implements SliceSource {
 
   get warnings(): readonly string[] {
     const encoding = this.pieces.oldEncoding?.();
-    const { repeated, torn, short, firstShort } = this.rows;
+    const { aside, firstAside, repeated, torn, short, firstShort } = this.rows;
     return [
       ...(encoding === undefined ? [] : [OLD_ENCODINGS[encoding]]),
       ...this.told,
+      ...(aside === 0
+        ? []
+        : [
+            `The table is drawn with lines: ${lines(aside)} of other text (${show(firstAside)}) ${aside === 1 ? 'is' : 'are'} left out as no row.`,
+          ]),
       ...(repeated === 0 ? [] : [`The header comes again in ${lines(repeated)}, left out as no row.`]),
       ...(short === 0
         ? []
@@ -121,7 +126,7 @@ export class CsvSource implements SliceSource {
   private slice(parser: CsvParser): Slice {
     const { first, rows, columns } = parser.take();
     // Cells copied from a spreadsheet are separated by tabs and formatted for its locale.
-    const grouped = this.delimiter === '\t';
+    const grouped = this.delimiter === '\t' || this.shape.isDrawn === true;
     const comma = grouped || this.delimiter === ';';
     return {
       first,

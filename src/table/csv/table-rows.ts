@@ -7,8 +7,15 @@ export interface CsvForm {
   hasRowNames?: boolean;
   /** The first field of each line is for the annotations of InfluxDB: `#datatype` and its like begin lines that are no rows. */
   isAnnotated?: boolean;
+  /** Lines are drawn around the fields, as databases and SAP print tables: `isRule` tells which are no rows. */
+  isDrawn?: boolean;
   /** A row of fewer fields than the header is an error, rather than one whose last cells are missing. */
   isStrict?: boolean;
+}
+
+/** Of a drawn table, a line of nothing but dashes and what they cross. */
+export function isRule(line: string): boolean {
+  return /^[\s|+:=-]*(?:---|===)[\s|+:=-]*$/.test(line);
 }
 
 /** Takes the lines of a text file for the header and the rows of a table, and leaves out what is neither. */
@@ -20,7 +27,12 @@ export class TableRows {
   /** Rows of fewer fields than the header, and the first of them, from 1. */
   short = 0;
   firstShort = 0;
+  /** Lines above, between and below the rows of a drawn table that are none of them, and the first of these. */
+  aside = 0;
+  firstAside = '';
   private header: readonly string[] | undefined;
+  /** Lines of a drawn table begin and end with a line. */
+  private isFramed = false;
   /** Names that are all numbers may be those of a row as well. */
   private isOfNumbers = false;
 
@@ -33,7 +45,8 @@ export class TableRows {
 
   /** The fields of a line as the table has them, the header first; undefined for a line that is none of its rows. */
   take(line: string[], mayHaveNuls: boolean): string[] | undefined {
-    const row = this.withoutAnnotation(mayHaveNuls ? this.afterNuls(line) : line);
+    const own = mayHaveNuls ? this.afterNuls(line) : line;
+    const row = this.form.isDrawn === true ? this.drawnRow(own) : this.withoutAnnotation(own);
     if (row === undefined) {
       return undefined;
     }
@@ -69,6 +82,23 @@ export class TableRows {
       row.push('');
     }
     return true;
+  }
+
+  /** The fields of a line of a drawn table, without what is drawn; undefined where it is no row. */
+  private drawnRow(line: string[] | undefined): string[] | undefined {
+    if (line === undefined || line.every((field) => field.trim() === '' || isRule(field))) {
+      return undefined;
+    }
+    if (line.length === 1) {
+      this.aside++;
+      this.firstAside ||= line[0]!.trim();
+      return undefined;
+    }
+    const fields = line.map((field) => field.trim());
+    if (this.header === undefined) {
+      this.isFramed = fields[0] === '' && fields.at(-1) === '';
+    }
+    return this.isFramed ? fields.slice(1, fields.at(-1) === '' ? -1 : undefined) : fields;
   }
 
   private withoutAnnotation(row: string[] | undefined): string[] | undefined {

@@ -75,10 +75,30 @@ function isTornLog(bytes: Uint8Array): boolean {
 /** Tab, line feed, carriage return. */
 const WHITE = new Set([9, 10, 13]);
 
-/** UTF-16 in either byte order, where a byte order mark says so. */
+/**
+ * UTF-16 in either byte order, where a byte order mark says so; without one, where every other byte of most characters is
+ * zero and none in between, as in a text that is mostly digits and Latin letters.
+ */
 export function wideEncoding(start: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) {
     return 'utf-16le';
   }
-  return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : undefined;
+  if (start[0] === 0xfe && start[1] === 0xff) {
+    return 'utf-16be';
+  }
+  const zeros: [even: number, odd: number] = [0, 0];
+  const head = start.subarray(0, HEAD);
+  for (const [at, byte] of head.entries()) {
+    if (byte === 0) {
+      zeros[at % 2]!++;
+    }
+  }
+  const [even, odd] = zeros;
+  if (head.length < 8 || Math.min(even, odd) > 0 || Math.max(even, odd) * 4 <= head.length) {
+    return undefined;
+  }
+  const wide = odd > 0 ? 'utf-16le' : 'utf-16be';
+  const [line = ''] = new TextDecoder(wide).decode(head).split(/[\r\n]/, 1);
+  // No control character but the tab.
+  return line !== '' && !/[^\P{Cc}\t]/u.test(line) ? wide : undefined;
 }

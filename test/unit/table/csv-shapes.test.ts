@@ -331,3 +331,74 @@ describe('A table that begins further down', () => {
     assert.deepEqual((await read(quoted)).names, ['row', 'line']);
   });
 });
+
+describe('A table that is drawn with lines', () => {
+  const cells = [0, 1, 2].map((i) => [`M-${i}`, `1.23${i},5${i === 1 ? '-' : ' '}`, `0${i + 1}.11.2024`]);
+  const framed = (line: string): string =>
+    `${line}\n| Item |   Amount | Date       |\n${line}\n${cells.map((row) => `| ${row.join(' | ')} |\n`).join('')}${line}\n`;
+  const open = ` Item | Amount | Date\n------+--------+------\n${cells.map((row) => ` ${row.join(' | ')}\n`).join('')}`;
+  const drawn: [name: string, text: string, warning: RegExp][] = [
+    ['by SAP', `Report of stock      1\n${framed('-'.repeat(36))}`, /a line of other text \("Report of/],
+    [
+      'by SAP, a page and another',
+      framed('-'.repeat(36)).repeat(1) + framed('-'.repeat(36)).split('\n').slice(0, 3).join('\n'),
+      /comes again in a line/,
+    ],
+    ['by MySQL', `${framed('+------+----------+------------+')}3 rows in set (0.00 sec)\n`, /"3 rows in set/],
+    ['by PostgreSQL', `${open}(3 rows)\n\n`, /a line of other text \("\(3 rows\)"\) is left out as no row/],
+    [
+      'as Markdown',
+      `| Item | Amount | Date |\n|:---|---:|---|\n${cells.map((row) => `|${row.join('|')}|\n`).join('')}`,
+      /^$/,
+    ],
+  ];
+  for (const [name, text, warning] of drawn) {
+    it(`is read without them: ${name}`, async () => {
+      const found = await read(text);
+      assert.deepEqual(found.names, ['Item', 'Amount', 'Date']);
+      assert.deepEqual(
+        found.rows.map(([item, amount]) => [item, amount]),
+        [
+          ['M-0', 1230.5],
+          ['M-1', -1231.5],
+          ['M-2', 1232.5],
+        ],
+      );
+      assert.match(found.warnings, warning);
+    });
+  }
+
+  it('is none where upright lines only part the fields, or where it is text in a cell', async () => {
+    assert.deepEqual((await read('a|b\n---|1\nx|2\n')).rows, [
+      ['---', 1],
+      ['x', 2],
+    ]);
+    assert.deepEqual((await read('id,text\n1,"| a | b |\n|---|---|\n| 1 | 2 |"\n')).names, ['id', 'text']);
+  });
+});
+
+describe('UTF-16 without a byte order mark', () => {
+  const text = Buffer.from('Größe\tb\r\n1\tx\r\n2\ty\r\n', 'utf16le');
+  for (const [name, bytes] of [
+    ['little-endian', text],
+    ['big-endian', Buffer.from(text).swap16()],
+  ] as const) {
+    it(`is read: ${name}`, () =>
+      withFolder(async (folder) => {
+        const file = path.join(folder, 'wide.txt');
+        await writeFile(file, bytes);
+        for (const source of [await openTable(bytes), await openTableFile(file)]) {
+          assert.deepEqual(source.names, ['Größe', 'b']);
+          assert.deepEqual(await readRows(source), [
+            { Größe: 1, b: 'x' },
+            { Größe: 2, b: 'y' },
+          ]);
+        }
+      }));
+  }
+
+  it('is not seen in bytes that are no text', async () => {
+    const numbers = Buffer.from(Uint16Array.from({ length: 500 }, (_, i) => (i * 7) % 200).buffer);
+    await rejectsWith(openTable(numbers), 'table.invalid', /holds neither text/);
+  });
+});
