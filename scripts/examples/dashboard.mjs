@@ -9,8 +9,7 @@ export const ENERGY_OF_A_DAY = {
   ymax: '',
   width: 12,
   height: 8,
-  removeOlder: '520',
-  removeOlderUnit: '604800',
+  removeOlder: '0',
 };
 
 /**
@@ -101,7 +100,7 @@ export function dashboard(flow, name, path) {
     removeOlder: '3',
     removeOlderUnit: '60',
     removeOlderPoints: '',
-    // Until the page has told its own: see model-cards.html.
+    // Until the page has told its own: see model-card.html.
     textColor: ['#70767f'],
     textColorDefault: false,
     gridColor: ['#80808040'],
@@ -112,11 +111,50 @@ export function dashboard(flow, name, path) {
   return { group, chart };
 }
 
-/** A table of the cards of all models that were fitted here, in a group of a dashboard: the node that makes it and the one that shows it. */
-export function modelCards(flow, name, group, [x, y]) {
-  const cards = flow.code('model cards', [x, y], 'model-cards.js');
-  const models = template(flow, name, [x + 1, y], group, 'model-cards.html');
-  return { cards, models };
+/** The card of a model, as it is fitted: a node that shows it in a group of a dashboard, half as wide as the page. */
+export function modelCard(flow, name, group, place, order = 1) {
+  return Object.assign(template(flow, name, place, group, 'model-card.html'), { order, width: 6 });
+}
+
+/**
+ * Lines of these columns of the rows in a chart, at the times of another. The chart may drop points by their number, not
+ * by their age: of a single row it would drop all.
+ */
+export const columns = (names, time) => ({
+  category: JSON.stringify(names),
+  categoryType: 'json',
+  xAxisProperty: time,
+  xAxisPropertyType: 'property',
+  yAxisPropertyType: 'property',
+  removeOlder: '0',
+});
+
+/** A node that makes an outcome of a series node a row of a chart, at the time that it is of. */
+export function whatCame(flow, name, place) {
+  return change(flow, name, place, {
+    payload:
+      '$distinct($map([series], function($row, $i) { {"forecast_time": $row.time + $row.ahead, "measured": [truth][$i]} }))',
+  });
+}
+
+/**
+ * A node that gives charts the colour of the page's text, as a model's card tells it: what they draw with has no colours
+ * of its own theme. The options are those of Apache ECharts.
+ */
+export function legible(flow, place) {
+  const axis = '{"axisLabel": {"color": $c}, "nameTextStyle": {"color": $c}}';
+  return change(flow, 'legible on any theme', place, {
+    ui_update: `($c := $replace(payload, /^rgb\\((.*)\\)$/, "rgba($1, 0.75)"); {"chartOptions": {"xAxis": ${axis}, "yAxis": ${axis}, "legend": {"textStyle": {"color": $c}}}})`,
+    payload: undefined,
+  });
+}
+
+/** A change node that sets properties of the message by JSONata, and deletes those that are undefined. */
+export function change(flow, name, place, properties) {
+  const rules = Object.entries(properties).map(([p, to]) =>
+    to === undefined ? { t: 'delete', p, pt: 'msg' } : { t: 'set', p, pt: 'msg', tot: 'jsonata', to },
+  );
+  return flow.node('change', name, place, { rules });
 }
 
 /** A node that draws a page of its own, a file beside this one, in a group of a dashboard. */

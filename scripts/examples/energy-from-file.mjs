@@ -1,4 +1,4 @@
-import { dashboard, ENERGY_OF_A_DAY } from './dashboard.mjs';
+import { columns, dashboard, ENERGY_OF_A_DAY, whatCame } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Energy from a CSV file
@@ -57,24 +57,13 @@ export function energyFromFile() {
     flat: 'on',
     noModel: 'wait',
   });
-  const came = flow.node('change', 'what came', [1.6, 5], {
-    rules: [
-      {
-        ...{ t: 'set', p: 'payload', pt: 'msg', tot: 'jsonata' },
-        to: '$map([series], function($row, $i) { {"forecast_time": $row.time + $row.ahead, "measured": [truth][$i]} })',
-      },
-    ],
-  });
+  const came = whatCame(flow, 'what came', [1.6, 5]);
   const fit = flow.node('tabular-fit', 'meter', [1.6, 6], { ...model, task: 'auto' });
 
   flow.comment('3. The chart: open /dashboard/csv', [3, 3.2]);
   const day = flow.node('ui-chart', 'forecast and measured', [3, 4.5], {
     ...chart,
-    category: '["measured", "forecast_mid", "forecast_low", "forecast_high"]',
-    categoryType: 'json',
-    xAxisProperty: 'forecast_time',
-    xAxisPropertyType: 'property',
-    yAxisPropertyType: 'property',
+    ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),
     colors: [
       '#e4572e',
       '#2f7fd1',

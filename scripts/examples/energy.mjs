@@ -1,19 +1,19 @@
-import { dashboard, ENERGY_OF_A_DAY, modelCards } from './dashboard.mjs';
+import { change, columns, dashboard, ENERGY_OF_A_DAY, legible, modelCard, whatCame } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Energy of the next 24 hours
 
 A simulated house: its heat pump, the weather, weekdays and holidays, and a meter that loses hours now and then. A *series* node makes 24 rows from each hour, one for each hour ahead, and one model predicts them all at once, each with a band. Before each hour the house sends what is known about the next 24 hours, its holidays and the weather forecast: a plan, in the columns under *Known ahead*.
 
-Press Deploy. The hours of the last ten weeks arrive as one table, and the model is fitted. Then an hour passes every two seconds. The plot shows the forecast made at the start of the day and the energy as measured. A new train set leaves from time to time.
+Press Deploy. The hours of the last ten weeks arrive as one table, and the model is fitted. Then an hour passes every two seconds. The plot shows what was forecast a day ahead, and the energy as measured. There is no function node after the house. A new train set leaves from time to time.
 
 Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install); the plot is then at \`/dashboard/energy\` of this Node-RED. Nothing leaves this computer, because the embedded service is used.`;
 
 const COLOURS = [
   '#e4572e',
-  '#4c9be8',
-  '#4c9be8',
   '#2f7fd1',
+  '#9ecae1',
+  '#9ecae1',
   '#A347E1',
   '#D62728',
   '#FF9896',
@@ -58,34 +58,49 @@ export function energy() {
     property: 'forecast',
     outputType: 'quantiles',
     quantiles: '0.1,0.5,0.9',
+    flat: 'on',
     noModel: 'wait',
   });
   const fit = flow.node('tabular-fit', 'house energy', [3.3, 2.5], { ...model, task: 'auto' });
   const card = flow.debug('model card', [4.6, 2.5], 'model');
 
   flow.comment('3. The plot: open /dashboard/energy', [5.3, 3.3]);
-  const points = flow.code('to plot', [4.6, 4.2], 'plot-day.js', {
-    initialize: "context.set('drawn', false); context.set('day', undefined);",
+  const ahead = change(flow, 'a day ahead', [4.6, 4.2], { payload: 'payload[-1]' });
+  const came = whatCame(flow, 'what came', [4.6, 5]);
+  const title = (text) => `{"chartOptions": {"title": ${text}}}`;
+  const begin = change(flow, 'waits', [2.2, 4.2], {
+    ui_update: title(
+      '{"text": "Waiting for the model: it is being fitted, which takes a minute or so …", "left": "center", "top": "middle", "textStyle": {"color": "#888", "fontSize": 15}}',
+    ),
+    payload: '[]',
+  });
+  const end = change(flow, 'waits no more', [4.6, 3.4], {
+    ui_update: title('{"text": ""}'),
+    payload: undefined,
   });
   const day = flow.node('ui-chart', 'energy', [5.9, 4.2], {
     ...chart,
+    ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),
     colors: COLOURS,
-    group: group('Energy of the day: forecast at its start, and as measured', 1, 12),
+    group: group('Energy: forecast a day ahead with its band, and as measured', 1, 12),
     ...ENERGY_OF_A_DAY,
-    removeOlderPoints: '75',
+    removeOlderPoints: '150',
   });
-  const { cards, models: about } = modelCards(flow, 'model', group('Model', 2, 6), [4.6, 5.2]);
+  const about = modelCard(flow, 'model', group('Model', 2, 6), [4.6, 6]);
   flow.errors([0, 4.2]);
   // A message every two seconds would push everything else out of the sidebar: switched on by its button.
   const debug = flow.node('debug', 'next day', [4.6, 0.8], { ...NODE_DEFAULTS.debug, active: false });
 
   flow.wire([start, tick], house, rows);
-  flow.wire(start, points);
+  flow.wire(start, begin, day);
   flow.wireOutput(rows, 0, predict);
+  flow.wireOutput(rows, 1, came);
   flow.wireOutput(rows, 2, fit);
   flow.wire(fit, card);
-  flow.wire(fit, cards, about, points);
-  flow.wire(predict, points, day);
+  flow.wire(fit, end, day);
+  flow.wire(fit, about, legible(flow, [5.9, 6]), day);
+  flow.wire(predict, ahead, day);
+  flow.wire(came, day);
   flow.wire(predict, debug);
   return flow;
 }

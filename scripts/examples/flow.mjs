@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { root } from '../lib/prepare.mjs';
 
+const { NODE_SETTINGS } = createRequire(import.meta.url)(path.join(root, 'dist', 'src', 'settings'));
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /** One example under construction: nodes get ids that depend on nothing but their names, so that a rebuild changes nothing. */
@@ -198,71 +200,15 @@ export const BROKER = {
   cleansession: true,
 };
 
-/** A series node as it is dragged in. */
-export const SERIES_DEFAULTS = {
-  source: 'value',
-  table: 'payload',
-  tableType: 'msg',
-  key: '',
-  keyType: 'column',
-  time: '',
-  shape: 'auto',
-  names: '',
-  outcome: 'column',
-  column: '',
-  operator: '=',
-  value: '',
-  ahead: '10m',
-  knownAhead: '',
-  windows: '',
-  train: 'auto',
-  every: '',
-  late: '',
-  send: 'newest',
-  keep: 20000,
-  calendar: 'auto',
-  relative: true,
-  missingWords: '',
-  unreadable: '',
-  timezone: '',
-  keepAs: '',
-};
+/** A node as it is dragged in: what its settings say, built from src/settings, but for its name and service. */
+function dragged(node) {
+  const settings = Object.entries(NODE_SETTINGS[node]).filter(([key]) => !['name', 'config'].includes(key));
+  return Object.fromEntries(settings.map(([key, setting]) => [key, setting.default]));
+}
 
-/** An anomaly node as it is dragged in. */
-export const ANOMALY_DEFAULTS = {
-  source: 'value',
-  table: 'payload',
-  tableType: 'msg',
-  key: '',
-  keyType: 'column',
-  time: '',
-  shape: 'auto',
-  names: '',
-  ignore: '',
-  alarms: 1,
-  per: 'week',
-  learn: 300,
-  fill: false,
-  property: 'anomaly',
-  keepAs: '',
-};
-
-/** A watch node as it is dragged in. */
-export const WATCH_DEFAULTS = {
-  model: '',
-  honest: true,
-  worse: 15,
-  alarmOn: 'off',
-  alarmLabel: '',
-  raise: '',
-  clear: '',
-  alarmFor: 3,
-  perKey: false,
-  property: 'prediction',
-  table: 'payload',
-  tableType: 'msg',
-  keep: 2000,
-};
+export const SERIES_DEFAULTS = dragged('series');
+export const ANOMALY_DEFAULTS = dragged('anomaly');
+export const WATCH_DEFAULTS = dragged('watch');
 
 /** A number from 0 to below 1 that looks like chance, and is the same in every build. */
 export function chance(seed) {

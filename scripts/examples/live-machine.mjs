@@ -1,9 +1,9 @@
-import { dashboard, modelCards } from './dashboard.mjs';
+import { change, columns, dashboard, legible, modelCard, whatCame } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, WATCH_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Live machine
 
-A simulated pump sends its sensor readings, and a message when its bearing fails. There is no function node between the pump and the predictions: two *series* nodes turn its readings into rows, wait for their outcomes, and send the train sets.
+A simulated pump sends its sensor readings, and a message when its bearing fails. There is no function node after the pump: two *series* nodes turn its readings into rows, wait for their outcomes, and send the train sets.
 
 * Will the bearing fail within the hour (classification)?
 * How hot will it be in half an hour (regression, with quantiles)?
@@ -45,7 +45,7 @@ export function liveMachine(withPlots) {
   const pump = flow.code('Pump', [1, 1.5], 'pump.js');
 
   flow.comment('2. Rows, outcomes, train sets; a model for each question', [2.4, 0]);
-  const question = (name, model, row, series, predict, status) => {
+  const question = (name, model, row, { series, predict, status, alarm = {} }) => {
     const rows = flow.node('tabular-series', name, [2, row], { ...SERIES_DEFAULTS, ...common, ...series });
     const ask = flow.node('tabular-predict', `${name}?`, [3.3, row], {
       config: EMBEDDED,
@@ -74,57 +74,51 @@ export function liveMachine(withPlots) {
       config: EMBEDDED,
       model,
       property: predict.property,
+      ...alarm,
     });
     flow.wire(pump, rows);
     flow.wireOutput(rows, 0, ask);
     flow.wireOutput(rows, 1, watch);
     flow.wireOutput(rows, 2, fit);
     flow.wire(ask, [answer, watch]);
-    return { ask, fit };
+    return { rows, ask, fit, watch };
   };
-  const failure = question(
-    'failure within 1 h',
-    'pump failure',
-    1,
-    { outcome: 'event', column: 'failed', operator: '=', value: 'true', ahead: '1h', windows: '1h' },
-    { property: 'failure' },
+  const failure = question('failure within 1 h', 'pump failure', 1, {
+    series: { outcome: 'event', column: 'failed', operator: '=', value: 'true', ahead: '1h', windows: '1h' },
+    predict: { property: 'failure' },
     // The newest row of the past comes as a table.
-    '$round(100 * payload[-1].failure_probability) & " % failure within 1 h"',
-  );
-  const bearing = question(
-    'bearing in 30 min',
-    'pump bearing',
-    3,
-    { outcome: 'column', column: 'bearing_c', ahead: '30m', windows: '1h' },
-    { property: 'forecast', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' },
-    'payload[-1].bearing_c & " °C, then " & $round(payload[-1].forecast_mid, 1) & " °C"',
-  );
+    status: '$round(100 * payload[-1].failure_probability) & " % failure within 1 h"',
+    alarm: withPlots ? { alarmOn: 'probability', alarmLabel: 'yes', raise: 0.5 } : {},
+  });
+  const bearing = question('bearing in 30 min', 'pump bearing', 3, {
+    series: { outcome: 'column', column: 'bearing_c', ahead: '30m', windows: '1h' },
+    predict: { property: 'forecast', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' },
+    status: 'payload[-1].bearing_c & " °C, then " & $round(payload[-1].forecast_mid, 1) & " °C"',
+  });
 
   flow.comment('3. Errors, by code', [0.25, 5]);
   flow.errors([0, 6], { status: true });
 
   flow.wire([start, tick], pump);
   if (withPlots) {
-    addPlots(flow, [failure.ask, bearing.ask], [failure.fit, bearing.fit]);
+    addPlots(flow, failure, bearing);
   }
   return flow;
 }
 
-/** Those of the lines in the order in which they first come; the rest only fills the dashboard's list. */
+/** Those of the lines in the order of their columns; the rest only fills the dashboard's list. */
 const REST = ['#A347E1', '#D62728', '#FF9896', '#9467BD', '#C5B0D5'];
-const TEMPERATURES = ['#4c9be8', '#4c9be8', '#2f7fd1', '#e4572e', ...REST];
-const RISKS = ['#4caf6e', '#d9534f', '#9ecae1', '#1f77b4', ...REST];
+const TEMPERATURES = ['#e4572e', '#2f7fd1', '#9ecae1', '#9ecae1', ...REST];
+const RISKS = ['#d9534f', '#4caf6e', '#9ecae1', '#1f77b4', ...REST];
 
-function addPlots(flow, asks, fits) {
+function addPlots(flow, failure, bearing) {
   const { group, chart } = dashboard(flow, 'Live machine', '/');
 
-  flow.comment('4. Live plots: open /dashboard', [2.2, 5.6]);
-  const points = flow.code('to plots', [2.2, 7.5], 'plot-reading.js', {
-    initialize: "context.set('drawn', undefined);",
-    outputs: 3,
-  });
-  const temperature = flow.node('ui-chart', 'bearing temperature', [3.7, 6], {
+  flow.comment('4. Live plots: open /dashboard', [0.4, 7]);
+  const temperature = flow.node('ui-chart', 'bearing temperature', [2.6, 8], {
     ...chart,
+    ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),
+    removeOlderPoints: '400',
     colors: TEMPERATURES,
     group: group('Bearing now and in half an hour', 1, 8),
     label: '',
@@ -136,11 +130,11 @@ function addPlots(flow, asks, fits) {
     height: 7,
   });
   const riskGroup = group('Failure within the hour', 2, 4);
-  const gauge = flow.node('ui-gauge', 'risk now', [3.7, 7], {
+  const gauge = flow.node('ui-gauge', 'risk now', [2.6, 9], {
     group: riskGroup,
     order: 1,
-    value: 'payload',
-    valueType: 'msg',
+    value: '$round(100 * payload[-1].failure_probability)',
+    valueType: 'jsonata',
     width: 4,
     height: 3,
     gtype: 'gauge-half',
@@ -166,25 +160,27 @@ function addPlots(flow, asks, fits) {
     styleGlow: false,
     className: '',
   });
-  const riskChart = flow.node('ui-chart', 'risk over time', [3.7, 8], {
+  const riskChart = flow.node('ui-chart', 'risk over time', [2.6, 9.7], {
     ...chart,
+    ...columns(['failure_probability'], 'failure_time'),
+    removeOlderPoints: '400',
     group: riskGroup,
     label: '',
     order: 2,
-    yAxisLabel: '%',
+    yAxisLabel: 'probability',
     ymin: '0',
-    ymax: '100',
+    ymax: '1',
     colors: RISKS,
     width: 4,
     height: 4,
   });
-  const alarms = flow.node('ui-table', 'alarms', [3.7, 9], {
+  const alarms = flow.node('ui-table', 'alarms', [2.6, 10.5], {
     group: group('Alarms', 3, 6),
     label: '',
     order: 1,
     width: 6,
     height: 0,
-    maxrows: 0,
+    maxrows: 8,
     passthru: false,
     autocols: false,
     showSearch: false,
@@ -193,30 +189,36 @@ function addPlots(flow, asks, fits) {
     columns: [
       { title: 'Machine time', key: 'time', keyType: 'key', type: 'text', width: '', align: 'start' },
       { title: 'What', key: 'what', keyType: 'key', type: 'text', width: '', align: 'start' },
-      {
-        title: 'Predicted probability',
-        key: 'risk',
-        keyType: 'key',
-        type: 'text',
-        width: '',
-        align: 'start',
-      },
     ],
     mobileBreakpoint: 'sm',
     mobileBreakpointType: 'defaults',
-    action: 'replace',
+    action: 'append',
     className: '',
   });
-  const { cards, models } = modelCards(flow, 'models', group('Models', 4, 6), [4.6, 5]);
-  // From one end of the sheet to the other, without a wire across it.
-  const colour = flow.node('link out', 'text colour to the plots', [6.4, 5], { mode: 'link', links: [] });
-  const shown = flow.node('link out', 'readings to the plots', [5.6, 2.75], { mode: 'link', links: [] });
-  const drawn = flow.node('link in', 'to be drawn', [1.5, 7.5], { links: [colour.id, shown.id] });
-  [colour, shown].forEach(({ links }) => links.push(drawn.id));
-  flow.wire(fits, cards, models, colour);
-  flow.wire(asks, shown);
-  flow.wire(drawn, points);
-  flow.wireOutput(points, 0, temperature);
-  flow.wireOutput(points, 1, gauge, riskChart);
-  flow.wireOutput(points, 2, alarms);
+  const models = group('Models', 4, 12);
+  const cards = [failure, bearing].map(({ fit }, i) => {
+    const card = modelCard(flow, `card of ${fit.name}`, models, [1.2, 11.3 + 0.8 * i], i + 1);
+    flow.wire(fit, far(flow, `fitted: ${fit.name}`, [5.9, 2 + 2 * i], [0, 11.3 + 0.8 * i], card));
+    return card;
+  });
+  const came = whatCame(flow, 'what came', [1.2, 8.5]);
+  const alarm = change(flow, 'as a line', [1.2, 10.5], {
+    payload: '{"time": $fromMillis(change.since, "[M01]-[D01] [H01]:[m01]"), "what": change.text}',
+  });
+  flow.wire(failure.ask, far(flow, 'risks', [5.9, 1], [0, 9], [gauge, riskChart]));
+  flow.wire(bearing.ask, far(flow, 'forecasts', [5.9, 3], [0, 8], temperature));
+  flow.wireOutput(bearing.rows, 1, far(flow, 'outcomes', [5.9, 5], [0, 8.5], came));
+  flow.wireOutput(failure.watch, 1, far(flow, 'changes', [5.9, 1.9], [0, 10.5], alarm));
+  flow.wire(came, temperature);
+  flow.wire(alarm, alarms);
+  flow.wire(cards, legible(flow, [2.6, 11.7]), [temperature, riskChart]);
+}
+
+/** A node to wire to, from one end of the sheet to the other without a wire across it. */
+function far(flow, name, place, end, to) {
+  const out = flow.node('link out', name, place, { mode: 'link', links: [] });
+  const into = flow.node('link in', name, end, { links: [out.id] });
+  out.links.push(into.id);
+  flow.wire(into, to);
+  return out;
 }

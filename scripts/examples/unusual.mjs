@@ -1,4 +1,4 @@
-import { dashboard, template } from './dashboard.mjs';
+import { columns, dashboard, template } from './dashboard.mjs';
 import { ANOMALY_DEFAULTS, Flow, NODE_DEFAULTS } from './flow.mjs';
 
 const INFO = `# What is not usual here
@@ -52,11 +52,7 @@ export function unusual() {
   alarms.width = 8;
   const readings = flow.node('ui-chart', 'readings', [3.6, 3.2], {
     ...chart,
-    category: '["load", "oil_c", "housing_c", "room_c", "motor_a"]',
-    categoryType: 'json',
-    xAxisProperty: 'time',
-    xAxisPropertyType: 'property',
-    yAxisPropertyType: 'property',
+    ...columns(['load', 'oil_c', 'housing_c', 'room_c', 'motor_a'], 'time'),
     colors: [
       '#9467BD',
       '#e4572e',
@@ -76,8 +72,6 @@ export function unusual() {
     ymax: '',
     width: 12,
     height: 6,
-    removeOlder: '520',
-    removeOlderUnit: '604800',
     removeOlderPoints: '400',
   });
   flow.errors([0.2, 5.3]);
