@@ -7,17 +7,7 @@
  *    named, at equal false alarms for every method: the level is set where the clean rows have one episode a week.
  * 3. Time, in ratios to one ridge regression of every sensor.
  */
-import {
-  contextOf,
-  Detector,
-  fitExpectations,
-  freshMemory,
-  HOLD_ROWS,
-  learn,
-  momentsOf,
-  scoreRow,
-  writeContext,
-} from '../../test/doors/anomaly';
+import { Detector, fitExpectations, HOLD_ROWS, learn, momentsOf } from '../../test/doors/anomaly';
 import { seededRandom } from '../../test/doors/util';
 import {
   BEGINS,
@@ -32,8 +22,8 @@ import {
   usualsOf,
 } from '../../test/helpers/simulated-machine';
 import { isolationForest, nearest, type Peer, principalComponents } from './peers';
+import { mapOf, ours, type Scorer, SETTINGS, taught } from './scored';
 
-const SETTINGS = { perWeek: 1, learn: 300, key: undefined, ignored: new Set<string>() };
 const LEARNED = 2 * ROWS_A_WEEK;
 const TESTED_WEEKS = 3;
 /** Each kind so often on each machine, on another sensor each time. */
@@ -43,19 +33,12 @@ const machines = Number(process.argv[2] ?? 10);
 const firstSeed = Number(process.argv[3] ?? 1000);
 const seeds = Array.from({ length: machines }, (_, i) => firstSeed + i);
 
-function cellsOf({ values, modes }: Machine, row: number): Map<string, number | string> {
-  return new Map<string, number | string>([
-    ...SENSORS.map((name, j): [string, number] => [name, values[row]![j]!]),
-    ['mode', modes[row]!],
-  ]);
-}
-
 function alarmsAWeek(machine: Machine): { alarms: number[]; moved: number } {
   const detector = new Detector(SETTINGS);
   const alarms = new Array<number>(8).fill(0);
   let moved = 0;
   machine.values.forEach((_, row) => {
-    const { changes } = detector.take(BEGINS + row * STEP_MS, cellsOf(machine, row));
+    const { changes } = detector.take(BEGINS + row * STEP_MS, mapOf(machine, row));
     for (const { kind } of changes) {
       alarms[Math.floor(row / ROWS_A_WEEK)]! += Number(kind === 'alarm');
       moved += Number(kind === 'moved');
@@ -86,35 +69,6 @@ function promise(): void {
       `| ${drift === 0 ? 'wanders' : 'rises by 8 degrees'} | ${mean(0, 1)} | ${mean(1, 2)} | ${mean(2, 4)} | ${mean(4, 8)} | ${worst.toFixed(1)} | ${moved} |`,
     );
   }
-}
-
-/** What a method says of rows that follow one another. */
-type Scorer = (machine: Machine, from: number, to: number) => { score: number; sensor: number | undefined }[];
-
-function ours(machine: Machine): Scorer {
-  const detector = new Detector(SETTINGS);
-  for (let row = 0; row < LEARNED; row++) {
-    detector.teach(BEGINS + row * STEP_MS, cellsOf(machine, row));
-  }
-  const { usual, layout } = learn(detector.task()!);
-  return ({ values, modes }, from, to) => {
-    const memory = freshMemory(usual);
-    const context = new Float64Array(contextOf(layout));
-    const order = SENSORS.map((name) => layout.sensors.indexOf(name));
-    const out: ReturnType<Scorer> = [];
-    // The rows before bring the slow means up to date.
-    for (let row = Math.max(0, from - 300); row < to; row++) {
-      writeContext(layout, BEGINS + row * STEP_MS, () => modes[row], context);
-      const own = new Float64Array(SENSORS.length);
-      order.forEach((place, j) => (own[place] = values[row]![j]!));
-      const { rarity, weights } = scoreRow(usual, own, context, memory);
-      if (row >= from) {
-        const front = weights.indexOf(Math.max(...weights));
-        out.push({ score: rarity, sensor: order.indexOf(front) });
-      }
-    }
-    return out;
-  };
 }
 
 const byRow =
@@ -153,7 +107,7 @@ function faults(): void {
     const machine = simulatedMachine({ weeks: 2 + TESTED_WEEKS, seed });
     const train = machine.values.slice(0, LEARNED);
     const methods: Record<string, Scorer> = {
-      'anomaly node': ours(machine),
+      'anomaly node': ours(taught(machine, LEARNED).learned),
       'isolation forest': byRow(isolationForest(train, seededRandom(seed))),
       'nearest rows': byRow(nearest(train)),
       'T² and Q': byRow(principalComponents(train)),
@@ -223,7 +177,7 @@ function times(): void {
   const detector = new Detector(SETTINGS);
   machine.values
     .slice(0, 5000)
-    .forEach((_, row) => detector.teach(BEGINS + row * STEP_MS, cellsOf(machine, row)));
+    .forEach((_, row) => detector.teach(BEGINS + row * STEP_MS, mapOf(machine, row)));
   const task = detector.task()!;
   learn(task);
   const fit = seconds(() => detector.learned(learn(task)));
@@ -234,7 +188,7 @@ function times(): void {
   );
   const rows = seconds(() => {
     for (let row = 5000; row < 6000; row++) {
-      detector.take(BEGINS + row * STEP_MS, cellsOf(machine, row));
+      detector.take(BEGINS + row * STEP_MS, mapOf(machine, row));
     }
   });
   console.log('\nTime, 10 sensors and 5,000 rows, processor time\n');

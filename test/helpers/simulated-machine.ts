@@ -234,11 +234,12 @@ export function injectFault(
   return kind === 'swap' ? [sensor, other] : [sensor];
 }
 
+/** The columns of a row. */
+export function cellsOf({ values, modes }: Machine, row: number): Record<string, number | string> {
+  return { ...Object.fromEntries(SENSORS.map((name, j) => [name, values[row]![j]!])), mode: modes[row]! };
+}
+
 /** A row as a reading. */
-export function readingOf({ values, modes }: Machine, row: number): Record<string, number | string> {
-  return {
-    time: BEGINS + row * STEP_MS,
-    ...Object.fromEntries(SENSORS.map((name, j) => [name, values[row]![j]!])),
-    mode: modes[row]!,
-  };
+export function readingOf(machine: Machine, row: number): Record<string, number | string> {
+  return { time: BEGINS + row * STEP_MS, ...cellsOf(machine, row) };
 }

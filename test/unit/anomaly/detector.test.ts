@@ -4,6 +4,7 @@ import { Detector, learn, type RowVerdict } from '../../doors/anomaly';
 import { seededRandom } from '../../doors/util';
 import {
   BEGINS,
+  cellsOf,
   FAULTS,
   injectFault,
   type Machine,
@@ -35,10 +36,6 @@ function run(detector: Detector, readings: Iterable<Cells>, from = 0): RowVerdic
     fitIfDue(detector);
   }
   return verdicts;
-}
-
-function cellsOf({ values, modes }: Machine, row: number): Cells {
-  return { ...Object.fromEntries(SENSORS.map((name, j) => [name, values[row]![j]!])), mode: modes[row]! };
 }
 
 describe('what is usual for a machine', function () {

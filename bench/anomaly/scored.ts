@@ -1,0 +1,51 @@
+/* What the benches of the anomaly node share: machines that were taught, and their rows scored. */
+import { contextOf, Detector, freshMemory, learn, scoreRow, writeContext } from '../../test/doors/anomaly';
+import { BEGINS, cellsOf, type Machine, SENSORS, STEP_MS } from '../../test/helpers/simulated-machine';
+
+export const SETTINGS = { perWeek: 1, learn: 300, key: undefined, ignored: new Set<string>() };
+/** Rows that bring the slow means up to date. */
+const WARM_ROWS = 300;
+
+/** What a method says of rows that follow one another. */
+export type Scorer = (
+  machine: Machine,
+  from: number,
+  to: number,
+) => { score: number; sensor: number | undefined }[];
+
+type Learned = ReturnType<typeof learn>;
+
+export function mapOf(machine: Machine, row: number): Map<string, number | string> {
+  return new Map(Object.entries(cellsOf(machine, row)));
+}
+
+/** A detector that has learned the first rows of a machine, and what it has learned. */
+export function taught(machine: Machine, rows: number): { detector: Detector; learned: Learned } {
+  const detector = new Detector(SETTINGS);
+  for (let row = 0; row < rows; row++) {
+    detector.teach(BEGINS + row * STEP_MS, mapOf(machine, row));
+  }
+  const learned = learn(detector.task()!);
+  detector.learned(learned);
+  return { detector, learned };
+}
+
+export function ours({ usual, layout }: Learned): Scorer {
+  return ({ values, modes }, from, to) => {
+    const memory = freshMemory(usual);
+    const context = new Float64Array(contextOf(layout));
+    const order = SENSORS.map((name) => layout.sensors.indexOf(name));
+    const out: ReturnType<Scorer> = [];
+    for (let row = Math.max(0, from - WARM_ROWS); row < to; row++) {
+      writeContext(layout, BEGINS + row * STEP_MS, () => modes[row], context);
+      const own = new Float64Array(SENSORS.length);
+      order.forEach((place, j) => (own[place] = values[row]![j]!));
+      const { rarity, weights } = scoreRow(usual, own, context, memory);
+      if (row >= from) {
+        const front = weights.indexOf(Math.max(...weights));
+        out.push({ score: rarity, sensor: order.indexOf(front) });
+      }
+    }
+    return out;
+  };
+}
