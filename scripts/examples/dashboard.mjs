@@ -129,11 +129,16 @@ export const columns = (names, time) => ({
   removeOlder: '0',
 });
 
-/** A node that makes an outcome of a series node a row of a chart, at the time that it is of. */
-export function whatCame(flow, name, place) {
+/**
+ * A node that makes an outcome of a series node a row of a chart, at the time that it is of.
+ *
+ * @param ahead milliseconds: only those that were asked for so long before, where each time is asked for several times
+ */
+export function whatCame(flow, name, place, ahead) {
+  const row = '{"forecast_time": $row.time + $row.ahead, "measured": [truth][$i]}';
+  const wanted = ahead === undefined ? row : `$row.ahead = ${ahead} ? ${row}`;
   return change(flow, name, place, {
-    payload:
-      '$distinct($map([series], function($row, $i) { {"forecast_time": $row.time + $row.ahead, "measured": [truth][$i]} }))',
+    payload: `$map([series], function($row, $i) { ${wanted} })`,
   });
 }
 

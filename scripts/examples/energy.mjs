@@ -66,7 +66,7 @@ export function energy() {
 
   flow.comment('3. The plot: open /dashboard/energy', [5.3, 3.3]);
   const ahead = change(flow, 'a day ahead', [4.6, 4.2], { payload: 'payload[-1]' });
-  const came = whatCame(flow, 'what came', [4.6, 5]);
+  const came = whatCame(flow, 'what came', [4.6, 5], 24 * 3_600_000);
   const title = (text) => `{"chartOptions": {"title": ${text}}}`;
   const begin = change(flow, 'waits', [2.2, 4.2], {
     ui_update: title(
