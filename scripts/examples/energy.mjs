@@ -9,11 +9,12 @@ Press Deploy. The hours of the last ten weeks arrive as one table, and the model
 
 Needs the nodes \`@flowfuse/node-red-dashboard\` (Manage palette → Install); the plot is then at \`/dashboard/energy\` of this Node-RED. Nothing leaves this computer, because the embedded service is used.`;
 
+/** In the order in which the lines begin: what came of the first forecast is known a day later. */
 const COLOURS = [
-  '#e4572e',
   '#2f7fd1',
   '#9ecae1',
   '#9ecae1',
+  '#e4572e',
   '#A347E1',
   '#D62728',
   '#FF9896',
