@@ -9,14 +9,11 @@ const SENSORS = {
 };
 const STEP = 10 * 60_000;
 
-/* The same for the same time: -1 to 1. */
-const noise = (time, sensor) => (Math.sin((time / 60_000) * 12.9898 + sensor) * 43758.5453) % 1;
-
 function states(time) {
   const day = (2 * Math.PI * time) / 86_400_000;
-  const outdoor = 4 - 6 * Math.cos(day) + 2 * Math.sin(day / 3.7) + 0.5 * noise(time, 1);
-  const power = Math.max(0, 3000 - 180 * outdoor + 400 * Math.sin(7 * day) + 200 * noise(time, 2));
-  return [20 + power / 1500 + outdoor / 12 + 0.3 * noise(time, 3), outdoor, power].map((value) =>
+  const outdoor = 4 - 6 * Math.cos(day) + 2 * Math.sin(day / 3.7);
+  const power = Math.max(0, 3000 - 180 * outdoor + 400 * Math.sin(7 * day));
+  return [20 + power / 1500 + outdoor / 12 + 0.3 * Math.sin(11 * day), outdoor, power].map((value) =>
     value.toFixed(1),
   );
 }

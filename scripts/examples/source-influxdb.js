@@ -4,15 +4,12 @@
  */
 const STEP = 60_000;
 
-/* The same for the same time: -1 to 1. */
-const noise = (time, sensor) => (Math.sin((time / 60_000) * 12.9898 + sensor) * 43758.5453) % 1;
-
 function fields(machine, time) {
   const hour = (2 * Math.PI * time) / 3_600_000 + machine;
-  const vibration = 2 + 0.5 * Math.sin(hour) + 0.15 * noise(time, machine);
+  const vibration = 2 + 0.5 * Math.sin(hour) + 0.1 * Math.sin(13 * hour);
   return {
     vibration: Number(vibration.toFixed(3)),
-    temperature: Number((50 + 9 * Math.sin(hour - 0.8) + noise(time, machine + 2)).toFixed(1)),
+    temperature: Number((50 + 9 * Math.sin(hour - 0.8)).toFixed(1)),
   };
 }
 

@@ -4,16 +4,11 @@
  */
 const STEP = 30 * 60_000;
 
-/* The same for the same time: -1 to 1. */
-const noise = (time, sensor) => (Math.sin((time / 60_000) * 12.9898 + sensor) * 43758.5453) % 1;
-
 function soil(sensor, time) {
   const day = (2 * Math.PI * time) / 86_400_000 + sensor;
   return {
-    soil_moisture: Number(
-      (30 + 4 * Math.sin(2 * day - 0.6) + 1.5 * Math.sin(day / 2.9) + noise(time, sensor)).toFixed(1),
-    ),
-    soil_temperature: Number((14 + 4 * Math.sin(day) + noise(time, sensor + 2)).toFixed(1)),
+    soil_moisture: Number((30 + 4 * Math.sin(2 * day - 0.6) + 1.5 * Math.sin(day / 2.9)).toFixed(1)),
+    soil_temperature: Number((14 + 4 * Math.sin(day)).toFixed(1)),
     battery: 3.6,
   };
 }

@@ -5,13 +5,10 @@
  */
 const STEP = 60_000;
 
-/* The same for the same time: -1 to 1. */
-const noise = (time, sensor) => (Math.sin((time / 60_000) * 12.9898 + sensor) * 43758.5453) % 1;
-
 function published(time) {
   const hour = (2 * Math.PI * time) / 3_600_000;
-  const power = Math.round(600 + 400 * Math.sin(hour) + 100 * noise(time, 1));
-  const warm = Number((21 + 3 * Math.sin(hour / 2) + 0.6 * noise(time, 2)).toFixed(2));
+  const power = Math.round(600 + 400 * Math.sin(hour) + 120 * Math.sin(5.3 * hour));
+  const warm = Number((21 + 3 * Math.sin(hour / 2) + 0.4 * Math.sin(7 * hour)).toFixed(2));
   const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
   return [
     {

@@ -4,15 +4,12 @@
  * reads. "past" brings values of the last hours; of the pump, which tells no time, as rows of a historian.
  */
 const STEP = 60_000;
-
-/* The same for the same time: -1 to 1. */
-const noise = (time, sensor) => (Math.sin((time / 60_000) * 12.9898 + sensor) * 43758.5453) % 1;
 const good = { _value: 0, _name: 'Good', _description: 'The operation succeeded.' };
 
 function motor(time) {
   const hour = (2 * Math.PI * time) / 3_600_000;
-  const Speed = Math.round(1480 + 120 * Math.sin(hour) + 20 * noise(time, 1));
-  const Temperature = Number((55 + 8 * Math.sin(hour - 0.7) + noise(time, 2)).toFixed(1));
+  const Speed = Math.round(1480 + 120 * Math.sin(hour));
+  const Temperature = Number((55 + 8 * Math.sin(hour - 0.7) + Math.sin(9 * hour)).toFixed(1));
   return Object.entries({ Speed, Temperature }).map(([name, payload]) => ({
     topic: `ns=2;s=Line1/Motor1/${name}`,
     payload,
@@ -24,11 +21,7 @@ function motor(time) {
 
 function pump(time) {
   const hour = (2 * Math.PI * time) / 3_600_000;
-  return [
-    Math.round(400 + 60 * Math.sin(hour) + 9 * noise(time, 3)),
-    Math.round(250 + 30 * Math.sin(hour - 1) + 6 * noise(time, 4)),
-    1,
-  ];
+  return [Math.round(400 + 60 * Math.sin(hour)), Math.round(250 + 30 * Math.sin(hour - 1)), 1];
 }
 
 const now = Date.now();

@@ -3,10 +3,6 @@
  * database has them; "prices" as Tibber does, "weather" as Open-Meteo, "meter" with the hour that has just ended.
  */
 const HOUR = 3_600_000;
-
-/* The same for the same time: -1 to 1. */
-const noise = (time) => (Math.sin((time / HOUR) * 12.9898) * 43758.5453) % 1;
-
 const now = Math.floor(Date.now() / HOUR) * HOUR;
 
 function known(time) {
@@ -20,7 +16,7 @@ function known(time) {
 
 function used(time) {
   const { total, temperature_2m } = known(time);
-  return Number((3.2 - 0.12 * temperature_2m - 4 * (total - 0.28) + 0.3 * noise(time)).toFixed(2));
+  return Number((3.2 - 0.12 * temperature_2m - 4 * (total - 0.28) + 0.2 * Math.sin(time / HOUR)).toFixed(2));
 }
 
 const hours = (from, count) => Array.from({ length: count }, (_, i) => now + (from + i) * HOUR);

@@ -173,9 +173,9 @@ function leafMeans(forest: ResidualForest): Float64Array {
     const { atoms, offsets, members } = forest;
     means = new Float64Array(offsets.length - 1);
     for (let leaf = 0; leaf < means.length; leaf++) {
-      for (let i = offsets[leaf]; i < offsets[leaf + 1]; i++) {
-        means[leaf] += atoms[members[i]] / (offsets[leaf + 1] - offsets[leaf]);
-      }
+      // In the order that a file has them in, so that a model which was read from one says the very same.
+      const own = members.slice(offsets[leaf], offsets[leaf + 1]).sort();
+      means[leaf] = own.reduce((sum, member) => sum + atoms[member] / own.length, 0);
     }
     knownLeafMeans.set(forest, means);
   }
