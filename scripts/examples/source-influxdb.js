@@ -3,9 +3,13 @@
  * with its tags. Every other message brings the newest points of the two machines.
  */
 const STEP = 60_000;
+const now = Date.now();
+/* The machines begin with the first message: what is learned is the same at any time of day. */
+const origin = context.get('origin') ?? now;
+context.set('origin', origin);
 
 function fields(machine, time) {
-  const hour = (2 * Math.PI * time) / 3_600_000 + machine;
+  const hour = (2 * Math.PI * (time - origin)) / 3_600_000 + machine;
   const vibration = 2 + 0.5 * Math.sin(hour) + 0.1 * Math.sin(13 * hour);
   return {
     vibration: Number(vibration.toFixed(3)),
@@ -13,7 +17,6 @@ function fields(machine, time) {
   };
 }
 
-const now = Date.now();
 const minutes = msg.topic === 'past' ? 300 : 1;
 const begin = now - (minutes - 1) * STEP;
 const range = { _start: new Date(begin).toISOString(), _stop: new Date(now).toISOString() };

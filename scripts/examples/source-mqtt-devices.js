@@ -4,9 +4,13 @@
  * every other message is what they publish now.
  */
 const STEP = 60_000;
+const now = Date.now();
+/* The machines begin with the first message: what is learned is the same at any time of day. */
+const origin = context.get('origin') ?? now;
+context.set('origin', origin);
 
 function published(time) {
-  const hour = (2 * Math.PI * time) / 3_600_000;
+  const hour = (2 * Math.PI * (time - origin)) / 3_600_000;
   const power = Math.round(600 + 400 * Math.sin(hour) + 120 * Math.sin(5.3 * hour));
   const warm = Number((21 + 3 * Math.sin(hour / 2) + 0.4 * Math.sin(7 * hour)).toFixed(2));
   const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
@@ -45,7 +49,6 @@ function published(time) {
   ];
 }
 
-const now = Date.now();
 const times = msg.topic === 'past' ? Array.from({ length: 300 }, (_, i) => now - (300 - i) * STEP) : [now];
 const sent = times.map(published);
 return [0, 1, 2].map((device) => sent.map((messages) => messages[device]));

@@ -4,12 +4,19 @@
  * reads. "past" brings values of the last hours; of the pump, which tells no time, as rows of a historian.
  */
 const STEP = 60_000;
+const now = Date.now();
+/* The machines begin with the first message: what is learned is the same at any time of day. */
+const origin = context.get('origin') ?? now;
+context.set('origin', origin);
 const good = { _value: 0, _name: 'Good', _description: 'The operation succeeded.' };
 
+/* From -1 to 1. */
+const noise = (time) => (Math.sin(((time - origin) / 60_000) * 12.9898) * 43758.5453) % 1;
+
 function motor(time) {
-  const hour = (2 * Math.PI * time) / 3_600_000;
+  const hour = (2 * Math.PI * (time - origin)) / 3_600_000;
   const Speed = Math.round(1480 + 120 * Math.sin(hour));
-  const Temperature = Number((55 + 8 * Math.sin(hour - 0.7) + Math.sin(9 * hour)).toFixed(1));
+  const Temperature = Number((55 + 8 * Math.sin(hour - 0.7) + noise(time)).toFixed(1));
   return Object.entries({ Speed, Temperature }).map(([name, payload]) => ({
     topic: `ns=2;s=Line1/Motor1/${name}`,
     payload,
@@ -20,11 +27,10 @@ function motor(time) {
 }
 
 function pump(time) {
-  const hour = (2 * Math.PI * time) / 3_600_000;
+  const hour = (2 * Math.PI * (time - origin)) / 3_600_000;
   return [Math.round(400 + 60 * Math.sin(hour)), Math.round(250 + 30 * Math.sin(hour - 1)), 1];
 }
 
-const now = Date.now();
 if (msg.topic === 'past') {
   const times = Array.from({ length: 300 }, (_, i) => now - (300 - i) * STEP);
   const rows = times.map((time) => {
