@@ -12,8 +12,15 @@ import type { FlowNode } from '../src/runtime/node-red';
 module.exports = function (RED: NodeAPI): void {
   function TabularAnomaly(this: FlowNode, def: AnomalyDef): void {
     RED.nodes.createNode(this, def);
-    const { AnomalyAnswers, AnomalyKeeper, ReadMessages, anomalyRequest, showInSidebar, showKeptAnomalies } =
-      anomalyNodes();
+    const {
+      AnomalyAnswers,
+      AnomalyKeeper,
+      ReadMessages,
+      anomalyRequest,
+      keptAnomalies,
+      showInSidebar,
+      showKept,
+    } = anomalyNodes();
     const table = tableReader(RED, this, def, { allowMissing: true });
     const messages = new ReadMessages(RED, this, def);
     const keeper = new AnomalyKeeper(RED, this, def, (change) => {
@@ -21,7 +28,7 @@ module.exports = function (RED: NodeAPI): void {
       nodeChanged(RED, this.id);
     });
     const answers = new AnomalyAnswers(RED, this, def, keeper, table, messages);
-    showKeptAnomalies(RED, this, keeper);
+    showKept(RED, this, keeper, (opened) => keptAnomalies(RED, opened));
     showInSidebar(RED, this, keeper);
     handleMessages(this, RED, {
       // All of it one message after the other: a reading changes what is usual for the next one.

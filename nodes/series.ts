@@ -16,16 +16,17 @@ module.exports = function (RED: NodeAPI): void {
       PastSender,
       ReadMessages,
       SeriesKeeper,
+      keptSeries,
       seriesAnswer,
       seriesRequest,
-      showKeptSeries,
+      showKept,
     } = seriesNodes();
     const table = tableReader(RED, this, def, { allowMissing: true });
     const keeper = new SeriesKeeper(RED, this, def);
     const sender = new PastSender(RED, this, table);
     const topics = new MixedTopics(RED, this, def);
     const messages = new ReadMessages(RED, this, def);
-    showKeptSeries(RED, this, keeper);
+    showKept(RED, this, keeper, keptSeries);
     handleMessages(this, RED, {
       // All of it one message after the other: a reading changes what the next one makes.
       read: async (msg, work) => {

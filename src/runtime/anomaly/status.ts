@@ -1,4 +1,5 @@
-import type { AnomalyAnswer, AnomalyProgress } from '../../anomaly';
+import type { Anomalies, AnomalyAnswer, AnomalyProgress } from '../../anomaly';
+import type { KeptShown } from '../input/show-kept';
 import type { Red } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
 import type { Progress, Shown, StatusKind } from '../status/status-line';
@@ -8,6 +9,14 @@ import { durationText } from './texts';
 /** Until it has seen so much, the status says how much it knows. */
 const WEEK_MS = 7 * 86_400_000;
 const DIGITS = 3;
+
+/** What an anomaly node shows of what it kept. */
+export function keptAnomalies(red: Red, { progress, known }: Anomalies): KeptShown {
+  return {
+    status: anomalyStatus(red, progress, undefined, undefined),
+    columns: [...known.values()].flatMap((machine) => [...machine.columns.keys()]),
+  };
+}
 
 /** What an anomaly node shows: how far it has learned, then whether the newest reading is usual. */
 export function anomalyStatus(

@@ -1,5 +1,6 @@
 import type { Series, SeriesProgress } from '../../series';
 import type { LastReading } from '../input/columns-seen';
+import type { KeptShown } from '../input/show-kept';
 import type { Progress, Shown, StatusKind, StatusLine } from '../status/status-line';
 import type { ReadMessages } from './read-messages';
 
@@ -7,6 +8,11 @@ import type { ReadMessages } from './read-messages';
 const RARER_NEEDED = 20;
 /** Events that it takes. */
 const EVENTS_NEEDED = 3;
+
+/** What a series node shows of what it kept. */
+export function keptSeries({ progress }: Series): KeptShown {
+  return { status: seriesStatus(progress), columns: progress.columns };
+}
 
 /** What a series node shows: how far the first train set is, then what it keeps; before all, that nothing is kept. */
 export function seriesStatus(progress: SeriesProgress): Shown & { kind: StatusKind } {

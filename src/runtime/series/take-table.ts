@@ -1,5 +1,5 @@
 import type { MessageReading } from '../../messages';
-import type { PlacedReading, Series, SeriesPast } from '../../series';
+import type { PlacedReading, Series, SeriesPast, SeriesReading, SeriesSettings } from '../../series';
 import { messagesLayer, seriesLayer, table } from '../lazy';
 import type { MessageWork } from '../messages/message-handler';
 import { Follower } from '../messages/progress';
@@ -14,21 +14,32 @@ export async function takeTable(
   opened: Series,
   request: Extract<SeriesRequest, { kind: 'table' }>,
   messages: ReadMessages,
-  { signal, status }: MessageWork,
+  work: MessageWork,
 ): Promise<SeriesPast> {
+  const rows = await pastRows(request, opened.settings, messages, work);
+  return opened.backfill(rows, { key: request.key, signal: work.signal, most: opened.settings.keep });
+}
+
+/**
+ * The rows of a table of past readings, in the order of the table.
+ *
+ * @param settings how its cells are read, and the column of the time, where the dialog names one
+ * @throws ServiceError
+ */
+export async function pastRows(
+  { table: input, rows, shape }: Pick<Extract<SeriesRequest, { kind: 'table' }>, 'table' | 'rows' | 'shape'>,
+  settings: SeriesSettings,
+  messages: ReadMessages,
+  { signal, status }: MessageWork,
+): Promise<AsyncIterable<SeriesReading | PlacedReading>> {
   const follower = new Follower(status);
   follower.show({ key: 'reading' });
-  const { table: input, key, rows, shape } = request;
-  const options = { key, signal, most: opened.settings.keep };
   if (rows !== undefined) {
-    return opened.backfill(placed(rows, messages, shape), options);
+    return placed(rows, messages, shape);
   }
   if (messages.isAuto && 'value' in input && isListOfObjects(input.value)) {
     const { value } = input;
-    return opened.backfill(
-      placed(messages.opened.table(value, Object.keys(value[0]!)), messages, shape),
-      options,
-    );
+    return placed(messages.opened.table(value, Object.keys(value[0]!)), messages, shape);
   }
   const source =
     'path' in input
@@ -36,11 +47,11 @@ export async function takeTable(
       : await table().openTable(input.value, { signal });
   const reading = { signal, onRead: (fraction: number) => follower.show({ key: 'reading', fraction }) };
   if (!messages.isAuto) {
-    return opened.backfill(seriesLayer().readingsOf(source, opened.settings, reading), options);
+    return seriesLayer().readingsOf(source, settings, reading);
   }
-  const time = opened.settings.time ?? messagesLayer().timeAmong(source.names);
-  const cells = seriesLayer().readingsOf(source, { ...opened.settings, time }, reading);
-  return opened.backfill(placed(messages.opened.table(cells, source.names), messages, shape), options);
+  const time = settings.time ?? messagesLayer().timeAmong(source.names);
+  const cells = seriesLayer().readingsOf(source, { ...settings, time }, reading);
+  return placed(messages.opened.table(cells, source.names), messages, shape);
 }
 
 /** Rows as the series takes them; the last one is kept for the dialog. */
