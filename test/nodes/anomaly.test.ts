@@ -144,15 +144,27 @@ describe('tabular-anomaly', () => {
     );
   });
 
-  it('lets the readings of a message through that can be judged, and ends it with the error of the other', async () => {
-    const bench = await start({ time: 'time' });
-    const payload = [readingOf(machine, 0), { heat: 1, load: 2 }, readingOf(machine, 1)];
-    bench.send('a', { payload: payload[0] });
-    await bench.out('a').first(1);
-    bench.send('a', { payload: { ...payload[1] } });
-    await settled(bench, 2);
-    assert.equal(bench.caught.all[0]!.error!.code, 'time.invalid');
-    assert.equal(bench.out('a').all.length, 1);
+  it('gives each reading of a message a message of its own, and ends it with the error of one that cannot be judged', async () => {
+    const bench = await start({ shape: 'auto' });
+    const of = (host: string, fields: object) => ({
+      name: 'motor',
+      tags: { host },
+      fields,
+      timestamp: 1795600800,
+    });
+    const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`s${i}`, i]));
+    const metrics = [of('m1', { heat: 1, load: 2 }), of('m2', many), of('m3', { heat: 3, load: 4 })];
+    bench.send('a', { payload: { metrics }, kept: true });
+    await settled(bench, 1);
+    const sent = bench.out('a').all;
+    assert.deepEqual(
+      sent.map(({ payload, kept }) => [payload, kept]),
+      [
+        [{ heat: 1, load: 2 }, true],
+        [{ heat: 3, load: 4 }, true],
+      ],
+    );
+    assert.equal(bench.caught.all[0]!.error!.code, 'limit.exceeded');
   });
 
   it('says what is wrong with a reading, and loses none', async () => {

@@ -2,7 +2,7 @@ import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../a
 import { ANOMALY } from '../../settings';
 import { BoundedMap } from '../../util/bounded-map';
 import { isObject } from '../../util/json';
-import { settingsReader } from '../fields/settings-reader';
+import { type ReadSetting, settingsReaders } from '../fields/settings-reader';
 import { addColumns } from '../input/columns-seen';
 import type { TableReader } from '../input/table-input';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
@@ -35,15 +35,18 @@ export class AnomalyAnswers {
   /** The newest answer of each key, for values that are part of a row to come. */
   private readonly answers = new BoundedMap<string | undefined, AnomalyAnswer>(MAX_KEYS);
   private newest: AnomalyAnswer | undefined;
+  private readonly read: ReadSetting<typeof ANOMALY>;
 
   constructor(
     private readonly red: Red,
     private readonly node: FlowNode,
-    private readonly def: AnomalyDef,
+    def: AnomalyDef,
     private readonly keeper: AnomalyKeeper,
     private readonly table: TableReader,
     private readonly messages: ReadMessages,
-  ) {}
+  ) {
+    this.read = settingsReaders(red, node, ANOMALY, def)({});
+  }
 
   /** Does what a message asks, and answers what leaves. @throws ServiceError */
   async answer(request: AnomalyRequest, msg: Message, work: MessageWork): Promise<Output> {
@@ -94,7 +97,7 @@ export class AnomalyAnswers {
     });
   }
 
-  /** Each reading gives a message, and each of its changes one. */
+  /** Each reading gives a message, and each of its changes one. Of several in a message, each message has its own. */
   private async readings(
     anomalies: Anomalies,
     readings: readonly Reading[],
@@ -105,9 +108,11 @@ export class AnomalyAnswers {
     let failure: Error | undefined;
     for (const [i, reading] of readings.entries()) {
       try {
-        sendings.push(
-          ...(await this.reading(anomalies, reading, i === readings.length - 1 ? msg : { ...msg })),
-        );
+        const own = i === readings.length - 1 ? msg : { ...msg };
+        if (readings.length > 1) {
+          this.table.write(own, reading.values);
+        }
+        sendings.push(...(await this.reading(anomalies, reading, own)));
       } catch (error) {
         failure ??= error as Error;
       }
@@ -135,17 +140,9 @@ export class AnomalyAnswers {
     }
     const answer = this.answers.get(key);
     const filled = answer === undefined ? [] : this.fill(own, answer);
-    this.red.util.setMessageProperty(own, this.property, this.told(answer, changes, filled), true);
+    this.red.util.setMessageProperty(own, this.read('property'), this.told(answer, changes, filled), true);
     const told = this.changes(changes, own);
     return [[own, null], ...(told.length === 0 ? [] : [[null, told] satisfies Sending])];
-  }
-
-  private get property(): string {
-    return this.read('property');
-  }
-
-  private get read(): ReturnType<typeof settingsReader<typeof ANOMALY>> {
-    return settingsReader(this.red, this.node, ANOMALY, this.def);
   }
 
   /** What is told of a reading as `msg.anomaly`. */
