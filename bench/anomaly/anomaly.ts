@@ -12,6 +12,7 @@ import { seededRandom } from '../../test/doors/util';
 import {
   BEGINS,
   FAULTS,
+  fitIfDue,
   injectFault,
   type Machine,
   ROWS_A_DAY,
@@ -43,10 +44,7 @@ function alarmsAWeek(machine: Machine): { alarms: number[]; moved: number } {
       alarms[Math.floor(row / ROWS_A_WEEK)]! += Number(kind === 'alarm');
       moved += Number(kind === 'moved');
     }
-    const task = detector.claim() ? detector.task() : undefined;
-    if (task !== undefined) {
-      detector.learned(learn(task));
-    }
+    fitIfDue(detector);
   });
   return { alarms, moved };
 }

@@ -13,6 +13,7 @@ import { seededRandom } from '../../test/doors/util';
 import {
   BEGINS,
   FAULTS,
+  fitIfDue,
   injectFault,
   type Machine,
   ROWS_A_DAY,
@@ -56,10 +57,7 @@ function creeping(machine: Machine, from: Detector): Creep {
         alarms.add(change.sensors[0]!.column);
       }
     }
-    const task = detector.claim() ? detector.task() : undefined;
-    if (task !== undefined) {
-      detector.learned(learn(task));
-    }
+    fitIfDue(detector);
   }
   return { moved, alarms };
 }

@@ -71,25 +71,21 @@
 
   const refuse = (said) => RED.notify($(el('p', {}, said)), 'error');
 
-  function ajax(service, what, options, then) {
-    return $.ajax({ url: route(service, what), ...options })
+  function ajax(url, options, then, rights = 'failed.rightsToChange') {
+    return $.ajax({ url, ...options })
       .done(then)
       .fail(({ status, responseJSON }) =>
         refuse(
           [401, 403].includes(status)
-            ? text(options.method ? 'failed.rightsToChange' : 'failed.rights')
+            ? text(options.method ? rights : 'failed.rights')
             : (responseJSON && responseJSON.message) || text(status === 404 ? 'failed.gone' : 'failed.away'),
         ),
       );
   }
 
-  const send = (service, what, data, then) =>
-    ajax(
-      service,
-      what,
-      { method: 'POST', contentType: 'application/json', data: JSON.stringify(data) },
-      then,
-    );
+  const asJson = (data) => ({ method: 'POST', contentType: 'application/json', data: JSON.stringify(data) });
+
+  const send = (service, what, data, then) => ajax(route(service, what), asJson(data), then);
 
   /* Renames and deletes under way. What is asked meanwhile under the name of the model may find it gone. */
   let leaving = 0;
@@ -109,12 +105,16 @@
   /* Saves a model as a file. It is fetched, since a link would not say who asks. */
   function exportModel(service, name) {
     const query = $.param({ model: name });
-    ajax(service, `export?${query}`, { xhrFields: { responseType: 'blob' } }, (file, _status, answer) => {
-      const [, said] = /filename="([^"]+)"/.exec(answer.getResponseHeader('content-disposition')) || [];
-      const link = el('a', { href: URL.createObjectURL(file), download: said || 'model.zip' });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    });
+    ajax(
+      route(service, `export?${query}`),
+      { xhrFields: { responseType: 'blob' } },
+      (file, _status, answer) => {
+        const [, said] = /filename="([^"]+)"/.exec(answer.getResponseHeader('content-disposition')) || [];
+        const link = el('a', { href: URL.createObjectURL(file), download: said || 'model.zip' });
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      },
+    );
   }
 
   /* Asks for a file, and the service that takes it where there are several. */
@@ -145,8 +145,7 @@
         }
         const query = $.param({ name: name.value.trim() });
         ajax(
-          service.value,
-          `import?${query}`,
+          route(service.value, `import?${query}`),
           { method: 'POST', contentType: 'application/octet-stream', processData: false, data: chosen },
           (model) => open(service.value, model.name),
         );
@@ -187,18 +186,12 @@
 
   /* What a person says of an alarm (`confirm`), or of the odd periods of a history (`odd`). */
   models.answerMachine = ({ id }, data, what, then) =>
-    $.ajax({
-      url: `tabular-prediction/anomalies/${encodeURIComponent(id)}/${what}`,
-      ...{ method: 'POST', contentType: 'application/json', data: JSON.stringify(data) },
-    })
-      .done(then)
-      .fail(({ status, responseJSON }) =>
-        refuse(
-          [401, 403].includes(status)
-            ? text('failed.rightsToAnswer')
-            : (responseJSON && responseJSON.message) || text('failed.away'),
-        ),
-      );
+    ajax(
+      `tabular-prediction/anomalies/${encodeURIComponent(id)}/${what}`,
+      asJson(data),
+      then,
+      'failed.rightsToAnswer',
+    );
 
   /* The buttons of an opened model, and what `Take back` does. */
   models.actions = (service, { name, version }, { refresh, close, open }) => {

@@ -78,10 +78,9 @@ import { RARE_FROM } from '../../src/runtime/status/fit-status';
       : text('list.liveAlone', { name, loss: number(loss) });
   }
 
-  function line(service, model, open) {
-    const score = mainScore(model.scores, model.threshold);
-    const live = model.live && Number.isFinite(model.live.loss) ? liveText(model.live) : '';
-    return el(
+  /* An entry of the list. @param of ids of the service or node and of what is in it, its name and how it stands */
+  models.entry = ({ of: [service, model], name, stands }, open, ...about) =>
+    el(
       'li',
       {},
       el(
@@ -89,20 +88,28 @@ import { RARE_FROM } from '../../src/runtime/status/fit-status';
         {
           type: 'button',
           class: 'tabular-model',
-          'data-service': service.id,
-          'data-model': model.name,
-          title: model.name,
-          onclick: () => open(service.id, model.name),
+          ...{ 'data-service': service, 'data-model': model },
+          title: name,
+          onclick: open,
         },
-        mark(standing(model)),
-        el('span', { class: 'tabular-name' }, bdi(model.name)),
-        el('span', { class: 'tabular-score' }, score ? [el('small', {}, score.name), ' ', score.value] : ''),
-        el('span', { class: 'tabular-about' }, bdi(model.target || '–'), ' · ', text(`task.${model.task}`)),
-        el('span', { class: 'tabular-live' }, live),
-        model.alarms
-          ? el('span', { class: 'tabular-alarm' }, text('list.alarms', { count: number(model.alarms) }))
-          : '',
+        mark(stands),
+        el('span', { class: 'tabular-name' }, bdi(name)),
+        ...about,
       ),
+    );
+
+  function line(service, model, open) {
+    const score = mainScore(model.scores, model.threshold);
+    const live = model.live && Number.isFinite(model.live.loss) ? liveText(model.live) : '';
+    return models.entry(
+      { of: [service.id, model.name], name: model.name, stands: standing(model) },
+      () => open(service.id, model.name),
+      el('span', { class: 'tabular-score' }, score ? [el('small', {}, score.name), ' ', score.value] : ''),
+      el('span', { class: 'tabular-about' }, bdi(model.target || '–'), ' · ', text(`task.${model.task}`)),
+      el('span', { class: 'tabular-live' }, live),
+      model.alarms
+        ? el('span', { class: 'tabular-alarm' }, text('list.alarms', { count: number(model.alarms) }))
+        : '',
     );
   }
 

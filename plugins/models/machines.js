@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
-  const { el, svg, text, bdi, number, time, period, section, mark, pictures } = models;
+  const { el, svg, text, bdi, number, time, period, section, pictures } = models;
 
   const DAY = 86_400_000;
   const UNITS = [
@@ -47,34 +47,14 @@
   function line(node, machine, open) {
     const { key, alarm, state, knows } = machine;
     const stands = standing(machine);
-    const isKnown = state !== 'learning' && stands.is !== 'good';
-    return el(
-      'li',
-      {},
-      el(
-        'button',
-        {
-          type: 'button',
-          class: 'tabular-model',
-          'data-service': node.id,
-          'data-model': key ?? '',
-          title: machineName(node, key),
-          onclick: () => open(node, key),
-        },
-        mark(stands),
-        el('span', { class: 'tabular-name' }, bdi(machineName(node, key))),
-        el(
-          'span',
-          { class: 'tabular-about' },
-          alarm === undefined ? stands.why : text('machine.knows', { time: knownTime(knows) }),
-        ),
-        el(
-          'span',
-          { class: 'tabular-live' },
-          isKnown && alarm === undefined ? text('machine.knows', { time: knownTime(knows) }) : '',
-        ),
-        alarm === undefined ? '' : el('span', { class: 'tabular-alarm' }, stands.why),
-      ),
+    const learned = text('machine.knows', { time: knownTime(knows) });
+    const isKnown = state !== 'learning' && stands.is !== 'good' && alarm === undefined;
+    return models.entry(
+      { of: [node.id, key ?? ''], name: machineName(node, key), stands },
+      () => open(node, key),
+      el('span', { class: 'tabular-about' }, alarm === undefined ? stands.why : learned),
+      el('span', { class: 'tabular-live' }, isKnown ? learned : ''),
+      alarm === undefined ? '' : el('span', { class: 'tabular-alarm' }, stands.why),
     );
   }
 

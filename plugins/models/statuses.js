@@ -1,4 +1,6 @@
 /* global RED, i18next */
+import { STATUS_WIDTH, widthOfText } from '../../src/runtime/status/status-line';
+
 /*
  * The statuses of the nodes in the language of the editor. The runtime writes them in its own, which is English where
  * neither the computer nor `lang` of settings.js says otherwise: such texts are found in the catalogue, and told anew.
@@ -13,11 +15,6 @@
   const NESTED = ['text', 'loss', 'time', 'measure'];
   const NUMBER = /^-?(?:0|[1-9]\d{0,2}(?:,\d{3})*|[1-9]\d*)(?:\.\d+)?$/;
   const UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
-  /* A status takes no more columns than this; a character of Chinese, Japanese or Korean takes two. */
-  const WIDTH = 30;
-  const widthOf = (text) =>
-    text.length +
-    (text.match(/[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/gu) || []).length;
 
   const leavesOf = (catalogue, path) =>
     Object.entries(catalogue).flatMap(([key, value]) =>
@@ -82,7 +79,7 @@
     }
     return (text) => {
       const own = translated(text);
-      return widthOf(own) <= WIDTH ? own : text;
+      return widthOfText(own) <= STATUS_WIDTH ? own : text;
     };
   };
 

@@ -2,6 +2,7 @@
  * A machine whose readings have what makes real ones hard: shifts, stops, products, weekends, heat that lags behind the
  * load, weather that wanders over days, noise of several speeds. One reading each 5 minutes, ten sensors and a state.
  */
+import { type Detector, learn } from '../doors/anomaly';
 import { seededRandom } from '../doors/util';
 
 export const STEP_MS = 300_000;
@@ -242,4 +243,12 @@ export function cellsOf({ values, modes }: Machine, row: number): Record<string,
 /** A row as a reading. */
 export function readingOf(machine: Machine, row: number): Record<string, number | string> {
   return { time: BEGINS + row * STEP_MS, ...cellsOf(machine, row) };
+}
+
+/** Learns anew where that is due. */
+export function fitIfDue(detector: Detector): void {
+  const task = detector.claim() ? detector.task() : undefined;
+  if (task !== undefined) {
+    detector.learned(learn(task));
+  }
 }

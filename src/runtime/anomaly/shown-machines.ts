@@ -84,11 +84,21 @@ export function shownMachine(
 ): ShownMachine {
   const { recent } = machine;
   const sensors = (recent?.sensors ?? [])
-    .map((column, place) => shownSensor(column, recent!.sensor(place)))
-    .sort((a, b) => Number(wanted.includes(b.column)) - Number(wanted.includes(a.column)) || b.off - a.off);
-  for (const sensor of sensors.slice(MOST_PICTURES)) {
-    delete sensor.rows;
-  }
+    .map((column, place) => {
+      const rows = recent!.sensor(place);
+      return { column, rows, off: rows.off.reduce((sum, one) => sum + one, 0) };
+    })
+    .sort((a, b) => Number(wanted.includes(b.column)) - Number(wanted.includes(a.column)) || b.off - a.off)
+    .map(({ column, rows, off }, place) => ({
+      ...{ column, off, now: bandOf(rows, (numbers) => short(numbers.at(-1))) },
+      // The rows of a hundred sensors would hold the event loop.
+      ...(place < MOST_PICTURES && {
+        rows: {
+          ...bandOf(rows, (numbers) => Array.from(numbers, short)),
+          off: [...rows.off.keys()].filter((row) => rows.off[row] === 1),
+        },
+      }),
+    }));
   return {
     ...listedMachine(key, machine, needed),
     times: Array.from(recent?.allTimes ?? []),
@@ -98,18 +108,11 @@ export function shownMachine(
   };
 }
 
-function shownSensor(column: string, { value, expected, low, high, off }: RecentSensor): ShownSensor {
-  const places = [...off.keys()].filter((row) => off[row] === 1);
-  const rows = {
-    ...{ value: short(value), expected: short(expected), low: short(low), high: short(high) },
-    off: places,
-  };
-  const last = (list: readonly (number | null)[]): number | null => list.at(-1) ?? null;
-  const now = {
-    ...{ value: last(rows.value), expected: last(rows.expected) },
-    ...{ low: last(rows.low), high: last(rows.high) },
-  };
-  return { column, off: places.length, now, rows };
+function bandOf<Numbers>(
+  { value, expected, low, high }: RecentSensor,
+  shown: (numbers: Float32Array) => Numbers,
+): ShownBand<Numbers> {
+  return { value: shown(value), expected: shown(expected), low: shown(low), high: shown(high) };
 }
 
 /** Alarms and movements, the oldest first. */
@@ -135,6 +138,6 @@ function changesOf(red: Red, { episodes, episode, movements }: Detector): ShownC
   return [...alarms, ...moved].sort((a, b) => a.since - b.since);
 }
 
-function short(numbers: Float32Array): (number | null)[] {
-  return Array.from(numbers, (value) => (Number.isNaN(value) ? null : Number(value.toPrecision(DIGITS))));
+function short(value = NaN): number | null {
+  return Number.isNaN(value) ? null : Number(value.toPrecision(DIGITS));
 }

@@ -6,6 +6,7 @@ import {
   BEGINS,
   cellsOf,
   FAULTS,
+  fitIfDue,
   injectFault,
   type Machine,
   ROWS_A_DAY,
@@ -19,13 +20,6 @@ import {
 type Cells = Record<string, number | string>;
 
 const SETTINGS = { perWeek: 1, learn: 300, key: undefined, ignored: new Set<string>() };
-
-function fitIfDue(detector: Detector): void {
-  const task = detector.claim() ? detector.task() : undefined;
-  if (task !== undefined) {
-    detector.learned(learn(task));
-  }
-}
 
 /** Takes readings, one each 5 minutes, with the fits as they fall due. */
 function run(detector: Detector, readings: Iterable<Cells>, from = 0): RowVerdict[] {
