@@ -15,7 +15,7 @@ export interface CsvForm {
 
 /** Of a drawn table, a line of nothing but dashes and what they cross. */
 export function isRule(line: string): boolean {
-  return /^[\s|+:=-]*(?:---|===)[\s|+:=-]*$/.test(line);
+  return /^[\s|+:=-]*$/.test(line) && /---|===/.test(line);
 }
 
 /** Takes the lines of a text file for the header and the rows of a table, and leaves out what is neither. */

@@ -368,6 +368,17 @@ describe('A table that is drawn with lines', () => {
     });
   }
 
+  it('may hold a long row of dashes that is none of its lines', async function () {
+    // It took 50 s where a pattern went back over them.
+    this.timeout(20_000);
+    const dashes = `${'-'.repeat(60_000)}x`;
+    const { rows } = await read(`| a | b |\n|---|---|\n| ${dashes} | 2 |\n| y | 3 |\n`);
+    assert.deepEqual(rows, [
+      [dashes, 2],
+      ['y', 3],
+    ]);
+  });
+
   it('is none where upright lines only part the fields, or where it is text in a cell', async () => {
     assert.deepEqual((await read('a|b\n---|1\nx|2\n')).rows, [
       ['---', 1],
