@@ -212,9 +212,10 @@ describe('the sidebar Models, in Chromium', function () {
       Array.from({ length: 200 }, (_, i) => i),
       'by name, numbers as such',
     );
+    // Not innerText: it is empty until an entry has been painted (content-visibility).
     assert.match(
-      await line('fitted state').innerText(),
-      /fitted state\s+Accuracy \d+%\s+state · classification/,
+      (await line('fitted state').textContent())!,
+      /fitted state\s*Accuracy \d+%\s*state · classification/,
     );
     assert.equal(await line('dead').locator('.tabular-bad').count(), 1);
     assert.equal(await line('no scores').locator('.tabular-unknown').count(), 1);
