@@ -109,6 +109,17 @@
     ];
   }
 
+  /* What there is more of than in the train set. */
+  function movedText({ to, value, now, usual } = {}) {
+    return to
+      ? text(`live.moved.${to}`, {
+          value: Number.isFinite(value) ? number(value) : value,
+          now: percent(now),
+          usual: percent(usual),
+        })
+      : '';
+  }
+
   function driftOf(drift = [], columns) {
     const beyond = drift
       .filter(({ psi, threshold }) => psi > threshold)
@@ -121,22 +132,11 @@
       el(
         'ul',
         { class: 'tabular-changes' },
-        beyond.slice(0, SHOWN_CHANGES).map(({ column, psi, threshold }) =>
-          el(
-            'li',
-            {},
-            bdi(columnName(column, columns)),
-            el(
-              'small',
-              {},
-              // A column that never changed has no usual value to be below.
-              text(threshold > 0 ? 'live.psi' : 'live.psiNone', {
-                psi: number(psi),
-                threshold: number(threshold),
-              }),
-            ),
+        beyond
+          .slice(0, SHOWN_CHANGES)
+          .map(({ column, moved }) =>
+            el('li', {}, bdi(columnName(column, columns)), ' ', el('small', {}, movedText(moved))),
           ),
-        ),
       ),
     ];
   }

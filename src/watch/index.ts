@@ -6,6 +6,7 @@ export {
   type AlarmOptions,
   type ChangeKind,
   type ColumnDrift,
+  type ColumnMove,
   type Coverage,
   type LiveLoss,
   type LossMeasure,

@@ -212,6 +212,19 @@ export interface ColumnDrift {
   psi: number;
   /** What the train set's own windows reach, and half as much again. */
   threshold: number;
+  /** Of a column above its threshold: what there is more of than in the train set. */
+  moved?: ColumnMove;
+}
+
+/** Values that have become more frequent, the ones by most, and the part of the rows that have them. */
+export interface ColumnMove {
+  /** Numbers from or below `value`, one `value`, none of the usual values, or no value. */
+  to: 'from' | 'below' | 'value' | 'other' | 'missing';
+  value?: number | string | boolean;
+  /** Part of the newest rows, 0 to 1. */
+  now: number;
+  /** Part of the train set, 0 to 1. */
+  usual: number;
 }
 
 /** A truth with its prediction as it left: for pictures. */

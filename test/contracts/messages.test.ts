@@ -39,11 +39,11 @@ const PURPOSE: Purpose = {
     ...['fill: was "red", is "green"', 'shape: was "ring", is "dot"', 'text: was "table.invalid", is ""'].map(
       (change) => `predict a table with ragged CSV: status.${change}`,
     ),
-    // An alarm says what it is of.
+    // An alarm says what it is of, a probability and its limit both in percent.
     NAMED_ALARM,
     ...['payload', 'change.text'].flatMap((place) => [
-      `${ALARM}>1[0].${place}: was "a: The probability of \\"yes\\" has reached 0.800 (alarm at 0.6).", is "a: label = yes: 80.0 % (alarm at 0.6)."`,
-      `${ALARM}>1[1].${place}: was "a: The alarm is over: the probability of \\"yes\\" is back at 0.100.", is "a: The alarm is over. label = yes: 10.0 %."`,
+      `${ALARM}>1[0].${place}: was "a: The probability of \\"yes\\" has reached 0.800 (alarm at 0.6).", is "a: label = yes: 80 % (alarm at 60 %)."`,
+      `${ALARM}>1[1].${place}: was "a: The alarm is over: the probability of \\"yes\\" is back at 0.100.", is "a: The alarm is over. label = yes: 10 %."`,
     ]),
   ],
 };

@@ -32,7 +32,7 @@ const PURPOSE: Purpose = {
     'fit hosted {"rollback":true}: status.text: was …',
     // An effect is not told as none.
     'predict {"model":"three classes","explain":true,"unlike":true}: outcome.messages.predict>0[0].payload[2].prediction_why[2].text: was "wild true lowered \\"virginica\\" by 0 points", …',
-    // An alarm says what it is of.
+    // An alarm says what it is of, a probability and its limit both in percent.
     NAMED_ALARM,
     ...(
       [
@@ -41,7 +41,7 @@ const PURPOSE: Purpose = {
       ] as const
     ).map(
       ([at, key, was, is]) =>
-        `${ALARMS}[${at}].text: was "${key}: The probability of \\"yes\\" has reached ${was} (alarm at 0.5).", is "${key}: alarm = true within 15m: ${is} (alarm at 0.5)."`,
+        `${ALARMS}[${at}].text: was "${key}: The probability of \\"yes\\" has reached ${was} (alarm at 0.5).", is "${key}: alarm = true within 15m: ${is} (alarm at 50 %)."`,
     ),
     ...(
       [

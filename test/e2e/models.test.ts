@@ -482,6 +482,16 @@ describe('the sidebar Models, in Chromium', function () {
     assert.equal(await page.evaluate(unsure), 'Looks worse live than promised, not sure yet');
     assert.equal(await standing(99), 'Looks good: better than no model');
     assert.match(String(await standing(100)), /not clearly worse live than promised/);
+    const drifted = `(() => {
+      const moved = { to: 'from', value: 71.2, now: 0.843, usual: 0.1 };
+      const part = RED.tabularPrediction.models.live({ name: 'x', columns: [] });
+      part.show({ drift: [{ column: 'load', psi: 1, threshold: 0.2, moved }] });
+      return part.root.textContent;
+    })()`;
+    assert.match(
+      String(await page.evaluate(drifted)),
+      /load.*71\.2 or more in 84% of the newest rows, 10% of the train set/,
+    );
     const machine = page.getByLabel('Machine');
     const step = page.getByLabel('Time ahead');
     const offered = (of: typeof machine) => of.locator('option').allInnerTexts();

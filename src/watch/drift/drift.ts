@@ -1,8 +1,8 @@
 import { stabilityIndex } from '../../metrics/stability';
 import { DRIFT_WINDOW, driftBin, driftBins } from '../../scoring/reference/drift-bins';
-import type { ReferenceCell } from '../../scoring/reference/types';
+import type { DriftReference, ReferenceCell } from '../../scoring/reference/types';
 import { Ring } from '../statistics/ring';
-import type { ColumnDrift, WatchedColumn } from '../types';
+import type { ColumnDrift, ColumnMove, WatchedColumn } from '../types';
 
 /** Rows between checks, and consecutive checks that it takes. */
 const EVERY = 50;
@@ -51,7 +51,11 @@ export class Drift {
   /** All columns, the most changed relative to its threshold first. */
   get all(): ColumnDrift[] {
     return this.watched
-      .map(({ column, threshold }, at) => ({ column, psi: this.columns[at]!.psi, threshold }))
+      .map(({ column, threshold, reference }, at) => {
+        const { psi } = this.columns[at]!;
+        const moved = psi > threshold ? mostMoved(reference, this.countsOf(at)) : undefined;
+        return { column, psi, threshold, ...(moved && { moved }) };
+      })
       .sort((a, b) => b.psi * a.threshold - a.psi * b.threshold);
   }
 
@@ -72,15 +76,46 @@ export class Drift {
 
   private check(): void {
     this.watched.forEach(({ reference, threshold }, at) => {
-      const counts = new Array<number>(driftBins(reference)).fill(0);
-      for (let row = 0; row < DRIFT_WINDOW; row++) {
-        counts[this.bins.at(row, at)]!++;
-      }
-      const psi = stabilityIndex(reference.shares, counts);
+      const psi = stabilityIndex(reference.shares, this.countsOf(at));
       const above = psi > threshold ? this.columns[at]!.above + 1 : 0;
       this.columns[at] = { psi, above };
     });
   }
+
+  /** The newest rows in each bin of a column. */
+  private countsOf(at: number): number[] {
+    const counts = new Array<number>(driftBins(this.watched[at]!.reference)).fill(0);
+    for (let row = 0; row < this.bins.size; row++) {
+      counts[this.bins.at(row, at)]!++;
+    }
+    return counts;
+  }
+}
+
+/** The values whose part of the rows has grown most, so that a person can be told what a drift is. */
+function mostMoved({ edges = [], categories, shares }: DriftReference, counts: number[]): ColumnMove {
+  const rows = sum(counts);
+  const now = counts.map((count) => count / rows);
+  const usual = shares;
+  const missing = shares.length - 1;
+  const moves: ColumnMove[] = [{ to: 'missing', now: now[missing]!, usual: usual[missing]! }];
+  if (categories === undefined) {
+    edges.forEach((value, at) => {
+      const below = { now: sum(now.slice(0, at + 1)), usual: sum(usual.slice(0, at + 1)) };
+      const from = { now: sum(now.slice(at + 1, missing)), usual: sum(usual.slice(at + 1, missing)) };
+      moves.push({ to: 'below', value, ...below }, { to: 'from', value, ...from });
+    });
+  } else {
+    categories.forEach((value, at) => {
+      moves.push({ to: 'value', value, now: now[at]!, usual: usual[at]! });
+    });
+    moves.push({ to: 'other', now: now[missing - 1]!, usual: usual[missing - 1]! });
+  }
+  return moves.reduce((most, move) => (move.now - move.usual > most.now - most.usual ? move : most));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
 }
 
 function cellOf(value: unknown): ReferenceCell {

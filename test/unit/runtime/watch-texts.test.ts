@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { AlarmOptions, WatchChange, WatchReport } from '../../../dist/src/watch';
+import type { AlarmOptions, ColumnMove, WatchChange, WatchReport } from '../../../dist/src/watch';
 import { changeText, StatusLine, watchStatus } from '../../doors/runtime';
 import { fakeNode, redIn } from './fake';
 
@@ -52,7 +52,7 @@ describe('what a watch node says', () => {
     );
     assert.equal(
       changeText(redIn('de'), change('decay', { value: 2.14, limit: 1.604, measure: 'mae', why: WHY }), {}),
-      'Das Modell „motor“ ist schlechter geworden: MAE 2,1, versprochen 1,6. Spalten, die von der Trainingsmenge abweichen: "load".',
+      'Das Modell „motor“ ist schlechter geworden: MAE 2,1, versprochen 1,6. Anders als in der Trainingsmenge: "load".',
     );
     assert.equal(
       changeText(red, change('no_truth', { value: 3 * 3_600_000 }), {}),
@@ -76,7 +76,7 @@ describe('what a watch node says', () => {
     const alarm = change('alarm', { value: 0.81, limit: 0.5, causes });
     assert.equal(
       changeText(redIn('en-US'), alarm, { on: 'probability', label: 'yes' }),
-      `The probability of "yes" has reached 0.810 (alarm at 0.5). Causes: ${causes[0]!.text}; ${causes[1]!.text}.`,
+      `The probability of "yes" has reached 81 % (alarm at 50 %). Causes: ${causes[0]!.text}; ${causes[1]!.text}.`,
     );
   });
 
@@ -85,11 +85,11 @@ describe('what a watch node says', () => {
     const yes = { on: 'probability', label: 'yes' } as const;
     assert.equal(
       changeText(red, alarm, yes, 'temperature > 85 within 10m'),
-      'pump1: temperature > 85 within 10m: 99.8 % (alarm at 0.5).',
+      'pump1: temperature > 85 within 10m: 99.8 % (alarm at 50 %).',
     );
     assert.equal(
       changeText(red, { ...alarm, what: 'cleared', value: 0.2 }, yes, 'ripe'),
-      'pump1: The alarm is over. ripe = yes: 20.0 %.',
+      'pump1: The alarm is over. ripe = yes: 20 %.',
     );
     const value = { ...alarm, value: 85.21, limit: 85 };
     assert.equal(
@@ -100,7 +100,28 @@ describe('what a watch node says', () => {
       changeText(red, { ...value, what: 'cleared' }, { on: 'upper' }, 'temperature in 10m'),
       'pump1: The alarm is over. temperature in 10m: upper edge of the band 85.2.',
     );
-    assert.match(changeText(redIn('de'), alarm, yes, 'defekt'), /defekt = yes: 99,8 % \(Alarm ab 0,5\)/);
+    assert.match(changeText(redIn('de'), alarm, yes, 'defekt'), /defekt = yes: 99,8 % \(Alarm ab 50 %\)/);
+    assert.match(
+      changeText(red, { ...alarm, value: 0.9999, limit: 0.0468 }, yes, 'ripe'),
+      /99\.9 % .*4\.68 %/,
+    );
+  });
+
+  it('says in words what is unlike the train set', () => {
+    const said = (moved: ColumnMove, language = 'en-US'): string =>
+      changeText(redIn(language), change('drift', { why: [{ ...WHY[0]!, moved }] }), {});
+    const part = { now: 0.843, usual: 0.1 };
+    assert.equal(
+      said({ to: 'from', value: 71.2345, ...part }),
+      'The rows are no longer like the train set of the model "motor": "load" is 71.23 or more in 84 % of the newest rows (10 % of the train set).',
+    );
+    for (const language of LANGUAGES) {
+      for (const to of ['from', 'below', 'value', 'other', 'missing'] as const) {
+        const text = said({ to, value: 'eco', ...part, usual: 0 }, language);
+        assert.match(text, /load.*84 %|84 %.*load/);
+        assert.doesNotMatch(text, /change\.|__/);
+      }
+    }
   });
 
   it('shows what was held and what was promised in the status', () => {

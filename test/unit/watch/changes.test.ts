@@ -210,7 +210,34 @@ describe('drift', () => {
       ['no_truth', 'drift'],
     );
     assert.equal(changes[0]!.since, START + 500 * MINUTE);
-    assert.equal(changes[1]!.why![0]!.column, 'load');
+    const [{ column, moved } = {}] = changes[1]!.why!;
+    assert.equal(column, 'load');
+    assert.equal(moved!.to, 'from');
+    assert.ok(moved!.now > 0.5 && moved!.usual <= 0.3, JSON.stringify(moved));
+  });
+
+  it('is told by what there is more of, in numbers, labels and gaps', () => {
+    const mode = { categories: ['eco', 'full'], shares: [0.5, 0.5, 0, 0] };
+    const moves = (reference: object, value: (i: number) => unknown) => {
+      const watch = new Watch({ ...model, drift: [{ column: 'x', reference, threshold: 0.4 } as never] });
+      for (let i = 0; i < 300; i++) {
+        const series = { time: START + i * MINUTE, ahead: 10 * MINUTE };
+        watch.predicted({ series, prediction: 0, row: { x: value(i) } });
+      }
+      return watch.report().drift[0]!.moved;
+    };
+    const load = noise(12);
+    assert.deepEqual(
+      moves(mode, () => 'eco'),
+      { to: 'value', value: 'eco', now: 1, usual: 0.5 },
+    );
+    assert.equal(moves(mode, () => 'new')?.to, 'other');
+    assert.equal(moves({ edges, shares }, (i) => (i % 2 ? null : load()))?.to, 'missing');
+    assert.equal(moves({ edges, shares }, () => load() - 2)?.to, 'below');
+    assert.equal(
+      moves(mode, (i) => (i % 2 ? 'eco' : 'full')),
+      undefined,
+    );
   });
 
   it('is read from what is kept beside the card', () => {

@@ -19,10 +19,10 @@ export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['a
     model,
     label: String(alarm?.label ?? ''),
     what: alarm?.on === 'probability' ? eventOf(target, alarm.label) : target,
-    ...valuesOf(red, change),
+    ...valuesOf(red, change, alarm),
   });
   const reasons = [
-    what === 'decay' && why.length > 0 ? text(red, 'change.why', { columns: columnsOf(why) }) : '',
+    what === 'decay' && why.length > 0 ? text(red, 'change.why', { columns: columnsOf(red, why) }) : '',
     causes.length > 0 ? text(red, 'change.causes', { causes: causes.map((one) => one.text).join('; ') }) : '',
   ].filter((reason) => reason !== '');
   const all = [said, ...reasons].join(' ');
@@ -40,9 +40,9 @@ function eventOf(target: string, label: unknown): string {
 }
 
 /** Nearly all is not shown as all. */
-function percentOf(red: Red, probability: number): string {
-  const percent = 100 * probability;
-  return `${shortNumber(red, probability < 1 ? Math.min(percent, 99.9) : percent, 3)} %`;
+function percentOf(red: Red, part: number, significant = 3): string {
+  const percent = Number((100 * part).toPrecision(significant));
+  return `${number(red, part < 1 ? Math.min(percent, 99.9) : percent)} %`;
 }
 
 function timeOf(red: Red, ms: number): string {
@@ -65,7 +65,11 @@ function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm'], targe
   }
 }
 
-function valuesOf(red: Red, { what, value, limit, measure, why = [] }: WatchChange): Record<string, string> {
+function valuesOf(
+  red: Red,
+  { what, value, limit, measure, why = [] }: WatchChange,
+  alarm: WatchOptions['alarm'],
+): Record<string, string> {
   switch (what) {
     case 'decay':
     case 'recovered':
@@ -76,13 +80,11 @@ function valuesOf(red: Red, { what, value, limit, measure, why = [] }: WatchChan
       };
     case 'alarm':
     case 'cleared':
-      return {
-        value: shortNumber(red, Number(value), 3),
-        percent: percentOf(red, Number(value)),
-        limit: number(red, limit ?? 0),
-      };
+      return alarm?.on === 'probability'
+        ? { value: percentOf(red, Number(value)), limit: percentOf(red, limit ?? 0) }
+        : { value: shortNumber(red, Number(value), 3), limit: number(red, limit ?? 0) };
     case 'drift':
-      return { columns: columnsOf(why) };
+      return { columns: columnsOf(red, why) };
     case 'no_truth':
       return { time: timeOf(red, Number(value)) };
     case 'model':
@@ -90,6 +92,19 @@ function valuesOf(red: Red, { what, value, limit, measure, why = [] }: WatchChan
   }
 }
 
-function columnsOf(drift: readonly ColumnDrift[]): string {
-  return drift.map(({ column }) => `"${column}"`).join(', ');
+function columnsOf(red: Red, drift: readonly ColumnDrift[]): string {
+  return drift
+    .map(({ column, moved }) => {
+      if (moved === undefined) {
+        return `"${column}"`;
+      }
+      const { to, value = '', now, usual } = moved;
+      return text(red, `change.moved.${to}`, {
+        column,
+        value: typeof value === 'number' ? shortNumber(red, value, 4) : String(value),
+        now: percentOf(red, now, 2),
+        usual: percentOf(red, usual, 2),
+      });
+    })
+    .join('; ');
 }
