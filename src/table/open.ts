@@ -10,7 +10,7 @@ import { RemoteSource } from './sources/remote-source';
 import type { TableSource } from './sources/table-source';
 import { BytesBlob } from './storage/blob';
 import { Utf8Text } from './text/byte-text';
-import { assertPackedCsv, toldSize, unpacked } from './text/gunzip';
+import { packedContent, toldSize, unpacked, wholeUnpacked } from './text/gunzip';
 import { bufferChunks, decodedPieces, stringPieces } from './text/pieces';
 import { type Content, contentOf, firstCharacter, noTable, wideEncoding } from './text/sniff';
 import { openValue } from './values/open';
@@ -61,12 +61,9 @@ async function openBytes(
     case 'arrow':
       return openArrowBytes(bytes, signal);
     case 'json':
-      return openJsonText(
-        wideEncoding(bytes) !== undefined ? await decodeAll(bytes) : new Utf8Text(bytes),
-        signal,
-      );
+      return openJsonBytes(bytes, signal);
     case 'gzip':
-      return openGzip(bytes);
+      return openGzip(bytes, signal);
     case 'binary':
       throw noTable(bytes, 'The Buffer', 'holds neither text (CSV, JSON) nor Parquet nor Arrow.');
     case 'csv':
@@ -74,11 +71,20 @@ async function openBytes(
   }
 }
 
-/** CSV in gzip, unpacked anew each time that it is read. */
-async function openGzip(bytes: Uint8Array): Promise<SliceSource> {
+/** CSV in gzip, unpacked anew each time that it is read, or JSON. */
+async function openGzip(bytes: Uint8Array, signal?: AbortSignal): Promise<SliceSource> {
   const chunks = bufferChunks(bytes);
-  await assertPackedCsv('The Buffer', chunks);
+  if ((await packedContent('The Buffer', chunks)) === 'json') {
+    return openJsonBytes(await wholeUnpacked('The Buffer', chunks, signal), signal);
+  }
   return CsvSource.open('parsed', decodedPieces(unpacked(chunks), toldSize(bytes)));
+}
+
+async function openJsonBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<SliceSource> {
+  return openJsonText(
+    wideEncoding(bytes) !== undefined ? await decodeAll(bytes) : new Utf8Text(bytes),
+    signal,
+  );
 }
 
 async function decodeAll(bytes: Uint8Array): Promise<string> {

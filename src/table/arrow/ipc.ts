@@ -1,3 +1,4 @@
+import { emptyTable } from '../cells/errors';
 import { arrow } from '../packages/heavy-modules';
 import type { Bytes } from '../storage/blob';
 import { TYPE } from './arrow-data';
@@ -94,8 +95,13 @@ async function opened(bytes: Bytes): Promise<IpcReader> {
   return { fields, batches, end };
 }
 
-/** A warning where nothing tells that all rows of a stream are there. */
+/** A warning where nothing tells that all rows of a stream are there. Errors: `table.empty` where none are. */
 export function unmarkedWarning({ end }: IpcReader, rows: number): string[] {
+  if (end.unmarked === true && rows === 0) {
+    throw emptyTable(
+      'The Arrow stream ends behind its columns, without rows and without its end mark: it was cut off.',
+    );
+  }
   return end.unmarked === true
     ? [
         `The Arrow stream has no end mark. Its ${rows} rows are all of it, unless it was cut off between two record batches; close the writer to have the mark written.`,

@@ -13,6 +13,8 @@ const UNCERTAIN: readonly RegExp[] = [
   /^[+-]?\d+,\d+[eE][+-]?\d+$/,
   /^[+-]?\d[\d.,]* ?(?:Mio|Mrd|mln|bn)\.?$/,
   /^[+-]?\d[\d.,]*[.,]\d+[kMGT]$/,
+  // In single quotes, which are part of the cell; behind one, as a spreadsheet is told that a number is text.
+  /^'[+-]?\d[\d.,]*'?$/,
   // Degrees, minutes and seconds.
   /^[+-]?\d+° ?\d+(?:[.,]\d+)? ?['′]/,
   // Durations with years or months.

@@ -1,7 +1,7 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { CsvParser } from './parser';
-import { type CsvForm, isRule, TableRows } from './table-rows';
+import { type CsvForm, isRule, type Quote, TableRows } from './table-rows';
 
 const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;
@@ -29,23 +29,29 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
   const given = separator?.[1] ?? delimiter;
   const whole = head.slice(front.length);
   const isDrawn = isDrawnTable(whole, isAll);
-  const title = isDrawn ? undefined : titleAbove(whole, isAll, given);
+  const quoted = isDrawn ? undefined : quotedHeader(whole, given);
+  const title = isDrawn || quoted !== undefined ? undefined : titleAbove(whole, isAll, given);
   const text = whole.slice(title?.length ?? 0);
   const form: CsvForm = {
-    delimiter: isDrawn ? DRAWN : (title?.delimiter ?? given ?? findDelimiter(text, isAll)),
+    delimiter: isDrawn ? DRAWN : (quoted ?? title?.delimiter ?? given ?? findDelimiter(text, isAll)),
     isAnnotated: ANNOTATION.test(front),
     isDrawn,
+    quote: quoted === undefined ? undefined : SINGLE,
   };
-  form.hasRowNames = !isDrawn && hasRowNames(text, form.delimiter, isAll);
-  let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }));
+  form.hasRowNames = !isDrawn && hasRowNames(text, form, isAll);
+  let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }), form.quote);
   try {
     parser.push(text, isAll);
   } catch {
-    const later = preambleError(text, form.delimiter, skipped);
+    const single = form.quote === undefined ? quotedCells(text, isAll, given) : undefined;
+    if (single !== undefined) {
+      Object.assign(form, { delimiter: single, quote: SINGLE, hasRowNames: false });
+    }
+    const later = form.quote === SINGLE ? undefined : preambleError(text, form.delimiter, skipped);
     if (later !== undefined) {
       throw later;
     }
-    parser = new CsvParser(form.delimiter, new TableRows(form));
+    parser = new CsvParser(form.delimiter, new TableRows(form), form.quote);
     parser.push(text, isAll);
   }
   const line = skipped + (title?.lines ?? 0) + 1;
@@ -53,13 +59,59 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
     begin: front.length + (title?.length ?? 0),
     form,
     names: parser.names,
-    warnings:
-      title === undefined
+    warnings: [
+      ...(form.quote === SINGLE
+        ? [`Single quotes (') around names and cells are taken for quotation marks, and left off.`]
+        : []),
+      ...(title === undefined
         ? []
         : [
             `${title.lines === 1 ? `The first line (${show(title.first)}) is` : `The first ${title.lines} lines (${show(title.first)}, …) are`} left out as no part of the table: line ${line} names its columns.`,
-          ],
+          ]),
+    ],
   };
+}
+
+const SINGLE: Quote = "'";
+const SINGLE_QUOTED = /^'[^']*'(?:([,;\t|])'[^']*'(?:\1'[^']*')*)?\s*$/;
+
+/**
+ * The delimiter of a header whose names all stand in single quotes; undefined for any other. Of one column, its cells have
+ * to stand in them too.
+ */
+function quotedHeader(text: string, given: string | undefined): string | undefined {
+  const [first = '', second = ''] = text.replace(/^\s+/, '').split(WHOLE_LINE_END, 2);
+  const header = SINGLE_QUOTED.exec(first);
+  if (header === null || (header[1] === undefined && !SINGLE_QUOTED.test(second))) {
+    return undefined;
+  }
+  const delimiter = header[1] ?? given ?? ',';
+  return given === undefined || given === delimiter ? delimiter : undefined;
+}
+
+/**
+ * The delimiter with which single quotes give all rows as many fields as the header has, where some of them hold the
+ * delimiter: of a text that has no other reading.
+ */
+function quotedCells(text: string, isAll: boolean, given: string | undefined): string | undefined {
+  const lines = text.split(WHOLE_LINE_END, SAMPLE_ROWS + 1);
+  if (!isAll || lines.length > SAMPLE_ROWS) {
+    lines.pop();
+  }
+  return (given === undefined ? DELIMITERS : [given]).find((delimiter) => {
+    const parser = new CsvParser(delimiter, new TableRows({ delimiter, isStrict: true }), SINGLE);
+    try {
+      parser.push(lines.join('\n'), true);
+    } catch {
+      return false;
+    }
+    const { rows, columns } = parser.take();
+    return (
+      rows > 0 &&
+      columns.length > 1 &&
+      columns.some((cells) => cells.some((cell) => cell.includes(delimiter)))
+    );
+  });
 }
 
 const DRAWN = '|';
@@ -144,7 +196,8 @@ function titleAbove(text: string, isAll: boolean, given: string | undefined): Ti
   const own = given ?? findDelimiter(text, isAll);
   const { even, fields } = tryDelimiter(text, own, isAll);
   const isHeader = even && fields > 1 && !best.first.split(own).some(isBlank);
-  const isOfR = best.first.split(best.delimiter).length > 1 && hasRowNames(text, best.delimiter, isAll);
+  const isOfR =
+    best.first.split(best.delimiter).length > 1 && hasRowNames(text, { delimiter: best.delimiter }, isAll);
   return isHeader || isOfR ? undefined : best;
 }
 
@@ -262,9 +315,9 @@ function headerLine(
 }
 
 /** Whether all rows have one field more than the header, which names them, as R writes tables. */
-function hasRowNames(head: string, delimiter: string, last: boolean): boolean {
+function hasRowNames(head: string, { delimiter, quote }: CsvForm, last: boolean): boolean {
   const table = new TableRows({ delimiter, hasRowNames: true, isStrict: true });
-  const parser = new CsvParser(delimiter, table);
+  const parser = new CsvParser(delimiter, table, quote);
   try {
     parser.push(...sampleOf(head, last));
   } catch {
@@ -308,7 +361,7 @@ const GROUP = /^\d{3}(?:[.,]\d+)?$/;
  * that this is no text of several words.
  */
 function isSpaced(head: string, last: boolean): boolean {
-  const isNamed = hasRowNames(head, ' ', last);
+  const isNamed = hasRowNames(head, { delimiter: ' ' }, last);
   const parser = new CsvParser(' ', new TableRows({ delimiter: ' ', hasRowNames: isNamed, isStrict: true }));
   try {
     parser.push(...sampleOf(head, last));

@@ -1,5 +1,5 @@
 import { invalidTable } from '../cells/errors';
-import type { TableRows } from './table-rows';
+import type { Quote, TableRows } from './table-rows';
 
 const MAX_ROW_CHARS = 2 ** 24;
 
@@ -11,6 +11,8 @@ type OpenField = 'plain' | 'quoted' | 'quote';
 
 const OPEN = -1;
 const OPEN_OR_CLOSED = -2;
+/** There are NUL bytes in it: it was cut off before them. */
+const TORN = -3;
 
 /**
  * Splits CSV text (RFC 4180, with any one-character delimiter) into columns of fields, from pieces of text
@@ -41,10 +43,12 @@ export class CsvParser {
   /**
    * @param lines what takes the lines for rows of a table; empty fields beyond its last named column, as spreadsheets add
    * them, are dropped too. Left out, each line is a row
+   * @param quote what fields with delimiters and line ends stand in
    */
   constructor(
     private readonly delimiter: string,
     private readonly lines?: TableRows,
+    private readonly quote: Quote = '"',
   ) {}
 
   /** Rows that are complete and not taken yet. */
@@ -93,13 +97,13 @@ export class CsvParser {
     }
     let from = 0;
     if (this.open === 'quote' && piece !== '') {
-      if (piece.charCodeAt(0) !== 34) {
+      if (piece[0] !== this.quote) {
         return true;
       }
       from = 1;
     }
     for (;;) {
-      const quote = piece.indexOf('"', from);
+      const quote = piece.indexOf(this.quote, from);
       if (quote < 0) {
         this.open = piece === '' ? this.open : 'quoted';
         return false;
@@ -108,7 +112,7 @@ export class CsvParser {
         this.open = 'quote';
         return false;
       }
-      if (piece.charCodeAt(quote + 1) !== 34) {
+      if (piece[quote + 1] !== this.quote) {
         return true;
       }
       from = quote + 2;
@@ -149,6 +153,7 @@ export class CsvParser {
       }
     }
     const { delimiter, row } = this;
+    const quoteCode = this.quote.charCodeAt(0);
     const isSpaced = delimiter === ' ';
     let lineEnd = this.lineEnd(text, at);
     for (;;) {
@@ -160,27 +165,31 @@ export class CsvParser {
           return afterLineEnd(text, at);
         }
       }
-      if (text.charCodeAt(at) === 34) {
+      let from = at;
+      if (text.charCodeAt(at) === quoteCode) {
         const close = this.readQuoted(text, at, last);
         if (close === OPEN || close === OPEN_OR_CLOSED) {
           return this.leave(text, start, at, close === OPEN ? 'quoted' : 'quote');
         }
-        at = close;
-        if (at > lineEnd) {
-          lineEnd = this.lineEnd(text, at);
+        from = close === TORN ? text.indexOf('\0', at) : close;
+        if (from > lineEnd) {
+          lineEnd = this.lineEnd(text, from);
         }
-        if (at === lineEnd) {
-          return afterLineEnd(text, at);
+        if (close !== TORN) {
+          at = close;
+          if (at === lineEnd) {
+            return afterLineEnd(text, at);
+          }
+          if (text[at] !== delimiter) {
+            throw invalidTable(
+              `Row ${this.rowNumber()}: text follows the closing quote of field ${this.row.length}. Double the quotes that belong to the text.`,
+            );
+          }
+          at++;
+          continue;
         }
-        if (text[at] !== delimiter) {
-          throw invalidTable(
-            `Row ${this.rowNumber()}: text follows the closing quote of field ${this.row.length}. Double the quotes that belong to the text.`,
-          );
-        }
-        at++;
-        continue;
       }
-      const end = text.indexOf(delimiter, at);
+      const end = text.indexOf(delimiter, from);
       if (end < 0 || end > lineEnd) {
         if (lineEnd === text.length && !last) {
           return this.leave(text, start, at, 'plain');
@@ -195,30 +204,40 @@ export class CsvParser {
 
   /**
    * Reads the quoted field that begins at `open`. Returns the position after its closing quote, or OPEN, or
-   * OPEN_OR_CLOSED: a quote at the end of the text may be the first of a doubled one.
+   * OPEN_OR_CLOSED: a quote at the end of the text may be the first of a doubled one; or TORN, and nothing is read.
    */
   private readQuoted(text: string, open: number, last: boolean): number {
     let from = open + 1;
     let doubled = false;
     for (;;) {
-      const quote = text.indexOf('"', from);
+      const quote = text.indexOf(this.quote, from);
       if (!last && (quote < 0 || quote + 1 === text.length)) {
         return quote < 0 ? OPEN : OPEN_OR_CLOSED;
+      }
+      if (quote < 0 && this.isTorn(text, open, text.length)) {
+        return TORN;
       }
       if (quote < 0) {
         throw invalidTable(
           `Row ${this.rowNumber()}: the quote before ${preview([text.slice(open)])} is never closed.`,
         );
       }
-      if (text.charCodeAt(quote + 1) === 34) {
+      if (text[quote + 1] === this.quote) {
         doubled = true;
         from = quote + 2;
         continue;
       }
+      if (this.isTorn(text, open, quote)) {
+        return TORN;
+      }
       const field = text.slice(open + 1, quote);
-      this.row.push(doubled ? field.replaceAll('""', '"') : field);
+      this.row.push(doubled ? field.replaceAll(this.quote.repeat(2), this.quote) : field);
       return quote + 1;
     }
+  }
+
+  private isTorn(text: string, from: number, to: number): boolean {
+    return this.lines !== undefined && this.mayHaveNuls && text.slice(from, to).includes('\0');
   }
 
   private endRow(): void {

@@ -82,7 +82,7 @@ export class CsvSource implements SliceSource {
 
   get warnings(): readonly string[] {
     const encoding = this.pieces.oldEncoding?.();
-    const { aside, firstAside, repeated, torn, short, firstShort } = this.rows;
+    const { aside, firstAside, repeated, torn, nulsAbove, short, firstShort } = this.rows;
     return [
       ...(encoding === undefined ? [] : [OLD_ENCODINGS[encoding]]),
       ...this.told,
@@ -97,6 +97,11 @@ export class CsvSource implements SliceSource {
         : [
             `${short === 1 ? `Row ${firstShort} has` : `${short} rows, the first of them row ${firstShort}, have`} fewer fields than the header: what lacks at the end is missing. Text that holds line breaks must be in quotes.`,
           ]),
+      ...(nulsAbove
+        ? [
+            'The text begins with NUL bytes, as a log that was emptied while it was written has them: the first line behind them is taken for the names of the columns.',
+          ]
+        : []),
       ...(torn === 0
         ? []
         : [
@@ -107,7 +112,7 @@ export class CsvSource implements SliceSource {
 
   async *slices({ sizer, signal }: SliceOptions): AsyncIterable<Slice> {
     this.rows = new TableRows(this.shape);
-    const parser = new CsvParser(this.delimiter, this.rows);
+    const parser = new CsvParser(this.delimiter, this.rows, this.shape.quote);
     for await (const piece of this.pieces()) {
       parser.push(piece, false);
       if (parser.ready > 0) {

@@ -1,8 +1,14 @@
+import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+
+/** What a field with delimiters or line ends stands in. */
+export type Quote = '"' | "'";
 
 /** What a text file shows of itself before it is read, beside what parts its fields. */
 export interface CsvForm {
   delimiter: string;
+  /** What fields with delimiters stand in: a double quote where it is left out. */
+  quote?: Quote;
   /** Each row begins with a field more than the header has names, as R writes row names. */
   hasRowNames?: boolean;
   /** The first field of each line is for the annotations of InfluxDB: `#datatype` and its like begin lines that are no rows. */
@@ -24,6 +30,8 @@ export class TableRows {
   repeated = 0;
   /** Lines that were cut off before NUL bytes, which a computer without power leaves in a log. */
   torn = 0;
+  /** The first line came behind NUL bytes. */
+  nulsAbove = false;
   /** Rows of fewer fields than the header, and the first of them, from 1. */
   short = 0;
   firstShort = 0;
@@ -109,20 +117,43 @@ export class TableRows {
     return mark === '' && row.length > 1 ? row.slice(1) : undefined;
   }
 
-  /** What follows the last NUL of a line; undefined where that is no row of the table. */
+  /**
+   * What follows the last NUL of a line; undefined where that is no row of the table. NULs behind a field are padding, as
+   * programs with fields of fixed width leave it.
+   */
   private afterNuls(line: string[]): string[] | undefined {
     const last = line.findLastIndex((field) => field.includes('\0'));
     if (last < 0) {
       return line;
     }
+    if (line.slice(0, -1).some((field) => PADDED.test(field)) && this.fits(line)) {
+      const fields = line.map((field) => field.replace(PADDED, '$1'));
+      if (!fields.some((field) => field.includes('\0'))) {
+        return fields;
+      }
+    }
     const field = line[last]!;
     const row = [field.slice(field.lastIndexOf('\0') + 1), ...line.slice(last + 1)];
     const before = [...line.slice(0, last), field.slice(0, field.indexOf('\0'))];
-    this.torn += before.some((part) => part.trim() !== '') ? 1 : 0;
-    const isRow =
-      this.header !== undefined &&
-      row.length === this.header.length &&
-      row.some((part) => part.trim() !== '');
-    return isRow ? row : undefined;
+    const isTorn = before.some((part) => part.trim() !== '');
+    const isFilled = row.some((part) => part.trim() !== '');
+    if (this.header === undefined) {
+      if (isTorn) {
+        throw invalidTable(
+          `The text has NUL bytes behind ${show(before.join(this.form.delimiter))}, as a computer without power leaves them: the names of the columns are torn. Remove what stands before the line with the names.`,
+        );
+      }
+      this.nulsAbove ||= isFilled;
+      return isFilled ? row : undefined;
+    }
+    this.torn += isTorn ? 1 : 0;
+    return isFilled && this.fits(row) ? row : undefined;
+  }
+
+  private fits(row: readonly string[]): boolean {
+    return row.length === this.header?.length;
   }
 }
+
+/** A field with NULs behind it. */
+const PADDED = /^([^\0]+)\0+$/;

@@ -9,7 +9,7 @@ import { ParquetSource } from '../parquet/source';
 import { BytesBlob, FileBlob } from '../storage/blob';
 import { demandSame, type FileVersion, fileVersion, unreadable } from '../storage/file-version';
 import { openRegular } from '../storage/open-regular';
-import { assertPackedCsv, toldSize, unpacked } from '../text/gunzip';
+import { packedContent, toldSize, unpacked } from '../text/gunzip';
 import { decodedPieces } from '../text/pieces';
 import { contentOf, noTable } from '../text/sniff';
 import type { Origin } from './origin';
@@ -126,9 +126,7 @@ export async function openPath(
           close: () => file.close(),
         };
       case 'json':
-        throw invalidTable(
-          `The file "${path}" holds JSON. Read it with a file in node and give its content as the value.`,
-        );
+        throw holdsJson(path);
       case 'binary':
         throw noTable(head, `The file "${path}"`, 'is neither CSV nor Parquet nor Arrow.');
     }
@@ -136,6 +134,12 @@ export async function openPath(
     await file.close();
     throw error;
   }
+}
+
+function holdsJson(path: string): Error {
+  return invalidTable(
+    `The file "${path}" holds JSON. Read it with a read file node, as a single Buffer, and give its content as the value.`,
+  );
 }
 
 async function openCsv(path: string, file: FileHandle, size: number, isGzip: boolean): Promise<CsvSource> {
@@ -156,7 +160,9 @@ async function openCsv(path: string, file: FileHandle, size: number, isGzip: boo
   if (!isGzip) {
     return CsvSource.open('file', decodedPieces(chunks, size), tabs);
   }
-  await assertPackedCsv(`The file "${path}"`, chunks);
+  if ((await packedContent(`The file "${path}"`, chunks)) === 'json') {
+    throw holdsJson(path);
+  }
   const tail = await new FileBlob(file, size, path).bytes(Math.max(0, size - 4), size);
   return CsvSource.open('file', decodedPieces(unpacked(chunks), toldSize(tail)), tabs);
 }

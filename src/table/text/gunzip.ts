@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
+import { yieldToEventLoop } from '../../util/event-loop';
 import { reasonOf } from '../../util/reason';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
-import { contentOf } from './sniff';
+import { type Content, contentOf } from './sniff';
 
 type Chunks = () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
@@ -27,14 +28,52 @@ export function unpacked(chunks: Chunks): () => AsyncIterable<Uint8Array> {
   };
 }
 
-/** Refuses a gzip file that does not hold CSV, by its first bytes. @param what names it in the error */
-export async function assertPackedCsv(what: string, chunks: Chunks): Promise<void> {
+/**
+ * Whether a gzip file holds CSV or JSON, by its first bytes. Errors: `table.invalid` where it holds neither.
+ * @param what names it in the error
+ */
+export async function packedContent(what: string, chunks: Chunks): Promise<'csv' | 'json'> {
+  let content: Content = 'csv';
   for await (const head of unpacked(chunks)()) {
-    if (contentOf(head) !== 'csv') {
-      throw invalidTable(`${what} is gzip-compressed and does not hold CSV. Unpack it first.`);
-    }
-    return;
+    content = contentOf(head);
+    break;
   }
+  if (content !== 'csv' && content !== 'json') {
+    throw invalidTable(`${what} is gzip-compressed and holds neither CSV nor JSON. Unpack it first.`);
+  }
+  return content;
+}
+
+/** JSON is read from memory, where it is held unpacked and once more while it is put together. */
+const MAX_WHOLE = 256 * 1024 * 1024;
+const COPY = 8 * 1024 * 1024;
+
+/** All bytes in a gzip file, in turns of the event loop. Errors: `table.invalid` for more than 256 MiB. */
+export async function wholeUnpacked(what: string, chunks: Chunks, signal?: AbortSignal): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of unpacked(chunks)()) {
+    signal?.throwIfAborted();
+    size += part.length;
+    if (size > MAX_WHOLE) {
+      throw invalidTable(
+        `${what} holds more than 256 MiB of JSON in gzip. Send it in parts, or write it as CSV or Parquet.`,
+      );
+    }
+    parts.push(part);
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  let copied = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+    if (at - copied >= COPY) {
+      copied = at;
+      await yieldToEventLoop();
+    }
+  }
+  return whole;
 }
 
 /** Bytes that a gzip file says it holds, of 4 GiB and more the rest: enough to tell how much has been read. */

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 
 import { invalidTable } from '../cells/errors';
@@ -27,7 +28,12 @@ const OTHERS: readonly [magic: string, what: string][] = [
 
 /** `table.invalid` for bytes that are no table. */
 export function noTable(head: Uint8Array, what: string, problem: string): Error {
-  return invalidTable(`${what} ${otherKind(head) ?? problem}`);
+  const nuls = head.findIndex((byte) => byte !== 0);
+  const isEmptied = head[0] === 0 && isTextWithNuls(head.subarray(0, HEAD));
+  const own = isEmptied
+    ? `begins with ${nuls < 0 ? `${head.length} NUL bytes or more` : `${nuls} NUL bytes`}, as a log that was emptied while it was written, or a computer without power, leaves them. Cut them off: the first line must name the columns.`
+    : undefined;
+  return invalidTable(`${what} ${otherKind(head) ?? own ?? problem}`);
 }
 
 /** What bytes are that are no table; undefined where that is not known. Letters alone may begin a text: `PARENT,…`. */
@@ -62,14 +68,17 @@ export function contentOf(head: Uint8Array): Content {
   return start === '{' || start === '[' ? 'json' : 'csv';
 }
 
-/** Whether bytes are lines of text with NUL bytes in between, which a computer without power leaves in a log. */
+/**
+ * Whether bytes are lines of text with NUL bytes before or between them, as a log has them that was emptied while it was
+ * written, or whose computer lost its power; or behind fields, as programs with fields of fixed width write them.
+ */
 function isTornLog(bytes: Uint8Array): boolean {
   const lineEnd = bytes.indexOf(10);
-  return (
-    lineEnd > 0 &&
-    lineEnd < bytes.indexOf(0) &&
-    !bytes.some((byte) => byte > 0 && byte < 32 && !WHITE.has(byte))
-  );
+  return lineEnd > 0 && (lineEnd < bytes.indexOf(0) || isAscii(bytes)) && isTextWithNuls(bytes);
+}
+
+function isTextWithNuls(bytes: Uint8Array): boolean {
+  return !bytes.some((byte) => byte > 0 && byte < 32 && !WHITE.has(byte));
 }
 
 /** Tab, line feed, carriage return. */

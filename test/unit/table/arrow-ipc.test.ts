@@ -274,6 +274,9 @@ describe('Arrow in its IPC format', () => {
       assert.equal(rows, 3 * BATCH);
       assert.match(warnings.join(), /has no end mark\. Its 150 rows are all of it, unless/);
     });
+    await eachWay(bytes.subarray(0, messagesIn(bytes, 0)[0]!.at), (open) =>
+      rejectsWith(open(), 'table.empty', /without rows and without its end mark: it was cut off/),
+    );
   });
 
   it('what follows the end mark may be zeros, but no second table', async () => {

@@ -176,6 +176,119 @@ describe('A text file as other programs write it', () => {
     }
     await rejectsWith(openTable(Buffer.from('ab\0\x01\x02c')), 'table.invalid', /neither text/);
   });
+
+  it('with NUL bytes above its header, in quotes, or behind each field', async () => {
+    const rows = [
+      [1, 'b'],
+      [2, 'c'],
+    ];
+    const nuls = '\0'.repeat(60);
+    for (const [text, warning] of [
+      [`${nuls}time,v\n1,b\n2,c\n`, /^The text begins with NUL bytes/],
+      [`${nuls}\n${nuls}time,v\n1,b\n2,c\n`, /^The text begins with NUL bytes/],
+      [`time,v\n0,"a${nuls}\n1,"b"\n2,"c"\n`, /a line cut off before them is left out/],
+      [`time,v\n0,"a\nb${nuls}1,"b"\n2,c\n`, /a line cut off before them is left out/],
+      [`time,v\n1,b\n2,c\n3,"d${nuls}`, /a line cut off before them is left out/],
+      [`time,v\n1${nuls},b${nuls}\n2${nuls},c${nuls}\n`, /^$/],
+    ] as const) {
+      for (const value of [text, Buffer.from(text)]) {
+        const found = await read(value);
+        assert.deepEqual([found.names, found.rows], [['time', 'v'], rows]);
+        assert.match(found.warnings, warning);
+      }
+    }
+    const refused: [table: unknown, message: RegExp][] = [
+      [`ti${nuls}time,v\n1,b\n`, /NUL bytes behind "ti".* Remove what stands before the line with the names/],
+      [Buffer.from(`${'\0'.repeat(5000)}time,v\n1,b\n`), /^The Buffer begins with 5000 NUL bytes, as/],
+      [Buffer.alloc(5000), /^The Buffer begins with 5000 NUL bytes or more/],
+    ];
+    for (const [table, message] of refused) {
+      await rejectsWith(read(table), 'table.invalid', message);
+    }
+  });
+});
+
+describe('Fields in single quotes', () => {
+  const said = /^Single quotes \('\) around names and cells are taken for quotation marks, and left off\.$/;
+  const readings: [text: string, rows: unknown[][]][] = [
+    [
+      `'a','b'\n'1','Smith, J'\n'2','it''s'\n`,
+      [
+        [1, 'Smith, J'],
+        [2, "it's"],
+      ],
+    ],
+    [
+      `'a';'b'\r\n1,5;'x;\ny'\r\n2,5;\r\n`,
+      [
+        [1.5, 'x;\ny'],
+        [2.5, null],
+      ],
+    ],
+    [
+      `a,b\n'Smith, J',1\n'Doe, "K"',2\n`,
+      [
+        ['Smith, J', 1],
+        ['Doe, "K"', 2],
+      ],
+    ],
+    [`'a'\n'1'\n'2'\n`, [[1], [2]]],
+  ];
+  for (const [text, rows] of readings) {
+    it(`are read without them, which is said: ${JSON.stringify(text)}`, async () => {
+      for (const value of [text, Buffer.from(text)]) {
+        const found = await read(value);
+        assert.deepEqual(found.rows, rows);
+        assert.match(found.warnings, said);
+      }
+    });
+  }
+
+  it('of a long text too, whatever its pieces are', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, row) => `'${row}','it''s, ${row}'`);
+    const { rows } = await read(`'a','b'\n${lines.join('\n')}`);
+    assert.equal(rows.length, 20_000);
+    assert.ok(rows.every(([a, b]) => b === `it's, ${String(a)}`));
+  });
+
+  it('are a part of the cells where the header and the other cells have none', async () => {
+    const words = await read(`id,word\n1,'tis\n2,'twas\n3,'a'\n`);
+    assert.deepEqual([words.rows.at(-1), words.warnings], [[3, "'a'"], '']);
+    assert.match((await read(`id,v\n1,'1.5'\n2,'2.5'\n`)).warnings, /"v".*'1\.5'/);
+  });
+});
+
+describe('JSON in gzip', () => {
+  after(closeEncoder);
+
+  it('is read as if it were unpacked, and a file names it', () =>
+    withFolder(async (folder) => {
+      const objects = Array.from({ length: 30_000 }, (_, row) => ({ a: row, b: `x${row}` }));
+      const lines = objects.map((row) => JSON.stringify(row)).join('\n');
+      const json = [JSON.stringify(objects), lines, JSON.stringify({ a: [1, 2], b: ['x', 'y'] })];
+      for (const text of [...json, Buffer.from(`\uFEFF${lines}`, 'utf16le')]) {
+        const found = await read(gzipSync(text));
+        assert.deepEqual(found, await read(Buffer.from(text)));
+        assert.deepEqual(found.names, ['a', 'b']);
+      }
+      const file = path.join(folder, 'rows.json.gz');
+      await writeFile(file, gzipSync(json[0]!));
+      await rejectsWith(openTableFile(file), 'table.invalid', /rows\.json\.gz" holds JSON\. Read it with/);
+      await rejectsWith(
+        openTable(gzipSync(json[0]!).subarray(0, 40_000)),
+        'table.invalid',
+        /gzip file is damaged or cut off/,
+      );
+    }));
+
+  it('that unpacks to more than may be held is refused', async () => {
+    const spaces = Buffer.alloc(2 ** 26, ' ');
+    const bomb = Buffer.concat([
+      gzipSync('['),
+      ...Array.from({ length: 5 }, () => gzipSync(spaces, { level: 1 })),
+    ]);
+    await rejectsWith(openTable(bomb), 'table.invalid', /more than 256 MiB of JSON in gzip/);
+  });
 });
 
 describe('CSV in gzip', () => {

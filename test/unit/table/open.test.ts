@@ -338,7 +338,12 @@ describe('Input forms of a table', () => {
       /is a spreadsheet \(.xlsx/,
     ],
     ['encrypted Parquet', Buffer.from('PARE\0bcdPARE'), 'table.invalid', /Parquet with an encrypted footer/],
-    ['Parquet in gzip', gzipSync('PAR1 and so on'), 'table.invalid', /gzip-compressed and does not hold CSV/],
+    [
+      'Parquet in gzip',
+      gzipSync('PAR1 and so on'),
+      'table.invalid',
+      /gzip-compressed and holds neither CSV nor JSON/,
+    ],
     [
       'damaged Parquet',
       Buffer.from('PAR1 this is no Parquet PAR1'),
