@@ -260,7 +260,6 @@ const FOLDERS = {
   },
   'src/service': {
     http: [],
-    'store/lock': [],
     'store/entries': [],
     'store/uploads': ['store/entries'],
     store: [],

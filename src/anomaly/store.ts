@@ -8,6 +8,7 @@ import { crc32 } from 'node:zlib';
 
 import { writeFileAtomic } from '../util/atomic-file';
 import { isObject, tryParseJson } from '../util/json';
+import { KeptLock } from '../util/kept-lock';
 import { assertWithoutLinks, NewerFile, readOwnFile } from '../util/own-files';
 import { reasonOf } from '../util/reason';
 import { Serial } from '../util/serial';
@@ -65,6 +66,7 @@ export class AnomalyStore {
   /** How many rows of a machine were written whole. */
   private readonly whole = new Map<string | null, number>();
   private hasLost = false;
+  private lock: KeptLock | undefined;
 
   /**
    * @param folder undefined: nothing is kept
@@ -80,7 +82,8 @@ export class AnomalyStore {
 
   /**
    * Reads what was kept.
-   * @throws ServiceError `storage.failed` where it cannot be read now, or was written by a newer version
+   * @throws ServiceError `storage.failed` where it cannot be read now, belongs to another process, or was written by a
+   *   newer version
    */
   async read(onMachine: (kept: KeptMachine) => void, onEntry: (entry: Entry) => void): Promise<void> {
     const { folder } = this;
@@ -95,6 +98,7 @@ export class AnomalyStore {
     }
     try {
       await assertWithoutLinks(folder);
+      this.lock = await KeptLock.take(folder);
       const names = (await readdir(folder)).sort();
       for (const name of names.filter((one) => one.endsWith(STATE))) {
         await this.readState(path.join(folder, name), onMachine);
@@ -103,6 +107,7 @@ export class AnomalyStore {
         await this.readJournal(path.join(folder, name), Number(JOURNAL.exec(name)![1]), onEntry);
       }
     } catch (error) {
+      await this.lock?.release();
       throw new ServiceError(
         'storage.failed',
         `What is known of the machines in ${folder} cannot be read now (${reasonOf(error)}). Nothing is lost: the next message tries again.`,
@@ -163,7 +168,7 @@ export class AnomalyStore {
     await this.states.run(async () => {
       this.whole.delete(of);
       if (this.folder !== undefined) {
-        await rm(this.stateFile(of), { force: true }).catch(() => undefined);
+        await this.removeState(of).catch(() => undefined);
       }
     });
   }
@@ -172,6 +177,7 @@ export class AnomalyStore {
     await this.flush();
     await this.states.idle();
     clearTimeout(this.timer);
+    await this.lock?.release();
   }
 
   private async write(): Promise<void> {
@@ -183,6 +189,7 @@ export class AnomalyStore {
     this.writingSince = performance.now();
     const { hasLost } = this;
     try {
+      await this.lock?.assertOurs();
       if (hasLost) {
         // What comes meanwhile goes into the journal again.
         this.hasLost = false;
@@ -265,10 +272,16 @@ export class AnomalyStore {
     if (this.folder === undefined || detector === undefined) {
       return;
     }
+    await this.lock?.assertOurs();
     const bytes = serialize({ of, detector } satisfies KeptMachine);
     const head = JSON.stringify({ version: VERSION, bytes: bytes.length, crc: crc32(bytes) });
     await writeFileAtomic(this.stateFile(of), Buffer.concat([Buffer.from(`${head}\n`), bytes]), true);
     this.whole.set(of, detector.history.taken);
+  }
+
+  private async removeState(of: string | null): Promise<void> {
+    await this.lock?.assertOurs();
+    await rm(this.stateFile(of), { force: true });
   }
 
   private stateFile(of: string | null): string {

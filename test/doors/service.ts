@@ -26,11 +26,9 @@ export {
 } from '../../dist/src/service/store/entries/entries';
 export { EntryStore, type StoredEntry } from '../../dist/src/service/store/entries/entry-store';
 export { type FitRecord, FitRecords } from '../../dist/src/service/store/fit-records';
-export { type FolderLock, lockFolder } from '../../dist/src/service/store/lock/folder-lock';
-export { ownIdentity, type ProcessIdentity } from '../../dist/src/service/store/lock/process-identity';
-export { unusableFolder } from '../../dist/src/service/store/lock/unusable-folder';
 export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';
 export { openStore, type Store } from '../../dist/src/service/store/store';
+export { unusableFolder } from '../../dist/src/service/store/unusable-folder';
 export { DiskAccount } from '../../dist/src/service/store/uploads/disk-account';
 export { isCrc32c, normalHash } from '../../dist/src/service/store/uploads/hashes';
 export { type PutBody } from '../../dist/src/service/store/uploads/part-writer';

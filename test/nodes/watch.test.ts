@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { ModelCard } from '../../dist/src/scoring';
 import { modelChanged, type Red } from '../doors/runtime';
 import { ModelCards } from '../doors/scoring';
+import { ownIdentity } from '../doors/util';
 import { failing } from '../helpers/failing-files';
 import { waitFor } from '../helpers/wait';
 import { type Anything, type Bench, server, startBench, stopBench } from './bench';
@@ -438,6 +439,27 @@ describe('tabular-watch', () => {
       predict(later, 3, 50);
       const [first] = await later.out('w').first();
       assert.equal(first!.watch.live.rows, 1);
+    });
+
+    it('leaves a file that another process works on as it is, and warns once; predictions go on', async () => {
+      const folder = path.join(userDir, 'tabular-prediction', 'watch');
+      const lock = path.join(folder, 'w.json.lock');
+      fs.mkdirSync(lock, { recursive: true });
+      // The process of this test under another token: one that runs.
+      const owner = { ...ownIdentity('another'), id: 'another' };
+      fs.writeFileSync(path.join(lock, 'owner.json'), JSON.stringify(owner));
+      const beat = setInterval(() => fs.utimesSync(lock, new Date(), new Date()), 100);
+      try {
+        const bench = await start({}, { userDir });
+        predict(bench, 1, 50);
+        predict(bench, 2, 50);
+        await bench.out('w').first(2);
+        await bench.stop();
+        assert.equal(bench.warnings().filter((text) => text.includes('watchUnread')).length, 1);
+        assert.deepEqual(fs.readdirSync(folder), ['w.json.lock']);
+      } finally {
+        clearInterval(beat);
+      }
     });
 
     it('leaves a file of a newer version, or a link, as it is, and warns once; predictions go on', async () => {

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { makeFolder, syncFolder } from '../../util/atomic-file';
 import { writeAll } from '../../util/file-io';
+import { KeptLock } from '../../util/kept-lock';
 import { assertWithoutLinks } from '../../util/own-files';
 import { reasonOf } from '../../util/reason';
 import { ServiceError } from '../../wire/service-error';
@@ -32,6 +33,7 @@ export class Journal implements Recorder {
   health: SeriesProgress['storage'] = 'none';
   private state: SeriesState | undefined;
   private file: FileHandle | undefined;
+  private lock: KeptLock | undefined;
   private number = 0;
   private pending: string[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -51,8 +53,8 @@ export class Journal implements Recorder {
 
   /**
    * Reads what the last series left in this folder. Where the folder cannot be created the series goes on in memory.
-   * @throws ServiceError `storage.failed` where an existing folder cannot be read now, holds a link, or was written by a
-   *   newer version of this package: it must not be overwritten
+   * @throws ServiceError `storage.failed` where an existing folder cannot be read now, belongs to another process, holds a
+   *   link, or was written by a newer version of this package: it must not be overwritten
    */
   async open(state: SeriesState): Promise<void> {
     const { folder } = this;
@@ -69,8 +71,10 @@ export class Journal implements Recorder {
     }
     try {
       await assertWithoutLinks(folder);
+      this.lock = await KeptLock.take(folder);
       await this.read(folder, state);
     } catch (error) {
+      await this.lock?.release();
       this.state = undefined;
       throw new ServiceError(
         'storage.failed',
@@ -129,6 +133,7 @@ export class Journal implements Recorder {
     }
     this.writingSince = performance.now();
     try {
+      await this.lock?.assertOurs();
       if (this.isOutdated || this.file === undefined || this.isWasteful) {
         await this.compact(folder, state);
       } else {
@@ -159,6 +164,7 @@ export class Journal implements Recorder {
     await this.file?.close().catch(() => undefined);
     this.file = undefined;
     this.state = undefined;
+    await this.lock?.release();
   }
 
   private get isWasteful(): boolean {

@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 import { resolveOptions, type ServiceOptions } from '../options';
-import { unusableFolder } from '../store/lock/unusable-folder';
+import { unusableFolder } from '../store/unusable-folder';
 import { Supervisor } from './supervisor';
 
 export interface ServiceHandle {

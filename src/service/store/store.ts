@@ -4,18 +4,18 @@ import path from 'node:path';
 
 import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/model/storage/serialize';
 import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
+import { cannotWrite } from '../../util/file-errors';
+import { FolderInUse, type FolderLock, lockFolder } from '../../util/folder-lock';
 import { isObject } from '../../util/json';
 import { isNewer, NewerFile } from '../../util/own-files';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
-import { cannotWrite } from '../refusal';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries/entries';
 import { EntryStore } from './entries/entry-store';
 import { fileName } from './entries/file-ref';
 import { FitRecords } from './fit-records';
-import { type FolderLock, lockFolder } from './lock/folder-lock';
-import { unusableFolder } from './lock/unusable-folder';
 import { type Bounds, boundsOfDisk, Retention } from './retention';
+import { unusableFolder } from './unusable-folder';
 import { DiskAccount } from './uploads/disk-account';
 import { Uploads } from './uploads/uploads';
 
@@ -129,6 +129,12 @@ export async function openStore(
     await lock?.release();
     if (error instanceof ServiceError) {
       throw error;
+    }
+    if (error instanceof FolderInUse) {
+      throw new ServiceError(
+        'storage.failed',
+        `The folder ${dataDir} is in use by another tabular-service (${error.who}): give each its own folder, or stop the other one.`,
+      );
     }
     throw unusableFolder(dataDir, error);
   }

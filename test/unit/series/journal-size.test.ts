@@ -34,7 +34,7 @@ describe('the journal of a series over many sessions', function () {
 
   const open = (keep: number): Promise<Series> =>
     openSeries(parseSeriesSettings({ ...OPTIONS, keep }), { folder, now: () => START + 1000 * DAY });
-  const journals = (): string[] => readdirSync(folder);
+  const journals = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   const size = (): number =>
     journals().reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0);
 

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../../util/bounded-map';
+import { FolderInUse } from '../../../util/folder-lock';
 import { NewerFile } from '../../../util/own-files';
 import { reasonOf } from '../../../util/reason';
 import { Serial } from '../../../util/serial';
@@ -74,7 +75,12 @@ export class KeptWatches {
   async close(isDeleted: boolean): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
-    await this.owned.letGo(() => this.serial.run(() => (isDeleted ? this.file.remove() : this.write())));
+    await this.owned.letGo(() =>
+      this.serial.run(async () => {
+        await (isDeleted ? this.file.remove() : this.write());
+        await this.file.close();
+      }),
+    );
   }
 
   private async read(): Promise<void> {
@@ -104,7 +110,7 @@ export class KeptWatches {
       }
       this.isFailing = false;
     } catch (error) {
-      if (isOfFileSystem(error) || error instanceof NewerFile) {
+      if (isOfFileSystem(error) || error instanceof NewerFile || error instanceof FolderInUse) {
         this.unread(error);
         return;
       }

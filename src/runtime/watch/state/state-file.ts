@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import { makeFolder, writeFileAtomic } from '../../../util/atomic-file';
 import { Yielder } from '../../../util/event-loop';
 import { isObject, tryParseJson } from '../../../util/json';
+import { KeptLock } from '../../../util/kept-lock';
 import { NewerFile, readOwnFile } from '../../../util/own-files';
 import type { WatchState } from '../../../watch';
 import { watchLayer } from '../../lazy';
@@ -30,10 +31,18 @@ interface Heading {
 
 /** The file of one watch node: lines of JSON, so that a large state is written and read without holding the event loop. */
 export class StateFile {
+  private lock: KeptLock | undefined;
+
   constructor(private readonly file: string) {}
 
-  /** What was written last; nothing where there is no file. @throws NewerFile; Error where it cannot be read */
+  /**
+   * What was written last; nothing where there is no file.
+   * @throws FolderInUse where it is another process's; NewerFile; Error where it cannot be read
+   */
   async read(): Promise<KeptWatch[]> {
+    const folder = path.dirname(this.file);
+    await makeFolder(folder, LEVELS).catch(() => undefined);
+    this.lock ??= await KeptLock.take(folder, `${path.basename(this.file)}.lock`);
     const yielder = new Yielder();
     // An earlier version left an empty line of a node without predictions.
     const texts = (await this.text()).replace(/^\n$/, '').split('\n');
@@ -78,12 +87,18 @@ export class StateFile {
       text.push(JSON.stringify(heading), ...lines);
     }
     await makeFolder(path.dirname(this.file), LEVELS);
+    await this.lock?.assertOurs();
     await writeFileAtomic(this.file, text.map((line) => `${line}\n`).join(''), true);
   }
 
   /** Never fails: a file that stays does no harm. */
   async remove(): Promise<void> {
     await rm(this.file, { force: true }).catch(() => undefined);
+  }
+
+  /** Lets another process have the file. */
+  async close(): Promise<void> {
+    await this.lock?.release();
   }
 
   private async text(): Promise<string> {

@@ -4,9 +4,10 @@ import { lstat, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promise
 import path from 'node:path';
 
 import { readJsonFile, writeFileAtomic } from '../../../util/atomic-file';
+import { cannotWrite, fileSystemCode } from '../../../util/file-errors';
 import { assertWithoutLinks, isNewer, isOwnId, NewerFile, ownPath } from '../../../util/own-files';
 import type { Log } from '../../options';
-import { cannotWrite, fileSystemCode, invalid, unreadableNow } from '../../refusal';
+import { invalid, unreadableNow } from '../../refusal';
 
 /** Of every entry. */
 const VERSION = 1;

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { fileSystemCode, isPassing, type Refusal, unreadableNow } from '../../refusal';
+import { fileSystemCode, isPassing } from '../../../util/file-errors';
+import { type Refusal, unreadableNow } from '../../refusal';
 
 /**
  * What to answer where a stored file could not be read. Only one that is gone for good, or that has another size than

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 
 import { combineCrc32c, crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
-import { isStorageFailure, Refusal } from '../../refusal';
+import { isStorageFailure } from '../../../util/file-errors';
+import { Refusal } from '../../refusal';
 import { arriving, type SenderPatience } from '../../slow-body';
 import type { UploadPart } from '../entries/entries';
 import { isCrc32c, isSha256, normalSha256 } from './hashes';

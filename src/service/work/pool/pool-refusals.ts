@@ -1,4 +1,5 @@
-import { fileSystemCode, isStartFailure, Refusal } from '../../refusal';
+import { fileSystemCode } from '../../../util/file-errors';
+import { isStartFailure, Refusal } from '../../refusal';
 
 /* What a pool refuses jobs with. `what` is the kind of job: `fit`, `predict`. */
 

@@ -2,7 +2,8 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
 import { limitWasm, NeedsMemory } from '../../../table/packages/heavy-modules';
-import { isStorageFailure, Refusal, toRefusal } from '../../refusal';
+import { isStorageFailure } from '../../../util/file-errors';
+import { Refusal, toRefusal } from '../../refusal';
 import type { WorkerAnswer } from './pool-job';
 import { isOutOfMemory } from './pool-refusals';
 

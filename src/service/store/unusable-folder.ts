@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../wire/service-error';
-import { isPassingFailure } from '../../refusal';
+import { isPassingFailure } from '../../util/file-errors';
+import { ServiceError } from '../../wire/service-error';
 
 /** `storage.failed`: the service's folder cannot be used, and what to do about it. */
 export function unusableFolder(folder: string, error: unknown): ServiceError {

@@ -3,8 +3,7 @@ import { lstat, mkdir, open, readdir, readFile, rename, rm, utimes, writeFile } 
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ServiceError } from '../../../wire/service-error';
-import { cannotWrite } from '../../refusal';
+import { cannotWrite } from './file-errors';
 import { isGone, isIdentity, ownIdentity, type ProcessIdentity } from './process-identity';
 
 /** Milliseconds. */
@@ -26,7 +25,6 @@ const CLEAR_AT_BEAT = 10;
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
-const LEFTOVER = /^lock-(?:new|gone)-[\w-]+$/;
 
 interface Owner extends ProcessIdentity {
   /** Of this lock: each one taken has another. */
@@ -47,36 +45,54 @@ export interface FolderLock {
 }
 
 export interface LockOptions {
-  /** PROCESS_TOKEN of this process. No thread of it that had the folder before may still run. */
+  /** Of this process. No thread of it that had the folder before may still run. */
   token: string;
-  /** Called when the lock was lost to somebody else: this process was halted for long, or the folder was replaced. */
-  onLost: (reason: string) => void;
+  /**
+   * Called when the lock was lost: to somebody else, as this process was halted for long or the folder was replaced; or
+   * the lock was removed, with its folder perhaps.
+   */
+  onLost: (reason: string, isRemoved: boolean) => void;
+  /** Of the lock, which is a folder. Default: `lock`. */
+  name?: string;
   /** @internal Shorter ones, so that tests need not wait. */
   times?: LockTimes;
 }
 
+/** Another process holds a folder. */
+export class FolderInUse extends Error {
+  constructor(
+    folder: string,
+    /** Such as `process 12 on pi`. */
+    readonly who: string,
+  ) {
+    super(`${who} is using ${folder}: end it, or give each a folder of its own`);
+    this.name = 'FolderInUse';
+  }
+}
+
 /**
- * Takes a folder for this service alone: the folder `lock` in it, which names its owner and whose time moves every
+ * Takes a folder for this process alone: the folder `lock` in it, which names its owner and whose time moves every
  * second. A living owner keeps it, whatever its clock says. One that is gone loses it at once where its process is
  * known to be gone, and else when its beat has not moved for five seconds.
  *
  * On a disk that is full or read only nobody can write who the owner is, and what needs no space should work all the same:
  * such a lock is written at the first beat that can, and lost where somebody else's is found by then.
  *
- * @throws ServiceError `storage.failed` when another process holds the folder; errors of the file system
+ * @throws FolderInUse when another process holds the folder; errors of the file system
  */
 export async function lockFolder(
   folder: string,
-  { token, onLost, times = TIMES }: LockOptions,
+  { token, onLost, name = LOCK, times = TIMES }: LockOptions,
 ): Promise<FolderLock> {
+  const lock = path.join(folder, name);
   const owner: Owner = { id: randomUUID(), ...ownIdentity(token) };
   const started = performance.now();
   let seen: (Look & { since: number }) | undefined;
   const hold = (lacks: Lack | undefined): FolderLock =>
-    new HeldLock(folder, owner, { beatMs: times.beat, onLost, lacks });
+    new HeldLock(lock, owner, { beatMs: times.beat, onLost, lacks });
   for (;;) {
     try {
-      if (await take(folder, owner)) {
+      if (await take(lock, owner)) {
         return hold(undefined);
       }
     } catch (error) {
@@ -86,20 +102,20 @@ export async function lockFolder(
       throw error;
     }
     const now = performance.now();
-    const look = await lookAt(folder);
+    const look = await lookAt(lock);
     if (look === undefined) {
       continue;
     }
     const beats = seen !== undefined && seen.owner?.id === look.owner?.id && seen.beat !== look.beat;
     if (beats || now - started > PATIENCE * times.stale) {
-      throw inUse(folder, look.owner);
+      throw new FolderInUse(folder, whoIs(look.owner));
     }
     if (seen?.beat !== look.beat) {
       seen = { ...look, since: now };
     }
     if (now - seen.since >= patienceWith(look.owner, token, times)) {
       try {
-        await takeAway(folder, look);
+        await takeAway(lock, look);
       } catch (error) {
         if (cannotWrite(error)) {
           return hold({ former: look });
@@ -124,21 +140,16 @@ function patienceWith(owner: Owner | undefined, token: string, { gone, stale }: 
   return { surely: 0, probably: gone, unknown: stale }[isGone(owner)];
 }
 
-function inUse(folder: string, owner: Owner | undefined): ServiceError {
-  const who = owner === undefined ? '' : ` (process ${owner.pid} on ${owner.host})`;
-  return new ServiceError(
-    'storage.failed',
-    `The folder ${folder} is in use by another tabular-service${who}: give each its own folder, or stop the other one.`,
-  );
+function whoIs(owner: Owner | undefined): string {
+  return owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`;
 }
 
 /** Makes the lock, with its owner in it from the start. False where there is one already. */
-async function take(folder: string, owner: Owner): Promise<boolean> {
-  const lock = path.join(folder, LOCK);
+async function take(lock: string, owner: Owner): Promise<boolean> {
   if (await exists(lock)) {
     return false;
   }
-  const made = path.join(folder, `lock-new-${owner.id}`);
+  const made = `${lock}-new-${owner.id}`;
   await mkdir(made, { mode: 0o700 });
   try {
     await writeFile(path.join(made, OWNER), JSON.stringify(owner), { mode: 0o600 });
@@ -168,12 +179,8 @@ function isTaken(error: unknown): boolean {
  * Moves a lock out of the way. Of several processes that found it left behind one succeeds: the name it is moved to
  * belongs to its owner, so a lock that has changed hands since stays where it is.
  */
-async function takeAway(folder: string, { owner, beat }: Look): Promise<void> {
-  const lock = path.join(folder, LOCK);
-  const gone = path.join(
-    folder,
-    `lock-gone-${owner?.id.replaceAll(/[^\w-]/g, '') ?? beat.replaceAll(/\W/g, '-')}`,
-  );
+async function takeAway(lock: string, { owner, beat }: Look): Promise<void> {
+  const gone = `${lock}-gone-${owner?.id.replaceAll(/[^\w-]/g, '') ?? beat.replaceAll(/\W/g, '-')}`;
   try {
     await rename(lock, gone);
   } catch (error) {
@@ -187,8 +194,7 @@ async function takeAway(folder: string, { owner, beat }: Look): Promise<void> {
   }
 }
 
-async function lookAt(folder: string): Promise<Look | undefined> {
-  const lock = path.join(folder, LOCK);
+async function lookAt(lock: string): Promise<Look | undefined> {
   try {
     const time = await timeOf(lock);
     const owner = await readOwner(lock);
@@ -241,8 +247,13 @@ interface Lack {
 
 interface HoldOptions {
   beatMs: number;
-  onLost: (reason: string) => void;
+  onLost: LockOptions['onLost'];
   lacks: Lack | undefined;
+}
+
+interface Lost {
+  reason: string;
+  isRemoved: boolean;
 }
 
 /** A lock of this process: beats until it is released or lost. */
@@ -255,7 +266,7 @@ class HeldLock implements FolderLock {
   private lacks: Lack | undefined;
 
   constructor(
-    private readonly folder: string,
+    private readonly lock: string,
     private readonly owner: Owner,
     private readonly options: HoldOptions,
   ) {
@@ -271,11 +282,10 @@ class HeldLock implements FolderLock {
     this.over = true;
     clearTimeout(this.timer);
     await this.beating;
-    const lock = path.join(this.folder, LOCK);
     try {
-      if ((await readOwner(lock))?.id === this.owner.id) {
-        const gone = path.join(this.folder, `lock-gone-${this.owner.id}`);
-        await rename(lock, gone);
+      if ((await readOwner(this.lock))?.id === this.owner.id) {
+        const gone = `${this.lock}-gone-${this.owner.id}`;
+        await rename(this.lock, gone);
         await rm(gone, { recursive: true, force: true });
       }
     } catch {
@@ -293,7 +303,7 @@ class HeldLock implements FolderLock {
           this.plan();
         } else {
           this.over = true;
-          this.options.onLost(lost);
+          this.options.onLost(lost.reason, lost.isRemoved);
         }
       });
     }, this.options.beatMs);
@@ -301,15 +311,15 @@ class HeldLock implements FolderLock {
   }
 
   /** Why the lock is lost, where it is. What may pass loses nothing: the next beat tries again. */
-  private async beat(): Promise<string | undefined> {
-    const lock = path.join(this.folder, LOCK);
+  private async beat(): Promise<Lost | undefined> {
+    const { lock } = this;
     try {
       if (this.lacks !== undefined) {
         return await this.write(this.lacks);
       }
       const owner = await readOwner(lock);
       if (owner?.id !== this.owner.id) {
-        return owner === undefined ? 'its lock was removed' : takenBy(owner);
+        return owner === undefined ? { reason: 'its lock was removed', isRemoved: true } : takenBy(owner);
       }
       const now = new Date();
       await utimes(lock, now, now);
@@ -324,30 +334,31 @@ class HeldLock implements FolderLock {
   }
 
   /** Why it belongs to somebody else by now, where it does. @throws as the file system does while it still cannot be written */
-  private async write({ former }: Lack): Promise<string | undefined> {
-    if (await take(this.folder, this.owner)) {
+  private async write({ former }: Lack): Promise<Lost | undefined> {
+    if (await take(this.lock, this.owner)) {
       this.lacks = undefined;
       return undefined;
     }
-    const look = await lookAt(this.folder);
+    const look = await lookAt(this.lock);
     if (look !== undefined && former?.beat === look.beat) {
-      await takeAway(this.folder, look);
+      await takeAway(this.lock, look);
       return undefined;
     }
     return look?.owner === undefined ? undefined : takenBy(look.owner);
   }
 
   private async clear(): Promise<void> {
-    for (const name of await readdir(this.folder)) {
-      if (LEFTOVER.test(name)) {
-        await rm(path.join(this.folder, name), { recursive: true, force: true });
+    const [folder, own] = [path.dirname(this.lock), path.basename(this.lock)];
+    for (const name of await readdir(folder)) {
+      if (name.startsWith(`${own}-new-`) || name.startsWith(`${own}-gone-`)) {
+        await rm(path.join(folder, name), { recursive: true, force: true });
       }
     }
   }
 }
 
-function takenBy({ pid, host }: Owner): string {
-  return `process ${pid} on ${host} took it over`;
+function takenBy(owner: Owner): Lost {
+  return { reason: `${whoIs(owner)} took it over`, isRemoved: false };
 }
 
 async function exists(file: string): Promise<boolean> {

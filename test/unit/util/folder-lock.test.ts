@@ -18,7 +18,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type FolderLock, lockFolder, ownIdentity, type ProcessIdentity } from '../../doors/service';
+import { type FolderLock, lockFolder, ownIdentity, type ProcessIdentity } from '../../doors/util';
 import { failing } from '../../helpers/failing-files';
 
 const TIMES = { beat: 50, stale: 1_000, gone: 500 };
@@ -96,8 +96,8 @@ describe('The lock of the data folder', () => {
       const timer = setInterval(() => void beat(), TIMES.beat);
       try {
         await assert.rejects(take(), {
-          code: 'storage.failed',
-          message: /in use by another .* on elsewhere/,
+          name: 'FolderInUse',
+          message: / on elsewhere is using /,
         });
       } finally {
         clearInterval(timer);
@@ -112,7 +112,7 @@ describe('The lock of the data folder', () => {
     }
     const beat = await lockOf({ pid: deadPid() });
     const timer = setInterval(() => void beat(), TIMES.beat);
-    await assert.rejects(take(), { code: 'storage.failed' });
+    await assert.rejects(take(), { name: 'FolderInUse' });
     clearInterval(timer);
   });
 
@@ -146,7 +146,7 @@ describe('The lock of the data folder', () => {
     const taken = await Promise.allSettled(Array.from({ length: 12 }, () => take()));
     assert.equal(taken.filter(({ status }) => status === 'fulfilled').length, 1);
     for (const result of taken) {
-      assert.ok(result.status === 'fulfilled' || /in use/.test(String(result.reason)));
+      assert.ok(result.status === 'fulfilled' || /is using/.test(String(result.reason)));
     }
     await sleep(3 * TIMES.beat);
     assert.deepEqual(lost, []);

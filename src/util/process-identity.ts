@@ -14,7 +14,7 @@ export interface ProcessIdentity {
   token: string;
 }
 
-/** @param token of this process, see `ResolvedOptions.processToken` */
+/** @param token of this process, made once */
 export function ownIdentity(token: string): ProcessIdentity {
   return {
     pid: process.pid,
