@@ -12,12 +12,15 @@ export interface FlattenOptions {
   onBad: (column: string) => void;
   /** Columns that are none; `*` stands for any text. */
   omit?: readonly string[];
+  /** Lists of objects are columns by the place of their entries. */
+  numbered?: boolean;
 }
 
 const MAX_DEPTH = 12;
+const MAX_NUMBERED = 64;
 /** What an object with a value may have beside it. */
 const BESIDE =
-  /^(?:unit|units|unit_of_measurement|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|last_\w+|type|data_?type|name|id|min|max|context|attributes|meta(?:data)?|precision|description|label|scale)$/i;
+  /^(?:unit|units|unit_of_measurement|unit_?code|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|observed_?at|last_\w+|type|data_?type|name|id|min|max|context|attributes|meta(?:data)?|precision|description|label|scale)$/i;
 const VALUE = /^(?:value|val|v|reading)$/i;
 const QUALITY = /^(?:quality|status_?code|status)$/i;
 
@@ -92,6 +95,12 @@ function putList(
   const { names } = options;
   const isRoot = column === '';
   const isPlain = list.every((entry) => plainValue(entry) !== undefined || entry === undefined);
+  if (options.numbered === true && !isPlain && list.length <= MAX_NUMBERED) {
+    for (const [place, entry] of list.entries()) {
+      put(entry, isRoot ? `${place}` : `${column}.${place}`, options, out, depth + 1);
+    }
+    return;
+  }
   const named = isPlain && (isRoot || list.length <= names.length) ? Math.min(names.length, list.length) : 0;
   for (let i = 0; i < named; i++) {
     put(list[i], isRoot ? names[i]! : `${column}.${names[i]!}`, options, out, depth + 1);

@@ -1,4 +1,4 @@
-import { isNamed, plainValue } from './paths';
+import { at, isNamed, plainValue } from './paths';
 import { type Match, resolve } from './recognise';
 import { instant } from './times';
 import type { Shape, SourceMessage } from './types';
@@ -50,6 +50,31 @@ export function keyIn({ key }: Shape, item: unknown, message: SourceMessage): st
   return key === undefined ? undefined : nameOf(resolve(key, item, message));
 }
 
+/** The items of a match, each with one entry of its list where it has several values. */
+export function* entriesOf({ shape: { each }, items }: Match): Iterable<Match['items'][number]> {
+  for (const one of items) {
+    const list = each === undefined ? undefined : at(one.item, each);
+    if (!Array.isArray(list) || !isNamed(one.item)) {
+      yield one;
+      continue;
+    }
+    for (const entry of list as unknown[]) {
+      yield { ...one, item: { ...one.item, each: entry } };
+    }
+  }
+}
+
+/** The column of an item that is one value. */
+export function columnIn(
+  { column, unnamed }: Shape,
+  item: unknown,
+  message: SourceMessage,
+): string | undefined {
+  const parts = column === undefined ? [] : [column].flat();
+  const told = parts.flatMap((part) => nameOf(resolve(part, item, message)) ?? []);
+  return told.length === 0 ? unnamed : told.join('.');
+}
+
 /** The time of an item: milliseconds since 1970, or text. */
 export function timeIn(
   { time, offset, base }: Shape,
@@ -74,7 +99,7 @@ export function labelsOf(
   if (!isNamed(given)) {
     return undefined;
   }
-  return Object.fromEntries(Object.entries(given).filter(([name]) => labels !== '' || !omit.includes(name)));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !omit.includes(name)));
 }
 
 /** The value of an item that is one: a number, text or a truth value; null where it has none. */

@@ -5,6 +5,8 @@ import { flatten, type FlattenOptions, isBadBeside, isSensorValue, namedValueIn,
 import {
   based,
   carry,
+  columnIn,
+  entriesOf,
   type Found,
   keyIn,
   labelsOf,
@@ -130,7 +132,7 @@ export class MessageReader {
     const topic = this.topicParts(message);
     const pivot = new Pivot(match);
     const found: Found[] = [];
-    for (const item of match.items) {
+    for (const item of entriesOf(match)) {
       if (shape.values === undefined) {
         this.add(pivot, item, message, topic);
       } else {
@@ -146,7 +148,7 @@ export class MessageReader {
     const yielder = new Yielder();
     const topic = this.topicParts(message);
     const pivot = new Pivot(match);
-    for (const item of match.items) {
+    for (const item of entriesOf(match)) {
       if (match.shape.values === undefined) {
         this.add(pivot, item, message, topic);
       } else {
@@ -189,7 +191,7 @@ export class MessageReader {
     message: SourceMessage,
     topic: TopicParts,
   ): Found[] {
-    const options = { ...this.flat, omit: shape.omit };
+    const options = { ...this.flat, omit: shape.omit, numbered: shape.numbered };
     const whole =
       shape.inLists === true ? unlisted(item) : shape.inTimes === true ? untimed(item, shape.omit) : [item];
     return whole.map((one) => ({
@@ -208,7 +210,7 @@ export class MessageReader {
     const whole = isNamed(item) && carries !== undefined ? carry(item, carries, carried) : item;
     // Where a person says what the topic tells, that is its column.
     const ofTopic = column === undefined ? undefined : (topic.column ?? topic.rest ?? column);
-    const told = ofTopic ?? (shape.column === undefined ? undefined : resolve(shape.column, whole, message));
+    const told = ofTopic ?? columnIn(shape, whole, message);
     const name = nameOf(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
     if (name === undefined) {
       return;

@@ -51,6 +51,8 @@ export interface Shape {
   inTimes?: boolean;
   /** What an item must have, by path. */
   has: Readonly<Record<string, PathKind>>;
+  /** Where the values of an item are, a list with one in each entry: in what follows, `each` is the entry. */
+  each?: string;
   /** Items are of a table: of the past, or a plan. */
   isTable?: boolean;
   key?: string;
@@ -61,10 +63,14 @@ export interface Shape {
   offset?: string;
   /** The object whose entries are columns; `''` is the item. */
   values?: string;
-  /** Columns of it that are none; `*` stands for any text. */
+  /** Columns of it, or labels, that are none; `*` stands for any text. */
   omit?: readonly string[];
-  /** In place of `values`: an item is a single value, and this is its column. */
-  column?: string;
+  /** Entries of lists are columns by their place: `meters.0.power`. */
+  numbered?: boolean;
+  /** In place of `values`: an item is a single value, and this is its column; of several, those that are there, with dots. */
+  column?: string | readonly string[];
+  /** The column of an item that does not say which. */
+  unnamed?: string;
   value?: string;
   /** A code or a word that says whether the value can be used. */
   quality?: string;

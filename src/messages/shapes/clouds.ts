@@ -58,3 +58,56 @@ export const LOSANT: Shape = {
   time: 'time',
   values: 'data',
 };
+
+/** A device with what it reported last. https://learn.microsoft.com/azure/iot-hub/iot-hub-devguide-device-twins */
+export const AZURE_TWIN: Shape = {
+  name: 'Azure IoT',
+  has: { deviceId: 'text', 'properties.reported': 'object', 'properties.desired': 'object' },
+  key: 'deviceId',
+  time: 'properties.reported.$metadata.$lastUpdated',
+  values: 'properties.reported',
+  omit: ['$metadata', '$version'],
+};
+
+/** Entries of a channel, each with up to eight fields. https://www.mathworks.com/help/thingspeak/readdata.html */
+export const THINGSPEAK: Shape = {
+  name: 'ThingSpeak',
+  items: ['feeds[]'],
+  has: { created_at: 'time', entry_id: 'number', 'payload.channel': 'object' },
+  isTable: true,
+  key: 'payload.channel.id',
+  time: 'created_at',
+  values: '',
+  omit: ['created_at', 'entry_id', 'status', 'latitude', 'longitude', 'elevation'],
+};
+
+/** A measurement of Cumulocity. https://cumulocity.com/api/core/#tag/Measurements */
+export const CUMULOCITY: Shape = {
+  name: 'Cumulocity',
+  has: { 'source.id': 'text', time: 'time', type: 'text' },
+  key: 'source.id',
+  time: 'time',
+  values: '',
+  omit: ['id', 'self', 'source', 'time', 'type'],
+};
+
+/** Values of data points with their time. https://documentation.mindsphere.io/ (MindConnect API, exchange time series) */
+export const MINDSPHERE: Shape = {
+  name: 'MindSphere',
+  items: ['[]'],
+  each: 'values',
+  has: { timestamp: 'time', 'values.0.dataPointId': 'text', values: 'list' },
+  column: 'each.dataPointId',
+  value: 'each.value',
+  time: 'timestamp',
+};
+
+/** A notification of FIWARE Orion: entities with their attributes. https://github.com/telefonicaid/fiware-orion/blob/master/doc/manuals/orion-api.md (notification messages) */
+export const FIWARE: Shape = {
+  name: 'FIWARE',
+  items: ['data[]'],
+  has: { id: 'text', type: 'text', 'payload.subscriptionId': 'text' },
+  key: 'id',
+  values: '',
+  omit: ['id', 'type', '@context'],
+};

@@ -56,3 +56,32 @@ export const HOME_ASSISTANT_HISTORY: Shape = {
   value: 'state',
   time: 'last_changed|last_updated',
 };
+
+/** An attribute that a Zigbee device has changed, as the integration ZHA fires it. https://www.home-assistant.io/integrations/zha/ (zha_event) */
+export const ZHA: Shape = {
+  name: 'ZHA',
+  items: ['data', 'event.data', 'event', ''],
+  has: { device_ieee: 'text', 'args.attribute_name': 'text', 'args.value': 'value' },
+  key: 'device_ieee',
+  column: 'args.attribute_name',
+  value: 'args.value',
+  time: 'payload.time_fired|payload.event.time_fired',
+};
+
+/** An attribute of a Matter device, as the Matter server tells of it: node, path and value. https://github.com/home-assistant-libs/python-matter-server/blob/main/docs/websockets_api.md */
+export const MATTER: Shape = {
+  name: 'Matter',
+  has: { event: 'text', 'data.0': 'number', 'data.1': 'text', 'data.2': 'value' },
+  key: 'data.0',
+  column: 'data.1',
+  value: 'data.2',
+};
+
+/** A state of ioBroker on the topic of its name, with when it was set. https://www.iobroker.net/#en/documentation/dev/objectsschema.md (states) */
+export const IOBROKER: Shape = {
+  name: 'ioBroker',
+  topics: [/^(?<column>.+)$/],
+  has: { val: 'value', ack: 'value', ts: 'time' },
+  value: 'val',
+  time: 'ts',
+};

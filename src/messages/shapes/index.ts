@@ -1,15 +1,34 @@
 import type { Shape } from '../types';
-import { AWS_SHADOW, AZURE_IOT, LOSANT, PARTICLE, PARTICLE_VALUE } from './clouds';
+import { BACNET, BACNET_MULTIPLE } from './bacnet';
+import {
+  AWS_SHADOW,
+  AZURE_IOT,
+  AZURE_TWIN,
+  CUMULOCITY,
+  FIWARE,
+  LOSANT,
+  MINDSPHERE,
+  PARTICLE,
+  PARTICLE_VALUE,
+  THINGSPEAK,
+} from './clouds';
+import { DEBEZIUM, KAFKA_CONNECT } from './debezium';
+import { GRAFANA } from './grafana';
 import {
   ESPHOME,
   HOME_ASSISTANT,
   HOME_ASSISTANT_HISTORY,
   HOME_ASSISTANT_STATESTREAM,
+  IOBROKER,
+  MATTER,
+  ZHA,
 } from './home-assistant';
 import { EDGEX, KEPWARE, KNX, NEURON, SITEWISE, SITEWISE_NOTIFICATION, UMH } from './industry';
 import { INFLUXDB_POINTS, INFLUXDB_ROWS, TELEGRAF } from './influxdb';
 import { KAFKA } from './kafka';
-import { CHIRPSTACK, CHIRPSTACK_3, LORIOT, THE_THINGS_STACK, THINGPARK } from './lorawan';
+import { CHIRPSTACK, CHIRPSTACK_3, LORIOT, THE_THINGS_NETWORK, THE_THINGS_STACK, THINGPARK } from './lorawan';
+import { OCPP } from './ocpp';
+import { GEOJSON, SENSOR_THINGS, SENSOR_THINGS_LIST } from './ogc';
 import { OPC_UA, OPC_UA_PUBSUB, OPC_UA_VALUE } from './opc-ua';
 import {
   ENERGY_CHARTS,
@@ -20,9 +39,11 @@ import {
   PRICES,
   SOLCAST,
 } from './plans';
+import { PROMETHEUS, PROMETHEUS_RANGE } from './prometheus';
 import { DECONZ, RTL_433 } from './radio';
 import { SENML } from './senml';
-import { SHELLY_GEN1, SHELLY_NOTIFICATION, SHELLY_STATUS } from './shelly';
+import { SHELLY_GEN1, SHELLY_GEN1_STATUS, SHELLY_NOTIFICATION, SHELLY_STATUS } from './shelly';
+import { SOLAREDGE, SOLAREDGE_DETAILS } from './solaredge';
 import { SPARKPLUG, SPARKPLUG_JSON } from './sparkplug';
 import { TASMOTA } from './tasmota';
 import { THINGSBOARD, THINGSBOARD_GATEWAY } from './thingsboard';
@@ -77,4 +98,27 @@ export const SHAPES: readonly Shape[] = [
   SOLCAST,
   OPEN_WEATHER_MAP,
   MET_NORWAY,
+  SOLAREDGE,
+  SOLAREDGE_DETAILS,
+  THE_THINGS_NETWORK,
+  SHELLY_GEN1_STATUS,
+  ZHA,
+  MATTER,
+  IOBROKER,
+  BACNET,
+  BACNET_MULTIPLE,
+  KAFKA_CONNECT,
+  DEBEZIUM,
+  AZURE_TWIN,
+  THINGSPEAK,
+  CUMULOCITY,
+  MINDSPHERE,
+  FIWARE,
+  PROMETHEUS,
+  PROMETHEUS_RANGE,
+  GRAFANA,
+  OCPP,
+  SENSOR_THINGS,
+  SENSOR_THINGS_LIST,
+  GEOJSON,
 ];

@@ -47,3 +47,12 @@ export const LORIOT: Shape = {
   time: 'ts',
   values: 'decoded|object',
 };
+
+/** An uplink of The Things Network 2. https://www.thethingsnetwork.org/docs/applications/mqtt/api (uplink messages) */
+export const THE_THINGS_NETWORK: Shape = {
+  name: 'The Things Network',
+  has: { app_id: 'text', dev_id: 'text', payload_fields: 'object' },
+  key: 'dev_id',
+  time: 'metadata.time',
+  values: 'payload_fields',
+};

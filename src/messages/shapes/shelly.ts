@@ -26,3 +26,18 @@ export const SHELLY_NOTIFICATION: Shape = {
   values: 'params',
   omit: ['ts', '*.id', '*.source', '*.by_minute', '*.minute_ts'],
 };
+
+/** The first generation: the whole status, as HTTP answers it. https://shelly-api-docs.shelly.cloud/gen1/#status */
+export const SHELLY_GEN1_STATUS: Shape = {
+  name: 'Shelly',
+  has: { unixtime: 'number', mac: 'text', wifi_sta: 'object' },
+  key: 'mac',
+  time: 'unixtime',
+  values: '',
+  numbered: true,
+  omit: [
+    ...['wifi_sta', 'cloud', 'mqtt', 'time', 'unixtime', 'serial', 'mac', 'update', 'has_update', 'uptime'],
+    ...['cfg_changed_cnt', 'actions_stats', 'ram_total', 'ram_free', 'ram_lwm', 'fs_size', 'fs_free'],
+    ...['*.timestamp', '*.counters', '*.is_valid', '*.source'],
+  ],
+};

@@ -72,6 +72,22 @@ const EXAMPLES: Record<string, Example[]> = {
   ],
   Shelly: [
     {
+      message: {
+        payload: {
+          ...{ wifi_sta: { ssid: 'x', rssi: -60 }, time: '10:00', unixtime: T / 1000, mac: 'A4CF12' },
+          meters: [{ power: 12.5, is_valid: true, timestamp: T / 1000, counters: [1, 2, 3], total: 12_345 }],
+          temperature: 41.2,
+        },
+      },
+      readings: [
+        {
+          key: 'A4CF12',
+          time: T,
+          values: { 'meters.0.power': 12.5, 'meters.0.total': 12_345, temperature: 41.2 },
+        },
+      ],
+    },
+    {
       message: { topic: 'shellies/plug-1/relay/0/power', payload: '12.5' },
       readings: [{ key: 'plug-1', values: { 'relay/0/power': '12.5' } }],
     },
@@ -333,6 +349,18 @@ const EXAMPLES: Record<string, Example[]> = {
     {
       message: {
         payload: {
+          ...{ deviceId: 'pump-1', etag: 'AAc=', status: 'enabled', version: 2 },
+          properties: {
+            desired: { $metadata: {}, $version: 1 },
+            reported: { battery: 55, $metadata: { $lastUpdated: ISO, battery: {} }, $version: 4 },
+          },
+        },
+      },
+      readings: [{ key: 'pump-1', time: ISO, values: { battery: 55 } }],
+    },
+    {
+      message: {
+        payload: {
           ...{ applicationId: 'x', deviceId: 'dev1', messageSource: 'telemetry', enqueuedTime: ISO },
           ...{ telemetry: { temperature: 21.5 }, enrichments: {}, messageProperties: {} },
         },
@@ -527,6 +555,346 @@ const EXAMPLES: Record<string, Example[]> = {
         },
       },
       readings: [{ time: T, values: { marketprice: 90, unit: 'Eur/MWh' } }],
+    },
+  ],
+  ZHA: [
+    {
+      message: {
+        topic: 'zha_event',
+        payload: {
+          event_type: 'zha_event',
+          data: {
+            ...{ device_ieee: '28:6d:97:00', unique_id: '28:6d:97:00:1:0xfc02', endpoint_id: 1 },
+            ...{ cluster_id: 64514, command: 'attribute_updated' },
+            args: { attribute_id: 18, attribute_name: 'x_axis', value: 50 },
+          },
+          time_fired: ISO,
+        },
+      },
+      readings: [{ key: '28:6d:97:00', time: ISO, values: { x_axis: 50 } }],
+    },
+  ],
+  Matter: [
+    {
+      message: { payload: { event: 'attribute_updated', data: [5, '1/1026/0', 2150] } },
+      readings: [{ key: '5', values: { '1/1026/0': 2150 } }],
+    },
+  ],
+  ioBroker: [
+    {
+      message: {
+        topic: 'hm-rpc/0/ABC/1/TEMPERATURE',
+        payload: { val: 21.5, ack: true, ts: T, q: 0, from: 'system.adapter.hm-rpc.0', lc: T - 9 },
+      },
+      readings: [{ time: T, values: { 'hm-rpc/0/ABC/1/TEMPERATURE': 21.5 } }],
+    },
+  ],
+  BACnet: [
+    {
+      message: {
+        payload: {
+          len: 10,
+          objectId: { type: 0, instance: 3 },
+          property: { id: 85, index: 4294967295 },
+          values: [{ type: 4, value: 21.5 }],
+        },
+      },
+      readings: [{ values: { '0.3.85': 21.5 } }],
+    },
+    {
+      message: {
+        payload: {
+          values: [
+            {
+              objectId: { type: 0, instance: 3 },
+              values: [
+                { id: 85, index: 4294967295, value: [{ type: 4, value: 21.5 }] },
+                { id: 77, index: 4294967295, value: [{ type: 7, value: 'Room' }] },
+              ],
+            },
+            { objectId: { type: 0, instance: 4 }, values: [{ id: 85, value: [{ type: 4, value: 3 }] }] },
+          ],
+        },
+      },
+      readings: [{ values: { '0.3.85': 21.5, '0.3.77': 'Room', '0.4.85': 3 } }],
+    },
+  ],
+  SolarEdge: [
+    {
+      message: {
+        payload: {
+          energy: {
+            timeUnit: 'DAY',
+            unit: 'Wh',
+            values: [
+              { date: '2026-11-24 00:00:00', value: null },
+              { date: '2026-11-25 00:00:00', value: 67_313.24 },
+            ],
+          },
+        },
+      },
+      readings: [
+        { time: '2026-11-24 00:00:00', values: { Wh: null } },
+        { time: '2026-11-25 00:00:00', values: { Wh: 67_313.24 } },
+      ],
+    },
+    {
+      message: {
+        payload: {
+          powerDetails: {
+            timeUnit: 'QUARTER_OF_AN_HOUR',
+            unit: 'W',
+            meters: [
+              { type: 'Consumption', values: [{ date: '2026-11-25 11:00:00', value: 619 }] },
+              { type: 'Purchased', values: [{ date: '2026-11-25 11:00:00', value: 474 }] },
+            ],
+          },
+        },
+      },
+      readings: [{ time: '2026-11-25 11:00:00', values: { 'Consumption.W': 619, 'Purchased.W': 474 } }],
+    },
+  ],
+  'The Things Network': [
+    {
+      message: {
+        topic: 'my-app/devices/pump-1/up',
+        payload: {
+          ...{ app_id: 'my-app', dev_id: 'pump-1', hardware_serial: '0102030405060708', port: 1, counter: 2 },
+          payload_raw: 'AQIDBA==',
+          payload_fields: { temperature: 61.5 },
+          metadata: { time: ISO, frequency: 868.1, gateways: [{ gtw_id: 'g', time: ISO, rssi: -25 }] },
+        },
+      },
+      readings: [{ key: 'pump-1', time: ISO, values: { temperature: 61.5 } }],
+    },
+  ],
+  'Kafka Connect': [
+    {
+      message: {
+        payload: {
+          schema: { type: 'struct', fields: [{ type: 'int32', optional: true, field: 'c1' }] },
+          payload: { c1: 21.5, timestamp: T },
+        },
+      },
+      readings: [{ time: T, values: { c1: 21.5 } }],
+    },
+  ],
+  Debezium: [
+    {
+      message: {
+        payload: {
+          schema: { type: 'struct', fields: [] },
+          payload: {
+            before: { id: 4, temp: 20 },
+            after: { id: 4, temp: 21.5 },
+            source: { version: '2.3', connector: 'mysql', ts_ms: T, table: 'pumps' },
+            ...{ op: 'u', ts_ms: T + 123 },
+          },
+        },
+      },
+      readings: [{ time: T, values: { id: 4, temp: 21.5 } }],
+    },
+  ],
+  ThingSpeak: [
+    {
+      message: {
+        payload: {
+          channel: { id: 9, name: 'my_house', field1: 'Light', created_at: '2010-12-14T01:20:06Z' },
+          feeds: [{ created_at: ISO, entry_id: 13_633_194, field1: '199', field2: '28.2' }],
+        },
+      },
+      readings: [{ key: '9', time: ISO, values: { field1: '199', field2: '28.2' } }],
+    },
+  ],
+  Cumulocity: [
+    {
+      message: {
+        payload: {
+          ...{ id: '1001', self: 'https://…', type: 'c8y_Temperature', time: ISO, source: { id: '251982' } },
+          c8y_Temperature: { T: { value: 21.5, unit: 'C' } },
+        },
+      },
+      readings: [{ key: '251982', time: ISO, values: { 'c8y_Temperature.T': 21.5 } }],
+    },
+  ],
+  MindSphere: [
+    {
+      message: {
+        payload: [
+          {
+            timestamp: ISO,
+            values: [
+              { dataPointId: 'dp1', value: '21.5', qualityCode: '0' },
+              { dataPointId: 'dp2', value: '3', qualityCode: '0' },
+            ],
+          },
+        ],
+      },
+      readings: [{ time: ISO, values: { dp1: '21.5', dp2: '3' } }],
+    },
+  ],
+  FIWARE: [
+    {
+      message: {
+        payload: {
+          subscriptionId: '57',
+          data: [{ id: 'Room1', type: 'Room', temperature: { value: 28.5, type: 'Float', metadata: {} } }],
+        },
+      },
+      readings: [{ key: 'Room1', values: { temperature: 28.5 } }],
+    },
+    {
+      message: {
+        payload: {
+          ...{ id: 'urn:n:1', type: 'Notification', subscriptionId: 'urn:s:1', notifiedAt: ISO },
+          data: [
+            {
+              ...{ id: 'Room1', type: 'Room', '@context': ['x'] },
+              temperature: { type: 'Property', value: 23, unitCode: 'CEL', observedAt: ISO },
+            },
+          ],
+        },
+      },
+      readings: [{ key: 'Room1', values: { temperature: 23 } }],
+    },
+  ],
+  Prometheus: [
+    {
+      message: {
+        payload: {
+          status: 'success',
+          data: {
+            resultType: 'vector',
+            result: [
+              { metric: { __name__: 'up', job: 'node', instance: 'a:9090' }, value: [T / 1000, '1'] },
+              { metric: { __name__: 'load', job: 'node', instance: 'a:9090' }, value: [T / 1000, '0.5'] },
+              { metric: { instance: 'b:9090' }, value: [T / 1000, '2'] },
+            ],
+          },
+        },
+      },
+      readings: [
+        { key: 'node/a:9090', time: T, values: { up: '1', load: '0.5' } },
+        { key: 'b:9090', time: T, values: { value: '2' } },
+      ],
+    },
+    {
+      message: {
+        payload: {
+          status: 'success',
+          data: {
+            resultType: 'matrix',
+            result: [
+              {
+                metric: { __name__: 'up', instance: 'a' },
+                values: [
+                  [T / 1000, '1'],
+                  [T / 1000 + 15, '0'],
+                ],
+              },
+              { metric: { __name__: 'load', instance: 'a' }, values: [[T / 1000, '5']] },
+            ],
+          },
+        },
+      },
+      readings: [
+        { key: 'a', time: T, values: { up: '1', load: '5' } },
+        { key: 'a', time: T + 15_000, values: { up: '0' } },
+      ],
+    },
+  ],
+  Grafana: [
+    {
+      message: {
+        payload: {
+          ...{ receiver: 'My Super Webhook', status: 'firing', orgId: 1, version: '1' },
+          alerts: [
+            {
+              status: 'firing',
+              labels: { alertname: 'High memory usage', zone: 'us-1' },
+              annotations: { summary: 'for zone us-1' },
+              ...{ startsAt: ISO, endsAt: '0001-01-01T00:00:00Z', values: { B: 44.2, C: 1 } },
+            },
+          ],
+        },
+      },
+      readings: [{ key: 'High memory usage/us-1', values: { B: 44.2, C: 1 } }],
+    },
+  ],
+  OCPP: [
+    {
+      message: {
+        payload: [
+          2,
+          '19223201',
+          'MeterValues',
+          {
+            connectorId: 1,
+            meterValue: [
+              {
+                timestamp: ISO,
+                sampledValue: [
+                  { value: '1234.5' },
+                  { value: '16.1', measurand: 'Current.Import', phase: 'L1', unit: 'A' },
+                  { value: '16.2', measurand: 'Current.Import', phase: 'L2', unit: 'A' },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+      readings: [
+        {
+          key: '1',
+          time: ISO,
+          values: {
+            'Energy.Active.Import.Register': '1234.5',
+            'Current.Import.L1': '16.1',
+            'Current.Import.L2': '16.2',
+          },
+        },
+      ],
+    },
+  ],
+  SensorThings: [
+    {
+      message: {
+        topic: 'v1.0/Datastreams(7)/Observations',
+        payload: {
+          ...{
+            '@iot.id': 1,
+            '@iot.selfLink': 'https://…',
+            phenomenonTime: ISO,
+            resultTime: ISO,
+            result: 70.4,
+          },
+          'Datastream@iot.navigationLink': 'https://…',
+        },
+      },
+      readings: [{ key: '7', time: ISO, values: { result: 70.4 } }],
+    },
+    {
+      message: {
+        payload: { value: [{ '@iot.id': 1, phenomenonTime: ISO, resultTime: null, result: 70.4 }] },
+      },
+      readings: [{ time: ISO, values: { result: 70.4 } }],
+    },
+  ],
+  GeoJSON: [
+    {
+      message: {
+        payload: {
+          type: 'FeatureCollection',
+          features: [
+            {
+              type: 'Feature',
+              geometry: { type: 'Point', coordinates: [8.5, 47.3] },
+              properties: { station: 's1', temp: 21.5, time: ISO },
+            },
+          ],
+        },
+      },
+      readings: [{ key: 's1', time: ISO, values: { station: 's1', temp: 21.5 } }],
     },
   ],
 };

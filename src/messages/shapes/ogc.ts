@@ -1,0 +1,39 @@
+import type { Shape } from '../types';
+
+const OMIT = [
+  'phenomenonTime',
+  'resultTime',
+  'validTime',
+  'resultQuality',
+  'parameters',
+  '@iot.id',
+  '*@iot.selfLink',
+  '*@iot.navigationLink',
+];
+
+/** An observation of the SensorThings API, over MQTT on the topic of its data stream. https://docs.ogc.org/is/18-088/18-088.html (8.2.5) */
+export const SENSOR_THINGS: Shape = {
+  name: 'SensorThings',
+  topics: [/Datastreams\((?<key>[^)]+)\)/, /(?:)/],
+  has: { phenomenonTime: 'time', result: 'any' },
+  time: 'phenomenonTime',
+  values: '',
+  omit: OMIT,
+};
+
+/** Past observations, as a query answers them. */
+export const SENSOR_THINGS_LIST: Shape = {
+  ...SENSOR_THINGS,
+  topics: undefined,
+  items: ['value[]'],
+  isTable: true,
+};
+
+/** Features of GeoJSON: their properties, and of each its id as the key. https://www.rfc-editor.org/rfc/rfc7946#section-3.3 */
+export const GEOJSON: Shape = {
+  name: 'GeoJSON',
+  items: ['features[]'],
+  has: { type: 'text', properties: 'object', geometry: 'any' },
+  key: 'id|properties.id|properties.station|properties.name',
+  values: 'properties',
+};
