@@ -161,7 +161,29 @@
       .filterNodes({ type: 'tabular-fit' })
       .filter((node) => (node.model || node.name || node.id) === name);
 
-  /* Adds columns to Ignore of the nodes that fit a model, as the dialog would; undo takes them back. */
+  /* The inject node that a table comes from, where there is one alone. */
+  function sourceOf(nodes) {
+    const injects = nodes
+      .flatMap((node) => RED.nodes.getAllUpstreamNodes(node))
+      .filter(({ type, d }) => type === 'inject' && !d);
+    return new Set(injects).size === 1 ? injects[0] : undefined;
+  }
+
+  const labelOf = (node) => RED.utils.getNodeLabel(node, node.id);
+
+  function deployAndInject({ id }) {
+    const inject = () => {
+      RED.events.off('deploy', inject);
+      ajax(`inject/${id}`, { method: 'POST' });
+    };
+    RED.events.on('deploy', inject);
+    RED.actions.invoke('core:deploy-flows');
+  }
+
+  /*
+   * Adds columns to Ignore of the nodes that fit a model, as the dialog would; undo takes them back. Where it is known what
+   * sends the table, the fit without them is one click more.
+   */
   function ignoreIn(name, columns) {
     const nodes = fitNodes(name).filter((node) => !RED.workspaces.isLocked(node.z));
     const named = columns.join(', ');
@@ -180,8 +202,14 @@
     RED.history.push({ t: 'multi', events, dirty: RED.nodes.dirty() });
     RED.nodes.dirty(true);
     RED.view.redraw(true);
-    const [{ name: own, id }] = nodes;
-    RED.notify($(el('p', {}, text('doubts.ignored', { node: own || id, columns: named }))), 'success');
+    const ignored = text('doubts.ignored', { node: labelOf(nodes[0]), columns: named });
+    const source = sourceOf(nodes);
+    if (source === undefined) {
+      RED.notify($(el('p', {}, `${ignored} ${text('doubts.sendAgain')}`)), 'success');
+      return;
+    }
+    const question = text('doubts.askFitAnew', { source: labelOf(source) });
+    ask(`${ignored} ${question}`, text('doubts.fitAnew'), () => deployAndInject(source));
   }
 
   /* What a person says of an alarm (`confirm`), or of the odd periods of a history (`odd`). */

@@ -15,8 +15,9 @@
     regression: ['mae', 'r2', 'rmse', 'coverage_80', 'pinball'],
   };
 
-  /* What tells versions apart: accuracy alone says little of a rare label. */
+  /* What tells versions apart: accuracy alone says little of a rare label, and nothing of what a threshold answers. */
   const COMPARED = { classification: ['accuracy', 'log_loss'], regression: ['mae', 'r2'] };
+  const comparedBy = ({ task, threshold }) => (threshold ? ['roc_auc', 'log_loss'] : COMPARED[task]);
 
   const OF_ONE = new Set(['roc_auc', 'r2']);
   /* Noise of a log loss of 0, as earlier versions kept it, is 0. */
@@ -197,12 +198,12 @@
   const takeOf = (to, inCharge) => (to > inCharge ? 'versions.takeNewer' : 'versions.take');
 
   function versionsOf({ card, before }, takeBack) {
-    const { version, versions = [], task } = card;
+    const { version, versions = [] } = card;
     if (versions.length === 0) {
       return [];
     }
     const scoresOf = (one) =>
-      COMPARED[task]
+      comparedBy(card)
         .filter((name) => Number.isFinite((one.scores || {})[name]))
         .map((name) => `${text(`score.${name}`)} ${written(name, one.scores[name])}`);
     return [

@@ -30,6 +30,8 @@ const PURPOSE: Purpose = {
       'fit {"model_name":"two classes","rollback":3}',
     ].map((step) => `${step}: status.text: was …`),
     'fit hosted {"rollback":true}: status.text: was …',
+    // A threshold answers, and the probabilities tell no more than that one label is rare, as the sidebar has it.
+    'fit {"model_name":"two classes","rollback":true}: status.fill: was "green", is "yellow"',
     // An effect is not told as none.
     'predict {"model":"three classes","explain":true,"unlike":true}: outcome.messages.predict>0[0].payload[2].prediction_why[2].text: was "wild true lowered \\"virginica\\" by 0 points", …',
     // An alarm says what it is of, a probability and its limit both in percent.

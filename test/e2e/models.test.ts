@@ -129,6 +129,7 @@ const FLOWS: FlowNode[] = [
   { id: 'local', type: 'tabular-config', name: '', service: 'embedded' },
   ...fit('states', 'state', 'power'),
   ...fit('powers', 'power', 'state'),
+  give('give-leaky', { payload: ROWS }, 'leaky'),
   {
     ...{ id: 'leaky', type: 'tabular-fit', z: 'sheet', config: 'local' },
     ...{ target: 'size', model: 'leaky', ignore: 'code, y', wires: [[]] },
@@ -293,17 +294,35 @@ describe('the sidebar Models, in Chromium', function () {
     const { page } = editor;
     const said = await opened('leaky');
     assert.match(said, /^Treat with caution: see the doubts below\s+The columns "cause" and "code" together/);
-    assert.match((await page.locator('.tabular-versions').textContent())!, /doubted: see its notes/);
+    assert.match((await page.locator('.tabular-versions').textContent())!, /score doubted/);
     assert.equal(await page.locator('.tabular-bar-top .tabular-odd').count(), 1);
     await page.getByRole('button', { name: 'Ignore these columns' }).click();
-    await page.getByText('Ignored in the fit node').waitFor();
+    const asked = page.locator('.red-ui-notification');
+    await asked.getByText('Ignored in “fit leaky”: cause, code. Deploy now, and let').waitFor();
+    await asked.getByRole('button', { name: 'Cancel' }).click();
     const ignored = () => page.evaluate("RED.nodes.node('leaky').ignore");
     assert.equal(await ignored(), 'code, y, cause');
     assert.equal(await page.evaluate('RED.nodes.dirty()'), true);
     await page.evaluate('RED.history.pop()');
     assert.equal(await ignored(), 'code, y');
     assert.equal(await page.evaluate('RED.nodes.dirty()'), false);
-    await page.locator('.red-ui-notification').waitFor({ state: 'detached' });
+    await asked.waitFor({ state: 'detached' });
+    await back().click();
+  });
+
+  it('fits anew without the columns in doubt, from where their table comes', async () => {
+    const { page } = editor;
+    const asked = page.locator('.red-ui-notification');
+    await opened('leaky');
+    await page.evaluate("RED.actions.invoke('core:set-deploy-type-to-modified-nodes')");
+    await page.getByRole('button', { name: 'Ignore these columns' }).click();
+    const sent = page.waitForResponse((answer) => answer.url().endsWith('/inject/give-leaky'));
+    await asked.getByRole('button', { name: 'Deploy and fit anew' }).click();
+    // Node-RED asks once more: the inject nodes of this test have not all that a dialog gives them.
+    await asked.getByRole('button', { name: 'Confirm deploy' }).click();
+    assert.equal((await sent).status(), 200);
+    assert.equal(await page.evaluate('RED.nodes.dirty()'), false, 'deployed before');
+    await page.waitForFunction(() => document.querySelector('.red-ui-notification') === null);
     await back().click();
   });
 

@@ -3,7 +3,7 @@ import type { Shown, StatusKind, StatusLine } from './status-line';
 
 /** Where one label is so frequent, its share is near to the accuracy of any model. The sidebar has it from here. */
 export const RARE_FROM = 0.9;
-/** Two digits would show a score from here on as 1.00. */
+/** Fewer digits would show a score from here on as 1. */
 const NEAR_ONE = 0.995;
 const MOST_DIGITS = 4;
 
@@ -33,10 +33,10 @@ export function fittedStatus(
           shorter: { key: `fitted.${name}`, values },
         };
   };
-  const ranked = rankedRare(card);
+  const ranked = rankedOf(card);
   if (ranked !== undefined) {
     const shown = kind === 'ready' && !ranked.tells ? 'doubtful' : kind;
-    const values = { score: shownScore(status, ranked.rocAuc) };
+    const values = { score: shownArea(status, ranked.rocAuc) };
     return {
       kind: shown,
       key: 'fitted.rocAucOver',
@@ -58,11 +58,15 @@ export function fittedStatus(
     : { kind, key: 'fitted.plain' };
 }
 
-/** How a model ranks two labels of which one is rare, and whether its probabilities tell more than that it is rare. */
-function rankedRare({ scores }: ModelCard): { rocAuc: number; tells: boolean } | undefined {
+/**
+ * How a model ranks two labels of which one is rare, or that a threshold answers, whose accuracy is another; and whether
+ * its probabilities tell more than that it is rare.
+ */
+function rankedOf({ scores, threshold }: ModelCard): { rocAuc: number; tells: boolean } | undefined {
   const { roc_auc: rocAuc, log_loss: loss = 0, baseline } = (scores ?? {}) as Partial<ModelScores>;
   const { accuracy: share = 0, log_loss: without = Infinity } = baseline ?? {};
-  return rocAuc === undefined || share < RARE_FROM ? undefined : { rocAuc, tells: loss < without };
+  const isRanked = share >= RARE_FROM || threshold !== undefined;
+  return rocAuc === undefined || !isRanked ? undefined : { rocAuc, tells: loss < without };
 }
 
 /** The better score of the two that need no model: always the most frequent label or the mean, or no change. */
@@ -134,4 +138,9 @@ function shownScore(status: StatusLine, score: number): string {
   }
   const digits = Math.min(MOST_DIGITS, Math.max(3, -Math.floor(Math.log10(1 - score))));
   return status.number(Math.min(score, 1 - 10 ** -digits), digits);
+}
+
+/** As many digits as the sidebar has. */
+function shownArea(status: StatusLine, area: number): string {
+  return area < NEAR_ONE ? status.number(Number(area.toFixed(3))) : shownScore(status, area);
 }

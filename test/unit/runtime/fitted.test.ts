@@ -65,10 +65,14 @@ describe('the status of a fit', () => {
       return [node.statuses[0]!.fill, node.statuses[0]!.text!.replace(/^.*:status\./, '')];
     };
     const good = { accuracy: 0.97, roc_auc: 0.961, log_loss: 0.08 };
-    assert.deepEqual(rare(good), ['green', 'fitted.rocAucOver {"score":"0.96"}']);
+    assert.deepEqual(rare(good), ['green', 'fitted.rocAucOver {"score":"0.961"}']);
     assert.equal(rare(good, { doubts: ['few events'] })[0], 'yellow');
     assert.equal(rare({ ...good, log_loss: 0.13 })[0], 'yellow');
     assert.match(String(rare({ accuracy: 0.98 })[1]), /accuracyOver/, 'of three labels there is none');
+    const even = { ...good, baseline: { rows: 5, accuracy: 0.6, log_loss: 0.67 } };
+    assert.match(String(rare(even)[1]), /accuracyOver/);
+    const threshold = { label: 'yes', at: 0.05 };
+    assert.match(String(rare(even, { threshold })[1]), /rocAucOver/, 'a threshold answers otherwise');
   });
 
   it('is yellow where the card has doubts', () => {
