@@ -9,6 +9,14 @@ export async function writeAll(file: FileHandle, bytes: Uint8Array, position?: n
   }
 }
 
+/** Writes all bytes of several pieces, one after the other, where the file stands: in one call, unless that takes fewer. */
+export async function writePieces(file: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
+  const { bytesWritten } = await file.writev(pieces);
+  if (bytesWritten < pieces.reduce((sum, { length }) => sum + length, 0)) {
+    await writeAll(file, Buffer.concat(pieces).subarray(bytesWritten));
+  }
+}
+
 /**
  * Fills all of `target` from `position` on: a single read may bring fewer bytes.
  *

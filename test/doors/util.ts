@@ -4,7 +4,7 @@ export { readJsonFile, writeFileAtomic } from '../../dist/src/util/atomic-file';
 export { BoundedMap } from '../../dist/src/util/bounded-map';
 export { SliceSizer, Yielder, yieldToEventLoop } from '../../dist/src/util/event-loop';
 export { bare, parseJson, stringifyBare } from '../../dist/src/util/exact-json';
-export { readFully, writeAll } from '../../dist/src/util/file-io';
+export { readFully, writeAll, writePieces } from '../../dist/src/util/file-io';
 export { FolderInUse, type FolderLock, lockFolder } from '../../dist/src/util/folder-lock';
 export { cloneJson, isObject, tryParseJson } from '../../dist/src/util/json';
 export { KeptLock } from '../../dist/src/util/kept-lock';

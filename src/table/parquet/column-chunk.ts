@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 
 import type { ColumnType } from '../cells/types';
-import { type ColumnData, MISSING_BOOLEAN, rowsOf } from '../columns/column-batch';
-import { type Dictionary, dictionaryOf, packed, run } from './dictionary';
+import { type ColumnData, isMissing, rowsOf } from '../columns/column-batch';
+import { bytesIn, type Dictionary, dictionaryOf, packed, putText, run, viewOf } from './dictionary';
 import { CODEC, DATA_PAGE_HEADER, DICTIONARY_PAGE_HEADER, ENCODING, PAGE_HEADER, PAGE_TYPE } from './format';
 import { ThriftWriter } from './thrift';
 
@@ -39,72 +39,67 @@ export interface ChunkStatistics {
  */
 export function columnChunk(type: ColumnType, parts: readonly ColumnData[], compress: boolean): ColumnChunk {
   const rows = parts.reduce((sum, part) => sum + rowsOf(part), 0);
-  const { levels, missing } = definitionLevels(parts, rows);
-  const { values, dictionary, bounds } = encoded(type, parts, rows - missing);
-  const data = Buffer.concat([levels, values]);
-  const isCompressed = compress && isWorthCompressing([...(dictionary ? [dictionary.values] : []), data]);
+  const there = parts.reduce((sum, part) => sum + thereIn(part), 0);
+  const { values, dictionary, bounds } = encoded(type, parts, there);
+  const data = [definitionLevels(parts, rows, there), values];
+  const plain = dictionary === undefined ? [data] : [[dictionary.values], data];
+  const isCompressed = compress && isWorthCompressing(plain);
   const pages = [
     ...(dictionary === undefined ? [] : [dictionaryPage(dictionary, isCompressed)]),
     dataPage(rows, data, dictionary === undefined ? ENCODING.plain : ENCODING.plainDictionary, isCompressed),
   ];
   const sum = (size: (page: Page) => number): number => pages.reduce((total, page) => total + size(page), 0);
   return {
-    parts: pages.flatMap(({ header, body }) => [header, body]),
+    parts: pages.flatMap(({ header, body }) => [header, ...body]),
     codec: isCompressed ? CODEC.gzip : CODEC.uncompressed,
     encodings: [
       ENCODING.plain,
       ENCODING.rle,
       ...(dictionary === undefined ? [] : [ENCODING.plainDictionary]),
     ],
-    bytes: sum(({ header, body }) => header.length + body.length),
+    bytes: sum(({ header, body }) => header.length + sizeOf(body)),
     uncompressed: sum(({ header, plain }) => header.length + plain),
-    dataPage: pages.length === 1 ? 0 : pages[0]!.header.length + pages[0]!.body.length,
-    statistics: { missing, ...bounds },
+    dataPage: pages.length === 1 ? 0 : pages[0]!.header.length + sizeOf(pages[0]!.body),
+    statistics: { missing: rows - there, ...bounds },
   };
 }
 
-/** A level per row, 1 where the cell is there, after its length in bytes. */
-function definitionLevels(parts: readonly ColumnData[], rows: number): { levels: Buffer; missing: number } {
-  const level = new Uint8Array(rows);
-  let row = 0;
-  let there = 0;
-  for (const part of parts) {
-    there += tellThere(part, level.subarray(row, (row += rowsOf(part))));
+/** Cells of a column that are there. */
+function thereIn(column: ColumnData): number {
+  const rows = rowsOf(column);
+  if ((column.type === 'text' || column.type === 'bigint') && column.missing === undefined) {
+    return rows;
   }
-  const isOfOneKind = there === 0 || there === rows;
-  const body = isOfOneKind ? run(there === 0 ? 0 : 1, rows) : packed(level, 1);
+  let there = 0;
+  for (let row = 0; row < rows; row++) {
+    there += isMissing(column, row) ? 0 : 1;
+  }
+  return there;
+}
+
+/** A level per row, 1 where the cell is there, after its length in bytes. */
+function definitionLevels(parts: readonly ColumnData[], rows: number, there: number): Uint8Array {
+  const body =
+    there === 0 || there === rows ? run(there === 0 ? 0 : 1, rows) : packed(levelsOf(parts, rows), 1);
   const levels = Buffer.allocUnsafe(4 + body.length);
   levels.writeUInt32LE(body.length);
   levels.set(body, 4);
-  return { levels, missing: rows - there };
+  return levels;
 }
 
-/** Puts 1 for each row whose cell is there, and answers how many are. */
-function tellThere(column: ColumnData, level: Uint8Array): number {
-  let there = 0;
-  switch (column.type) {
-    case 'text':
-    case 'bigint': {
-      const { missing } = column;
-      for (let row = 0; row < level.length; row++) {
-        there += level[row] = missing?.[row] === 1 ? 0 : 1;
-      }
-      return there;
+function levelsOf(parts: readonly ColumnData[], rows: number): Uint8Array {
+  const levels = new Uint8Array(rows);
+  let at = 0;
+  for (const part of parts) {
+    for (let row = 0; row < rowsOf(part); row++) {
+      levels[at++] = isMissing(part, row) ? 0 : 1;
     }
-    case 'boolean':
-      for (let row = 0; row < level.length; row++) {
-        there += level[row] = column.values[row] === MISSING_BOOLEAN ? 0 : 1;
-      }
-      return there;
-    default:
-      for (let row = 0; row < level.length; row++) {
-        there += level[row] = Number.isNaN(column.values[row]) ? 0 : 1;
-      }
-      return there;
   }
+  return levels;
 }
 
 interface Encoded {
+  /** Those that are there, one after the other. */
   values: Uint8Array;
   dictionary?: Dictionary;
   bounds?: Omit<ChunkStatistics, 'missing'>;
@@ -121,52 +116,94 @@ function encoded(type: ColumnType, parts: readonly ColumnData[], there: number):
     }
     case 'bigint':
       return bigints(parts as readonly Of<'bigint'>[], there);
-    default:
-      return numbers(type, parts, there);
+    case 'date':
+      return { values: wholeNumbers(numbersOf(parts), there) };
+    case 'integer': {
+      const numbers = numbersOf(parts);
+      const bounds = boundsOf(numbers, there, (bound) => wholeNumbers([bound], 1));
+      return { values: wholeNumbers(numbers, there), bounds };
+    }
+    case 'number': {
+      const numbers = numbersOf(parts);
+      return { values: doubles(numbers, there), bounds: boundsOf(numbers, there, bytesIn) };
+    }
   }
 }
 
 type Of<T extends ColumnData['type']> = ColumnData & { type: T };
 
-/** Eight bytes each, as this machine and Parquet have them: the lowest first. NaN is missing. */
-function numbers(type: ColumnType, parts: readonly ColumnData[], there: number): Encoded {
-  const there64 = new Float64Array(there);
+function numbersOf(parts: readonly ColumnData[]): Float64Array[] {
+  return parts.map((part) => (part as Of<'number'>).values);
+}
+
+/**
+ * Eight bytes each, as this machine and Parquet have them: the lowest first. NaN is missing. One part without any is
+ * taken as it is.
+ */
+function doubles(parts: readonly Float64Array[], there: number): Uint8Array {
+  if (parts.length === 1 && parts[0]!.length === there) {
+    return bytesIn(parts[0]!);
+  }
+  const result = new Float64Array(there);
   let at = 0;
-  let least = Infinity;
-  let greatest = -Infinity;
-  for (const { values } of parts as readonly { values: Float64Array }[]) {
+  for (const values of parts) {
     for (let row = 0; row < values.length; row++) {
       const value = values[row]!;
       if (!Number.isNaN(value)) {
-        there64[at++] = value;
-        least = value < least ? value : least;
-        greatest = value > greatest ? value : greatest;
+        result[at++] = value;
       }
     }
   }
-  const stored = (list: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
-    bytesOf(type === 'number' ? list : wholeNumbers(list));
-  // A zero stands for both of its signs (parquet.thrift, ColumnOrder).
-  const bounds = {
-    least: stored(Float64Array.of(least === 0 ? -0 : least)),
-    greatest: stored(Float64Array.of(greatest === 0 ? 0 : greatest)),
-  };
-  return { values: stored(there64), bounds: there === 0 || type === 'date' ? undefined : bounds };
+  return bytesIn(result);
 }
 
 /** Doubles as 64-bit whole numbers, by their halves: a BigInt for each would be ten times slower. */
-function wholeNumbers(values: Float64Array): BigInt64Array<ArrayBuffer> {
-  const result = new BigInt64Array(values.length);
-  const halves = new Int32Array(result.buffer);
-  for (let i = 0; i < values.length; i++) {
-    const value = Math.floor(values[i]!);
-    if (!Number.isNaN(value)) {
-      const high = Math.floor(value / 2 ** 32);
-      halves[i * 2] = value - high * 2 ** 32;
-      halves[i * 2 + 1] = high;
+function wholeNumbers(parts: readonly Float64Array[], there: number): Uint8Array {
+  const halves = new Int32Array(2 * there);
+  let at = 0;
+  for (const values of parts) {
+    for (let row = 0; row < values.length; row++) {
+      const value = values[row]!;
+      const low = value | 0;
+      if (low === value) {
+        halves[at++] = low;
+        halves[at++] = low >> 31;
+      } else if (!Number.isNaN(value)) {
+        const whole = Math.floor(value);
+        const high = Math.floor(whole / 2 ** 32);
+        halves[at++] = whole - high * 2 ** 32;
+        halves[at++] = high;
+      }
     }
   }
-  return result;
+  return bytesIn(halves);
+}
+
+function boundsOf(
+  parts: readonly Float64Array[],
+  there: number,
+  stored: (bound: Float64Array) => Uint8Array,
+): Encoded['bounds'] {
+  let least = Infinity;
+  let greatest = -Infinity;
+  for (const values of parts) {
+    for (let row = 0; row < values.length; row++) {
+      const value = values[row]!;
+      if (value < least) {
+        least = value;
+      }
+      if (value > greatest) {
+        greatest = value;
+      }
+    }
+  }
+  // A zero stands for both of its signs (parquet.thrift, ColumnOrder).
+  return there === 0
+    ? undefined
+    : {
+        least: stored(Float64Array.of(least === 0 ? -0 : least)),
+        greatest: stored(Float64Array.of(greatest === 0 ? 0 : greatest)),
+      };
 }
 
 function bigints(parts: readonly Of<'bigint'>[], there: number): Encoded {
@@ -180,14 +217,10 @@ function bigints(parts: readonly Of<'bigint'>[], there: number): Encoded {
     }
   }
   const bound = (isBetter: (value: bigint, than: bigint) => boolean): Uint8Array =>
-    bytesOf(BigInt64Array.of(result.reduce((best, value) => (isBetter(value, best) ? value : best))));
+    bytesIn(BigInt64Array.of(result.reduce((best, value) => (isBetter(value, best) ? value : best))));
   const bounds =
     there === 0 ? undefined : { least: bound((a, b) => a < b), greatest: bound((a, b) => a > b) };
-  return { values: bytesOf(result), bounds };
-}
-
-function bytesOf(values: Float64Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return { values: bytesIn(result), bounds };
 }
 
 /** A bit each. */
@@ -210,43 +243,31 @@ function texts(parts: readonly Of<'text'>[]): Uint8Array {
   let size = 0;
   for (const { offsets, missing } of parts) {
     for (let row = 0; row + 1 < offsets.length; row++) {
-      size += missing?.[row] === 1 ? 0 : 4 + offsets[row + 1]! - offsets[row]!;
+      size += missing !== undefined && missing[row] === 1 ? 0 : 4 + offsets[row + 1]! - offsets[row]!;
     }
   }
-  const result = Buffer.allocUnsafe(size);
+  const result = new Uint8Array(size);
+  const to = viewOf(result);
   let at = 0;
   for (const { bytes, offsets, missing } of parts) {
+    const from = viewOf(bytes);
     for (let row = 0; row + 1 < offsets.length; row++) {
-      if (missing?.[row] !== 1) {
-        const [start, end] = [offsets[row]!, offsets[row + 1]!];
-        at = result.writeUInt32LE(end - start, at);
-        copy(bytes, start, end, result, at);
-        at += end - start;
+      if (missing === undefined || missing[row] !== 1) {
+        at = putText(from, offsets[row]!, offsets[row + 1]!, to, at);
       }
     }
   }
   return result;
 }
 
-/** Of few bytes a loop is quicker than a call. */
-const FEW_BYTES = 32;
-
-function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
-  if (end - start > FEW_BYTES) {
-    to.set(from.subarray(start, end), at);
-    return;
-  }
-  for (let i = start; i < end; i++) {
-    to[at + i - start] = from[i]!;
-  }
-}
-
 /** The first bytes of a page speak for all of it. */
 const TRIAL_BYTES = 8 * 1024;
 const WORTH_COMPRESSING = 0.9;
 
-function isWorthCompressing(pages: readonly Uint8Array[]): boolean {
-  const trial = Buffer.concat(pages.map((bytes) => bytes.subarray(0, TRIAL_BYTES)));
+function isWorthCompressing(pages: readonly (readonly Uint8Array[])[]): boolean {
+  const trial = Buffer.concat(
+    pages.map((parts) => Buffer.concat(parts, Math.min(TRIAL_BYTES, sizeOf(parts)))),
+  );
   return gzipped(trial).length < WORTH_COMPRESSING * trial.length;
 }
 
@@ -257,13 +278,13 @@ function gzipped(bytes: Uint8Array): Uint8Array {
 
 interface Page {
   header: Uint8Array;
-  body: Uint8Array;
+  body: readonly Uint8Array[];
   /** Bytes of the body before compression. */
   plain: number;
 }
 
 function dictionaryPage({ values, length }: Dictionary, compress: boolean): Page {
-  return page(PAGE_TYPE.dictionaryPage, values, compress, (thrift) =>
+  return page(PAGE_TYPE.dictionaryPage, [values], compress, (thrift) =>
     thrift.struct(PAGE_HEADER.dictionaryPageHeader, () => {
       thrift.i32(DICTIONARY_PAGE_HEADER.numValues, length);
       thrift.i32(DICTIONARY_PAGE_HEADER.encoding, ENCODING.plainDictionary);
@@ -271,7 +292,7 @@ function dictionaryPage({ values, length }: Dictionary, compress: boolean): Page
   );
 }
 
-function dataPage(rows: number, data: Uint8Array, encoding: number, compress: boolean): Page {
+function dataPage(rows: number, data: readonly Uint8Array[], encoding: number, compress: boolean): Page {
   return page(PAGE_TYPE.dataPage, data, compress, (thrift) =>
     thrift.struct(PAGE_HEADER.dataPageHeader, () => {
       thrift.i32(DATA_PAGE_HEADER.numValues, rows);
@@ -284,15 +305,19 @@ function dataPage(rows: number, data: Uint8Array, encoding: number, compress: bo
 
 function page(
   type: number,
-  plain: Uint8Array,
+  plain: readonly Uint8Array[],
   compress: boolean,
   tellKind: (thrift: ThriftWriter) => void,
 ): Page {
-  const body = compress ? gzipped(plain) : plain;
+  const body = compress ? [gzipped(Buffer.concat(plain))] : plain;
   const thrift = new ThriftWriter();
   thrift.i32(PAGE_HEADER.type, type);
-  thrift.i32(PAGE_HEADER.uncompressedPageSize, plain.length);
-  thrift.i32(PAGE_HEADER.compressedPageSize, body.length);
+  thrift.i32(PAGE_HEADER.uncompressedPageSize, sizeOf(plain));
+  thrift.i32(PAGE_HEADER.compressedPageSize, sizeOf(body));
   tellKind(thrift);
-  return { header: thrift.finish(), body, plain: plain.length };
+  return { header: thrift.finish(), body, plain: sizeOf(plain) };
+}
+
+function sizeOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }

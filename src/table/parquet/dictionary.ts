@@ -18,12 +18,8 @@ const MOST_NEW = 0.5;
 /** Fewer cells are not worth a page of their own. */
 const FEWEST_CELLS = 32;
 
-/** Constants of the hash FNV-1a, 32 bits (Fowler, Noll, Vo). */
-const FNV_BASIS = 0x811c9dc5 | 0;
-const FNV_PRIME = 0x01000193;
-
 /**
- * Numbers texts from 0 in the order in which they first come, by a hash table with open addressing.
+ * Numbers texts from 0 in the order in which they first come.
  * @param there cells that are not missing
  * @returns undefined where texts hardly come again
  */
@@ -34,81 +30,178 @@ export function dictionaryOf(
   if (there < FEWEST_CELLS) {
     return undefined;
   }
+  const texts = new NumberedTexts();
   const numbers = new Int32Array(there);
-  /** In each slot the number of a text plus one, 0 where it is free, and the text's hash. */
-  const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * there)));
-  const hashes = new Int32Array(slots.length);
-  const mask = slots.length - 1;
-  /** By number, where in `values` the text stands. */
-  const starts = new Int32Array(there);
-  const ends = new Int32Array(there);
-  let values = new Uint8Array(1024);
-  let [length, size, cell] = [0, 0, 0];
+  let cell = 0;
   for (const { bytes, offsets, missing } of parts) {
+    const from = viewOf(bytes);
     for (let row = 0; row + 1 < offsets.length; row++) {
-      if (missing?.[row] === 1) {
+      if (missing !== undefined && missing[row] === 1) {
         continue;
       }
-      const [start, end] = [offsets[row]!, offsets[row + 1]!];
-      let hash = FNV_BASIS;
-      for (let i = start; i < end; i++) {
-        hash = Math.imul(hash ^ bytes[i]!, FNV_PRIME);
+      const { length } = texts;
+      const number = texts.numberOf(from, offsets[row]!, offsets[row + 1]!);
+      if (number === length && cell >= TRIAL && length > MOST_NEW * cell) {
+        return undefined;
       }
-      let slot = (hash ^ (hash >>> 16)) & mask;
-      while (slots[slot] !== 0) {
-        const known = slots[slot]! - 1;
-        if (hashes[slot] === hash && areSame(bytes, start, end, values, starts[known]!, ends[known]!)) {
-          break;
-        }
-        slot = (slot + 1) & mask;
-      }
-      if (slots[slot] === 0) {
-        if (cell >= TRIAL && length > MOST_NEW * cell) {
-          return undefined;
-        }
-        values = withRoom(values, size, 4 + end - start);
-        new DataView(values.buffer).setUint32(size, end - start, true);
-        values.set(bytes.subarray(start, end), size + 4);
-        starts[length] = size + 4;
-        size += 4 + end - start;
-        ends[length++] = size;
-        slots[slot] = length;
-        hashes[slot] = hash;
-      }
-      numbers[cell++] = slots[slot]! - 1;
+      numbers[cell++] = number;
     }
   }
+  const { length } = texts;
   return length > MOST_NEW * cell
     ? undefined
-    : { values: values.subarray(0, size), length, indices: indicesOf(numbers, length) };
+    : { values: texts.plain(), length, indices: indicesOf(numbers, length) };
+}
+
+/** Different texts by number, in a hash table with open addressing that is at most half full. */
+class NumberedTexts {
+  length = 0;
+  /** In each slot the number of a text plus one, 0 where it is free. */
+  private slots = new Int32Array(64);
+  /** By number: the hash of a text, and where it starts and ends in `values`. */
+  private readonly hashes: number[] = [];
+  private readonly starts: number[] = [];
+  private readonly ends: number[] = [];
+  private values = new DataView(new ArrayBuffer(1024));
+  private size = 0;
+
+  /** The number of a text, which is a new one where it has not come before. */
+  numberOf(from: DataView, start: number, end: number): number {
+    const hash = hashOf(from, start, end);
+    const { slots, hashes, starts, ends, values } = this;
+    let slot = hash & (slots.length - 1);
+    for (let taken = slots[slot]!; taken !== 0; taken = slots[slot]!) {
+      const known = taken - 1;
+      if (hashes[known] === hash && areSame(from, start, end, values, starts[known]!, ends[known]!)) {
+        return known;
+      }
+      slot = (slot + 1) & (slots.length - 1);
+    }
+    this.append(from, start, end);
+    hashes.push(hash);
+    slots[slot] = ++this.length;
+    if (2 * this.length > slots.length) {
+      this.widen();
+    }
+    return this.length - 1;
+  }
+
+  /** All texts as PLAIN has them, by number. */
+  plain(): Uint8Array {
+    return new Uint8Array(this.values.buffer, 0, this.size);
+  }
+
+  private append(from: DataView, start: number, end: number): void {
+    this.values = withRoom(this.values, this.size, 4 + end - start);
+    this.size = putText(from, start, end, this.values, this.size);
+    this.starts.push(this.size - (end - start));
+    this.ends.push(this.size);
+  }
+
+  private widen(): void {
+    const slots = new Int32Array(4 * this.slots.length);
+    this.hashes.forEach((hash, number) => {
+      let slot = hash & (slots.length - 1);
+      while (slots[slot] !== 0) {
+        slot = (slot + 1) & (slots.length - 1);
+      }
+      slots[slot] = number + 1;
+    });
+    this.slots = slots;
+  }
+}
+
+function withRoom(bytes: DataView<ArrayBuffer>, used: number, more: number): DataView<ArrayBuffer> {
+  if (used + more <= bytes.byteLength) {
+    return bytes;
+  }
+  const grown = new Uint8Array(2 * (used + more));
+  grown.set(new Uint8Array(bytes.buffer, 0, used));
+  return viewOf(grown);
+}
+
+/** Odd, with bits spread evenly: of 2^32 divided by the golden ratio (Knuth, TAOCP 6.4). */
+const SPREAD = 0x9e3779b1;
+
+/** Texts are hashed, compared and copied four bytes at a time, which a DataView reads at any place. */
+function hashOf(from: DataView, start: number, end: number): number {
+  let hash = end - start;
+  let i = start;
+  for (; i + 4 <= end; i += 4) {
+    hash = Math.imul(hash ^ from.getInt32(i, true), SPREAD);
+    hash ^= hash >>> 15;
+  }
+  for (; i < end; i++) {
+    hash = Math.imul(hash ^ from.getUint8(i), SPREAD);
+    hash ^= hash >>> 15;
+  }
+  return hash;
 }
 
 function areSame(
-  a: Uint8Array,
+  a: DataView,
   aStart: number,
   aEnd: number,
-  b: Uint8Array,
+  b: DataView,
   bStart: number,
   bEnd: number,
 ): boolean {
   if (aEnd - aStart !== bEnd - bStart) {
     return false;
   }
-  for (let i = aStart, j = bStart; i < aEnd; i++, j++) {
-    if (a[i] !== b[j]) {
+  let i = aStart;
+  let j = bStart;
+  for (; i + 4 <= aEnd; i += 4, j += 4) {
+    if (a.getInt32(i) !== b.getInt32(j)) {
+      return false;
+    }
+  }
+  for (; i < aEnd; i++, j++) {
+    if (a.getUint8(i) !== b.getUint8(j)) {
       return false;
     }
   }
   return true;
 }
 
-function withRoom(bytes: Uint8Array<ArrayBuffer>, used: number, more: number): Uint8Array<ArrayBuffer> {
-  if (used + more <= bytes.length) {
-    return bytes;
+/** Of more bytes a call is quicker than a loop. */
+const FEW_BYTES = 128;
+
+/**
+ * Puts a text as PLAIN has it: after its length in four bytes.
+ * @returns where it ends in `to`
+ */
+export function putText(from: DataView, start: number, end: number, to: DataView, at: number): number {
+  to.setInt32(at, end - start, true);
+  let i = start;
+  let j = at + 4;
+  if (end - start > FEW_BYTES) {
+    bytesIn(to).set(bytesIn(from).subarray(start, end), j);
+    return j + end - start;
   }
-  const grown = new Uint8Array(2 * (used + more));
-  grown.set(bytes.subarray(0, used));
-  return grown;
+  for (; i + 4 <= end; i += 4, j += 4) {
+    to.setInt32(j, from.getInt32(i));
+  }
+  for (; i < end; i++, j++) {
+    to.setUint8(j, from.getUint8(i));
+  }
+  return j;
+}
+
+export function viewOf<T extends ArrayBufferLike>({
+  buffer,
+  byteOffset,
+  byteLength,
+}: Uint8Array<T>): DataView<T> {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+export function bytesIn<T extends ArrayBufferLike>({
+  buffer,
+  byteOffset,
+  byteLength,
+}: ArrayBufferView<T>): Uint8Array<T> {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function indicesOf(numbers: Int32Array, length: number): Uint8Array {

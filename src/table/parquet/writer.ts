@@ -50,8 +50,8 @@ export async function writeParquet(
   const file = new ParquetFile(columns, compress);
   await sink.write(MAGIC);
   for await (const group of rowGroups(batches)) {
-    for (const part of file.rowGroup(group)) {
-      await sink.write(part);
+    for (const parts of file.rowGroup(group)) {
+      await sink.write(...parts);
     }
   }
   await sink.write(file.end());
@@ -60,7 +60,7 @@ export async function writeParquet(
 /** The same of one batch, at once: for few rows, which are not worth compressing. */
 export function parquetOf(columns: readonly Column[], batch: ColumnBatch): Uint8Array<ArrayBuffer> {
   const file = new ParquetFile(columns, false);
-  return Buffer.concat([MAGIC, ...(batch.rows === 0 ? [] : file.rowGroup([batch])), file.end()]);
+  return Buffer.concat([MAGIC, ...(batch.rows === 0 ? [] : [...file.rowGroup([batch])].flat()), file.end()]);
 }
 
 /** The batches of each row group: small ones are collected, large ones cut. */
@@ -115,7 +115,8 @@ class ParquetFile {
     private readonly compress: boolean,
   ) {}
 
-  *rowGroup(batches: readonly ColumnBatch[]): Iterable<Uint8Array> {
+  /** Column by column. */
+  *rowGroup(batches: readonly ColumnBatch[]): Iterable<Uint8Array[]> {
     const group: RowGroup = { rows: batches.reduce((sum, { rows }) => sum + rows, 0), chunks: [] };
     this.groups.push(group);
     for (const [index, { type }] of this.columns.entries()) {
@@ -123,7 +124,7 @@ class ParquetFile {
       const { parts, ...chunk } = columnChunk(type, cells, this.compress);
       group.chunks.push({ ...chunk, offset: this.offset });
       this.offset += chunk.bytes;
-      yield* parts;
+      yield parts;
     }
   }
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 
-import { writeAll } from '../../util/file-io';
+import { writePieces } from '../../util/file-io';
 import { ServiceError } from '../../wire/service-error';
 import { crc32c, crc32cToBase64 } from './crc32c';
 
@@ -33,14 +33,9 @@ export class Sink {
 
   constructor(private readonly spill: Spill) {}
 
-  /** Resolves when the bytes are in memory or written. Errors: `storage.failed`. */
-  write(chunk: Uint8Array): Promise<void> {
-    this.pending = this.pending.then(() => this.take(chunk));
-    return this.pending;
-  }
-
-  /** Resolves when nothing waits to be written. */
-  settled(): Promise<void> {
+  /** Resolves when the bytes are in memory, where they stay as they are, or written. Errors: `storage.failed`. */
+  write(...chunks: Uint8Array[]): Promise<void> {
+    this.pending = this.pending.then(() => this.take(chunks));
     return this.pending;
   }
 
@@ -68,22 +63,22 @@ export class Sink {
     }
   }
 
-  private async take(chunk: Uint8Array): Promise<void> {
-    this.checksum = crc32c(chunk, this.checksum);
-    this.bytes += chunk.length;
+  private async take(chunks: readonly Uint8Array[]): Promise<void> {
+    for (const chunk of chunks) {
+      this.checksum = crc32c(chunk, this.checksum);
+      this.bytes += chunk.length;
+    }
     if (this.file === undefined && this.bytes <= (this.spill.limit ?? MEMORY_LIMIT)) {
-      this.chunks.push(chunk);
+      this.chunks.push(...chunks);
       return;
     }
     await this.storing(async () => {
       if (this.file === undefined) {
         this.file = await this.openFile();
-        for (const earlier of this.chunks) {
-          await writeAll(this.file, earlier);
-        }
+        await writePieces(this.file, this.chunks);
         this.chunks = [];
       }
-      await writeAll(this.file, chunk);
+      await writePieces(this.file, chunks);
     });
   }
 

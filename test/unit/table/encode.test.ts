@@ -167,6 +167,7 @@ describe('Parquet', () => {
   /** Words that repeat, texts that do not, long ones; numbers of either kind; cells that are missing, and only those. */
   const MIXED: Column[] = [
     { name: 'word', type: 'text' },
+    { name: 'words', type: 'text' },
     { name: 'serial', type: 'text' },
     { name: 'note', type: 'text' },
     { name: 'step', type: 'number' },
@@ -179,10 +180,14 @@ describe('Parquet', () => {
     { name: 'same', type: 'text' },
   ];
 
+  const LETTERS = 'abcdefghijklmnopqrstuvwxyz'.repeat(8);
+
   function mixedRow(i: number): unknown[] {
     return [
       i % 7 === 3 ? null : ['ok', 'größer', ''][i % 3],
-      `SN ${i * 7919}`,
+      // 600 words of all lengths, and two that have the same hash.
+      ['vlcadaaa', 'vywbxfom'][i] ?? LETTERS.slice(i % 3, (i % 3) + (i % 200)),
+      `SN ${i * 7919} ${LETTERS.slice(0, i % 200)}`,
       i === 1500 ? '€'.repeat(500_000) : 'short',
       (i % 40) / 4,
       Math.sin(i * i) * 10 ** (i % 20),
@@ -223,7 +228,7 @@ describe('Parquet', () => {
       { name: 'word', type: 'text' },
       { name: 'noise', type: 'number' },
     ];
-    const rows = Array.from({ length: 5000 }, (_, i) => [`machine number ${i % 9}`, Math.sin(i * i)]);
+    const rows = Array.from({ length: 5000 }, (_, i) => [`machine number ${i % 90}`, Math.sin(i * i)]);
     const read = async (
       compress: boolean,
     ): Promise<{ codecs: string[]; bytes: number; encodings: string[][] }> => {
@@ -244,7 +249,7 @@ describe('Parquet', () => {
     assert.ok(
       plain.encodings[0]!.includes('PLAIN_DICTIONARY') && !plain.encodings[1]!.includes('PLAIN_DICTIONARY'),
     );
-    assert.ok(small.bytes < plain.bytes && plain.bytes < 8 * 5000 + 5000);
+    assert.ok(small.bytes < plain.bytes && plain.bytes < 8 * 5000 + (7 / 8) * 5000 + 90 * 21 + 500);
   });
 
   it('tells bounds and missing cells of each row group, by which a reader may skip it', () =>

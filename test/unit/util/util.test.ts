@@ -13,6 +13,7 @@ import {
   untilAborted,
   writeAll,
   writeFileAtomic,
+  writePieces,
 } from '../../doors/util';
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
@@ -123,6 +124,7 @@ describe('files', () => {
     return {
       write: (data: Uint8Array, at: number, length: number, position?: number) =>
         file.write(data, at, Math.min(3, length), position),
+      writev: ([first]: Uint8Array[]) => file.writev([first!.subarray(0, 3)]),
       read: (data: Uint8Array, at: number, length: number, position: number) =>
         file.read(data, at, Math.min(3, length), position),
     } as unknown as FileHandle;
@@ -133,10 +135,12 @@ describe('files', () => {
     const file = await open(name, 'w+');
     await writeAll(stingy(file), Buffer.from('0123456789'));
     await writeAll(stingy(file), Buffer.from('abcd'), 2);
-    const bytes = Buffer.alloc(10);
-    assert.equal(await readFully(stingy(file), bytes, 0), 10);
-    assert.equal(bytes.toString(), '01abcd6789');
-    assert.equal(await readFully(stingy(file), bytes, 7), 3);
+    await writePieces(stingy(file), [Buffer.from('klmno'), Buffer.from('pq')]);
+    await writePieces(file, [Buffer.from('r'), Buffer.from('st')]);
+    const bytes = Buffer.alloc(20);
+    assert.equal(await readFully(stingy(file), bytes, 0), 20);
+    assert.equal(bytes.toString(), '01abcd6789klmnopqrst');
+    assert.equal(await readFully(stingy(file), bytes, 17), 3);
     await file.close();
   });
 
