@@ -25,6 +25,7 @@ import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
 import { instant, timesIn } from './times';
 import type { TopicParts, TopicPattern } from './topic-pattern';
 import type { MessageReading, ReadMessage, SourceMessage } from './types';
+import { Turned, wideTable } from './wide-table';
 
 /** Where the key and the time of readings are, as far as people say it. */
 export interface MessageSettings {
@@ -98,7 +99,7 @@ export class MessageReader {
 
   /**
    * The rows of a table as readings. Of rows that each have one value, as in a history, those of one key and time make one
-   * reading.
+   * reading; of a table with a column for each time, the cells of one.
    */
   async *table(
     rows: Iterable<Row> | AsyncIterable<Row>,
@@ -106,6 +107,19 @@ export class MessageReader {
   ): AsyncGenerator<MessageReading> {
     const yielder = new Yielder();
     const shape = shapeOfColumns(names);
+    const wide = shape === undefined && this.settings.time === undefined ? wideTable(names) : undefined;
+    if (wide !== undefined) {
+      const turned = new Turned(wide, this.settings.keyColumn);
+      for await (const row of rows) {
+        turned.add(row);
+        await yielder.due();
+      }
+      for (const one of turned.readings) {
+        yield this.settle(one, { payload: undefined }, {});
+        await yielder.due();
+      }
+      return;
+    }
     if (shape === undefined) {
       for await (const row of rows) {
         yield this.settle({ values: flatten(row, '', this.flat) }, { payload: row }, {});

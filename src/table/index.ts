@@ -49,6 +49,7 @@ export {
   numberAt,
   rowsOf,
 } from './columns/column-batch';
+export { datesAmong, datesInHeader } from './columns/date-names';
 export { MissingWords } from './columns/missing-words';
 export type { ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';

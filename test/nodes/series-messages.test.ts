@@ -105,6 +105,29 @@ describe('messages as their sources send them', () => {
     assert.match(told[0]!, /has 2 values without a name/);
   });
 
+  it('of a table with a column for each day are its readings, a column for each row', async () => {
+    const bench = await start({ send: 'all' });
+    const days = ['2026-11-22', '2026-11-23', '2026-11-24'];
+    const text = `sensor,${days.join(',')}\nt1,21.5,21.6,21.7\nt2,3,4,5\n`;
+    bench.send('s', { payload: text });
+    bench.send('s', { payload: text.replaceAll('\n', ',x\n').replace(',x', ',unit') });
+    await settled(bench, 2);
+    const [{ payload, series }] = bench.out('s', 0).all as [Anything];
+    assert.deepEqual(
+      payload.map(({ t1, t2 }: Anything) => [t1, t2]),
+      [
+        [21.5, 3],
+        [21.6, 4],
+        [21.7, 5],
+      ],
+    );
+    assert.deepEqual(
+      series.map(({ time }: Anything) => time - series[0].time),
+      [0, 1, 2].map((day) => day * 86_400_000),
+    );
+    assert.match(bench.caught.all[0]!.error!.message, /names of 3 columns are dates/);
+  });
+
   it('of two topics that fill one column are told once', async () => {
     const bench = await start({ send: 'all' });
     for (let i = 0; i < 4; i++) {

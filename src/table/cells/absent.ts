@@ -8,7 +8,9 @@ const NULLS = new Set(['na', 'n/a', 'nan', '-nan', 'null', '<na>', '#n/a n/a']);
 
 /** What devices, forms and reports write in place of a value; a column of words may have any of them as a word. */
 const WORDS = new Set(
-  'unavailable unknown none err error offline missing n.a. k.a. - -- --- – — ? . .. ... …'.split(' '),
+  'unavailable unknown none err error offline missing n.a. k.a. ol - -- --- ---- ----- – — ? . .. ... …'.split(
+    ' ',
+  ),
 );
 
 /**

@@ -24,6 +24,10 @@ const UNCERTAIN: readonly RegExp[] = [
   /^(?:0[1-9]|1[0-2])\.(?:19|20)\d\d$/,
   /^\/?Date\(-?\d+/,
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  // From a date to another; with a time of day that is not read, a zone by its name.
+  /^\d\d?([./])\d\d?\1\d{4}(?: \d\d?:\d\d)? ?[-–] ?\d/,
+  /^\d\d?-\p{L}{3}-(?:\d\d){1,2} \d/u,
+  /^\p{L}{3,9}\.? \d\d?,? \d{4}[ ,]+\d/u,
 ];
 /** `Feb-24`, `2. März`, `2 Mar`. */
 const WITH_MONTH = /^(?:(\p{L}{3,9})\.?[-/ ]\d\d?|\d\d?\.?[-/ ](\p{L}{3,9}))\.?$/u;

@@ -5,6 +5,7 @@ import { emptyTable, invalidTable, listNames } from '../cells/errors';
 import { knownZone } from '../cells/time-zone';
 import type { Column, ColumnType, GivenType, Label } from '../cells/types';
 import { assertNames, COLUMNS_PER_LOOK } from '../columns/bounds';
+import { datesAmong, datesInHeader } from '../columns/date-names';
 import { MissingWords } from '../columns/missing-words';
 import { type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference } from './column-type';
@@ -113,6 +114,7 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   }
   const warnings = [
     ...(source.warnings ?? []),
+    ...dateNames(source.names),
     ...unknownNames(source.names, Object.keys(types), 'A type is given for'),
     ...unknownNames(source.names, ignore, 'There is nothing to ignore in'),
   ];
@@ -257,6 +259,15 @@ function targetProfile(
   // The words are missing values.
   const first = Math.min(words.list[0]!.row, found.firstMissing ?? Infinity);
   return { ...found, missing: found.missing + words.odd, firstMissing: first };
+}
+
+function dateNames(names: readonly string[]): string[] {
+  const dates = datesAmong(names);
+  return dates === undefined
+    ? []
+    : [
+        `${datesInHeader(dates)} A model takes each for a column of its own, which no later row will have. If they are times, give a row for each time, or the table to a series node.`,
+      ];
 }
 
 function* unknownNames(names: readonly string[], wanted: readonly string[], what: string): Iterable<string> {

@@ -951,6 +951,53 @@ describe('the shapes of messages', () => {
   });
 });
 
+describe('a table with a column for each time', () => {
+  const NAMES = ['sensor', '2026-01-01', '2026-01-02', '2026-01-03'];
+  const ROWS = [
+    { sensor: 'temp', '2026-01-01': 21.5, '2026-01-02': 21.6, '2026-01-03': null },
+    { sensor: '__proto__', '2026-01-01': 1, '2026-01-02': 2, '2026-01-03': 3 },
+  ];
+  const turned = async (
+    rows: Record<string, unknown>[],
+    names: readonly string[],
+    settings?: Partial<MessageSettings>,
+  ): Promise<unknown[]> => {
+    const readings: MessageReading[] = [];
+    for await (const one of reader(settings).reader.table(rows, names)) {
+      readings.push(one);
+    }
+    return readings.map(({ key, time, values }) => [key, time, Object.entries(values)]);
+  };
+
+  it('is a reading for each time, whose columns the cells beside the times name', async () => {
+    assert.deepEqual(await turned(ROWS, NAMES), [
+      [undefined, '2026-01-01', Object.entries({ temp: 21.5, ['__proto__']: 1 })],
+      [undefined, '2026-01-02', Object.entries({ temp: 21.6, ['__proto__']: 2 })],
+      [undefined, '2026-01-03', Object.entries({ temp: null, ['__proto__']: 3 })],
+    ]);
+  });
+
+  it('has a machine in each row where the key is chosen to be there', async () => {
+    const found = await turned(ROWS, NAMES, { keyColumn: 'sensor' });
+    assert.deepEqual(found[0], ['temp', '2026-01-01', [['value', 21.5]]]);
+    assert.deepEqual(found[5], ['__proto__', '2026-01-03', [['value', 3]]]);
+  });
+
+  it('is refused where several columns stand beside the times, and is none where one has the time', async () => {
+    const rows = [{ site: 'a', ...ROWS[0] }];
+    await assert.rejects(turned(rows, ['site', ...NAMES]), (error: { code?: string; message: string }) => {
+      assert.match(
+        error.message,
+        /^The names of 3 columns are dates \("2026-01-01", "2026-01-02", …\)\..* a row for each time/,
+      );
+      return error.code === 'table.invalid';
+    });
+    const timed = await turned([{ time: ISO, ...ROWS[0] }], ['time', ...NAMES]);
+    assert.equal((timed[0] as unknown[])[1], ISO);
+    assert.equal((await turned([{ a: 1, '2026-01-01': 2 }], ['a', '2026-01-01'])).length, 1);
+  });
+});
+
 describe('messages without a shape', () => {
   const one = async (message: SourceMessage, settings?: Partial<MessageSettings>): Promise<MessageReading> =>
     (await readingsIn(message, settings)).readings[0]!;

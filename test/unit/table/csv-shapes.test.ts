@@ -208,6 +208,33 @@ describe('A text file as other programs write it', () => {
   });
 });
 
+describe('What devices and spreadsheets write', () => {
+  it('of a measurement that is not there is missing', async () => {
+    const { rows, warnings } = await read('Temp;Feuchte\n21,5 °C;40,1\nOL;----\n21,7 °C;40,3\n');
+    assert.deepEqual([rows[1], warnings], [['OL', null], '']);
+    const source = await openTable('Temp;Feuchte\n21,5 °C;40,1\nOL;----\n21,7 °C;40,3\n');
+    const { columns } = await profileTable(source);
+    assert.deepEqual(
+      columns.map(({ type }) => type),
+      ['number', 'number'],
+    );
+  });
+
+  it('as a time that is not read is told of', async () => {
+    for (const time of ['21-NOV-24 10.00.00.000000 AM', '21.11.2024 00:00 - 21.11.2024 01:00']) {
+      assert.match((await read(`t;v\n${time};1\n${time};2\n`)).warnings, /"t" is text that looks like/);
+    }
+    assert.match((await read('t;v\nNov 21, 2024 10:00 AM PST;1\n')).warnings, /"t" is text that looks like/);
+  });
+
+  it('as dates above columns is told of once, with what to do', async () => {
+    const { warnings } = await read('sensor,2025-01-01,2025-01-02,2025-01-03\nt1,1,2,3\nt2,4,5,6\n');
+    assert.match(warnings, /^The names of 3 columns are dates .* or the table to a series node\.$/);
+    const { warnings: none } = await read('sensor,2023,2024,2025\nt1,1,2,3\nt2,4,5,6\n');
+    assert.equal(none, '');
+  });
+});
+
 describe('Fields in single quotes', () => {
   const said = /^Single quotes \('\) around names and cells are taken for quotation marks, and left off\.$/;
   const readings: [text: string, rows: unknown[][]][] = [
