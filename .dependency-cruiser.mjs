@@ -68,7 +68,8 @@ const FOLDERS = {
     'models/thresholds': ['evaluation'],
     'models/cards': ['models/thresholds', 'reference'],
     models: ['evaluation', 'reference'],
-    context: ['models'],
+    services: [],
+    context: ['models', 'services'],
     explain: [],
     'predict/test-set': ['context', 'explain', 'models', 'unlike'],
     'predict/answers': ['evaluation', 'explain', 'models', 'unlike'],
@@ -103,10 +104,9 @@ const FOLDERS = {
     'train/holdout': ['context', 'evaluation', 'models', 'predict/test-set', 'reference'],
     'train/train-set': ['context', 'reference', 'train/holdout'],
     'train/report': ['context', 'evaluation', 'models', 'reference', 'train/holdout', 'train/train-set'],
-    train: ['context', 'evaluation', 'models', 'predict/test-set', 'reference'],
+    train: ['context', 'evaluation', 'models', 'predict/test-set', 'reference', 'services'],
     challenger: ['context', 'evaluation', 'models', 'reference', 'train'],
-    'on-prem': ['context'],
-    management: ['context', 'models', 'reference'],
+    management: ['context', 'models', 'reference', 'services'],
   },
   'src/learner': {
     math: [],
@@ -275,7 +275,7 @@ const FOLDERS = {
 /** Files at the root of a layer that all of its sub-folders may import: its types and errors. */
 const GROUND = {
   'src/table': [],
-  'src/scoring': ['cards', 'types', 'without-empty'],
+  'src/scoring': ['cards', 'closed-error', 'types', 'without-empty'],
   'src/learner': ['types', 'version'],
   'src/client': ['types', 'settings', 'secrets'],
   'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed', 'owned-path'],

@@ -8,14 +8,13 @@ import {
   checkAsking,
   checkSettings,
   checkTraining,
-  type ClientPort,
   cloneJson,
   Connection,
   type Hooks,
   MAX_MODEL_FILE_BYTES,
   type ModelCard,
   ModelCards,
-  openClient,
+  openService,
   type PredictOutcome,
   type PredictRequest,
   type PredictSettings,
@@ -207,31 +206,23 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
     ...given,
     ...(service === undefined
       ? { baseUrl: endpoint ?? given.baseUrl! }
-      : { baseUrl: service.url, token: service.token, free: true }),
+      : { baseUrl: service.url, token: service.token }),
   });
   const kind = service !== undefined ? 'embedded' : endpoint === undefined ? 'hosted' : 'onPrem';
-  const newClient = (to: ClientOptions): ClientPort =>
-    openClient(kind, to, { folder: trainRows, requestBytes });
+  const { baseUrl, concurrency, log } = clientOptions();
+  const onWarning = (text: string): void => log?.('warn', text);
+  const key = serviceKey(kind, baseUrl, given.dialect?.apiName);
+  const asked = openService(kind, {
+    key,
+    options: () => Promise.resolve({ ...clientOptions(), folder: trainRows, requestBytes }),
+    onWarning,
+  });
   try {
-    const to = clientOptions();
-    // Made now, so that wrong options show; where the embedded service moves to another port others follow.
-    let first: ClientPort | undefined = newClient(to);
-    const key = serviceKey(kind, to.baseUrl, given.dialect?.apiName);
+    // Made now, so that wrong options show.
+    await asked.client();
     const file = models ?? (dataDir === undefined ? undefined : path.join(dataDir, 'models.json'));
-    const cards = new ModelCards({ path: file, service: key, onWarning: (text) => to.log?.('warn', text) });
-    const { concurrency, log } = to;
-    const connection = new Connection({
-      key,
-      onPrem: kind === 'onPrem',
-      client: () => {
-        const client = first ?? newClient(clientOptions());
-        first = undefined;
-        return Promise.resolve(client);
-      },
-      cards,
-      concurrency,
-      log,
-    });
+    const cards = new ModelCards({ path: file, service: key, onWarning });
+    const connection = new Connection({ service: asked, cards, concurrency, log });
     opened.connection = connection;
     return new Tabular(connection, cards, service, settings);
   } catch (error) {

@@ -5,17 +5,10 @@ import { cloneJson } from '../util/json';
 import { Semaphore } from '../util/semaphore';
 import { toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
-import { closedError } from './batching/closed-error';
 import { fitIfBetter } from './challenger/fit-if-better';
 import { checkLimits } from './check-limits';
-import type { ClientPort } from './context/client-port';
-import type { Context } from './context/context';
-import { CostEstimates } from './context/cost';
-import { HeldClient } from './context/held-client';
-import { LimitsCache } from './context/limits-cache';
-import { assertKeepsUploads } from './context/on-prem';
-import { Reach } from './context/reach';
-import { type Allowance, UsageReport } from './context/usage';
+import { closedError } from './closed-error';
+import { assertKeepsUploads, type Context } from './context/context';
 import { estimatedCost } from './estimated-cost';
 import { exportModel } from './management/export-model';
 import { importModel } from './management/import-model';
@@ -23,6 +16,7 @@ import type { ModelFile } from './management/model-file';
 import { rollBack } from './management/roll-back';
 import type { ModelCards } from './models/cards/model-cards';
 import { Predictor } from './predict/predictor';
+import type { Allowance, Service } from './services/service';
 import { takeUpFit } from './train/pending-fits';
 import { releaseFormer } from './train/release-models';
 import { train } from './train/train';
@@ -46,53 +40,34 @@ import { upload } from './upload';
 import { withoutEmptyTexts } from './without-empty';
 
 export interface ConnectionOptions {
-  /** Base URL and API name, or `embedded`. */
-  key: string;
-  /** What fits there, where that is known: models of another are not taken for an unchanged train set. */
-  learner?: string;
-  /** The service is an endpoint of one stateless route; the client is an `OnPremPort` then. */
-  onPrem?: boolean;
-  /** Called when the client is first needed; the connection closes it. */
-  client: () => Promise<ClientPort>;
+  /** The connection closes it. */
+  service: Service;
   cards: ModelCards;
   /** Predict batches at a time. Default 4, as the client's. */
   concurrency?: number;
   log?: (level: 'debug' | 'warn', text: string) => void;
 }
 
-/** What one config node holds: client, limits cache, model cards, predict slots. */
+/** What one config node holds: service, model cards, predict slots. */
 export class Connection {
   readonly cards: ModelCards;
-  readonly key: string;
+  readonly service: Service;
   private readonly context: Context;
-  private readonly usage: UsageReport;
-  private readonly held: HeldClient;
   private readonly closing = new AbortController();
   private readonly working = new Set<Promise<unknown>>();
   private shared: Predictor | undefined;
 
   constructor(private readonly options: ConnectionOptions) {
     this.cards = options.cards;
-    this.key = options.key;
+    this.service = options.service;
     // Each piece of work under way listens to it.
     setMaxListeners(0, this.closing.signal);
-    this.held = new HeldClient(options.client);
-    const client = (): Promise<ClientPort> => this.client();
     this.context = {
-      key: options.key,
-      ...(options.learner !== undefined && { learner: options.learner }),
-      onPrem: options.onPrem === true,
-      findsCopies: options.key === 'embedded',
-      compress: options.key !== 'embedded',
-      client,
+      service: options.service,
       cards: options.cards,
-      reach: new Reach(),
-      limits: new LimitsCache(client, (text) => options.log?.('warn', text)),
-      costs: new CostEstimates(client),
       slots: new Semaphore(Math.max(1, options.concurrency ?? 4)),
       predictors: new Set(),
     };
-    this.usage = new UsageReport(options.key, client);
     this.takeUpFits();
     if (this.cards.superfluous().length > 0) {
       // Left by a process that was killed before the service had removed them.
@@ -114,7 +89,7 @@ export class Connection {
 
   /** The service did not answer when it was last asked for a fit or a prediction. */
   get isAway(): boolean {
-    return this.context.reach.isAway;
+    return this.service.reach.isAway;
   }
 
   /** What a fit node does. The fit is announced at once: messages for its model wait from now on. */
@@ -246,18 +221,18 @@ export class Connection {
 
   /** The service's limits (S 4.5), at most an hour old, older when the service is away: a copy of the caller's own. */
   limits(hooks: Hooks = {}): Promise<ModelLimits> {
-    return this.work(hooks, async ({ signal }) => cloneJson(await this.context.limits.get(signal)));
+    return this.work(hooks, async ({ signal }) => cloneJson(await this.service.limits.get(signal)));
   }
 
   /** Tokens used and requests left, where a hosted service says so. */
   allowance(hooks: Hooks = {}): Promise<Allowance> {
-    return this.work(hooks, ({ signal }) => this.usage.get(signal));
+    return this.work(hooks, ({ signal }) => this.service.allowance(signal));
   }
 
   /** The limits that a table goes beyond; empty where it is within them. */
   checkLimits(request: CheckLimitsRequest, hooks: Hooks = {}): Promise<LimitExceeded[]> {
     return this.work(hooks, async ({ signal }) => {
-      return checkLimits(await this.context.limits.get(signal), withoutEmptyTexts(request), signal);
+      return checkLimits(await this.service.limits.get(signal), withoutEmptyTexts(request), signal);
     });
   }
 
@@ -268,24 +243,17 @@ export class Connection {
 
   /** The service is at another address now: the next call makes another client. */
   reconnect(): void {
-    this.held.leave();
+    this.service.reconnect();
   }
 
   /** Aborts what runs, settles what waits with the code `closed`, closes the client. */
   async close(): Promise<void> {
     this.closing.abort();
+    this.service.stop();
     await Promise.all([...this.context.predictors].map((predictor) => predictor.close()));
     await Promise.allSettled(this.working);
-    await this.held.close();
+    await this.service.close();
     await this.cards.flush();
-  }
-
-  /** @throws ServiceError `closed` as soon as the connection is */
-  private client(): Promise<ClientPort> {
-    if (this.closing.signal.aborted) {
-      return Promise.reject(closedError());
-    }
-    return untilAborted(this.held.get(), this.closing.signal);
   }
 
   /** As `work`. @throws ServiceError `storage.failed` too, where the cards are not to be used */

@@ -32,9 +32,9 @@ export async function estimatedCost(
     }
     rawColumns ??= profile.columns.filter(({ name }) => name !== target).length;
   }
-  const version = modelVersion ?? (await context.limits.forChecks(signal)).default_model_version;
+  const version = modelVersion ?? (await context.service.limits.forChecks(signal)).default_model_version;
   const estimators = nEstimators ?? card?.options.n_estimators;
-  return context.costs.estimate(
+  return context.service.costs.estimate(
     {
       operation,
       ...(thinkingEffort !== undefined && { thinking_effort: thinkingEffort }),

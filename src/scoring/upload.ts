@@ -37,7 +37,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
   const { file, columns } = await testFile(context, request, model, hooks);
   try {
     await assertWithinLimits(context, model, file, columns.length, signal);
-    const client = await context.client();
+    const client = await context.service.client();
     const sent = await client.uploadTestSet(
       {
         fitted_train_set_id: model.fittedId,
@@ -74,7 +74,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
 
 /** The rows as a file of the model's columns: a Parquet file on disk that has them already goes as it is. */
 async function testFile(
-  { compress }: Context,
+  { service }: Context,
   request: UploadRequest,
   model: ResolvedModel,
   { signal, onStatus }: Hooks,
@@ -95,7 +95,10 @@ async function testFile(
     : (await profileTable(source, { ignore, types, signal, onRead: (part) => read(part / 2) })).columns;
   const onRead = (part: number): void => read(known ? part : 0.5 + part / 2);
   const batches = readBatches(source, columns, { missingColumns, signal, onRead });
-  return { file: await encodeBatches(columns, batches, { format, compress, signal }), columns };
+  return {
+    file: await encodeBatches(columns, batches, { format, compress: !service.isLocal, signal }),
+    columns,
+  };
 }
 
 /** An upload is one test set: it cannot be split. */
@@ -109,7 +112,7 @@ async function assertWithinLimits(
   if (file.rows === 0) {
     throw new ServiceError('table.empty', 'The table has no rows: there is nothing to upload.');
   }
-  const limits = await context.limits.forChecks(signal);
+  const limits = await context.service.limits.forChecks(signal);
   const set = limitSetOf(limits, versionOf(limits, model.options));
   const excess = [
     ...testExcess(set, { rows: file.rows, columns }, { trainRows: model.trainRows }),

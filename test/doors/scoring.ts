@@ -12,7 +12,6 @@ export { labelNoise, pinballLosses } from '../../dist/src/scoring/challenger/row
 export { keepDigests, SEEN, UNCERTAIN, UNSEEN, whichSeen } from '../../dist/src/scoring/challenger/seen-rows';
 export { chooseTestRows } from '../../dist/src/scoring/challenger/test-rows';
 export { usualRows } from '../../dist/src/scoring/challenger/usual-rows';
-export { type ClientPort } from '../../dist/src/scoring/context/client-port';
 export {
   limitSetOf,
   maxAnswerRows,
@@ -23,8 +22,6 @@ export {
   versionNamed,
   versionOf,
 } from '../../dist/src/scoring/context/limits';
-export { LimitsCache } from '../../dist/src/scoring/context/limits-cache';
-export { Reach } from '../../dist/src/scoring/context/reach';
 export { groupBlocks, rowBlocks, standardErrors } from '../../dist/src/scoring/evaluation/blocks';
 export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
 export { causeGroups, importanceBySensor } from '../../dist/src/scoring/explain/cause-groups';
@@ -40,11 +37,8 @@ export {
 export { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../dist/src/scoring/explain/mixtures';
 export { ModelCards } from '../../dist/src/scoring/models/cards/model-cards';
 export { ModelMismatch } from '../../dist/src/scoring/models/model-mismatch';
-export { serviceKey } from '../../dist/src/scoring/models/service-key';
 export { readCosts } from '../../dist/src/scoring/models/thresholds/answer-costs';
 export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/thresholds/threshold';
-export { cutRows, firstRow } from '../../dist/src/scoring/on-prem/cut-rows';
-export { TrainRows } from '../../dist/src/scoring/on-prem/train-rows';
 export { attach, attachmentOf } from '../../dist/src/scoring/predict/answers/attach-predictions';
 export { flatColumns } from '../../dist/src/scoring/predict/answers/flat-columns';
 export { OwnCopy } from '../../dist/src/scoring/predict/rows/own-copy';
@@ -55,6 +49,12 @@ export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
 export { readCurves } from '../../dist/src/scoring/reference/read-curves';
 export { isReferenceLosses, readLosses } from '../../dist/src/scoring/reference/read-losses';
 export { type Reference } from '../../dist/src/scoring/reference/types';
+export { cutRows, firstRow } from '../../dist/src/scoring/services/cut-rows';
+export { LimitsCache } from '../../dist/src/scoring/services/limits-cache';
+export { Reach } from '../../dist/src/scoring/services/reach';
+export { type ServiceCalls } from '../../dist/src/scoring/services/service-calls';
+export { serviceKey } from '../../dist/src/scoring/services/service-key';
+export { TrainRows } from '../../dist/src/scoring/services/train-rows';
 export {
   chooseHeld,
   HELD,

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards } from '../../dist/src/scoring';
 import { Harness, temporaryFolder } from '../service/harness';
 
 const PROCESS = path.join(__dirname, 'take-over-process.ts');
@@ -74,9 +74,8 @@ async function startedAgain(folder: string): Promise<number> {
   });
   const { url, token } = service.service;
   const connection = new Connection({
-    key: 'embedded',
+    service: new EmbeddedService({ open: () => Promise.resolve(new ServiceClient({ baseUrl: url, token })) }),
     cards,
-    client: () => Promise.resolve(new ServiceClient({ baseUrl: url, token })),
   });
   try {
     const { version, versions } = cards.get('heat')!;

@@ -236,7 +236,9 @@ export class StrictService {
       req.socket.resetAndDestroy();
       return;
     }
-    await sleep((fault.delayMs ?? 0) + (route === 'predict' ? (this.options.predictMs ?? 0) : 0));
+    const late = (fault.delayMs ?? 0) + (route === 'predict' ? (this.options.predictMs ?? 0) : 0);
+    // An answer that nobody waits for any more does not keep the process.
+    await sleep(late, undefined, { ref: false });
     if (fault.patch !== undefined) {
       answer.body = { ...(answer.body as Body), ...fault.patch };
     }

@@ -6,7 +6,7 @@
 import path from 'node:path';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards } from '../../dist/src/scoring';
 import { Harness } from '../service/harness';
 import { beforeChanges } from './before-changes';
 import { heatReadings } from './heat-readings';
@@ -18,9 +18,8 @@ async function run(): Promise<void> {
   const cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'embedded' });
   const { url, token } = service.service;
   const connection = new Connection({
-    key: 'embedded',
+    service: new EmbeddedService({ open: () => Promise.resolve(new ServiceClient({ baseUrl: url, token })) }),
     cards,
-    client: () => Promise.resolve(new ServiceClient({ baseUrl: url, token })),
   });
   let changes = 0;
   const restore = beforeChanges(folder, () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, ModelCards, type TrainResult } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards, type TrainResult } from '../../dist/src/scoring';
 import { openSeries, parseSeriesSettings, type Series, type SeriesTrainSet } from '../doors/series';
 import { readStateLines, stateLines, Watch, type WatchChange, watchedModel } from '../doors/watch';
 import { Harness, temporaryFolder } from './harness';
@@ -46,9 +46,10 @@ describe('the closed loop: readings, fits, predictions, truths and back', functi
   async function open(): Promise<void> {
     cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'embedded' });
     connection = new Connection({
-      key: 'embedded',
+      service: new EmbeddedService({
+        open: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),
+      }),
       cards,
-      client: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),
     });
     const settings = parseSeriesSettings({ column: 'heat', ahead: '1h', train: '4d', timezone: 'UTC' });
     series = await openSeries(settings, { folder: path.join(folder, 'series'), now: () => clock });

@@ -4,7 +4,15 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { EndpointClient, ServiceClient } from '../../dist/src/client';
-import { Connection, ModelCards, OnPremPort, type PredictOutcome } from '../../dist/src/scoring';
+import {
+  Connection,
+  EmbeddedService,
+  HostedService,
+  ModelCards,
+  OnPremClient,
+  OnPremService,
+  type PredictOutcome,
+} from '../../dist/src/scoring';
 import { startEndpoint } from '../helpers/endpoint';
 import { waitFor } from '../helpers/wait';
 import { Harness, temporaryFolder } from './harness';
@@ -22,10 +30,12 @@ describe('models that were replaced', function () {
   let file: string;
   const open = (key = 'embedded'): void => {
     cards = new ModelCards({ path: file, service: key });
+    const client = (): Promise<ServiceClient> =>
+      Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token }));
     connection = new Connection({
-      key,
+      service:
+        key === 'embedded' ? new EmbeddedService({ open: client }) : new HostedService({ key, open: client }),
       cards,
-      client: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),
     });
   };
   const close = async (): Promise<void> => {
@@ -148,11 +158,14 @@ describe('train rows of models that were replaced', () => {
     const endpoint = await startEndpoint();
     const folder = await temporaryFolder();
     const connection = new Connection({
-      key: 'on-prem',
-      onPrem: true,
+      service: new OnPremService({
+        key: 'on-prem',
+        open: () =>
+          Promise.resolve(
+            new OnPremClient({ client: new EndpointClient({ baseUrl: endpoint.url }), folder }),
+          ),
+      }),
       cards: new ModelCards({ service: 'on-prem' }),
-      client: () =>
-        Promise.resolve(new OnPremPort({ client: new EndpointClient({ baseUrl: endpoint.url }), folder })),
     });
     try {
       for (let at = 1; at <= 8; at++) {

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, type ModelCard, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/scoring';
 import { Harness, temporaryFolder } from './harness';
 
 const rows = (fit: number) =>
@@ -55,7 +55,10 @@ describe('what an import leaves in the embedded service', function () {
     file = path.join(await temporaryFolder(), 'models.json');
     cards = new ModelCards({ path: file, service: 'embedded' });
     client = new ServiceClient({ baseUrl: h.service.url, token: h.service.token });
-    connection = new Connection({ key: 'embedded', cards, client: () => Promise.resolve(client) });
+    connection = new Connection({
+      service: new EmbeddedService({ open: () => Promise.resolve(client) }),
+      cards,
+    });
     gone = await fit(1, 'gone');
     exported = await bytesOf('gone');
     await connection.delete('gone');
@@ -92,9 +95,8 @@ describe('what an import leaves in the embedded service', function () {
   it('stays though it was being removed as the import began; nothing is removed while that is under way', async () => {
     const another = new ModelCards({ path: file, service: 'embedded' });
     const elsewhere = new Connection({
-      key: 'embedded',
+      service: new EmbeddedService({ open: () => Promise.resolve(client) }),
       cards: another,
-      client: () => Promise.resolve(client),
     });
     try {
       await connection.importModel(exported, 'first');

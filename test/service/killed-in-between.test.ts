@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, type ModelCard, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/scoring';
 import { type CrashImage, crashImages } from '../helpers/crash-images';
 import { heatReadings } from '../helpers/heat-readings';
 import { waitFor } from '../helpers/wait';
@@ -31,9 +31,10 @@ describe('killed in the middle of', function () {
     });
   const connect = (at: Harness, own: ModelCards): Connection =>
     new Connection({
-      key: 'embedded',
+      service: new EmbeddedService({
+        open: () => Promise.resolve(new ServiceClient({ baseUrl: at.service.url, token: at.service.token })),
+      }),
       cards: own,
-      client: () => Promise.resolve(new ServiceClient({ baseUrl: at.service.url, token: at.service.token })),
     });
   const fit = (rows: object[], more: object = {}) =>
     connection.train({

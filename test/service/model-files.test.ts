@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { connect, type ModelCard, type ServiceError, type Tabular } from '../../dist/src';
-import { Connection, ModelCards } from '../../dist/src/scoring';
+import { Connection, HostedService, ModelCards } from '../../dist/src/scoring';
 import { crc32c, crc32cToBase64 } from '../doors/table';
 import { unzip, zipOf } from '../doors/util';
 import { editModel, type StoredModel } from '../helpers/edit-model';
@@ -214,7 +214,10 @@ describe('a model in a file', function () {
     const open = (key: string) => {
       const cards = new ModelCards({ service: key });
       const client = () => Promise.reject(new Error('nothing is asked'));
-      return { cards, connection: new Connection({ key, cards, client }) };
+      return {
+        cards,
+        connection: new Connection({ service: new HostedService({ key, open: client }), cards }),
+      };
     };
     const [card] = here.models() as [ModelCard];
     const from = open('https://a.example/svc');

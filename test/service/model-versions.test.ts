@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, ModelCards, type PredictOutcome } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards, type PredictOutcome } from '../../dist/src/scoring';
 import { Harness, temporaryFolder } from './harness';
 
 /** Rows whose answer tells which of the fits they were in: 1000 for the first, 2000 for the second. */
@@ -43,9 +43,10 @@ describe('versions of a model in the embedded service', function () {
     warnings = [];
     cards = new ModelCards({ path: path.join(await temporaryFolder(), 'models.json'), service: 'embedded' });
     connection = new Connection({
-      key: 'embedded',
+      service: new EmbeddedService({
+        open: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),
+      }),
       cards,
-      client: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),
     });
   });
   afterEach(async () => {

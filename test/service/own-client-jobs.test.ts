@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, type ModelCard, ModelCards } from '../../dist/src/scoring';
+import { Connection, HostedService, type ModelCard, ModelCards } from '../../dist/src/scoring';
 import { seededRandom } from '../doors/util';
 import { Harness, temporaryFolder } from './harness';
 
@@ -33,9 +33,11 @@ describe('our client, a submitted fit, a redeploy and a restart of the service',
     const cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'hosted' });
     const warnings: string[] = [];
     const connection = new Connection({
-      key: 'hosted',
+      service: new HostedService({
+        key: 'hosted',
+        open: () => Promise.resolve(new Submitting({ baseUrl: h.service.url, token: h.service.token })),
+      }),
       cards,
-      client: () => Promise.resolve(new Submitting({ baseUrl: h.service.url, token: h.service.token })),
       log: (level, text) => level === 'warn' && warnings.push(text),
     });
     return { connection, cards, warnings };

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceClient } from '../../dist/src/client';
 import {
   Connection,
+  EmbeddedService,
   type Hooks,
   type ModelCard,
   ModelCards,
@@ -44,9 +45,10 @@ describe('a fit that replaces the model only if it is better', function () {
   const open = (): void => {
     cards = new ModelCards({ path: file, service: 'embedded' });
     connection = new Connection({
-      key: 'embedded',
+      service: new EmbeddedService({
+        open: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),
+      }),
       cards,
-      client: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),
     });
   };
   const close = async (): Promise<void> => {

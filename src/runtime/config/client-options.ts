@@ -1,5 +1,5 @@
 import type { ClientOptions } from '../../client/types';
-import type { ServiceKind } from '../../scoring/models/service-key';
+import type { ServiceKind } from '../../scoring/services/service-key';
 import { CONFIG, type FlowProperties } from '../../settings';
 import type { Dialect } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';

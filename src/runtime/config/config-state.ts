@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 
-import type { ClientPort, Connection, ModelCards } from '../../scoring';
-import { serviceKey, type ServiceKind } from '../../scoring/models/service-key';
+import type { Connection, ModelCards } from '../../scoring';
+import type { ServiceWish } from '../../scoring/services/open-service';
+import { serviceKey, type ServiceKind } from '../../scoring/services/service-key';
 import { CONFIG } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/environment';
@@ -23,7 +24,7 @@ import {
 } from './client-options';
 
 /** The embedded service as the config node starts it. */
-export interface EmbeddedService {
+export interface RunningService {
   url: string;
   token: string;
   close(): Promise<void>;
@@ -34,12 +35,12 @@ export type StartEmbedded = (options: {
   log: (level: 'debug' | 'info' | 'warn', text: string) => void;
   /** Called when the service has moved to another address. */
   onMoved?: () => void;
-}) => Promise<EmbeddedService>;
+}) => Promise<RunningService>;
 
 /** What a config node holds for the nodes that use it: one connection, made on first use. */
 export class ConfigState {
   private made: Connection | undefined;
-  private running: Promise<EmbeddedService> | undefined;
+  private running: Promise<RunningService> | undefined;
   private cards: ModelCards | undefined;
   private closed = false;
 
@@ -117,31 +118,6 @@ export class ConfigState {
     }
   }
 
-  /** A client of the service; the embedded one is started. The caller closes it. */
-  async client(): Promise<ClientPort> {
-    const { openClient } = scoring();
-    const common = { ...tuning(this.red, this.node, this.def), log: this.log };
-    const { kind } = this;
-    if (kind === 'embedded') {
-      const service = await this.service();
-      return openClient(kind, { ...common, free: true, baseUrl: service.url, token: service.token });
-    }
-    const baseUrl = this.address();
-    const options = {
-      ...common,
-      baseUrl,
-      token: this.token(),
-      dialect: dialect(this.red, this.node, this.def),
-      tls: tlsOptions(this.red, this.def.tls),
-      proxy: proxyOptions(this.red, this.def.proxy),
-      localUploads: settingsReader(this.red, this.node, CONFIG, this.def)('localUploads'),
-    };
-    return openClient(kind, options, {
-      folder: trainRowsFolder(this.red, baseUrl),
-      requestBytes: requestBytes(this.red, this.node, this.def),
-    });
-  }
-
   /** The model cards of this service, without starting or asking it. Undefined if none are kept, or after close. */
   savedCards(): ModelCards | undefined {
     if (this.closed || this.cards !== undefined) {
@@ -167,18 +143,36 @@ export class ConfigState {
     if (!this.embedded) {
       this.checkRemote();
     }
+    const { Connection, openService } = scoring();
     const key = this.key() ?? '';
-    const { Connection } = scoring();
-    return new Connection({
+    const service = openService(this.kind, {
       key,
-      ...(this.embedded && { learner: this.learner }),
-      onPrem: this.kind === 'onPrem',
-      client: () => this.client(),
-      cards: this.cardsOf(key),
-      concurrency,
-      log: this.log,
+      learner: this.learner,
+      options: this.clientOptions,
+      onWarning: (text) => this.log('warn', text),
     });
+    return new Connection({ service, cards: this.cardsOf(key), concurrency, log: this.log });
   }
+
+  private clientOptions: ServiceWish['options'] = async () => {
+    const common = { ...tuning(this.red, this.node, this.def), log: this.log };
+    if (this.embedded) {
+      const { url: baseUrl, token } = await this.service();
+      return { ...common, baseUrl, token };
+    }
+    const baseUrl = this.address();
+    return {
+      ...common,
+      baseUrl,
+      token: this.token(),
+      dialect: dialect(this.red, this.node, this.def),
+      tls: tlsOptions(this.red, this.def.tls),
+      proxy: proxyOptions(this.red, this.def.proxy),
+      localUploads: settingsReader(this.red, this.node, CONFIG, this.def)('localUploads'),
+      folder: trainRowsFolder(this.red, baseUrl),
+      requestBytes: requestBytes(this.red, this.node, this.def),
+    };
+  };
 
   private cardsOf(key: string): ModelCards {
     this.cards ??= new (modelCards())({
@@ -203,7 +197,7 @@ export class ConfigState {
     );
   }
 
-  private service(): Promise<EmbeddedService> {
+  private service(): Promise<RunningService> {
     this.running ??= this.startEmbedded({
       dataDir: serviceFolder(this.red),
       log: this.log,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import type { ModelCards } from '../../scoring';
-import type { ServiceKind } from '../../scoring/models/service-key';
+import type { ServiceKind } from '../../scoring/services/service-key';
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
 import { defaultState } from '../config/default-service';

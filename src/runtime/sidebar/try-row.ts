@@ -43,7 +43,7 @@ export async function tryRow(red: Red, id: string, { model, row }: TryRequest): 
         missingColumns: 'fill',
         property,
         // Of other services causes are asked by hundreds of rows more.
-        explain: connection.key === 'embedded',
+        explain: connection.service.tellsCauses,
       },
       { signal: AbortSignal.timeout(TIMEOUT_MS) },
     )

@@ -1,8 +1,8 @@
 import { AbortWatch } from '../../util/abort';
 import { ServiceError, toServiceError } from '../../wire/service-error';
+import { closedError } from '../closed-error';
 import type { PredictLoad } from '../types';
 import { type BatchingOptions, BatchQueues } from './batch-queues';
-import { closedError } from './closed-error';
 import { Fifo } from './fifo';
 import { LoadReport } from './load-report';
 import { OrderedDelivery, Outbox } from './ordered-delivery';

@@ -224,14 +224,14 @@ async function announceCost(
   { rows, kept }: Holdout,
   hooks: Hooks,
 ): Promise<void> {
-  if (context.key === 'embedded' || context.onPrem) {
+  if (!context.service.isMetered) {
     return;
   }
   const what = `Comparing the new model with the one in charge takes one more fit and two predicts of ${rows} rows`;
   try {
-    const limits = await context.limits.forChecks(hooks.signal);
+    const limits = await context.service.limits.forChecks(hooks.signal);
     const request = predictToEstimate(limits, champion, { train: kept, test: rows });
-    const cost = 2 * (await context.costs.estimate(request, hooks.signal));
+    const cost = 2 * (await context.service.costs.estimate(request, hooks.signal));
     if (cost > 0) {
       hooks.onWarning?.(
         `${what}, which are estimated to cost ${cost}. To do without, set Replace the model to always.`,

@@ -1,29 +1,24 @@
 import type { Semaphore } from '../../util/semaphore';
+import { ServiceError } from '../../wire/service-error';
 import type { ModelCards } from '../models/cards/model-cards';
-import type { ClientPort } from './client-port';
-import type { CostEstimates } from './cost';
-import type { LimitsCache } from './limits-cache';
-import type { Reach } from './reach';
+import type { Service } from '../services/service';
 
 /** What a connection lends to the work of its nodes. */
 export interface Context {
-  /** Key of the service. */
-  readonly key: string;
-  /** What fits there, where that is known: a newer one makes another model of the same train set. */
-  readonly learner?: string;
-  /** The service is an endpoint of one stateless route, which keeps nothing. */
-  readonly onPrem: boolean;
-  /** The service finds rows that repeat others by itself, and learns from them and scores them once. */
-  readonly findsCopies: boolean;
-  /** Tables go over a network: their files are compressed. */
-  readonly compress: boolean;
-  readonly client: () => Promise<ClientPort>;
+  readonly service: Service;
   readonly cards: ModelCards;
-  readonly reach: Reach;
-  readonly limits: LimitsCache;
-  readonly costs: CostEstimates;
   /** Predicts at a time, over all predictors. */
   readonly slots: Semaphore;
   /** Predictors at work, to be closed with the connection. */
   readonly predictors: Set<{ close: () => Promise<void> }>;
+}
+
+/** @throws ServiceError `config.invalid` where the service knows no ids of uploads */
+export function assertKeepsUploads({ service }: Pick<Context, 'service'>, what: string): void {
+  if (!service.keepsUploads) {
+    throw new ServiceError(
+      'config.invalid',
+      `An on-premises endpoint keeps no uploads, so ${what}. Give the table to the fit node or the predict node.`,
+    );
+  }
 }

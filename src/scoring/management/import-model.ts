@@ -2,6 +2,8 @@ import { cloneJson } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { readReference } from '../reference/read-reference';
+import type { Service } from '../services/service';
+import { serviceInWords } from '../services/service-key';
 import type { Hooks, ModelCard } from '../types';
 import { cardIn } from './imported-card';
 import { MAX_MODEL_FILE_BYTES, readModelFile, unreadableModel } from './model-file';
@@ -29,19 +31,18 @@ export async function importModel(
       `The file has ${file.length} bytes; a model may have ${MAX_MODEL_FILE_BYTES}.`,
     );
   }
-  const { cards } = context;
+  const { cards, service } = context;
   const { card: given, reference: givenReference, model } = await readModelFile(file);
   const card = cardIn(given);
   card.name = name ?? card.name;
   cards.assertFree(card.name);
-  assertSameService(context, card);
-  let id = card.fitted_train_set_id;
-  if (context.key === 'embedded') {
-    if (model === undefined) {
-      throw unreadableModel('it holds the card of the model alone');
-    }
-    id = await sendModel(context, model, signal);
+  if (card.service !== service.key) {
+    throw new ServiceError(
+      'config.invalid',
+      `This is a model of ${serviceInWords(card.service)}: import it into a configuration of that service.`,
+    );
   }
+  const id = await takenId(service, card.fitted_train_set_id, model, signal);
   // Where there is no card in the end, or this process is killed before, the model goes again.
   await cards.discard({ fitted: id, upload: card.train_set_upload_id });
   const reference = readReference(givenReference);
@@ -55,31 +56,23 @@ export async function importModel(
   return cloneJson(kept);
 }
 
-/** Hands the model to the embedded service, which says what is wrong with one that it cannot use. */
-async function sendModel(context: Context, model: Buffer, signal: AbortSignal | undefined): Promise<string> {
-  const client = await context.client();
+/** The id of the model here; the service says what is wrong with one that it cannot use. */
+async function takenId(
+  service: Service,
+  fittedId: string,
+  model: Buffer | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  let id: string | undefined;
   try {
-    return await client.importModel!(model, { signal, timeoutMs: IMPORT_MS });
+    id = await service.takeModel(fittedId, model, { signal, timeoutMs: IMPORT_MS });
   } catch (thrown) {
     const error = toServiceError(thrown);
     const [, said] = /\(422\): (.*?)\.?$/s.exec(error.message) ?? [];
     throw error.code === 'validation.failed' && said !== undefined ? unreadableModel(said) : error;
   }
-}
-
-/** Where a model is cannot be changed by a file: only the embedded service takes it with it. */
-function assertSameService({ key, onPrem }: Context, { service }: ModelCard): void {
-  if (service !== key) {
-    const place = service === 'embedded' ? 'the embedded service' : service;
-    throw new ServiceError(
-      'config.invalid',
-      `This is a model of ${place}: import it into a configuration of that service.`,
-    );
+  if (id === undefined) {
+    throw unreadableModel('it holds the card of the model alone');
   }
-  if (onPrem) {
-    throw new ServiceError(
-      'config.invalid',
-      'The model of an endpoint that keeps none is its train rows, which no file holds: fit it here.',
-    );
-  }
+  return id;
 }

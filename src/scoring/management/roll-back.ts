@@ -1,5 +1,4 @@
 import { cloneJson } from '../../util/json';
-import { toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import type { Hooks, ModelCard } from '../types';
 
@@ -17,11 +16,11 @@ export async function rollBack(
   context: Context,
   name: string,
   to: true | number,
-  hooks: Hooks,
+  { signal }: Hooks,
 ): Promise<ModelCard> {
-  const { cards } = context;
+  const { cards, service } = context;
   for (let id = cards.rollBackTo(name, to); ; id = cards.rollBackTo(name, to)) {
-    if (await isThere(context, id, hooks)) {
+    if (await service.hasModel(id, { signal, timeoutMs: STATUS_MS })) {
       break;
     }
     cards.markDead(id);
@@ -29,18 +28,4 @@ export async function rollBack(
   const card = cloneJson(cards.rollBack(name, to));
   await cards.flush();
   return card;
-}
-
-/** Whether a model may be there: only the embedded service is sure to say so without a prediction. */
-async function isThere(context: Context, id: string, { signal }: Hooks): Promise<boolean> {
-  if (context.key !== 'embedded') {
-    return true;
-  }
-  const client = await context.client();
-  try {
-    await client.resumeFit?.(id, { signal, timeoutMs: STATUS_MS });
-    return true;
-  } catch (thrown) {
-    return toServiceError(thrown).cause?.status !== 404;
-  }
 }

@@ -145,7 +145,7 @@ async function scoreTogether(
   const columns = columnsOf(messages, model);
   const counts = messages.map(({ payload }) => payload.table.rowCount);
   const offsets = offsetsOf(model, columns, batch);
-  const file = await encodeBatches(columns, [batch], { compress: run.context.compress, signal });
+  const file = await encodeBatches(columns, [batch], { compress: !run.context.service.isLocal, signal });
   let scored: Scored;
   try {
     scored = await scoreFile(run.context, model, file, options);

@@ -29,7 +29,7 @@ export class SingleRows {
   /** A test set of so many rows was predicted. */
   note({ context, settings, warn }: Run, model: ResolvedModel, rows: number): void {
     this.inARow = rows === 1 ? this.inARow + 1 : 0;
-    if (this.inARow < STREAM || this.isSaid || context.key === 'embedded' || context.onPrem) {
+    if (this.inARow < STREAM || this.isSaid || !context.service.isMetered) {
       return;
     }
     this.isSaid = true;
@@ -47,8 +47,11 @@ async function warnOfCharge(
 ): Promise<void> {
   const signal = AbortSignal.timeout(ESTIMATE_MS);
   const costOf = async (test: number): Promise<number> => {
-    const limits = await context.limits.forChecks(signal);
-    return context.costs.estimate(predictToEstimate(limits, model, { train: model.trainRows, test }), signal);
+    const limits = await context.service.limits.forChecks(signal);
+    return context.service.costs.estimate(
+      predictToEstimate(limits, model, { train: model.trainRows, test }),
+      signal,
+    );
   };
   try {
     const one = await costOf(1);

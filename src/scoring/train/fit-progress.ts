@@ -1,4 +1,3 @@
-import type { ClientPort } from '../context/client-port';
 import type { Context } from '../context/context';
 import type { Hooks } from '../types';
 
@@ -7,12 +6,10 @@ const TICK_MS = 1000;
 const ASK_AFTER_S = 2;
 
 /**
- * Reports every second how long a fit has run and, on the embedded service, how far it is; the specification has no
- * route to ask a hosted service.
+ * Reports every second how long a fit has run and, where the service tells it, how far it is.
  */
 export function followFit(
-  context: Context,
-  client: ClientPort,
+  { service }: Pick<Context, 'service'>,
   uploadId: string,
   { onStatus, signal }: Hooks,
 ): { end: () => void } {
@@ -30,7 +27,7 @@ export function followFit(
     asking = true;
     try {
       const options = { signal: ended.signal, timeoutMs: 5 * TICK_MS };
-      const known = await client.fitProgress?.(uploadId, options);
+      const known = await service.fitProgress(uploadId, options);
       // Folds end in any order: progress never goes back.
       if (known !== undefined && known > (fraction ?? 0)) {
         fraction = known;
@@ -44,7 +41,7 @@ export function followFit(
   report();
   const timer = setInterval(() => {
     report();
-    if (context.key === 'embedded' && !asking && elapsed() >= ASK_AFTER_S && signal?.aborted !== true) {
+    if (!asking && elapsed() >= ASK_AFTER_S && signal?.aborted !== true) {
       void ask();
     }
   }, TICK_MS);

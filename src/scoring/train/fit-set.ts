@@ -59,10 +59,12 @@ export function fittingOf(
   checkThresholdChoices(request, task, upload.classes);
   const lineage = set?.lineage ?? uploadedLineage(upload, request);
   const fingerprint =
-    upload.hash === '' ? undefined : fingerprintOf(upload, task, { ...request, lineage }, context.learner);
+    upload.hash === ''
+      ? undefined
+      : fingerprintOf(upload, task, { ...request, lineage }, context.service.learner);
   return {
     ...{ request, upload, set, task, lineage, fingerprint },
-    ...(isHostedThinking(context.key, request) && {
+    ...(isHostedThinking(context.service, request) && {
       thinkingFolds: thinkingFoldsOf(
         lineage,
         request.folds,
@@ -87,8 +89,8 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
     await announceCost(context, { columns: upload.columns, options }, set.holdout, hooks);
   }
   for (const warning of [
-    ...thinkingWarnings(context.key, request, upload.rows),
-    ...(isHostedThinking(context.key, request)
+    ...thinkingWarnings(context.service, request, upload.rows),
+    ...(isHostedThinking(context.service, request)
       ? thinkingFoldWarnings(fitting.lineage, fitting.thinkingFolds)
       : []),
   ]) {
@@ -218,12 +220,12 @@ function cardOf(
     ...(task === 'classification' && upload.classes !== undefined && { classes: upload.classes }),
     rows: upload.rows,
     options: request.options ?? {},
-    service: context.key,
+    service: context.service.key,
     fitted_at: new Date().toISOString(),
     ...lineage,
     ...(thinkingFolds !== undefined && { thinking_folds: thinkingFolds }),
     cleaned: upload.cleaned,
-    ...(context.onPrem && { keeps_rows: true as const }),
+    ...(!context.service.keepsUploads && { keeps_rows: true as const }),
     fitted_train_set_id: fittedId,
     train_set_upload_id: uploadId,
   };
@@ -247,13 +249,13 @@ function uploadedLineage(
   return lineageOf({ order: known ?? 'none', group, embargo, trainedUntil }, undefined);
 }
 
-/** The options of the fit request: only the embedded service is told how to draw folds, and the user's options win. */
+/** The options of the fit request: how to draw folds is told where the service takes it, and the user's options win. */
 function fitOptions(
-  { key }: Context,
+  { service }: Context,
   options: Record<string, unknown>,
   folds: Record<string, unknown> | undefined,
 ): Record<string, unknown> {
-  if (key !== 'embedded' || folds === undefined) {
+  if (!service.takesFolds || folds === undefined) {
     return options;
   }
   const own = isObject(options.inference_config) ? options.inference_config : {};

@@ -9,33 +9,10 @@ import { withThresholds } from './report/fit-threshold';
 import { keepReference } from './report/keep-reference';
 import { readReport } from './report/report';
 
-/** A smaller train set is fitted directly, without asking which size the service calls large. */
-const MIN_BACKGROUND_BYTES = 1024 * 1024;
-/** The size from which a fit runs in the background, if the service does not say. */
-const BACKGROUND_BYTES = 50 * 1024 * 1024;
-const SETTINGS_MS = 10_000;
-
 /** The result of a fit, with what the specification does not have. */
 export interface FitAnswer {
   fittedId: string;
   report?: unknown;
-}
-
-/** Whether a train set of this size is fitted in the background, and how long that may take, in milliseconds. */
-export async function backgroundFit(
-  context: Context,
-  bytes: number,
-  signal: AbortSignal | undefined,
-): Promise<{ background?: boolean; backgroundMs?: number }> {
-  const client = await context.client();
-  if (context.key === 'embedded' || bytes < MIN_BACKGROUND_BYTES || client.getSettings === undefined) {
-    return {};
-  }
-  // A service without these settings may still have the route.
-  const settings = await client.getSettings({ signal, timeoutMs: SETTINGS_MS }).catch(() => undefined);
-  const { use_above_trainset_size_bytes: threshold = BACKGROUND_BYTES, poll_timeout_secs: seconds } =
-    settings?.async_settings ?? {};
-  return { background: bytes > threshold, backgroundMs: seconds === undefined ? undefined : seconds * 1000 };
 }
 
 /** Whether the fit may still be running after this error. */
@@ -53,9 +30,8 @@ export async function resumedFit(
   hooks: Hooks,
 ): Promise<FitAnswer | undefined> {
   const { fitted_train_set_id: id } = pending.card;
-  const client = await context.client();
   try {
-    const answer = await client.resumeFit?.(id, { signal: hooks.signal });
+    const answer = await context.service.resumeFit(id, { signal: hooks.signal });
     context.cards.removePending(id);
     return answer === undefined ? undefined : { fittedId: id, report: answer.report };
   } catch (thrown) {

@@ -10,11 +10,7 @@ const DELETE_MS = 30_000;
  * the next time.
  */
 export async function releaseFormer(context: Context, { signal }: Hooks): Promise<void> {
-  const { cards } = context;
-  if (context.key !== 'embedded' && !context.onPrem) {
-    return;
-  }
-  const client = await context.client();
+  const { cards, service } = context;
   const tried = new Set<string>();
   for (;;) {
     // Looked up again each time: since the last removal a model may be in use, or have been imported.
@@ -25,7 +21,9 @@ export async function releaseFormer(context: Context, { signal }: Hooks): Promis
     const { fitted, upload } = next;
     tried.add(fitted);
     try {
-      await client.deleteDataset?.(upload ?? fitted, { signal, timeoutMs: DELETE_MS });
+      if (!(await service.remove(upload ?? fitted, { signal, timeoutMs: DELETE_MS }))) {
+        return;
+      }
     } catch (thrown) {
       const { code } = toServiceError(thrown);
       if (code !== 'not_found') {

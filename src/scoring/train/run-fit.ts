@@ -3,7 +3,7 @@ import type { System, ThinkingFolds } from '../../wire/types';
 import type { Context } from '../context/context';
 import type { Hooks, Task, TrainRequest, UploadCard } from '../types';
 import { followFit } from './fit-progress';
-import { backgroundFit, type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
+import { type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
 import { sendTrainSet, type TrainSet } from './train-set/train-set';
 
 type Fitted = FitAnswer & { uploadId: string };
@@ -28,7 +28,7 @@ export async function fitUnderWay(
     return undefined;
   }
   const uploadId = pending.card.train_set_upload_id;
-  const following = followFit(context, await context.client(), uploadId, hooks);
+  const following = followFit(context, uploadId, hooks);
   try {
     const answer = await resumedFit(context, pending, hooks);
     return answer && { ...answer, uploadId };
@@ -84,14 +84,15 @@ async function fit(
   hooks: Hooks,
   steps: FitSteps,
 ): Promise<FitAnswer> {
-  const client = await context.client();
+  const { service } = context;
+  const client = await service.client();
   const { thinking, systems, options, thinkingFolds } = request;
   const { signal } = hooks;
-  const where = await backgroundFit(context, upload.bytes, signal);
-  const following = followFit(context, client, upload.id, hooks);
+  const where = await service.backgroundFit(upload.bytes, signal);
+  const following = followFit(context, upload.id, hooks);
   let pendingId: string | undefined;
   try {
-    const answer = await context.reach.of(
+    const answer = await service.reach.of(
       client.fit(
         {
           train_set_upload_id: upload.id,

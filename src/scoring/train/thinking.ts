@@ -1,5 +1,6 @@
 import type { Column } from '../../table';
 import type { ThinkingFolds } from '../../wire/types';
+import type { Service } from '../services/service';
 import type { TrainRequest } from '../types';
 import type { Lineage } from './train-set/row-plan';
 
@@ -9,15 +10,19 @@ const MAX_SECONDS = 2400;
 
 /** Whether a hosted service is to think, which draws folds of its own. */
 export function isHostedThinking(
-  key: string,
+  { thinks }: Pick<Service, 'thinks'>,
   { thinking, systems }: Pick<TrainRequest, 'thinking' | 'systems'>,
 ): boolean {
-  return key !== 'embedded' && (thinking?.effort !== undefined || systems?.includes('thinking') === true);
+  return thinks && (thinking?.effort !== undefined || systems?.includes('thinking') === true);
 }
 
 /** What a hosted service will probably say of a thinking fit, said before a table is uploaded in vain. */
-export function thinkingWarnings(key: string, request: TrainRequest, rows: number): string[] {
-  if (!isHostedThinking(key, request)) {
+export function thinkingWarnings(
+  service: Pick<Service, 'thinks'>,
+  request: TrainRequest,
+  rows: number,
+): string[] {
+  if (!isHostedThinking(service, request)) {
     return [];
   }
   const { thinking } = request;

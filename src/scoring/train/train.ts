@@ -1,7 +1,6 @@
 import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
-import type { Context } from '../context/context';
-import { assertKeepsUploads, checkOnPremFit } from '../context/on-prem';
+import { assertKeepsUploads, type Context } from '../context/context';
 import type { FitUnderWay, PutModel } from '../models/cards/fits-under-way';
 import { assertPlain } from '../models/options';
 import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
@@ -20,7 +19,7 @@ export async function train(
   put: FitUnderWay['done'],
 ): Promise<TrainResult> {
   assertPlain(request.options, 'options');
-  checkOnPremFit(context, request, hooks);
+  context.service.checkFit(request, hooks);
   const { trainSetUploadId } = request;
   if (trainSetUploadId !== undefined) {
     assertKeepsUploads(context, 'a fit takes no msg.train_set_upload_id');
@@ -50,7 +49,7 @@ export async function train(
 }
 
 /** @throws ServiceError `table.empty` where there is no table */
-export function setRequestOf({ key, onPrem }: Context, request: TrainRequest): TrainSetRequest {
+export function setRequestOf({ service }: Context, request: TrainRequest): TrainSetRequest {
   const { table, target, task = 'auto', options = {}, order = 'auto' } = request;
   if (table === undefined) {
     throw new ServiceError(
@@ -58,12 +57,12 @@ export function setRequestOf({ key, onPrem }: Context, request: TrainRequest): T
       'There is no table: the message holds neither rows nor an upload id.',
     );
   }
-  // An endpoint that takes no files gets the rows, which are read again here.
+  // Where no files are sent, their format is ours: they are read again here.
   return {
     ...request,
-    ...(onPrem && { format: undefined }),
+    ...(!service.keepsUploads && { format: undefined }),
     ...{ table, target, task, options, order },
-    sendsFoldColumns: isHostedThinking(key, request),
+    sendsFoldColumns: isHostedThinking(service, request),
   };
 }
 

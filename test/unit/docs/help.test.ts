@@ -107,7 +107,7 @@ const ANY_CALL = [
 ];
 const AN_UPLOAD = ['upload.failed', 'upload.expired', 'duplicate', 'limit.exceeded'];
 const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string[] }> = {
-  limits: { work: 'scoring/context/limits-cache', calls: ANY_CALL },
+  limits: { work: 'scoring/services/limits-cache', calls: ANY_CALL },
   upload: { work: 'scoring/upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
   fit: {
     work: 'scoring/train/train',
@@ -117,7 +117,7 @@ const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string
     work: 'scoring/predict/predictor',
     calls: [...ANY_CALL, ...AN_UPLOAD, 'predict.unknown', 'model.unknown', 'budget.exceeded'],
   },
-  cost: { work: 'scoring/context/cost', calls: ANY_CALL },
+  cost: { work: 'scoring/services/costs', calls: ANY_CALL },
   series: { work: 'series/index', calls: ['table.invalid', 'closed', 'internal'] },
   anomaly: { work: 'anomaly/index', calls: ['table.invalid', 'closed', 'internal'] },
   watch: { work: 'watch/index', calls: ['table.invalid', 'closed', 'internal'] },

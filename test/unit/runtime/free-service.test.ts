@@ -23,7 +23,7 @@ describe('A predict that a service ended', () => {
     const node = Object.assign(fakeNode(), { credentials: { token: service.token } });
     const embedded = { url: service.url, token: service.token, close: () => Promise.resolve() };
     const state = new ConfigState(red, node, def as never, () => Promise.resolve(embedded), 'test');
-    return (await state.client()) as Client;
+    return (await state.connection().service.client()) as Client;
   };
 
   for (const [kind, def, code, charged] of [

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 
-import { Connection, ModelCards } from '../../../dist/src/scoring';
-import type { ClientPort } from '../../doors/scoring';
+import { Connection, HostedService, ModelCards } from '../../../dist/src/scoring';
+import type { ServiceClient } from '../../doors/client';
 import { type Bench, bench, codeOf, history, row } from './stand-in';
 
 async function within<Result>(ms: number, promise: Promise<Result>): Promise<Result> {
@@ -25,11 +25,10 @@ describe('Connection.close', () => {
 
   it('settles everything while the client is still being made, and closes it when it is there', async () => {
     let closed = 0;
-    let made: (client: ClientPort) => void = () => undefined;
+    let made: (client: ServiceClient) => void = () => undefined;
     const connection = new Connection({
-      key: 'slow',
+      service: new HostedService({ key: 'slow', open: () => new Promise((resolve) => (made = resolve)) }),
       cards: new ModelCards({ service: 'slow' }),
-      client: () => new Promise((resolve) => (made = resolve)),
     });
     const fit = codeOf(connection.train({ table: { value: history() }, target: 'species', model: 'm' }));
     const waiting = codeOf(connection.predict({ table: { value: row(1) }, model: 'm' }));
@@ -38,7 +37,7 @@ describe('Connection.close', () => {
     const closing = connection.close();
     assert.deepEqual(await within(500, Promise.all([fit, waiting, limits])), ['closed', 'closed', 'closed']);
     await within(3000, closing);
-    made({ close: () => Promise.resolve(closed++).then(() => undefined) } as ClientPort);
+    made({ close: () => Promise.resolve(closed++).then(() => undefined) } as unknown as ServiceClient);
     await new Promise(setImmediate);
     assert.equal(closed, 1);
   });

@@ -2,9 +2,8 @@ import { strict as assert } from 'node:assert';
 
 import fc from 'fast-check';
 
-import { Connection, ModelCards, type PredictOutcome } from '../../../dist/src/scoring';
-import type { PredictCall, TestSetUpload } from '../../doors/client';
-import type { ClientPort } from '../../doors/scoring';
+import { Connection, HostedService, ModelCards, type PredictOutcome } from '../../../dist/src/scoring';
+import type { PredictCall, ServiceClient, TestSetUpload } from '../../doors/client';
 import { ServiceError } from '../../doors/wire';
 import { decodeTable } from '../../helpers/strict-tables';
 
@@ -17,10 +16,10 @@ interface Flight {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A client without a network, whose predictions are the `id` of each row, and whose timing is as told. */
-function fakeClient(flights: readonly Flight[], refused: ReadonlySet<number>): ClientPort {
+function fakeClient(flights: readonly Flight[], refused: ReadonlySet<number>): ServiceClient {
   const uploads = new Map<string, number[]>();
   let flown = 0;
-  const fake: Partial<ClientPort> = {
+  const fake: Partial<ServiceClient> = {
     getModelLimits: () => Promise.resolve({ max_model_limit: { test_set_max_rows: 15 } }),
     uploadTestSet: async ({ x }: TestSetUpload) => {
       const chunks: Buffer[] = [];
@@ -51,7 +50,7 @@ function fakeClient(flights: readonly Flight[], refused: ReadonlySet<number>): C
     },
     close: () => Promise.resolve(),
   };
-  return fake as ClientPort;
+  return fake as ServiceClient;
 }
 
 describe('Predictor, any interleaving', () => {
@@ -100,8 +99,10 @@ describe('Predictor, any interleaving', () => {
             fitted_at: '2026-01-01T00:00:00.000Z',
           });
           const connection = new Connection({
-            key: 'fake',
-            client: () => Promise.resolve(fakeClient(flights, refused)),
+            service: new HostedService({
+              key: 'fake',
+              open: () => Promise.resolve(fakeClient(flights, refused)),
+            }),
             cards,
             concurrency: 2,
           });

@@ -3,11 +3,11 @@ import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 
 import {
-  type ClientPort,
   LimitsCache,
   limitSetOf,
   maxAnswerRows,
   maxTestRows,
+  type ServiceCalls,
   sizeExcess,
   testExcess,
   trainExcess,
@@ -117,7 +117,7 @@ describe('LimitsCache', () => {
         const answer = answers[Math.min(asked++, answers.length - 1)]!;
         return answer instanceof ServiceError ? Promise.reject(answer) : Promise.resolve(answer);
       },
-    } as unknown as ClientPort;
+    } as unknown as ServiceCalls;
     const limits = new LimitsCache(
       () => Promise.resolve(client),
       (text) => warnings.push(text),

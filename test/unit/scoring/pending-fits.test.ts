@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Connection, type ModelCard } from '../../../dist/src/scoring';
+import { Connection, HostedService, type ModelCard } from '../../../dist/src/scoring';
 import { ServiceClient } from '../../doors/client';
 import { ModelCards } from '../../doors/scoring';
 import { inTurn, startStrictService, type StrictService } from '../../helpers/strict-service';
@@ -39,8 +39,7 @@ describe('a fit that goes on in the service', () => {
     const cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'hosted' });
     const client = new ServiceClient({ baseUrl: service.url, token: service.token, timeoutMs, retries: 0 });
     const connection = new Connection({
-      key: 'hosted',
-      client: () => Promise.resolve(client),
+      service: new HostedService({ key: 'hosted', open: () => Promise.resolve(client) }),
       cards,
       log: (level, text) => level === 'warn' && warnings.push(text),
     });

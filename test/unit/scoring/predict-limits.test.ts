@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { Connection, type StatusEvent } from '../../../dist/src/scoring';
+import { Connection, HostedService, type StatusEvent } from '../../../dist/src/scoring';
 import { ServiceClient } from '../../doors/client';
 import type { ServiceError } from '../../doors/wire';
 import { ask, benchWithModel, probability, sizesOf } from './predict-bench';
@@ -92,8 +92,7 @@ describe('Predictor, limits of a test set', () => {
       return real(request, { ...options, onProgress: undefined });
     };
     const connection = new Connection({
-      key: at.service.url,
-      client: () => Promise.resolve(client),
+      service: new HostedService({ key: at.service.url, open: () => Promise.resolve(client) }),
       cards: at.cards,
     });
     try {

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 
 import {
   Connection,
+  HostedService,
   type ModelCard,
   type PredictOutcome,
   type PredictRequest,
@@ -214,9 +215,11 @@ describe('Predictor', () => {
     try {
       // The cards of another place know nothing of the model.
       const connection = new Connection({
-        key: at.service.url,
-        client: () =>
-          Promise.resolve(new ServiceClient({ baseUrl: at.service.url, token: at.service.token })),
+        service: new HostedService({
+          key: at.service.url,
+          open: () =>
+            Promise.resolve(new ServiceClient({ baseUrl: at.service.url, token: at.service.token })),
+        }),
         cards: other.cards,
       });
       const predictor = connection.predictor();

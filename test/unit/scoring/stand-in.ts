@@ -5,6 +5,8 @@ import path from 'node:path';
 import {
   Connection,
   type ConnectionOptions,
+  EmbeddedService,
+  HostedService,
   ModelCards,
   type PredictOutcome,
 } from '../../../dist/src/scoring';
@@ -20,7 +22,10 @@ export interface Bench {
   logs: string[];
   /** Another connection to the same service with the same cards. */
   connect(
-    options?: Partial<ConnectionOptions> & { client?: never; clientOptions?: Partial<ClientOptions> },
+    options?: Partial<Omit<ConnectionOptions, 'service'>> & {
+      learner?: string;
+      clientOptions?: Partial<ClientOptions>;
+    },
   ): Connection;
   close(): Promise<void>;
 }
@@ -31,18 +36,22 @@ export async function bench(options: StrictOptions = {}): Promise<Bench> {
   const cards = new ModelCards({ service: service.url });
   const logs: string[] = [];
   const opened: Connection[] = [];
-  const connect: Bench['connect'] = ({ clientOptions, ...more } = {}) => {
+  const connect: Bench['connect'] = ({ clientOptions, learner, ...more } = {}) => {
     const connection = new Connection({
-      key: service.url,
-      client: () =>
-        Promise.resolve(
-          new ServiceClient({
-            baseUrl: service.url,
-            token: service.token,
-            timeoutMs: 20_000,
-            ...clientOptions,
-          }),
-        ),
+      service: new HostedService({
+        key: service.url,
+        learner,
+        open: () =>
+          Promise.resolve(
+            new ServiceClient({
+              baseUrl: service.url,
+              token: service.token,
+              timeoutMs: 20_000,
+              ...clientOptions,
+            }),
+          ),
+        onWarning: (text) => logs.push(text),
+      }),
       cards,
       log: (level, text) => {
         if (level === 'warn') {
@@ -76,8 +85,7 @@ export function embeddedBench(): { connection: Connection; folder: string } {
     at.service = await startService({ dataDir: path.join(at.folder, 'service') });
     const { url: baseUrl, token } = at.service;
     at.connection = new Connection({
-      key: 'embedded',
-      client: () => Promise.resolve(new ServiceClient({ baseUrl, token })),
+      service: new EmbeddedService({ open: () => Promise.resolve(new ServiceClient({ baseUrl, token })) }),
       cards: new ModelCards({ service: 'embedded' }),
     });
   });

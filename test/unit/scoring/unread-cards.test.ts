@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Connection } from '../../../dist/src/scoring';
+import { Connection, EmbeddedService } from '../../../dist/src/scoring';
 import { type FittedModel, ModelCards } from '../../doors/scoring';
 import { failing } from '../../helpers/failing-files';
 
@@ -103,7 +103,10 @@ describe('A file of model cards that cannot be read or written now', () => {
           /models\.json are left alone: a newer version .*format 2; this one reads 1\): update the package/,
       };
       assert.throws(() => cards.assertUsable(), told);
-      const connection = new Connection({ key: 'embedded', cards, client: () => assert.fail('is asked') });
+      const connection = new Connection({
+        service: new EmbeddedService({ open: () => assert.fail('is asked') }),
+        cards,
+      });
       for (const tried of [
         connection.train({ table: { value: [{ x: 1, wear: 2 }] }, target: 'wear', model: 'pump' }),
         connection.predict({ table: { value: { x: 1 } }, model: 'pump' }),

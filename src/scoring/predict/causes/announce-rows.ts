@@ -16,14 +16,14 @@ export async function announceRows(
   rows: number,
   what: string,
 ): Promise<void> {
-  if (context.key === 'embedded') {
+  if (context.service.isLocal) {
     return;
   }
-  const limits = await context.limits.forChecks(signal);
+  const limits = await context.service.limits.forChecks(signal);
   const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
   let price: string;
   try {
-    const cost = context.onPrem ? 0 : await context.costs.estimate(request, signal);
+    const cost = !context.service.isMetered ? 0 : await context.service.costs.estimate(request, signal);
     price = cost > 0 ? `, estimated to cost ${cost}` : '';
   } catch {
     signal.throwIfAborted();

@@ -32,7 +32,7 @@ export class LegacyTable extends MessageTable {
     const rows = readBatches(source, columns, { signal });
     const file = await encodeBatches(columns, rows, { format: 'csv', signal });
     try {
-      const client = await context.client();
+      const client = await context.service.client();
       const request = { data, file, ...(options.retryPredict === true && { retryAmbiguous: true }) };
       const result = await client.predictLegacy(request, { signal });
       if (result.rows !== file.rows) {

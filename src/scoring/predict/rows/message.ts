@@ -1,8 +1,7 @@
 import { reasonOf } from '../../../util/reason';
 import { ServiceError } from '../../../wire/service-error';
 import type { QueuedMessage } from '../../batching/queued-message';
-import type { Context } from '../../context/context';
-import { assertKeepsUploads } from '../../context/on-prem';
+import { assertKeepsUploads, type Context } from '../../context/context';
 import {
   type ModelReference,
   modelReference,

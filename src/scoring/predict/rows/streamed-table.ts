@@ -107,7 +107,7 @@ export class StreamedTable extends LoneTable {
       return undefined;
     }
     const rows = await rowsPerTestSet(context, model, columns.length, signal);
-    const { dataset_max_size_bytes: bytes } = await context.limits.forChecks(signal);
+    const { dataset_max_size_bytes: bytes } = await context.service.limits.forChecks(signal);
     return fileAsIs(this.opened.source, columns, { signal, most: { rows, bytes } });
   }
 }

@@ -71,7 +71,7 @@ export async function scoreInParts(
   try {
     for (let part = 0; failure === undefined && (await reader.more()); part++) {
       const file = await encodeBatches(columns, reader.take(rowsPerPart), {
-        compress: context.compress,
+        compress: !context.service.isLocal,
         signal: controller.signal,
       });
       const onProgress = uploads.begin(file);

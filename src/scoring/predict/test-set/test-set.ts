@@ -30,7 +30,7 @@ export interface ScoreOptions {
   forceRefit?: boolean;
   /** Once it is used up, no predict is repeated. */
   budget?: Budget;
-  /** What the embedded service should explain as it predicts. */
+  /** What to explain with the prediction, where the service tells causes. */
   explain?: ExplainWish;
   onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
@@ -65,14 +65,14 @@ export async function scoreFile(
 ): Promise<Scored> {
   const { signal } = options;
   await checkCost(context, model, file.rows, options);
-  const excess = sizeExcess(await context.limits.forChecks(signal), file.bytes);
-  // An on-premises endpoint gets the rows in as many requests as their size needs.
-  if (excess.length > 0 && !context.onPrem) {
+  const excess = sizeExcess(await context.service.limits.forChecks(signal), file.bytes);
+  // Where no upload is kept, the rows go in as many requests as their size needs.
+  if (excess.length > 0 && context.service.keepsUploads) {
     throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)}.`);
   }
-  const client = await context.client();
+  const client = await context.service.client();
   const upload = (force: boolean) =>
-    context.reach.of(
+    context.service.reach.of(
       client.uploadTestSet(
         { fitted_train_set_id: model.fittedId, x: file, force },
         { signal, onProgress: options.onProgress },
@@ -110,10 +110,10 @@ export async function predictUpload(
   options: ScoreOptions,
   rows = context.cards.upload(testSetUploadId)?.rows,
 ): Promise<Scored> {
-  const client = await context.client();
-  const asked = context.key === 'embedded' ? options.explain : undefined;
+  const client = await context.service.client();
+  const asked = context.service.tellsCauses ? options.explain : undefined;
   const config = asked === undefined ? model.options : withExplain(model, asked);
-  const result = await context.reach.of(
+  const result = await context.service.reach.of(
     client.predict(
       {
         rows,
@@ -173,9 +173,9 @@ async function checkCost(
   { maxCost = 0, signal }: ScoreOptions,
 ): Promise<void> {
   if (maxCost > 0) {
-    const limits = await context.limits.forChecks(signal);
+    const limits = await context.service.limits.forChecks(signal);
     const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
-    await context.costs.assertAtMost(maxCost, request, signal);
+    await context.service.costs.assertAtMost(maxCost, request, signal);
   }
 }
 
@@ -202,6 +202,6 @@ function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
 
 /** The limits of the version that the model was fitted with. */
 export async function limitsOfModel(context: Context, model: ResolvedModel, signal: AbortSignal) {
-  const limits = await context.limits.forChecks(signal);
+  const limits = await context.service.limits.forChecks(signal);
   return limitSetOf(limits, versionOf(limits, model.options));
 }

@@ -20,8 +20,7 @@ import type { FittedModel, Hooks, ModelScores, ModelThresholds } from '../../typ
 import type { Holdout, Truth } from './holdout';
 
 /**
- * Says what scoring the rows kept back will cost, before anything is sent. A service that charges nothing, as the
- * embedded one, is silent.
+ * Says what scoring the rows kept back will cost, before anything is sent.
  */
 export async function announceCost(
   context: Context,
@@ -29,12 +28,15 @@ export async function announceCost(
   { rows, kept, truth }: Holdout,
   hooks: Hooks,
 ): Promise<void> {
-  const limits = await context.limits.forChecks(hooks.signal);
+  if (!context.service.isMetered) {
+    return;
+  }
+  const limits = await context.service.limits.forChecks(hooks.signal);
   const request = predictToEstimate(limits, model, { train: kept, test: rows });
   // Regression takes two predicts: of the mean and of the quantiles.
   const predicts = truth.task === 'regression' ? 2 : 1;
   try {
-    const cost = predicts * (await context.costs.estimate(request, hooks.signal));
+    const cost = predicts * (await context.service.costs.estimate(request, hooks.signal));
     if (cost > 0) {
       hooks.onWarning?.(`Scoring the ${rows} rows kept back is estimated to cost ${cost}.`);
     }

@@ -174,7 +174,7 @@ export async function sendTrainSet(
   hooks: Hooks,
   byFit?: true,
 ): Promise<UploadCard> {
-  const client = await context.client();
+  const { service } = context;
   const onProgress = (sent: number, total: number): void => {
     hooks.onStatus?.({ key: 'uploading', sent, total });
   };
@@ -183,19 +183,17 @@ export async function sendTrainSet(
     context.cards.putUpload({ ...set.card, id, reused: false, by_fit: true });
     await context.cards.flush();
   };
-  const onPrepared = context.key === 'embedded' ? note : undefined;
-  const sent = await context.reach.of(
-    client.uploadTrainSet(
+  const sent = await service.reach.of(
+    service.uploadTrainSet(
       {
         x: set.x,
         y: set.y,
-        // A hosted service knows files by their CRC32C alone.
-        ...(context.key === 'embedded' && { digests: set.digests }),
+        digests: set.digests,
         ...(choices.description !== undefined && { description: choices.description }),
         ...(choices.forceReupload === true && { force: true }),
         ...(choices.chunks === true && { chunks: true }),
       },
-      { signal: hooks.signal, onProgress, onPrepared },
+      { signal: hooks.signal, onProgress, onPrepared: note },
     ),
   );
   const card: UploadCard = { ...set.card, id: sent.train_set_upload_id, reused: sent.reused };

@@ -97,7 +97,7 @@ export async function readTrainTable(
       `The table has no column but the target "${target}": nothing to learn from.`,
     );
   }
-  const limits = await context.limits.forChecks(signal);
+  const limits = await context.service.limits.forChecks(signal);
   assertWithinLimits(limits, whole, all.length, task, request.options);
   for (const warning of targetWarnings(whole, task)) {
     hooks.onWarning?.(warning);
@@ -110,11 +110,11 @@ export async function readTrainTable(
   const features = others.length > 0 ? others : all;
   // A group that is no feature travels with the features only where the service leaves it out by itself.
   const sent = new Set([target, ...features.map(({ name }) => name)]);
-  if (group !== undefined && context.key === 'embedded') {
+  if (group !== undefined && context.service.takesFolds) {
     sent.add(group);
   }
   const profile = { ...whole, columns: whole.columns.filter(({ name }) => sent.has(name)) };
-  const { compress } = context;
+  const compress = !context.service.isLocal;
   return { source, profile, features, isFeature, facts, copies, limits, compress, request: checked, auto };
 }
 
@@ -124,13 +124,13 @@ export async function readTrainTable(
  * stands still repeats all else.
  */
 function looksForCopies(
-  { findsCopies }: Context,
+  { service }: Context,
   { holdout = 0, replace, order, group }: CheckedRequest,
   { columns }: TableProfile,
 ): boolean {
   const isApart = order !== 'time' && group === undefined;
   return (
-    (holdout > 0 || replace === 'better' || !findsCopies) &&
+    (holdout > 0 || replace === 'better' || !service.findsCopies) &&
     (isApart || columns.some(({ type }) => type === 'date'))
   );
 }

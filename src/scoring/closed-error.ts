@@ -1,4 +1,4 @@
-import { ServiceError } from '../../wire/service-error';
+import { ServiceError } from '../wire/service-error';
 
 /** The error of work that was under way, or waiting, when its node or connection was closed. */
 export function closedError(): ServiceError {

@@ -16,8 +16,8 @@ import { encodeJsonRows, type JsonRows } from '../../table';
 import { joinPredictions } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { DEFAULT_OUTPUT_TYPE, type FitResponse, type ModelLimits } from '../../wire/types';
-import type { ClientPort } from '../context/client-port';
 import { cutRows, firstRow } from './cut-rows';
+import type { ServiceCalls } from './service-calls';
 import { type KeptRows, TrainRows } from './train-rows';
 
 export interface OnPremOptions {
@@ -37,11 +37,11 @@ const TRAIN_PART = 0.75;
 const MODEL_GONE = ['model.unknown', 'not_found', 'validation.failed'];
 
 /**
- * An on-premises endpoint as scoring sees any service. The endpoint has one stateless route and keeps nothing, so a
+ * An on-premises endpoint with the calls of any service. The endpoint has one stateless route and keeps nothing, so a
  * fit keeps the train rows here, and each predict sends them with its test rows. Where the options say `fit_mode:
  * fit_with_cache` the endpoint keeps the fitted model, and the rows go once.
  */
-export class OnPremPort implements ClientPort {
+export class OnPremClient implements ServiceCalls {
   private readonly client: EndpointClient;
   private readonly rows: TrainRows;
   private readonly requestBytes: number;

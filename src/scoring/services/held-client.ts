@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ClientPort } from './client-port';
+import type { ServiceCalls } from './service-calls';
 
 /** How long `close` waits for a client that is being made. */
 const OPENING_MS = 2000;
 
-/** The one client of a connection, made when it is first needed. */
-export class HeldClient {
-  private opened: Promise<ClientPort> | undefined;
+/** The one client of a service, made when it is first needed. */
+export class HeldClient<Client extends ServiceCalls> {
+  private opened: Promise<Client> | undefined;
   /** Clients of a service that has moved: what was under way may still use them. */
-  private readonly former = new Set<Promise<ClientPort>>();
+  private readonly former = new Set<Promise<Client>>();
 
-  constructor(private readonly open: () => Promise<ClientPort>) {}
+  constructor(private readonly open: () => Promise<Client>) {}
 
   /** One that could not be made is tried again at the next call. */
-  get(): Promise<ClientPort> {
+  get(): Promise<Client> {
     this.opened ??= this.open().catch((error: unknown) => {
       this.opened = undefined;
       throw error;

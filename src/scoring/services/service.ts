@@ -1,0 +1,140 @@
+import { setMaxListeners } from 'node:events';
+
+import type { CallOptions, FitOptions, RateLimit, TrainSetOptions, TrainSetUpload } from '../../client/types';
+import { untilAborted } from '../../util/abort';
+import type { FitResponse, Usage } from '../../wire/types';
+import { closedError } from '../closed-error';
+import type { Hooks, TrainRequest } from '../types';
+import { CostEstimates } from './costs';
+import { HeldClient } from './held-client';
+import { LimitsCache } from './limits-cache';
+import { Reach } from './reach';
+import type { ServiceCalls } from './service-calls';
+
+/** What the account has left, where the service says so. */
+export interface Allowance {
+  /** Tokens; a limit of -1 means that there is none. */
+  usage?: Usage;
+  /** Requests, as the last answer said. */
+  rate_limit?: RateLimit;
+}
+
+export interface HeldService<Client> {
+  /** Under which its model cards are kept: see `serviceKey`. */
+  key: string;
+  /** Makes a client, when one is first needed; the service closes it. */
+  open: () => Promise<Client>;
+  /** What fits there, where that is known: a newer one makes another model of the same train set. */
+  learner?: string;
+  onWarning?: (text: string) => void;
+}
+
+/**
+ * A service as the work with it sees it: what it keeps, what it charges, what it can do beyond the specification. Each
+ * kind answers every question, so nothing else asks which kind it is. Methods reject with a ServiceError.
+ */
+export abstract class Service<Client extends ServiceCalls = ServiceCalls> {
+  readonly key: string;
+  readonly learner: string | undefined;
+  readonly reach = new Reach();
+  readonly limits: LimitsCache;
+  readonly costs: CostEstimates;
+  private readonly held: HeldClient<Client>;
+  private readonly closing = new AbortController();
+
+  /** It runs on this computer: tables cross no network, and more rows are no matter. */
+  abstract readonly isLocal: boolean;
+  /** It may charge for fits and predicts. */
+  abstract readonly isMetered: boolean;
+  /** It keeps what is uploaded. One that does not gets the train rows with each predict, from this computer. */
+  abstract readonly keepsUploads: boolean;
+  /** It draws its folds as it is told, and leaves a group that comes with the features out of them. */
+  abstract readonly takesFolds: boolean;
+  /** It finds rows that repeat others by itself, and learns from them and scores them once. */
+  abstract readonly findsCopies: boolean;
+  /** It tells the causes of a prediction with the prediction. */
+  abstract readonly tellsCauses: boolean;
+  /** It takes thinking fits, and draws their folds by columns of the train set. */
+  abstract readonly thinks: boolean;
+
+  constructor({ key, open, learner, onWarning }: HeldService<Client>) {
+    this.key = key;
+    this.learner = learner;
+    // Each call that waits for the client listens to it.
+    setMaxListeners(0, this.closing.signal);
+    this.held = new HeldClient(open);
+    const client = (): Promise<Client> => this.client();
+    this.limits = new LimitsCache(client, (text) => onWarning?.(text));
+    this.costs = new CostEstimates(client);
+  }
+
+  /** @throws ServiceError `config.invalid` for what of a fit it has no way for */
+  abstract checkFit(request: Pick<TrainRequest, 'thinking' | 'systems'>, hooks: Hooks): void;
+
+  /** Uploads a train set, with what this service knows it by. */
+  abstract uploadTrainSet(
+    set: TrainSetUpload,
+    options: TrainSetOptions,
+  ): Promise<{ train_set_upload_id: string; reused: boolean }>;
+
+  /** Whether a train set of this size is fitted in the background, and how long that may take, in milliseconds. */
+  abstract backgroundFit(
+    bytes: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Pick<FitOptions, 'background' | 'backgroundMs'>>;
+
+  /** Waits for a fit that goes on there; undefined where none does. */
+  abstract resumeFit(fittedId: string, options: CallOptions): Promise<FitResponse | undefined>;
+
+  /** How far the newest fit of a train set is, 0 to 1; undefined where that is not known. */
+  abstract fitProgress(uploadId: string, options: CallOptions): Promise<number | undefined>;
+
+  /** Whether a model may be there. */
+  abstract hasModel(fittedId: string, options: CallOptions): Promise<boolean>;
+
+  /** Removes an upload with its models, or a model. @returns whether this service removes anything */
+  abstract remove(id: string, options: CallOptions): Promise<boolean>;
+
+  /** The bytes of a model; undefined where it stays in the service. @throws ServiceError `config.invalid` */
+  abstract exportModel(fittedId: string, options: CallOptions): Promise<Uint8Array | undefined>;
+
+  /**
+   * Takes a model from a file.
+   *
+   * @param fittedId its id where it was fitted
+   * @param model its bytes, where the file has them
+   * @returns its id here; undefined where the bytes are needed and missing
+   * @throws ServiceError `config.invalid` where models are not taken in
+   */
+  abstract takeModel(
+    fittedId: string,
+    model: Buffer | undefined,
+    options: CallOptions,
+  ): Promise<string | undefined>;
+
+  /** Tokens used and requests left; empty where the service does not say. */
+  abstract allowance(signal: AbortSignal | undefined): Promise<Allowance>;
+
+  /** The one client, made when it is first needed. @throws ServiceError `closed` as soon as the service is closed */
+  client(): Promise<Client> {
+    if (this.closing.signal.aborted) {
+      return Promise.reject(closedError());
+    }
+    return untilAborted(this.held.get(), this.closing.signal);
+  }
+
+  /** It is at another address now: the next call makes another client. */
+  reconnect(): void {
+    this.held.leave();
+  }
+
+  /** From now on no call begins, and none waits for a client. */
+  stop(): void {
+    this.closing.abort();
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    await this.held.close();
+  }
+}
