@@ -8,6 +8,12 @@ import type { Learned, LearnTask } from './method/detector';
 /** The thread ends after so long without a fit, in milliseconds. */
 const IDLE_MS = 10_000;
 
+/** What is handed over instead of being copied: the history of a hundred sensors would hold the event loop. */
+function buffersOf({ history: { times, marks, columns } }: LearnTask): ArrayBuffer[] {
+  const ofColumns = Object.values(columns).flatMap(({ numbers, words }) => [numbers, words]);
+  return [times, marks, ...ofColumns].map(({ buffer }) => buffer as ArrayBuffer);
+}
+
 /** Makes the fits of all machines in one thread, one after the other: none holds the event loop, and memory is that of one. */
 export class LearnThread {
   private readonly serial = new Serial();
@@ -64,7 +70,7 @@ export class LearnThread {
           );
         });
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-      worker.postMessage(task);
+      worker.postMessage(task, buffersOf(task));
     });
   }
 

@@ -1,6 +1,6 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { Anchor, type KeptAnchor } from './creep';
-import { fitUsual, type HistoryRows } from './fit';
+import { fitUsual } from './fit';
 import { History, type HistoryCell, type KeptHistory, type Mark } from './history';
 import { newValueOf, rowOf, type SensorLayout, sensorLayout, trainRowsOf } from './layout';
 import { type KeptOddHistory, OddHistory } from './odd-history';
@@ -47,17 +47,17 @@ export interface MarkedRows {
 
 /** What a fit takes and gives: it may be made in another thread. */
 export interface LearnTask {
-  train: HistoryRows;
+  history: KeptHistory;
   layout: SensorLayout;
   /** The number of the first row of the train set, and of rows in all. */
   first: number;
   taken: number;
 }
 
-export type Learned = ReturnType<typeof fitUsual> & Omit<LearnTask, 'train'>;
+export type Learned = ReturnType<typeof fitUsual> & Omit<LearnTask, 'history'>;
 
-export function learn({ train, ...task }: LearnTask): Learned {
-  return { ...task, ...fitUsual(train) };
+export function learn({ history, ...task }: LearnTask): Learned {
+  return { ...task, ...fitUsual(trainRowsOf(history, task.layout)) };
 }
 
 interface Knowledge {
@@ -238,7 +238,9 @@ export class Detector {
 
   /** What is to be learned from, once it has its turn; undefined where no column of numbers varies. */
   task(): LearnTask | undefined {
-    const layout = sensorLayout(this.history, this.settings.ignored);
+    const history = this.history.keep();
+    const { layout, gone } = sensorLayout(history, this.settings.ignored);
+    gone.forEach((name) => this.history.forget(name));
     if (layout.sensors.length === 0) {
       return undefined;
     }
@@ -246,7 +248,7 @@ export class Detector {
     this.newRows = 0;
     const { first, taken } = this.history;
     this.fitting = { times: this.history.allTimes };
-    return { train: trainRowsOf(this.history, layout), layout, first, taken };
+    return { history, layout, first, taken };
   }
 
   /** Nothing was learned: it is tried again after some more rows. */

@@ -1,5 +1,5 @@
 import type { HistoryRows } from './fit';
-import { type History, type HistoryCell, type HistoryColumn, OTHER_WORDS } from './history';
+import { type HistoryCell, type HistoryColumn, type KeptHistory, OTHER_WORDS } from './history';
 
 /** Numeric sensors at most. */
 export const MOST_SENSORS = 100;
@@ -46,9 +46,16 @@ export function contextOf({ states, daily, weekly }: SensorLayout): number {
   );
 }
 
-/** What the kept rows of a machine give to learn from. Columns that they no longer have are let go. */
-export function sensorLayout(history: History, ignored: ReadonlySet<string>): SensorLayout {
-  const times = history.allTimes;
+/**
+ * What the kept rows of a machine give to learn from, and the columns that they no longer have.
+ *
+ * @param ignored columns that are no sensors
+ */
+export function sensorLayout(
+  { times, columns }: KeptHistory,
+  ignored: ReadonlySet<string>,
+): { layout: SensorLayout; gone: string[] } {
+  const gone: string[] = [];
   const layout: SensorLayout = {
     sensors: [],
     states: [],
@@ -57,13 +64,12 @@ export function sensorLayout(history: History, ignored: ReadonlySet<string>): Se
     ...calendarOf(times),
   };
   const needed = Math.max(LEAST_NUMBERS, LEAST_SHARE * times.length);
-  for (const name of history.names) {
-    const column = history.column(name);
+  for (const [name, column] of Object.entries(columns)) {
     const { count, first, varies } = numbersOf(column.numbers);
     const words = wordCounts(column);
     const told = words.reduce((sum, word) => sum + word, 0);
     if (ignored.has(name) || (count === 0 && told === 0)) {
-      history.forget(name);
+      gone.push(name);
     } else if (told > count) {
       const state = stateOf(name, column.known, words);
       if (contextOf(layout) + state.values.length < MOST_CONTEXT) {
@@ -75,7 +81,7 @@ export function sensorLayout(history: History, ignored: ReadonlySet<string>): Se
       layout.sensors.push(name);
     }
   }
-  return layout;
+  return { layout, gone };
 }
 
 function numbersOf(numbers: Float64Array): { count: number; first: number; varies: boolean } {
@@ -206,26 +212,23 @@ export function rowOf(
 }
 
 /** The kept rows as a fit takes them. */
-export function trainRowsOf(history: History, layout: SensorLayout): HistoryRows {
+export function trainRowsOf({ times, marks, columns }: KeptHistory, layout: SensorLayout): HistoryRows {
   const { sensors } = layout;
   const context = contextOf(layout);
-  const times = history.allTimes;
   const train: HistoryRows = {
     width: { sensors: sensors.length, context },
     values: new Float64Array(times.length * sensors.length),
     context: new Float64Array(times.length * context),
     starts: new Uint8Array(times.length),
-    leftOut: history.allMarks,
+    leftOut: marks,
     rowsPerDay: DAY_MS / layout.step,
   };
   sensors.forEach((name, j) => {
-    const { numbers } = history.column(name);
-    numbers.forEach((number, i) => (train.values[i * sensors.length + j] = number));
+    columns[name].numbers.forEach((number, i) => (train.values[i * sensors.length + j] = number));
   });
-  const states = new Map(layout.states.map(({ column }) => [column, history.column(column)]));
   times.forEach((time, i) => {
     const wordOf = (name: string): string | null | undefined => {
-      const { words, known } = states.get(name)!;
+      const { words, known } = columns[name];
       return words[i] === OTHER_WORDS ? null : known[words[i]];
     };
     writeContext(layout, time, wordOf, train.context.subarray(i * context, (i + 1) * context));
