@@ -2,14 +2,14 @@ import { Yielder } from '../util/event-loop';
 import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
 import { LearnThread } from './learn-thread';
+import { checkCells, type MachineColumns } from './machine-columns';
 import type { Episode } from './method/alarms';
 import { Detector, type MarkedRows } from './method/detector';
 import { HISTORY_ROWS, type HistoryCell } from './method/history';
-import { MOST_SENSORS } from './method/layout';
 import type { Change } from './method/verdict';
 import { type MachineReading, ReadingReader } from './reading';
 import { AnomalyStore, type Entry } from './store';
-import { TaughtRows } from './taught-rows';
+import { type TaughtRow, TaughtRows } from './taught-rows';
 import type {
   AnomalyAnswer,
   AnomalyChange,
@@ -22,16 +22,9 @@ import type {
 
 /** Weeks in each unit of the promise. */
 const WEEKS = { day: 1 / 7, week: 1, month: 365.25 / 12 / 7 } as const;
-/** What all machines may hold, in bytes: 1,000 of 5 sensors take some 400 MB. */
-const MAX_BYTES = 700 * 1024 * 1024;
-/** What a machine of so many columns holds at most, beside what grows with its columns. */
-const BYTES_OF_MACHINE = 150_000;
-const BYTES_OF_COLUMN = 80_000;
 /** Readings before the first verdict, if nothing else is said, and at least. */
 const LEARN_ROWS = 300;
 const LEAST_LEARNED = 100;
-/** Columns of a reading: numbers and states. */
-const MOST_COLUMNS = 200;
 
 /** Knows what is usual for each of many machines, and says what is not. One reading after the other. */
 export class Anomalies {
@@ -43,8 +36,7 @@ export class Anomalies {
   private readonly perWeek: number;
   private readonly learn: number;
   private readonly ignored: ReadonlySet<string>;
-  /** The columns of each key, and whether they hold numbers. */
-  private readonly columns = new Map<string | null, ReadonlyMap<string, boolean>>();
+  private readonly columns: MachineColumns = new Map();
   /** Keys whose readings told their time. */
   private readonly timed = new Set<string | null>();
   private toldNothingVaries = false;
@@ -93,14 +85,17 @@ export class Anomalies {
   take(reading: AnomalyReading, place?: ReadingPlace): Promise<AnomalyAnswer> {
     return this.serial.run(async () => {
       const placed = this.reader.read(reading, place);
-      const { key, machine } = this.machineOf(placed);
+      const { key, cells } = placed;
+      checkCells(key, cells, this.columns);
+      this.readings++;
+      const machine = this.machineOf(key);
       const time = this.timeOf(placed, machine);
-      const verdict = machine.take(time, placed.cells);
+      const verdict = machine.take(time, cells);
       if (verdict.state === 'late') {
         this.late++;
         return { ...verdict, key, time };
       }
-      this.keepRow(key, machine, time, placed.cells);
+      this.keepRow(key, machine, time, cells);
       await this.keepEpisodes(key, machine, verdict.changes);
       this.fitIfDue(key, machine);
       return { ...verdict, key, time };
@@ -118,23 +113,31 @@ export class Anomalies {
     return this.serial.run(async () => {
       const yielder = new Yielder();
       const past = new Map<string | null, TaughtRows>();
+      // A table that is refused leaves nothing behind.
+      const columns = new Map(this.columns);
       let count = 0;
       for await (const { reading, place } of rows) {
         signal?.throwIfAborted();
         count++;
         const placed = this.readRow(reading, place, count);
         if (placed?.time !== undefined) {
-          const { key } = this.machineOf(placed);
+          const { key, time, cells } = placed;
+          checkCells(key, cells, columns);
           const kept = past.get(key) ?? new TaughtRows();
           past.set(key, kept);
-          kept.add({ time: placed.time, cells: placed.cells });
+          kept.add({ time, cells });
         }
         await yielder.due();
       }
+      const keys = past.size;
       let left = 0;
       for (const [key, kept] of past) {
-        left += await this.teachRows(key, kept, yielder);
+        this.columns.set(key, columns.get(key)!);
+        // What is taught takes its memory twice, one machine at a time.
+        past.delete(key);
+        left += await this.teachRows(key, kept.inOrder(), yielder);
       }
+      this.readings += count;
       if (left > 0) {
         this.late += left;
         this.around.notify?.({
@@ -142,7 +145,7 @@ export class Anomalies {
           text: `${left} rows of the table are not newer than what is known of their machine, and are left out.`,
         });
       }
-      return { rows: count, keys: past.size };
+      return { rows: count, keys };
     });
   }
 
@@ -264,9 +267,13 @@ export class Anomalies {
   }
 
   /** Teaches a machine by rows of the past. One that has learned nothing so far takes its own rows after older ones. */
-  private async teachRows(of: string | null, taught: TaughtRows, yielder: Yielder): Promise<number> {
-    let machine = this.machines.get(of)!;
-    let rows = taught.inOrder();
+  private async teachRows(
+    of: string | null,
+    taught: readonly TaughtRow[],
+    yielder: Yielder,
+  ): Promise<number> {
+    let machine = this.machineOf(of);
+    let rows = taught;
     if (machine.rows > 0 && !machine.isKnowing && rows[0]!.time < machine.oldest) {
       rows = [...rows, ...machine.allRows()].sort((a, b) => a.time - b.time);
       await this.store.forget(of, machine.taken);
@@ -297,47 +304,8 @@ export class Anomalies {
     return machine.arrival(this.timed.has(key) ? -Infinity : Date.now());
   }
 
-  /** @throws ServiceError `limit.exceeded`, `validation.failed` */
-  private machineOf({ key, cells }: MachineReading): { key: string | null; machine: Detector } {
-    if (cells.size === 0) {
-      throw new ServiceError(
-        'validation.failed',
-        'The reading has no values: no column of it is a number or a word. Look at Key, Time and Ignore, and at what the message holds.',
-      );
-    }
-    const known = this.columns.get(key);
-    const added = [...cells].filter(([name]) => known?.has(name) !== true);
-    if (added.length > 0) {
-      this.checkColumns(key, added);
-    }
-    this.readings++;
-    const machine = this.machines.get(key);
-    return machine === undefined
-      ? { key, machine: this.add(key, new Detector(this.settings(key))) }
-      : { key, machine };
-  }
-
-  private checkColumns(key: string | null, added: readonly [string, HistoryCell][]): void {
-    const all = new Map(this.columns.get(key));
-    for (const [name, cell] of added) {
-      all.set(name, typeof cell === 'number');
-    }
-    const numbers = [...all.values()].filter(Boolean).length;
-    if (numbers > MOST_SENSORS || all.size > MOST_COLUMNS) {
-      throw new ServiceError(
-        'limit.exceeded',
-        `The readings have ${numbers} columns of numbers${key === null ? '' : ` for the key "${key}"`}, and ${all.size} in all: at most ${MOST_SENSORS} sensors, and ${MOST_COLUMNS} columns, are looked at together. Name those that say nothing under Ignore, or split the message.`,
-      );
-    }
-    const others = [...this.columns].filter(([of]) => of !== key).map(([, { size }]) => size);
-    if ([...others, all.size].reduce((sum, size) => sum + bytesOf(size), 0) > MAX_BYTES) {
-      throw new ServiceError(
-        'limit.exceeded',
-        `${this.machines.size} keys fill the memory that is set aside for what is usual (${MAX_BYTES / 1024 / 1024} MB): ` +
-          `"${key ?? ''}" is refused. Use fewer columns (Ignore), or a second anomaly node for some of the keys.`,
-      );
-    }
-    this.columns.set(key, all);
+  private machineOf(of: string | null): Detector {
+    return this.machines.get(of) ?? this.add(of, new Detector(this.settings(of)));
   }
 
   private add(of: string | null, machine: Detector): Detector {
@@ -463,11 +431,6 @@ export class Anomalies {
       });
     }
   }
-}
-
-/** What a machine of so many columns holds at most. */
-function bytesOf(columns: number): number {
-  return BYTES_OF_MACHINE + columns * BYTES_OF_COLUMN;
 }
 
 /** @throws ServiceError `config.invalid` */

@@ -1,29 +1,45 @@
-import { HISTORY_ROWS, type HistoryCell } from './method/history';
+import { History, HISTORY_ROWS, type HistoryCell } from './method/history';
 
 export interface TaughtRow {
   time: number;
   cells: ReadonlyMap<string, HistoryCell>;
 }
 
-/** The newest rows of a table for one machine, in whichever order the table has them. Bounded. */
+/**
+ * The newest rows of a table for one machine, in whichever order the table has them. Bounded: the newest as a machine
+ * keeps them, and as many at most beside them that came out of order.
+ */
 export class TaughtRows {
-  private rows: TaughtRow[] = [];
-  private isSorted = true;
+  private kept = new History();
+  private others: History | undefined;
 
-  add(row: TaughtRow): void {
-    this.isSorted &&= this.rows.length === 0 || row.time >= this.rows.at(-1)!.time;
-    this.rows.push(row);
-    if (this.rows.length >= 2 * HISTORY_ROWS) {
-      this.rows = this.inOrder().slice(-HISTORY_ROWS);
+  add({ time, cells }: TaughtRow): void {
+    const { kept } = this;
+    if (kept.length === 0 || time >= kept.time(kept.taken - 1)) {
+      kept.push(time, cells);
+      return;
+    }
+    this.others ??= new History();
+    this.others.push(time, cells);
+    if (this.others.length === HISTORY_ROWS) {
+      const newest = this.inOrder().slice(-HISTORY_ROWS);
+      this.others = undefined;
+      this.kept = new History();
+      newest.forEach((row) => this.kept.push(row.time, row.cells));
     }
   }
 
   /** The oldest first. */
   inOrder(): TaughtRow[] {
-    if (!this.isSorted) {
-      this.rows.sort((a, b) => a.time - b.time);
-      this.isSorted = true;
-    }
-    return this.rows;
+    const rows = [...rowsOf(this.kept)];
+    return this.others === undefined
+      ? rows
+      : [...rows, ...rowsOf(this.others)].sort((a, b) => a.time - b.time);
+  }
+}
+
+function* rowsOf(history: History): Generator<TaughtRow> {
+  for (let row = history.first; row < history.taken; row++) {
+    yield { time: history.time(row), cells: history.cells(row) };
   }
 }

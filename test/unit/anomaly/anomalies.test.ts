@@ -187,6 +187,47 @@ describe('anomalies in a program', function () {
     assert.equal((await one.take({ pump: 'p0', ...columns })).rows, 2);
   });
 
+  it('refuse a table with a key for each row before its rows are read, and keep nothing of it', async () => {
+    const one = await start({ key: 'pump' });
+    let read = 0;
+    function* rows() {
+      for (; read < 5000; read++) {
+        yield { reading: { pump: `p${read}`, time: 1.77e12 + read * 60_000, heat: read % 7 } };
+      }
+    }
+    await assert.rejects(one.teach(Readable.from(rows(), { highWaterMark: 1 })), {
+      code: 'limit.exceeded',
+      message: /"p1000" would be machine number 1001: .* Key names the wrong column/,
+    });
+    assert.ok(read < 1010, `${read} rows`);
+    assert.deepEqual([one.progress.keys, one.known.size], [0, 0]);
+    await one.take({ pump: 'another', time: 1.77e12, heat: 1 });
+    assert.equal(one.progress.keys, 1);
+  });
+
+  it('keep the newest rows of each machine of a large table, in any order, in little memory', async () => {
+    const one = await start({ key: 'pump', learn: 6000 });
+    const ROWS = 20_000;
+    function* rows() {
+      for (let row = 0; row < ROWS; row++) {
+        const places = { newest: ROWS - row, oldest: row, mixed: (row * 7919) % ROWS };
+        for (const [pump, minute] of Object.entries(places)) {
+          yield { reading: { pump, time: 1.77e12 + minute * 60_000, minute, state: 'on' } };
+        }
+      }
+    }
+    assert.deepEqual(await one.teach(Readable.from(rows())), { rows: 3 * ROWS, keys: 3 });
+    for (const [of, last] of [
+      ['newest', ROWS],
+      ['oldest', ROWS - 1],
+      ['mixed', ROWS - 1],
+    ] as const) {
+      const { numbers, words, known } = one.known.get(of)!.keep().history.columns.minute!;
+      assert.deepEqual([numbers.length, words.length, known.length], [6000, 6000, 0]);
+      assert.deepEqual([numbers[0], numbers[5999]], [last - 5999, last], of);
+    }
+  });
+
   it('are taught by a table with the newest rows first, and leave rows without values out', async () => {
     const table = (order: number[]) =>
       Readable.from(
