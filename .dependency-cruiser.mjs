@@ -208,13 +208,6 @@ const FOLDERS = {
       'training/stacking',
     ],
   },
-  'src/client': {
-    http: [],
-    errors: ['http'],
-    retry: ['errors', 'http'],
-    storage: ['errors', 'http', 'retry'],
-    calls: ['errors', 'http', 'retry', 'storage'],
-  },
   'src/runtime': {
     fields: [],
     status: [],
@@ -277,7 +270,6 @@ const GROUND = {
   'src/table': [],
   'src/scoring': ['cards', 'closed-error', 'types', 'without-empty'],
   'src/learner': ['types', 'version'],
-  'src/client': ['types', 'settings', 'secrets'],
   'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed', 'owned-path'],
   'src/series': ['types', 'kept-row'],
   'src/messages': ['types'],

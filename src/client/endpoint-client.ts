@@ -1,5 +1,5 @@
-import { Core, warm } from './calls/core';
-import { callRowsPredict, overheadOf } from './calls/rows-predict';
+import { Core, warm } from './core';
+import { callRowsPredict, overheadOf } from './predict';
 import type { CallOptions, ClientOptions, RowsPredictCall, RowsPredictResult } from './types';
 
 /**

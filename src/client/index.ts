@@ -1,6 +1,6 @@
 /** The client for programs and for the layers above. */
 export { EndpointClient } from './endpoint-client';
-export { DuplicateUploadError } from './errors/errors';
+export { DuplicateUploadError } from './errors';
 export { ServiceClient } from './service-client';
 export type {
   BodyPart,

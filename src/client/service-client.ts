@@ -11,14 +11,20 @@ import type {
   ServiceSettings,
   Usage,
 } from '../wire/types';
-import { assertRequest, Core, warm } from './calls/core';
-import { callFit, resumeFit } from './calls/fit-call';
-import { progressOf } from './calls/fit-status';
-import { askDeletion, getModelLimits, getSettings, getUsage } from './calls/info-calls';
-import { askModelExport, askModelImport } from './calls/model-files';
-import { callLegacyPredict, callPredict } from './calls/predict-calls';
-import { askTestSetUpload, askTrainSetUpload, uploadTestSet, uploadTrainSet } from './calls/upload-calls';
-import { ask } from './retry/request';
+import {
+  askDeletion,
+  askModelExport,
+  askModelImport,
+  assertRequest,
+  Core,
+  getModelLimits,
+  getSettings,
+  getUsage,
+  warm,
+} from './core';
+import { callFit, progressOf, resumeFit } from './fit';
+import { callLegacyPredict, callPredict } from './predict';
+import { ask } from './retry';
 import type {
   CallKind,
   CallOptions,
@@ -34,6 +40,7 @@ import type {
   TrainSetOptions,
   TrainSetUpload,
 } from './types';
+import { askTestSetUpload, askTrainSetUpload, uploadTestSet, uploadTrainSet } from './upload';
 
 /**
  * The service, a method per route (S 4). Every method rejects with a ServiceError. One client is one set of slots,

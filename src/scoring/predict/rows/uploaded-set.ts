@@ -1,4 +1,4 @@
-import { missingOf } from '../../../client/errors/missing';
+import { missingOf } from '../../../client/errors';
 import { ServiceError, toServiceError } from '../../../wire/service-error';
 import type { ResolvedModel } from '../../models/model-request';
 import type { UploadCard } from '../../types';

@@ -1,4 +1,4 @@
-import { missingOf } from '../../../client/errors/missing';
+import { missingOf } from '../../../client/errors';
 import type { PredictResult } from '../../../client/types';
 import type { TableFile } from '../../../table';
 import { isObject } from '../../../util/json';

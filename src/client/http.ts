@@ -1,0 +1,468 @@
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+import { rootCertificates } from 'node:tls';
+
+import type { buildConnector, Dispatcher } from 'undici';
+
+import { lazy } from '../util/lazy';
+import { loadInParts } from '../util/load-in-parts';
+import { ServiceError } from '../wire/service-error';
+import type { ProxyOptions, TlsOptions, UploadSource } from './types';
+
+/** One HTTP request. Each attempt opens a streamed body again. */
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  url: URL;
+  headers: Record<string, string>;
+  body?: Buffer | { bytes: number; open(): AsyncIterable<Uint8Array> };
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string | undefined>;
+  body: Buffer;
+}
+
+/** A request without a complete answer. */
+export class TransportFailure extends Error {
+  constructor(
+    message: string,
+    /** Code of the system or of undici: `ECONNREFUSED`. */
+    readonly code: string | undefined,
+    /** Whether any of the request may have been sent: false means that the service certainly has not seen it. */
+    readonly sent: boolean,
+  ) {
+    super(message);
+    this.name = 'TransportFailure';
+  }
+}
+
+/** Code of a request that a proxy did not let through. */
+export const PROXY_REFUSED = 'PROXY_REFUSED';
+
+/** An answer longer than the request can call for. */
+export class AnswerTooLong extends Error {}
+
+/**
+ * No time limit of the library's own: a fit may send white space for minutes, and the call's deadline bounds it. Said
+ * with each request, because a pool may forget it: undici's way through a proxy to http does.
+ */
+const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
+
+/** Most bytes of an answer without a limit of its own: ids, limits, the report of a fit. */
+export const MAX_ANSWER = 8 * 1024 * 1024;
+const MAX_ERROR = 1024 * 1024;
+
+/**
+ * Sends one request and reads the whole answer. White space before a body is dropped as it comes (keepalive, S 1).
+ * An answer that arrives while the body is still being sent ends the exchange.
+ * @throws TransportFailure where no whole answer came, AnswerTooLong, or the error that opening the body threw.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: HttpRequest,
+  signal: AbortSignal,
+  maxBytes = MAX_ANSWER,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    let sent = false;
+    let status = 0;
+    let headers: Record<string, string | undefined> = {};
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let controller: Dispatcher.DispatchController | undefined;
+    const bodyFailure: { error?: unknown } = {};
+
+    const abort = () => {
+      controller?.abort(new Error('aborted'));
+      fail(new Error('aborted'));
+    };
+    const settle = () => signal.removeEventListener('abort', abort);
+    const finish = () => {
+      settle();
+      resolve({ status, headers, body: Buffer.concat(chunks) });
+    };
+    const fail = (error: Error) => {
+      settle();
+      if (bodyFailure.error instanceof Error) {
+        reject(bodyFailure.error);
+      } else if (error instanceof AnswerTooLong) {
+        reject(error);
+      } else {
+        reject(asFailure(error, sent));
+      }
+    };
+    if (signal.aborted) {
+      reject(new TransportFailure('aborted', undefined, false));
+      return;
+    }
+    signal.addEventListener('abort', abort, { once: true });
+
+    try {
+      dispatcher.dispatch(
+        {
+          origin: request.url.origin,
+          path: request.url.pathname + request.url.search,
+          method: request.method,
+          headers: request.headers,
+          body: bodyOf(request.body, bodyFailure),
+          ...NO_TIMEOUTS,
+        },
+        {
+          onRequestStart(current) {
+            controller = current;
+            if (signal.aborted) {
+              current.abort(new Error('aborted'));
+            } else {
+              sent = true;
+            }
+          },
+          onResponseStart(_, code, fields) {
+            status = code;
+            headers = fields as Record<string, string | undefined>;
+          },
+          onResponseData(current, chunk) {
+            const data = size === 0 ? withoutLeadingSpace(chunk) : chunk;
+            // Even an empty slice of white space would keep the buffer that it was cut from.
+            if (data.length === 0) {
+              return;
+            }
+            size += data.length;
+            const ok = status >= 200 && status < 300;
+            if (size <= (ok ? maxBytes : MAX_ERROR)) {
+              chunks.push(data);
+            } else if (ok) {
+              current.abort(new AnswerTooLong(`The answer is longer than ${maxBytes} bytes.`));
+            } else {
+              finish();
+              current.abort(new Error('The rest of an error page is not worth reading.'));
+            }
+          },
+          onResponseEnd() {
+            finish();
+          },
+          onResponseError(_, error) {
+            fail(error);
+          },
+        },
+      );
+    } catch (error) {
+      fail(error as Error);
+    }
+  });
+}
+
+/**
+ * The body for undici. An error of the file itself is kept aside, because it is not one of the network; the stream
+ * is closed whatever ends the sending. It ends with the last byte announced, not with the end of its source, which may
+ * come some turns of the event loop later: the answer may be there by then, and undici closes a connection whose
+ * answer is complete before its request.
+ */
+function bodyOf(body: HttpRequest['body'], failure: { error?: unknown }): Dispatcher.DispatchOptions['body'] {
+  if (body === undefined || Buffer.isBuffer(body)) {
+    return body;
+  }
+  if (body.bytes === 0) {
+    return Buffer.alloc(0);
+  }
+  const stream = async function* () {
+    let left = body.bytes;
+    try {
+      for await (const chunk of body.open()) {
+        left -= chunk.length;
+        yield chunk;
+        if (left <= 0) {
+          break;
+        }
+      }
+    } catch (error) {
+      failure.error = error;
+      throw error;
+    }
+    if (left !== 0) {
+      failure.error = new Error('The file changed its size while it was being sent.');
+      throw failure.error as Error;
+    }
+  };
+  return stream() as unknown as Dispatcher.DispatchOptions['body'];
+}
+
+function withoutLeadingSpace(chunk: Buffer): Buffer {
+  let start = 0;
+  while (
+    start < chunk.length &&
+    (chunk[start] === 0x20 || (chunk[start]! >= 0x09 && chunk[start]! <= 0x0d))
+  ) {
+    start += 1;
+  }
+  return start === 0 ? chunk : chunk.subarray(start);
+}
+
+function asFailure(error: Error & { code?: unknown; cause?: unknown }, sent: boolean): TransportFailure {
+  const inner = innermost(error);
+  if (/proxy authentication required|\((?!5)\d+\) !== 200 when http tunneling/i.test(inner.message)) {
+    return new TransportFailure(inner.message, PROXY_REFUSED, false);
+  }
+  const code = typeof inner.code === 'string' ? inner.code : undefined;
+  return new TransportFailure(inner.message, code, sent);
+}
+
+/** Connecting to several addresses fails with all the errors in one. */
+function innermost(error: Error & { code?: unknown; errors?: unknown }): Error & { code?: unknown } {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) {
+    return error.errors[0];
+  }
+  return error;
+}
+
+const load = createRequire(__filename);
+export const undici = lazy(() => load('undici') as typeof import('undici'));
+
+/** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */
+const PARTS = ['dispatcher/agent', 'web/fetch', 'web/websocket/stream/websocketstream'];
+
+/** Loads undici without blocking the event loop the whole time. */
+export async function warmUndici(): Promise<void> {
+  await loadInParts(
+    load,
+    PARTS.map((part) => `undici/lib/${part}`),
+  );
+  undici();
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Connection pools, one per way out: the service's own origin with the user's certificate, every other origin
+ * (storage behind signed URLs) without it; each direct or through a proxy. HTTP/1.1 with keep-alive.
+ */
+export class Dispatchers {
+  private readonly pools = new Map<string, Dispatcher>();
+
+  constructor(
+    private readonly apiOrigin: string,
+    private readonly tls: TlsOptions,
+    private readonly proxy: ProxyOptions,
+  ) {}
+
+  for(url: URL): Dispatcher {
+    const own = url.origin === this.apiOrigin;
+    const proxy = proxyFor(url, this.proxy);
+    const key = `${own ? 'api' : 'other'} ${proxy ?? 'direct'}`;
+    let pool = this.pools.get(key);
+    if (pool === undefined) {
+      pool = this.open(own ? this.tls : storageTls(this.tls), proxy);
+      this.pools.set(key, pool);
+    }
+    return pool;
+  }
+
+  /** Host and port that a request goes to, for messages: those of the proxy if there is one. */
+  place(url: URL): string {
+    const proxy = proxyFor(url, this.proxy);
+    return proxy !== undefined && URL.canParse(proxy)
+      ? `${new URL(proxy).host} (the proxy before ${url.host})`
+      : url.host;
+  }
+
+  /** Destroys every connection, in use or idle. */
+  async close(): Promise<void> {
+    const pools = [...this.pools.values()];
+    this.pools.clear();
+    await Promise.all(pools.map((pool) => pool.destroy()));
+  }
+
+  private open(tls: TlsOptions, proxy: string | undefined): Dispatcher {
+    const { Agent, ProxyAgent } = undici();
+    if (proxy === undefined) {
+      return new Agent({ connect: connector(tls) });
+    }
+    if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
+      throw new ServiceError('config.invalid', 'The proxy is not an http:// or https:// URL.');
+    }
+    return new ProxyAgent({
+      uri: proxy,
+      requestTls: { ...tls, timeout: CONNECT_TIMEOUT_MS },
+      proxyTunnel: false,
+    });
+  }
+}
+
+function connector(tls: TlsOptions): buildConnector.connector {
+  const connect = undici().buildConnector({ ...tls, timeout: CONNECT_TIMEOUT_MS, allowH2: false });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error === null) {
+        readBeforeFailing(socket);
+        callback(null, socket);
+      } else {
+        callback(error, null);
+      }
+    });
+}
+
+/** Storage is verified by the public roots and the user's CA, and never sees the client certificate. */
+function storageTls(tls: TlsOptions): TlsOptions {
+  if (tls.ca === undefined) {
+    return {};
+  }
+  return { ca: [...rootCertificates, tls.ca].map(String).join('\n') };
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** The proxy for a URL, or undefined where it is reached directly. Loopback is never proxied. */
+export function proxyFor(
+  url: URL,
+  options: ProxyOptions,
+  environment: Environment = process.env,
+): string | undefined {
+  if (isLoopback(url.hostname)) {
+    return undefined;
+  }
+  if (options.url !== undefined && options.url !== '') {
+    return listed(url, options.noProxy ?? []) ? undefined : withScheme(options.url);
+  }
+  const read = (name: string) => environment[name] ?? environment[name.toUpperCase()] ?? '';
+  const proxy = (url.protocol === 'https:' ? read('https_proxy') : read('http_proxy')) || read('all_proxy');
+  const noProxy = options.noProxy ?? read('no_proxy').split(/[\s,]+/);
+  return proxy === '' || listed(url, noProxy) ? undefined : withScheme(proxy);
+}
+
+export function isLoopback(hostname: string): boolean {
+  const host = bare(hostname);
+  return (
+    host === 'localhost' ||
+    host.endsWith('.localhost') ||
+    /^127(?:\.\d+){3}$/.test(host) ||
+    host === '0.0.0.0' ||
+    host === '::1' ||
+    /^::ffff:(?:127\.|7f)/.test(host)
+  );
+}
+
+function listed(url: URL, noProxy: readonly string[]): boolean {
+  const host = bare(url.hostname);
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  return noProxy.some((entry) => {
+    const rule = entry.trim().toLowerCase();
+    if (rule === '*') {
+      return true;
+    }
+    const parts = /^(.*?)(?::(\d+))?$/.exec(rule.includes('::') ? bare(rule) : rule);
+    const name = (parts?.[1] ?? '').replace(/^\*?\.?/, '');
+    return (
+      name !== '' &&
+      (parts?.[2] === undefined || parts[2] === port) &&
+      (host === name || host.endsWith(`.${name}`))
+    );
+  });
+}
+
+function bare(hostname: string): string {
+  return hostname.toLowerCase().replace(/^\[|\]$/g, '');
+}
+
+function withScheme(proxy: string): string {
+  return proxy.includes('://') ? proxy : `http://${proxy}`;
+}
+
+const MAX_HOPS = 3;
+
+/**
+ * Sends a request and follows redirects that stay on its origin and keep its method. Any other is an error: what
+ * leaves the origin would take the table, and the token if it were sent, to somebody else.
+ * @throws ServiceError `response.invalid`
+ */
+export async function followed(
+  request: HttpRequest,
+  send: (request: HttpRequest) => Promise<HttpAnswer>,
+  what: string,
+): Promise<HttpAnswer> {
+  let current = request;
+  for (let hops = 0; ; hops += 1) {
+    const answer = await send(current);
+    const location = answer.headers.location;
+    if (answer.status < 300 || answer.status > 399 || location === undefined) {
+      return answer;
+    }
+    const keepsMethod = answer.status === 307 || answer.status === 308 || current.method === 'GET';
+    const next = URL.canParse(location, current.url.href) ? new URL(location, current.url) : undefined;
+    if (next?.origin !== current.url.origin) {
+      const where = next === undefined ? 'nowhere' : next.origin;
+      throw refused(
+        what,
+        answer,
+        `to ${where}, which is another address; if it is the service's, set it as the base URL`,
+      );
+    }
+    if (!keepsMethod) {
+      throw refused(what, answer, 'in a way that would lose what is sent');
+    }
+    if (hops >= MAX_HOPS) {
+      throw refused(what, answer, `again and again (${hops} times)`);
+    }
+    current = { ...current, url: next };
+  }
+}
+
+function refused(what: string, answer: HttpAnswer, how: string): ServiceError {
+  return new ServiceError('response.invalid', `The ${what} is redirected (${answer.status}) ${how}.`, {
+    status: answer.status,
+  });
+}
+
+type Done = (error?: Error | null) => void;
+
+/** How long a failed write waits for what the other side sent before it closed. */
+const GRACE_MS = 200;
+
+/**
+ * Lets an answer be read that came before the connection broke. A server that refuses an upload answers and closes
+ * while we still send; the next write then fails, and a socket whose write fails is destroyed with the answer unread
+ * in it. So a failed write is reported late: by then the answer has been read, or reading has failed by itself.
+ */
+export function readBeforeFailing(socket: Socket): void {
+  const late = (done: Done) => (error?: Error | null) => {
+    if (error === undefined || error === null || socket.destroyed) {
+      done(error);
+      return;
+    }
+    const timer = setTimeout(() => done(error), GRACE_MS);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      done(error);
+    });
+  };
+  const write = socket._write.bind(socket);
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, late(done));
+  const writev = socket._writev?.bind(socket);
+  if (writev !== undefined) {
+    socket._writev = (chunks, done) => writev(chunks, late(done));
+  }
+}
+
+/** The body of the deprecated route (S 4.7): `data` as JSON beside `file` as CSV, of known length. */
+export function multipart(
+  data: object,
+  file: UploadSource,
+): { contentType: string; bytes: number; body: NonNullable<HttpRequest['body']> } {
+  const boundary = `----${randomUUID()}`;
+  const head = Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="data"\r\n` +
+      `Content-Type: application/json\r\n\r\n${JSON.stringify(data)}\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="rows.csv"\r\n` +
+      'Content-Type: text/csv\r\n\r\n',
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const bytes = head.length + file.bytes + tail.length;
+  const open = async function* () {
+    yield head;
+    for await (const part of file.open() as AsyncIterable<Uint8Array>) {
+      yield part;
+    }
+    yield tail;
+  };
+  return { contentType: `multipart/form-data; boundary=${boundary}`, bytes, body: { bytes, open } };
+}

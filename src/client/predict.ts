@@ -1,0 +1,309 @@
+import type { Static } from '@sinclair/typebox';
+
+import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict, toWireTask } from '../wire/dialect';
+import { schemas } from '../wire/load-schemas';
+import { rowCount } from '../wire/prediction';
+import { type PredictionContext, readPrediction } from '../wire/read-prediction';
+import type { PredictResponseSchema } from '../wire/schemas';
+import { ServiceError, toServiceError } from '../wire/service-error';
+import {
+  DEFAULT_OUTPUT_TYPE,
+  DEFAULT_QUANTILES,
+  type OutputType,
+  type PredictMetadata,
+  type Task,
+} from '../wire/types';
+import { malformedAnswer, parseAnswer, withoutNull } from './answer';
+import { assertConfig, assertRequest, type Core } from './core';
+import { type HttpRequest, multipart } from './http';
+import type { Call } from './pacing';
+import type { RequestPlan, RequestRights } from './retry';
+import { downloadFile } from './transfer';
+import type {
+  BodyPart,
+  CallOptions,
+  LegacyPredictCall,
+  LegacyPredictResult,
+  PredictCall,
+  PredictResult,
+  RowsPredictCall,
+  RowsPredictResult,
+} from './types';
+
+/** Properties for which null means missing. */
+export const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
+const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
+
+/** S 4.4 */
+export async function callPredict(
+  core: Core,
+  request: PredictCall,
+  options: CallOptions,
+): Promise<PredictResult> {
+  const checkable = toWirePredict({ ...request, svc_config: undefined }, { apiName: 'svc' });
+  assertRequest(schemas().PredictRequestSchema, checkable, 'predict');
+  assertConfig(request.svc_config);
+  return core.call('predict', 'predict', options, async (call) => {
+    const plan = core.plan('predict', 'predict', 'predict', {
+      body: toWirePredict(request, core.dialect),
+      ...predictRights(core, request),
+      missing: 'model.unknown',
+      maxBytes: maxPredictBytes(request),
+      labels: labelsIn(request),
+    });
+    const body = await core.ask(call, plan, schemas().PredictResponseSchema);
+    const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
+    return predictResult(await predictionOf(core, call, plan, body), metadata, request);
+  });
+}
+
+/** S 4.7 */
+export async function callLegacyPredict(
+  core: Core,
+  request: LegacyPredictCall,
+  options: CallOptions,
+): Promise<LegacyPredictResult> {
+  const { data } = request;
+  assertRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
+  return core.call('predict', 'predict', options, async (call) => {
+    const body = await core.ask(call, legacyPlan(core, request), schemas().LegacyPredictResponseSchema);
+    const { prediction, task, ...rest } = withoutNull(body, LEGACY);
+    const metadata = { task: typeof task === 'string' ? task : data.task };
+    return { ...rest, ...predictResult(prediction, metadata, { ...data, legacy: true }) };
+  });
+}
+
+function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
+  const form = multipart(request.data, request.file);
+  const plan = core.plan('predict', 'predict', 'predict', {
+    ...predictRights(core, request),
+    missing: 'model.unknown',
+    maxBytes: maxPredictBytes({ task: request.data.task }),
+    labels: labelsIn(request.data),
+  });
+  const headers = {
+    ...core.headers(),
+    'content-type': form.contentType,
+    'content-length': String(form.bytes),
+  };
+  const url = core.url(LEGACY_PREDICT_PATH);
+  return { ...plan, path: LEGACY_PREDICT_PATH, request: { method: 'POST', url, headers, body: form.body } };
+}
+
+/** A predict changes nothing: where it is free, it may be made again whatever became of it. */
+function predictRights(
+  { settings: { free } }: Core,
+  { retryAmbiguous }: Pick<PredictCall, 'retryAmbiguous'>,
+): RequestRights {
+  return { repeatable: free || retryAmbiguous === true, metered: !free };
+}
+
+/** Which parts of a classification an answer has. */
+export function labelsIn({
+  task,
+  output_type: output,
+}: {
+  task: Task;
+  output_type?: string;
+}): 'preds' | 'probas' | undefined {
+  return task === 'regression' ? undefined : output === 'preds' ? 'preds' : 'probas';
+}
+
+/** The prediction and metadata of an answer, checked against the request. */
+export function predictResult(
+  raw: unknown,
+  metadata: PredictMetadata,
+  asked: PredictionContext,
+): PredictResult {
+  const rows = metadata.test_set_num_rows;
+  const prediction = readPrediction(raw, { ...asked, ...(rows !== undefined && { rows }) });
+  const classes = metadata.classes?.length;
+  if (prediction.kind === 'probas' && classes !== undefined) {
+    const columns = prediction.values[0]?.length ?? classes;
+    if (columns !== classes) {
+      throw malformedAnswer(
+        'predict',
+        `prediction has ${columns} probabilities a row for ${classes} classes`,
+      );
+    }
+  }
+  return { prediction, metadata, rows: rowCount(prediction) };
+}
+
+/**
+ * Not of the specification: one request with train rows and test rows, to the client's base URL itself. It leaves
+ * nothing behind, so that it may be repeated.
+ */
+export async function callRowsPredict(
+  core: Core,
+  request: RowsPredictCall,
+  options: CallOptions,
+  kind: 'fit' | 'predict',
+): Promise<RowsPredictResult> {
+  assertConfig(request.svc_config);
+  return core.call(kind, kind, options, async (call) => {
+    const url = new URL(core.settings.base);
+    const plan = {
+      what: call.what,
+      path: url.pathname,
+      gate: core.gates.of(kind),
+      missing: request.model_id === undefined ? ('not_found' as const) : ('model.unknown' as const),
+      repeatable: true,
+      maxBytes: maxPredictBytes(request),
+      labels: labelsIn(request),
+      request: {
+        method: 'POST' as const,
+        url,
+        headers: { ...core.headers(), 'content-type': 'application/json' },
+        body: rowsBody(request, core.dialect.apiName),
+      },
+    };
+    const body = await core.ask(call, plan, schemas().PredictResponseSchema);
+    const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
+    const { model_id: modelId } = body as { model_id?: unknown };
+    return {
+      ...predictResult(await predictionOf(core, call, plan, body), metadata, request),
+      ...(typeof modelId === 'string' && { model_id: modelId }),
+    };
+  });
+}
+
+/** Bytes of a body other than those of its rows. */
+export function overheadOf(request: Sendable, apiName: string): number {
+  const { train, test } = request;
+  return (
+    rowsBody(request, apiName).bytes - test.bytes - (train === undefined ? 0 : train.x.bytes + train.y.bytes)
+  );
+}
+
+type Sendable = Omit<RowsPredictCall, 'rows'>;
+type Body = Exclude<NonNullable<HttpRequest['body']>, Buffer>;
+
+/** The body as a stream of known length: the rows are as they lie on the disk. */
+function rowsBody(request: Sendable, apiName: string): Body {
+  const { train, model_id: modelId, test } = request;
+  const head = {
+    task_config: toWireTask(request, { apiName }),
+    ...(train === undefined && { context: { model_id: modelId } }),
+  };
+  const parts: (Buffer | BodyPart)[] = [Buffer.from(JSON.stringify(head).slice(0, -1))];
+  const add = (name: string, rows: BodyPart): void => {
+    parts.push(Buffer.from(`,"${name}":[`), rows, Buffer.from(']'));
+  };
+  if (train !== undefined) {
+    add('X_train', train.x);
+    add('y_train', train.y);
+  }
+  add('X_test', test);
+  parts.push(Buffer.from('}'));
+  const bytes = parts.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : part.bytes), 0);
+  return { bytes, open: () => joined(parts) };
+}
+
+async function* joined(parts: readonly (Buffer | BodyPart)[]): AsyncIterable<Uint8Array> {
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) {
+      yield part;
+    } else {
+      yield* part.open() as AsyncIterable<Uint8Array>;
+    }
+  }
+}
+
+/**
+ * The prediction of an answer: in the answer itself, or fetched from the signed URL that the answer has in its place.
+ * @throws ServiceError `predict.unknown` where it cannot be fetched: by then the predict has been carried out, and
+ *   another one would cost again; `service.unavailable` where predicts are free
+ */
+export async function predictionOf(
+  core: Core,
+  call: Call,
+  plan: Pick<RequestPlan, 'maxBytes' | 'labels'>,
+  { prediction, prediction_uri: uri }: Static<typeof PredictResponseSchema>,
+): Promise<unknown> {
+  if (prediction !== undefined && prediction !== null) {
+    return prediction;
+  }
+  if (uri === undefined || uri === null) {
+    throw malformedAnswer('predict', 'prediction is required');
+  }
+  let text: string;
+  try {
+    const { wiring, gates } = core;
+    const bytes = await downloadFile(wiring, call, gates.storage, uri, 'prediction', plan.maxBytes!);
+    text = bytes.toString('utf8');
+  } catch (error) {
+    if (call.ending === 'cancelled') {
+      throw error;
+    }
+    const { message, cause } = toServiceError(error);
+    throw lostPrediction(core, message, cause);
+  }
+  const value = parseAnswer(text, plan.labels === 'preds' ? 'preds' : undefined);
+  if (typeof value !== 'object' || value === null) {
+    throw lostPrediction(core, `It is not JSON (${text.length} characters).`);
+  }
+  return value;
+}
+
+function lostPrediction(
+  { settings: { free } }: Core,
+  reason: string,
+  cause?: ServiceError['cause'],
+): ServiceError {
+  const message = `The service has predicted, but its prediction could not be fetched. ${reason}`;
+  return free
+    ? new ServiceError('service.unavailable', message, cause)
+    : new ServiceError(
+        'predict.unknown',
+        `${message} The predict has been carried out and may have been metered, so it is not repeated.`,
+        cause,
+      );
+}
+
+/** Bytes for the metadata around the prediction. */
+const FLOOR = 1024 * 1024;
+/** A JavaScript string cannot hold much more. */
+const CEILING = 500 * 1024 * 1024;
+/** For a test set with an unknown number of rows: enough for 1.5 million numbers. */
+const UNKNOWN = 64 * 1024 * 1024;
+
+/** A number as JSON has at most 25 characters; indented, some spaces and a line break more. */
+const NUMBER_BYTES = 48;
+/** A label may be any text. */
+const LABEL_BYTES = 2048;
+/** More classes and bars than any known service has. */
+const MAX_CLASSES = 1000;
+const MAX_BARS = 10_000;
+
+export interface AskedSize {
+  task: Task;
+  output_type?: OutputType;
+  quantiles?: readonly number[];
+  /** Rows of the test set and classes of the model, if known. */
+  rows?: number;
+  classes?: number;
+  /** Most causes per row. */
+  causes?: number;
+}
+
+/** Upper bound of the size of an answer to a predict, in bytes: more than it can need, and small enough to parse safely. */
+export function maxPredictBytes(asked: AskedSize): number {
+  const { rows, quantiles = DEFAULT_QUANTILES } = asked;
+  if (rows === undefined) {
+    return UNKNOWN;
+  }
+  const output = asked.output_type ?? DEFAULT_OUTPUT_TYPE[asked.task];
+  const bytesPerRow: Record<OutputType, number> = {
+    probas: NUMBER_BYTES * (asked.classes ?? MAX_CLASSES),
+    preds: LABEL_BYTES,
+    mean: NUMBER_BYTES,
+    median: NUMBER_BYTES,
+    mode: NUMBER_BYTES,
+    quantiles: NUMBER_BYTES * quantiles.length,
+    main: NUMBER_BYTES * (3 + quantiles.length),
+    full: NUMBER_BYTES * (3 + DEFAULT_QUANTILES.length + MAX_BARS),
+  };
+  const explained = asked.causes === undefined ? 0 : NUMBER_BYTES * (asked.causes + 4);
+  return Math.min(CEILING, FLOOR + rows * (bytesPerRow[output] + explained));
+}

@@ -1,0 +1,200 @@
+import { toWireTestSetUpload, toWireTrainSetUpload } from '../wire/dialect';
+import { schemas } from '../wire/load-schemas';
+import type {
+  FileInfo,
+  FileUploadInfo,
+  PrepareTestSetUploadRequest,
+  PrepareTestSetUploadResponse,
+  PrepareTrainSetUploadRequest,
+  PrepareTrainSetUploadResponse,
+} from '../wire/types';
+import { assertRequest, type Core } from './core';
+import { DuplicateUploadError } from './errors';
+import { Call, type RateGate } from './pacing';
+import type { Wiring } from './retry';
+import { putFile, UrlRefused } from './transfer';
+import type { CallOptions, TestSetUpload, TrainSetOptions, TrainSetUpload, UploadSource } from './types';
+
+/** S 4.1 */
+export async function askTrainSetUpload(
+  core: Core,
+  call: Call,
+  request: PrepareTrainSetUploadRequest,
+): Promise<PrepareTrainSetUploadResponse> {
+  assertRequest(schemas().PrepareTrainSetUploadRequestSchema, request, call.what);
+  const plan = core.plan('upload', call.what, 'prepare_train_set_upload', {
+    body: toWireTrainSetUpload(request, core.dialect),
+    repeatable: true,
+    uploadId: 'train_set_upload_id',
+  });
+  const body = await core.ask(call, plan, schemas().PrepareTrainSetUploadResponseSchema);
+  return body;
+}
+
+/** S 4.2 */
+export async function askTestSetUpload(
+  core: Core,
+  call: Call,
+  request: PrepareTestSetUploadRequest,
+): Promise<PrepareTestSetUploadResponse> {
+  assertRequest(schemas().PrepareTestSetUploadRequestSchema, request, call.what);
+  const plan = core.plan('upload', call.what, 'prepare_test_set_upload', {
+    body: toWireTestSetUpload(request, core.dialect),
+    repeatable: true,
+    missing: 'model.unknown',
+    uploadId: 'test_set_upload_id',
+  });
+  const body = await core.ask(call, plan, schemas().PrepareTestSetUploadResponseSchema);
+  return body;
+}
+
+/** Prepares a train set and sends X and y side by side. */
+export async function uploadTrainSet(
+  core: Core,
+  call: Call,
+  request: TrainSetUpload,
+  { onProgress, onPrepared }: TrainSetOptions,
+): Promise<{ train_set_upload_id: string; reused: boolean }> {
+  const { x, y, digests, description, chunks } = request;
+  const infoOf = ({ format, bytes, hash }: UploadSource, digest = hash): FileInfo =>
+    fileInfo({ format, bytes, hash: digest }, chunks, true);
+  const prepare = async (force: boolean) => {
+    const prepared = await askTrainSetUpload(core, call, {
+      x_train_info: infoOf(x, digests?.x),
+      y_train_info: infoOf(y, digests?.y),
+      ...(description !== undefined && { description }),
+      ...((force || request.force === true) && { force_reupload: true }),
+    });
+    await onPrepared?.(prepared.train_set_upload_id);
+    return {
+      id: prepared.train_set_upload_id,
+      files: [
+        { what: 'features', source: x, info: prepared.x_train_info },
+        { what: 'target', source: y, info: prepared.y_train_info },
+      ],
+    };
+  };
+  const { id, reused } = await sendUpload(core.wiring, call, core.gates.storage, prepare, onProgress);
+  return { train_set_upload_id: id, reused };
+}
+
+/** Prepares a test set for a model and sends it. */
+export async function uploadTestSet(
+  core: Core,
+  call: Call,
+  request: TestSetUpload,
+  onProgress: CallOptions['onProgress'],
+): Promise<{ test_set_upload_id: string; reused: boolean }> {
+  const { fitted_train_set_id, x, chunks } = request;
+  const prepare = async (force: boolean) => {
+    const withHash = !force && request.force !== true;
+    const prepared = await askTestSetUpload(core, call, {
+      fitted_train_set_id,
+      x_test_info: fileInfo(x, chunks, withHash),
+    });
+    return {
+      id: prepared.test_set_upload_id,
+      files: [{ what: 'test set', source: x, info: prepared.x_test_info }],
+    };
+  };
+  const { id, reused } = await sendUpload(core.wiring, call, core.gates.storage, prepare, onProgress);
+  return { test_set_upload_id: id, reused };
+}
+
+export interface PreparedUpload {
+  id: string;
+  files: { what: string; source: UploadSource; info: FileUploadInfo }[];
+}
+
+/** Description of a file for a prepare route. Without a hash it is never taken for a duplicate. */
+export function fileInfo(
+  source: Omit<UploadSource, 'open'>,
+  chunks: boolean | undefined,
+  withHash: boolean,
+): FileInfo {
+  return {
+    format: source.format,
+    size_bytes: source.bytes,
+    ...(withHash && { hash: source.hash }),
+    ...(chunks === true && { use_chunks: true }),
+  };
+}
+
+/**
+ * Prepares an upload and sends its files side by side. Where a signed URL is refused, everything is prepared again
+ * and sent again, once, by force: else the service may take the first attempt, whose bytes never arrived, for a
+ * duplicate. `prepare` answers, or throws DuplicateUploadError, whose id is reused.
+ * @throws ServiceError `upload.expired`, or `upload.failed` with the storage's reason, where the new URLs are refused too
+ */
+export async function sendUpload(
+  wiring: Wiring,
+  call: Call,
+  storage: RateGate,
+  prepare: (force: boolean) => Promise<PreparedUpload>,
+  onProgress: CallOptions['onProgress'],
+): Promise<{ id: string; reused: boolean }> {
+  let refused: UrlRefused | undefined;
+  for (const force of [false, true]) {
+    let prepared: PreparedUpload;
+    try {
+      prepared = await prepare(force);
+    } catch (error) {
+      if (error instanceof DuplicateUploadError) {
+        return { id: error.uploadId, reused: true };
+      }
+      throw error;
+    }
+    refused = await sendAll(wiring, call, storage, prepared, onProgress);
+    if (refused === undefined) {
+      return { id: prepared.id, reused: false };
+    }
+    wiring.settings.log('warn', `A signed URL was refused (${refused.status}). Preparing the upload again.`);
+  }
+  throw refused!.error;
+}
+
+/** Sends the files; a failure of one stops the others. Answers with the refusal where a URL was refused. */
+async function sendAll(
+  wiring: Wiring,
+  outer: Call,
+  storage: RateGate,
+  prepared: PreparedUpload,
+  onProgress: CallOptions['onProgress'],
+): Promise<UrlRefused | undefined> {
+  const urls = prepared.files.flatMap((file) => file.info.signed_urls);
+  urls.forEach((url) => wiring.secrets.addUrl(url));
+  const total = prepared.files.reduce((sum, file) => sum + file.source.bytes, 0);
+  let sent = 0;
+  const onBytes = (bytes: number) => {
+    sent += bytes;
+    if (bytes > 0) {
+      onProgress?.(sent, total);
+    }
+  };
+  const stop = new AbortController();
+  const alone = urls.length === 1;
+  const call = alone ? outer : outer.within(stop.signal);
+  let first: unknown;
+  await Promise.all(
+    prepared.files.map(async (file) => {
+      try {
+        await putFile(wiring, call, storage, { ...file, onBytes });
+      } catch (error) {
+        first ??= error;
+        stop.abort();
+      }
+    }),
+  );
+  if (!alone) {
+    call.end();
+  }
+  urls.forEach((url) => wiring.secrets.forgetUrl(url));
+  outer.throwIfOver();
+  if (first === undefined) {
+    return undefined;
+  }
+  if (first instanceof UrlRefused) {
+    return first;
+  }
+  throw first as Error;
+}
