@@ -719,7 +719,7 @@ describe('every example, imported and deployed', function () {
     withoutFunctionNodes(flow, 'Compressor', 'what is unusual');
     const changes = find(flow, 'debug', 'alarms and changes');
     const [learned] = await red.shown(changes, 1, 60_000);
-    assert.equal(learned!.msg, 'Learned from 6,048 readings; knows 3 weeks.');
+    assert.equal(learned!.msg, 'Learned from 6,000 readings; knows 21 days.');
     await red.inject('dead');
     const [, alarm] = await red.shown(changes, 2, 60_000);
     assert.match(String(alarm!.msg), /^housing_c -20\.0, expected \d\d\.\d \(/);
