@@ -1,8 +1,8 @@
 export { cloneJson } from '../util/json';
 export { checkAsking, checkSettings, checkTraining } from './check-request';
 export { Connection, type ConnectionOptions } from './connection';
-export { importanceBySensor } from './explain/cause-groups';
-export { causeText, causeTextIn } from './explain/cause-text';
+export { importanceBySensor } from './explain/causes';
+export { causeText, causeTextIn } from './explain/causes';
 export { MAX_MODEL_FILE_BYTES, type ModelFile } from './management/model-file';
 export { ModelCards, type ModelCardsOptions } from './models/cards/model-cards';
 export { Predictor } from './predict/predictor';

@@ -4,7 +4,7 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
 import { modelReference, type ResolvedModel, resolveModel, unknownModel } from './models/model-request';
-import { noteIfDead } from './predict/test-set/test-set';
+import { noteIfDead } from './predict/test-set';
 import { readTrainSet, sendTrainSet } from './train/train-set/train-set';
 import { openInput } from './train/train-set/train-table';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';

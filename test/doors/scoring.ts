@@ -2,10 +2,10 @@
 export { classCurves, numberCurves } from '../../dist/src/metrics/curves';
 export { LEVELS, quantileOf, regressionScores } from '../../dist/src/metrics/regression';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
+export { type QueuedMessage } from '../../dist/src/scoring/batching/batch-queues';
 export { Batcher, type BatcherOptions } from '../../dist/src/scoring/batching/batcher';
-export { Fifo } from '../../dist/src/scoring/batching/fifo';
+export { Fifo } from '../../dist/src/scoring/batching/ordered-delivery';
 export { OrderedDelivery, Outbox } from '../../dist/src/scoring/batching/ordered-delivery';
-export { type QueuedMessage } from '../../dist/src/scoring/batching/queued-message';
 export { decide } from '../../dist/src/scoring/challenger/decision';
 export { pairedDifference } from '../../dist/src/scoring/challenger/paired-difference';
 export { labelNoise, pinballLosses } from '../../dist/src/scoring/challenger/row-losses';
@@ -24,8 +24,8 @@ export {
 } from '../../dist/src/scoring/context/limits';
 export { groupBlocks, rowBlocks, standardErrors } from '../../dist/src/scoring/evaluation/blocks';
 export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
-export { causeGroups, importanceBySensor } from '../../dist/src/scoring/explain/cause-groups';
-export { causeText } from '../../dist/src/scoring/explain/cause-text';
+export { causeGroups, importanceBySensor } from '../../dist/src/scoring/explain/causes';
+export { causeText } from '../../dist/src/scoring/explain/causes';
 export { causesOf } from '../../dist/src/scoring/explain/causes';
 export {
   addOffsetsToEffects,
@@ -34,25 +34,24 @@ export {
   readEffects,
   sliceEffects,
 } from '../../dist/src/scoring/explain/effects';
-export { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../dist/src/scoring/explain/mixtures';
+export { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../dist/src/scoring/explain/effects';
 export { ModelCards } from '../../dist/src/scoring/models/cards/model-cards';
 export { ModelMismatch } from '../../dist/src/scoring/models/model-mismatch';
 export { readCosts } from '../../dist/src/scoring/models/thresholds/answer-costs';
 export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/thresholds/threshold';
-export { attach, attachmentOf } from '../../dist/src/scoring/predict/answers/attach-predictions';
-export { flatColumns } from '../../dist/src/scoring/predict/answers/flat-columns';
-export { OwnCopy } from '../../dist/src/scoring/predict/rows/own-copy';
-export { hasColumns, smallRows } from '../../dist/src/scoring/predict/rows/small-rows';
-export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/test-set/bisection';
+export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach';
+export { flatColumns } from '../../dist/src/scoring/predict/attach';
+export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
+export { OwnCopy } from '../../dist/src/scoring/predict/message-table';
+export { hasColumns, smallRows } from '../../dist/src/scoring/predict/message-table';
 export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';
 export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
 export { readCurves } from '../../dist/src/scoring/reference/read-curves';
 export { isReferenceLosses, readLosses } from '../../dist/src/scoring/reference/read-losses';
 export { type Reference } from '../../dist/src/scoring/reference/types';
-export { cutRows, firstRow } from '../../dist/src/scoring/services/cut-rows';
 export { LimitsCache } from '../../dist/src/scoring/services/limits-cache';
-export { Reach } from '../../dist/src/scoring/services/reach';
-export { type ServiceCalls } from '../../dist/src/scoring/services/service-calls';
+export { cutRows, firstRow } from '../../dist/src/scoring/services/on-prem-client';
+export { Reach, type ServiceCalls } from '../../dist/src/scoring/services/service';
 export { serviceKey } from '../../dist/src/scoring/services/service-key';
 export { TrainRows } from '../../dist/src/scoring/services/train-rows';
 export {

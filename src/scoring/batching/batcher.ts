@@ -2,12 +2,14 @@ import { AbortWatch } from '../../util/abort';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { closedError } from '../closed-error';
 import type { PredictLoad } from '../types';
-import { type BatchingOptions, BatchQueues } from './batch-queues';
-import { Fifo } from './fifo';
-import { LoadReport } from './load-report';
-import { OrderedDelivery, Outbox } from './ordered-delivery';
-import { QueueCapacity } from './queue-capacity';
-import { type Flight, type QueuedMessage, queuedMessage } from './queued-message';
+import {
+  type BatchingOptions,
+  BatchQueues,
+  type Flight,
+  type QueuedMessage,
+  queuedMessage,
+} from './batch-queues';
+import { Fifo, OrderedDelivery, Outbox } from './ordered-delivery';
 
 export interface BatcherOptions<Payload, Outcome> extends BatchingOptions {
   ordered: boolean;
@@ -307,5 +309,82 @@ export class Batcher<Payload, Outcome> {
       case 'settled':
         break;
     }
+  }
+}
+
+/** What a message takes up while it waits. */
+interface Size {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** How full a queue is, in rows and in bytes: results that wait to be delivered in order count too. */
+export class QueueCapacity {
+  rows = 0;
+  bytes = 0;
+
+  constructor(private readonly max: Size) {}
+
+  add({ rows, bytes }: Size): void {
+    this.rows += rows;
+    this.bytes += bytes;
+  }
+
+  remove({ rows, bytes }: Size): void {
+    this.rows -= rows;
+    this.bytes -= bytes;
+  }
+
+  /** Whether it fits now. */
+  fits({ rows, bytes }: Size): boolean {
+    return this.rows + rows <= this.max.rows && this.bytes + bytes <= this.max.bytes;
+  }
+
+  /** Rows that fit now. */
+  rowsLeft(): number {
+    return Math.max(0, this.max.rows - this.rows);
+  }
+
+  isFull(): boolean {
+    return this.rows >= this.max.rows || this.bytes >= this.max.bytes;
+  }
+
+  /** The error of a message that does not fit. */
+  full(what: string): ServiceError {
+    return new ServiceError(
+      'queue.full',
+      `The queue is full: ${this.rows} rows, ${Math.ceil(this.bytes / 1024)} KiB wait. ${what} ` +
+        'Send fewer messages, or raise batchRows, queue or the concurrency of the config node.',
+    );
+  }
+}
+
+const INTERVAL_MS = 250;
+
+/** Reports the load a moment after it changed, so that a burst of changes makes one report. */
+export class LoadReport {
+  private timer: NodeJS.Timeout | undefined;
+  private ended = false;
+
+  constructor(
+    private readonly load: () => PredictLoad,
+    private readonly onLoad: ((load: PredictLoad) => void) | undefined,
+  ) {}
+
+  changed(): void {
+    if (this.onLoad === undefined || this.ended || this.timer !== undefined) {
+      return;
+    }
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.onLoad?.(this.load());
+    }, INTERVAL_MS).unref();
+  }
+
+  /** Reports nothing more, and leaves no timer. */
+  end(): void {
+    this.ended = true;
+    clearTimeout(this.timer);
+    this.timer = undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { type ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import { predictToEstimate } from '../context/estimate';
+import { predictToEstimate } from '../context/limits';
 import { fitAlone, type Fitting, fittingOf } from '../train/fit-set';
 import { type Holdout, holdoutOf } from '../train/holdout/holdout';
 import { askRows, chancesOf, quantilesIn } from '../train/holdout/score-holdout';

@@ -1,4 +1,4 @@
-import type { LimitSet, ModelLimits, OutputType } from '../../wire/types';
+import type { EstimateCostRequest, LimitSet, ModelLimits, OutputType } from '../../wire/types';
 import type { LimitExceeded } from '../types';
 
 /**
@@ -154,4 +154,21 @@ export function describeExcess(list: readonly LimitExceeded[]): string {
         `at most ${max.toLocaleString('en')} ${COUNTED[limit] ?? limit}, and this has ${value.toLocaleString('en')}`,
     )
     .join('; ');
+}
+
+/** What is asked to estimate a predict. */
+export function predictToEstimate(
+  limits: ModelLimits,
+  { columns, options }: { columns: readonly unknown[]; options: Record<string, unknown> },
+  rows: { train: number; test: number },
+): EstimateCostRequest {
+  const { n_estimators: estimators } = options;
+  return {
+    operation: 'predict',
+    model_version: versionOf(limits, options),
+    train_rows: rows.train,
+    test_rows: rows.test,
+    raw_columns: columns.length,
+    ...(typeof estimators === 'number' && { n_estimators: estimators }),
+  };
 }

@@ -2,7 +2,7 @@ import { cloneJson } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { readReference } from '../reference/read-reference';
-import type { Service } from '../services/service';
+import { type Service } from '../services/service';
 import { serviceInWords } from '../services/service-key';
 import type { Hooks, ModelCard } from '../types';
 import { cardIn } from './imported-card';

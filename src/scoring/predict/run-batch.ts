@@ -1,29 +1,33 @@
+import { PREDICT } from '../../settings';
 import { type Column, type ColumnBatch, encodeBatches } from '../../table';
 import { Yielder } from '../../util/event-loop';
-import { slicePrediction } from '../../wire/prediction';
+import { cloneJson } from '../../util/json';
+import { type Prediction, slicePrediction, toService } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
+import { predictToEstimate } from '../context/limits';
+import type { CausesOf } from '../explain/causes';
 import { type Effects, type ExplainWish, sliceEffects } from '../explain/effects';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
-import type { PredictOutcome, PredictSettings } from '../types';
+import type { PredictOutcome, PredictRequest, PredictSettings } from '../types';
 import type { Unlike } from '../unlike/unlike';
-import { type ExplainByRows, explainByRows } from './causes/explain-rows';
-import { comparisonOf } from './causes/unlike-rows';
-import { whyOf, wishOf } from './causes/why';
-import { evaluateMessage, truthsOf } from './evaluation/evaluate-messages';
-import type { TableTruth } from './evaluation/read-truth';
-import { outcomeBytes, type OutcomeModel, outcomeOf } from './outcome';
-import { LegacyTable } from './rows/legacy-table';
-import type { PredictMessage, QueuedPredict } from './rows/message';
-import { LoneTable } from './rows/message-table';
-import { columnsOf, type ReadTogether, readTogether } from './rows/read-together';
-import { UploadedSet } from './rows/uploaded-set';
-import type { SingleRows } from './single-rows';
-import { type Budget, MAX_PREDICTS, scoreByHalves } from './test-set/bisection';
-import { rowsPerTestSet, scoreInParts } from './test-set/parts';
-import { addOffsets, offsetsOf } from './test-set/relative';
-import { type Scored, scoreFile, type ScoreOptions } from './test-set/test-set';
+import { answeredBy, attachmentOf, flatColumns } from './attach';
+import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
+import { evaluateMessage, truthsOf } from './evaluate';
+import {
+  columnsOf,
+  type PredictMessage,
+  type QueuedPredict,
+  type ReadTogether,
+  readTogether,
+} from './message';
+import { LoneTable, type MessageTable } from './message-table';
+import { LegacyTable, UploadedSet } from './own-request';
+import { addOffsets, offsetsOf, rowsPerTestSet, scoreInParts } from './parts';
+import type { TableTruth } from './read-truth';
+import { type Scored, scoreFile, type ScoreOptions } from './test-set';
+import { comparisonOf, type ExplainByRows, explainByRows, whyOf, wishOf } from './why';
 
 /** What the causes of a row take while a result waits to be delivered in order. */
 const CAUSES_BYTES = 1024;
@@ -302,4 +306,148 @@ function groupsOf(messages: readonly QueuedPredict[], rows: number): QueuedPredi
     held += own;
   }
   return group.length > 0 ? [...groups, group] : groups;
+}
+
+/** What a result says about the model that made it. */
+export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
+  Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers' | 'rarer'>>;
+
+/**
+ * The result of a message: its own prediction, its own copy of the metadata, and its table with the predictions
+ * attached. A promise only where the table is so large that this is done in slices.
+ */
+export function outcomeOf(
+  scored: Scored,
+  table: MessageTable,
+  model: OutcomeModel,
+  { property = 'prediction', flat, times }: Pick<PredictRequest, 'property' | 'flat' | 'times'>,
+  signal: AbortSignal,
+  why?: CausesOf,
+): PredictOutcome | Promise<PredictOutcome> {
+  const classes = scored.metadata.classes ?? model.classes;
+  const answered = answeredBy(model.answers, scored.prediction, classes);
+  const outcome: PredictOutcome = {
+    prediction: serviceForm(
+      answered?.labelsOnly === true ? { ...scored, prediction: answered.labels } : scored,
+    ),
+    metadata: { ...cloneJson(scored.metadata), test_set_num_rows: scored.rows },
+    modelName: model.name,
+  };
+  if (model.fittedId !== undefined) {
+    const { name, version, fittedId: id } = model;
+    outcome.predictedBy = { name, ...(version !== undefined && { version }), fitted_train_set_id: id };
+  }
+  if (table.cleaned !== undefined) {
+    outcome.cleaned = { cells_missing: table.cleaned };
+  }
+  if (scored.evaluation !== undefined) {
+    outcome.evaluation = scored.evaluation;
+  }
+  const { unlike } = scored;
+  const attachment = {
+    ...attachmentOf(scored.prediction, property, classes, answered),
+    why,
+    ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
+    ...(flat === true && {
+      flat: flatColumns(scored.prediction, {
+        ...{ property, classes, rarer: model.rarer, times },
+        ...(answered !== undefined && { answered: answered.labels.values }),
+      }),
+    }),
+  };
+  const attached = table.attach(attachment, signal);
+  return attached instanceof Promise
+    ? attached.then((late) => Object.assign(outcome, late))
+    : Object.assign(outcome, attached);
+}
+
+/** The service's own format; the borders of a relative model differ from row to row: [row][border]. */
+function serviceForm({ prediction, offsets }: Scored): unknown {
+  const own = toService(prediction);
+  if (prediction.kind !== 'full' || offsets === undefined) {
+    return own;
+  }
+  const { borders } = prediction.value;
+  return { ...(own as object), borders: offsets.map((offset) => borders.map((border) => border + offset)) };
+}
+
+/** Bytes of a result while it waits to be delivered in order. */
+export function outcomeBytes(prediction: Prediction, rows: number): number {
+  switch (prediction.kind) {
+    case 'probas':
+      return rows * (prediction.values[0]?.length ?? 0) * 24;
+    case 'quantiles':
+      return rows * prediction.quantiles.length * 24;
+    case 'main':
+      return rows * (3 + prediction.quantiles.length) * 24;
+    case 'full':
+      return rows * prediction.value.borders.length * 8 + prediction.value.borders.length * 8;
+    default:
+      return rows * 24;
+  }
+}
+
+/** So many predicts of one row in a row are a stream of them. */
+const STREAM = 20;
+/** Rows of the batch to compare with, where the node gathers none. */
+const BATCH = 100;
+/** The charge of a batch is worth a warning where it is below this part of that of its rows one by one. */
+const WORTH = 0.5;
+const ESTIMATE_MS = 10_000;
+
+interface Run {
+  context: Context;
+  settings: Pick<PredictSettings, 'batchRows'>;
+  warn: (key: string, text: string) => void;
+}
+
+/**
+ * Notices that a metered service with a least charge for each predict is asked row by row. It is found out by two
+ * estimates, which cost nothing, and said once.
+ */
+export class SingleRows {
+  private inARow = 0;
+  private isSaid = false;
+
+  /** A test set of so many rows was predicted. */
+  note({ context, settings, warn }: Run, model: ResolvedModel, rows: number): void {
+    this.inARow = rows === 1 ? this.inARow + 1 : 0;
+    if (this.inARow < STREAM || this.isSaid || !context.service.isMetered) {
+      return;
+    }
+    this.isSaid = true;
+    const { batchRows = PREDICT.batchRows.fallback } = settings;
+    void warnOfCharge(context, model, batchRows > 1 ? batchRows : BATCH, warn);
+  }
+}
+
+/** Silent where the service does not tell what a predict costs, or charges by the row. Never rejects. */
+async function warnOfCharge(
+  context: Context,
+  model: ResolvedModel,
+  rows: number,
+  warn: Run['warn'],
+): Promise<void> {
+  const signal = AbortSignal.timeout(ESTIMATE_MS);
+  const costOf = async (test: number): Promise<number> => {
+    const limits = await context.service.limits.forChecks(signal);
+    return context.service.costs.estimate(
+      predictToEstimate(limits, model, { train: model.trainRows, test }),
+      signal,
+    );
+  };
+  try {
+    const one = await costOf(1);
+    const batch = await costOf(rows);
+    if (batch < WORTH * rows * one) {
+      warn(
+        'single-rows',
+        `The rows of this stream are predicted one by one, and each predict is estimated to cost ${one} tokens. ` +
+          `${rows} rows in one predict are estimated to cost ${batch} instead of ${rows * one}: ` +
+          'set Batch rows above 1 and a Batch wait, so that rows are gathered.',
+      );
+    }
+  } catch {
+    // The estimate is a service to the user: without it the predicts go on all the same.
+  }
 }

@@ -1,7 +1,7 @@
+import type { ServiceClient } from '../../client/service-client';
 import { BoundedMap } from '../../util/bounded-map';
 import { ServiceError } from '../../wire/service-error';
 import type { EstimateCostRequest } from '../../wire/types';
-import type { ServiceCalls } from './service-calls';
 
 const FRESH_MS = 3_600_000;
 const MAX_KNOWN = 1000;
@@ -10,7 +10,7 @@ const MAX_KNOWN = 1000;
 export class CostEstimates {
   private readonly known = new BoundedMap<string, { cost: number; at: number }>(MAX_KNOWN);
 
-  constructor(private readonly client: () => Promise<ServiceCalls>) {}
+  constructor(private readonly client: () => Promise<Pick<ServiceClient, 'estimateCost'>>) {}
 
   async estimate(request: EstimateCostRequest, signal?: AbortSignal): Promise<number> {
     const key = JSON.stringify([

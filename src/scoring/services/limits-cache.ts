@@ -1,7 +1,7 @@
+import type { ServiceClient } from '../../client/service-client';
 import { untilAborted } from '../../util/abort';
 import { toServiceError } from '../../wire/service-error';
 import type { ModelLimits } from '../../wire/types';
-import type { ServiceCalls } from './service-calls';
 
 const FRESH_MS = 3_600_000;
 /** After a failure, checks do without limits for so long before the service is asked again. */
@@ -20,7 +20,7 @@ export class LimitsCache {
   private warned = false;
 
   constructor(
-    private readonly client: () => Promise<ServiceCalls>,
+    private readonly client: () => Promise<Pick<ServiceClient, 'getModelLimits'>>,
     private readonly warn: (text: string) => void,
     private readonly now: () => number = () => performance.now(),
   ) {}

@@ -1,15 +1,23 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { CallOptions, FitOptions, RateLimit, TrainSetOptions, TrainSetUpload } from '../../client/types';
+import type { ServiceClient } from '../../client/service-client';
+import type {
+  CallOptions,
+  FitOptions,
+  LegacyPredictCall,
+  LegacyPredictResult,
+  RateLimit,
+  TrainSetOptions,
+  TrainSetUpload,
+} from '../../client/types';
 import { untilAborted } from '../../util/abort';
+import { toServiceError } from '../../wire/service-error';
 import type { FitResponse, Usage } from '../../wire/types';
 import { closedError } from '../closed-error';
 import type { Hooks, TrainRequest } from '../types';
 import { CostEstimates } from './costs';
-import { HeldClient } from './held-client';
 import { LimitsCache } from './limits-cache';
-import { Reach } from './reach';
-import type { ServiceCalls } from './service-calls';
 
 /** What the account has left, where the service says so. */
 export interface Allowance {
@@ -136,5 +144,78 @@ export abstract class Service<Client extends ServiceCalls = ServiceCalls> {
   async close(): Promise<void> {
     this.stop();
     await this.held.close();
+  }
+}
+
+/** The calls that are the same for every service. */
+export type ServiceCalls = Pick<
+  ServiceClient,
+  'getModelLimits' | 'uploadTrainSet' | 'uploadTestSet' | 'fit' | 'predict' | 'estimateCost' | 'close'
+> & {
+  // Written out: the client's own is marked deprecated, for programs.
+  predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;
+};
+
+/** How long `close` waits for a client that is being made. */
+const OPENING_MS = 2000;
+
+/** The one client of a service, made when it is first needed. */
+export class HeldClient<Client extends ServiceCalls> {
+  private opened: Promise<Client> | undefined;
+  /** Clients of a service that has moved: what was under way may still use them. */
+  private readonly former = new Set<Promise<Client>>();
+
+  constructor(private readonly open: () => Promise<Client>) {}
+
+  /** One that could not be made is tried again at the next call. */
+  get(): Promise<Client> {
+    this.opened ??= this.open().catch((error: unknown) => {
+      this.opened = undefined;
+      throw error;
+    });
+    return this.opened;
+  }
+
+  /** The next call makes another one; this one is closed at the end. */
+  leave(): void {
+    if (this.opened !== undefined) {
+      this.former.add(this.opened);
+      this.opened = undefined;
+    }
+  }
+
+  /** Closes all there ever were. One that is still being made closes itself when it is there. */
+  async close(): Promise<void> {
+    this.leave();
+    const closed = [...this.former].map((opened) =>
+      opened.then(
+        (client) => client.close(),
+        () => undefined,
+      ),
+    );
+    await Promise.race([Promise.all(closed), sleep(OPENING_MS, undefined, { ref: false })]);
+  }
+}
+
+const AWAY: ReadonlySet<string> = new Set(['service.unavailable', 'service.timeout']);
+
+/** Whether the service answered when it was last asked for something. Nothing is asked for this alone. */
+export class Reach {
+  private failed = false;
+
+  get isAway(): boolean {
+    return this.failed;
+  }
+
+  /** Hears how a request ends. */
+  async of<Answer>(request: Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await request;
+      this.failed = false;
+      return answer;
+    } catch (error) {
+      this.failed = AWAY.has(toServiceError(error).code);
+      throw error;
+    }
   }
 }

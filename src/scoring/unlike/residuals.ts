@@ -1,6 +1,5 @@
 import type { Yielder } from '../../util/event-loop';
-import type { ComparedColumn } from './compared-column';
-import { MISSING_PLACE } from './nearest';
+import { type ComparedColumn, MISSING_PLACE } from './compared-column';
 
 /** Columns at most, and train rows for each of them at least, so that there is something to be said of them. */
 const MOST_COLUMNS = 100;

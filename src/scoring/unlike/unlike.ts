@@ -1,8 +1,7 @@
 import type { ColumnBatch } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import type { Reference } from '../reference/types';
-import { ComparedColumn, comparedColumns } from './compared-column';
-import { Nearest } from './nearest';
+import { ComparedColumn, comparedColumns, Nearest } from './compared-column';
 import { Residuals } from './residuals';
 
 /** How unlike the train set a row is. */

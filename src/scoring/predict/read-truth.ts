@@ -6,13 +6,13 @@ import {
   numberAt,
   readBatches,
   type TableSource,
-} from '../../../table';
-import { Yielder } from '../../../util/event-loop';
-import { ServiceError } from '../../../wire/service-error';
-import { codesOfLabels } from '../../evaluation/labels';
-import { followsTime, isTimeName, Steps } from '../../evaluation/time-column';
-import type { ResolvedModel } from '../../models/model-request';
-import type { PredictRequest } from '../../types';
+} from '../../table';
+import { Yielder } from '../../util/event-loop';
+import { ServiceError } from '../../wire/service-error';
+import { codesOfLabels } from '../evaluation/labels';
+import { followsTime, isTimeName, Steps } from '../evaluation/time-column';
+import type { ResolvedModel } from '../models/model-request';
+import type { PredictRequest } from '../types';
 
 /** More rows than these make the scores no surer, and hold the event loop: then every second is scored, or fewer. */
 const MOST_ROWS = 20_000;

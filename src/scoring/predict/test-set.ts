@@ -1,17 +1,15 @@
-import { missingOf } from '../../../client/errors';
-import type { PredictResult } from '../../../client/types';
-import type { TableFile } from '../../../table';
-import { isObject } from '../../../util/json';
-import { ServiceError, toServiceError } from '../../../wire/service-error';
-import type { Context } from '../../context/context';
-import { predictToEstimate } from '../../context/estimate';
-import { describeExcess, limitSetOf, sizeExcess, versionOf } from '../../context/limits';
-import { type Effects, type ExplainWish, readEffects } from '../../explain/effects';
-import type { ResolvedModel } from '../../models/model-request';
-import type { Evaluation } from '../../types';
-import type { Unlike } from '../../unlike/unlike';
+import { missingOf } from '../../client/errors';
+import type { PredictResult } from '../../client/types';
+import type { Label, TableFile } from '../../table';
+import { isObject } from '../../util/json';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { Context } from '../context/context';
+import { describeExcess, limitSetOf, predictToEstimate, sizeExcess, versionOf } from '../context/limits';
+import { type Effects, type ExplainWish, readEffects } from '../explain/effects';
+import type { ResolvedModel } from '../models/model-request';
+import type { Evaluation } from '../types';
+import type { Unlike } from '../unlike/unlike';
 import type { Budget } from './bisection';
-import { withKnownLabels } from './known-labels';
 
 /**
  * Files up to this size are sent without their hash. A service that finds duplicates by it knows 32 bits and the size:
@@ -204,4 +202,27 @@ function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
 export async function limitsOfModel(context: Context, model: ResolvedModel, signal: AbortSignal) {
   const limits = await context.service.limits.forChecks(signal);
   return limitSetOf(limits, versionOf(limits, model.options));
+}
+
+/**
+ * Labels as the train set had them. Where some labels are integers beyond 2^53, all are text here, but a service answers
+ * the smaller ones as numbers: one model, one type of label.
+ */
+export function withKnownLabels(result: PredictResult, classes: readonly Label[] | undefined): PredictResult {
+  if (classes === undefined || classes.length === 0 || !classes.every((label) => typeof label === 'string')) {
+    return result;
+  }
+  const known = new Set<Label>(classes);
+  const ofTrainSet = (label: Label): Label =>
+    typeof label === 'number' && known.has(String(label)) ? String(label) : label;
+  const { prediction, metadata } = result;
+  return {
+    ...result,
+    prediction:
+      prediction.kind === 'labels'
+        ? { ...prediction, values: prediction.values.map(ofTrainSet) }
+        : prediction,
+    metadata:
+      metadata.classes === undefined ? metadata : { ...metadata, classes: metadata.classes.map(ofTrainSet) },
+  };
 }

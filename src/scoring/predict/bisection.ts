@@ -1,4 +1,4 @@
-import type { ServiceError } from '../../../wire/service-error';
+import type { ServiceError } from '../../wire/service-error';
 
 export interface Bisection<Item, Thrown = unknown> {
   /** Handles these items together, or throws. `apart`: handle them in halves, though none is wrong. */

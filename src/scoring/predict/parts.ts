@@ -1,14 +1,14 @@
-import type { PredictResult } from '../../../client/types';
-import { type Column, type ColumnBatch, encodeBatches, sliceBatch } from '../../../table';
-import { linkedController } from '../../../util/abort';
-import { joinPredictions } from '../../../wire/prediction';
-import type { Context } from '../../context/context';
-import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../../context/limits';
-import { joinEffects } from '../../explain/effects';
-import type { ResolvedModel } from '../../models/model-request';
-import { addOffsets, withOffsets } from './relative';
+import type { PredictResult } from '../../client/types';
+import { cellAt, type Column, type ColumnBatch, encodeBatches, sliceBatch } from '../../table';
+import { linkedController } from '../../util/abort';
+import { joinPredictions } from '../../wire/prediction';
+import { ServiceError } from '../../wire/service-error';
+import type { Statistics } from '../../wire/types';
+import type { Context } from '../context/context';
+import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
+import { addOffsetsToEffects, joinEffects } from '../explain/effects';
+import type { ResolvedModel } from '../models/model-request';
 import { limitsOfModel, type Scored, scoreFile, type ScoreOptions } from './test-set';
-import { type OnUpload, UploadProgress } from './upload-progress';
 
 /** Parts of one table in flight at a time: while one is scored, the next is encoded and sent. */
 const PARTS_IN_FLIGHT = 2;
@@ -175,6 +175,138 @@ class PartReader {
     if (!this.ended) {
       this.ended = true;
       await this.iterator.return?.();
+    }
+  }
+}
+
+/** The values that the predictions of a relative model are added to, a row each; undefined for any other model. */
+export function offsetsOf(
+  { relativeTo }: Pick<ResolvedModel, 'relativeTo'>,
+  columns: readonly Column[],
+  batch: ColumnBatch,
+): number[] | undefined {
+  if (relativeTo === undefined) {
+    return undefined;
+  }
+  const cells = batch.columns[columns.findIndex(({ name }) => name === relativeTo)];
+  return Array.from({ length: batch.rows }, (_, row) => {
+    const cell = cells === undefined ? null : cellAt(cells, row);
+    return typeof cell === 'number' || typeof cell === 'bigint' ? Number(cell) : Number.NaN;
+  });
+}
+
+/**
+ * Turns predicted changes into predicted levels: each row's offset is added to every mean, quantile and border.
+ * A row without one is predicted as NaN, and not explained.
+ *
+ * @throws ServiceError `table.invalid` where no row has an offset
+ */
+export function addOffsets(
+  scored: Scored,
+  offsets: readonly number[] | undefined,
+  { relativeTo }: Pick<ResolvedModel, 'relativeTo'>,
+): Scored {
+  if (offsets === undefined) {
+    return scored;
+  }
+  const unpredicted = offsets.reduce((count, offset) => count + (Number.isNaN(offset) ? 1 : 0), 0);
+  if (unpredicted > 0 && unpredicted === offsets.length) {
+    const rows = unpredicted === 1 ? 'The row has' : `All ${unpredicted} rows have`;
+    throw new ServiceError(
+      'table.invalid',
+      `${rows} no value in "${relativeTo}", and the model predicts the change from it: fill it in, or leave the row out.`,
+    );
+  }
+  return { ...moveTo(scored, offsets, relativeTo!), ...(unpredicted > 0 && { unpredicted }) };
+}
+
+function moveTo(scored: Scored, offsets: readonly number[], relativeTo: string): Scored {
+  const effects = scored.effects && addOffsetsToEffects(scored.effects, offsets, relativeTo);
+  const add = (values: readonly number[]): number[] => values.map((value, row) => value + offsets[row]!);
+  const { prediction } = scored;
+  switch (prediction.kind) {
+    case 'numbers':
+      return { ...scored, effects, prediction: { ...prediction, values: add(prediction.values) } };
+    case 'quantiles':
+      return { ...scored, effects, prediction: { ...prediction, values: prediction.values.map(add) } };
+    case 'main':
+      return { ...scored, effects, prediction: { ...prediction, value: moved(prediction.value, add) } };
+    case 'full': {
+      const value = { ...prediction.value, ...moved(prediction.value, add) };
+      return { ...scored, effects, prediction: { kind: 'full', value }, offsets };
+    }
+    default:
+      return { ...scored, effects };
+  }
+}
+
+function moved(
+  { mean, median, mode, quantiles }: Statistics,
+  add: (values: readonly number[]) => number[],
+): Statistics {
+  return { mean: add(mean), median: add(median), mode: add(mode), quantiles: quantiles.map(add) };
+}
+
+/** Collects the offsets of batches as they pass. */
+export async function* withOffsets(
+  model: ResolvedModel,
+  columns: readonly Column[],
+  batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
+  into: number[],
+): AsyncGenerator<ColumnBatch> {
+  for await (const batch of batches) {
+    for (const offset of offsetsOf(model, columns, batch) ?? []) {
+      into.push(offset);
+    }
+    yield batch;
+  }
+}
+
+/** Called with the bytes sent, their total, and whether every part begun so far has been sent. */
+export type OnUpload = (sentBytes: number, totalBytes: number, allSent: boolean) => void;
+
+/**
+ * Adds up the uploads of the parts of a table, several of which are on their way at a time. The share sent never
+ * falls: what would lower it, as a part that begins or is sent again, is not reported until it has been made good.
+ */
+export class UploadProgress {
+  private readonly parts: { sent: number; bytes: number }[] = [];
+  /** Bytes of the whole table, by those of its first part. */
+  private guess = 0;
+  private reported = 0;
+
+  /** `rows` are those of the whole table, where that is known: else the share is one of the parts begun. */
+  constructor(
+    private readonly rows: number | undefined,
+    private readonly onUpload: OnUpload,
+  ) {}
+
+  /** Takes a part in; the function it returns is called with the bytes sent of it. */
+  begin(part: { rows: number; bytes: number }): (sentBytes: number, totalBytes: number) => void {
+    if (this.parts.length === 0 && this.rows !== undefined) {
+      this.guess = Math.round((part.bytes * this.rows) / Math.max(1, part.rows));
+    }
+    const own = { sent: 0, bytes: part.bytes };
+    this.parts.push(own);
+    return (sent, total) => {
+      own.sent = sent;
+      own.bytes = total;
+      this.report();
+    };
+  }
+
+  private report(): void {
+    let sent = 0;
+    let begun = 0;
+    for (const part of this.parts) {
+      sent += part.sent;
+      begun += part.bytes;
+    }
+    const total = Math.max(begun, this.guess);
+    const share = total === 0 ? 1 : sent / total;
+    if (share >= this.reported) {
+      this.reported = share;
+      this.onUpload(sent, total, sent >= begun);
     }
   }
 }

@@ -1,15 +1,75 @@
-import { type Column, type ColumnBatch, joinBatches, mixRows, pickRows } from '../../../table';
-import { seededRandom } from '../../../util/random';
-import { ServiceError, toServiceError } from '../../../wire/service-error';
-import type { Context } from '../../context/context';
-import type { Effects, ExplainWish, RowEffects } from '../../explain/effects';
-import { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../explain/mixtures';
-import type { ResolvedModel } from '../../models/model-request';
-import { referenceBatch } from '../../reference/reference-batch';
-import type { Reference } from '../../reference/types';
-import { scoreInParts } from '../test-set/parts';
-import type { ScoreOptions } from '../test-set/test-set';
-import { announceRows } from './announce-rows';
+import { comparableLabel } from '../../metrics/answer-costs';
+import { type Column, type ColumnBatch, joinBatches, type Label, mixRows, pickRows } from '../../table';
+import { seededRandom } from '../../util/random';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import type { Context } from '../context/context';
+import { predictToEstimate } from '../context/limits';
+import { causeGroups, type CausesOf, causesOf } from '../explain/causes';
+import {
+  type Effects,
+  effectsOfMixtures,
+  type ExplainWish,
+  mixturesPerRow,
+  planMixtures,
+  type RowEffects,
+} from '../explain/effects';
+import type { ResolvedModel } from '../models/model-request';
+import { referenceBatch } from '../reference/reference-batch';
+import type { Reference } from '../reference/types';
+import type { PredictRequest, PredictSettings } from '../types';
+import { comparisonWith, type TrainSetComparison, type Unlike } from '../unlike/unlike';
+import { scoreInParts } from './parts';
+import type { Scored, ScoreOptions } from './test-set';
+
+/**
+ * What a message wants explained of a model's predictions. Of two classes it is the rarer one, or the second if that is
+ * not known, so that all effects are on one scale; of more, it is the predicted one.
+ */
+export function wishOf(model: ResolvedModel, { explainAbove }: PredictRequest): ExplainWish {
+  const label = explainedLabel(model);
+  return {
+    groups: causeGroups(model.columns),
+    label,
+    above: explainAbove === undefined ? undefined : Math.min(explainAbove, answeredFrom(model, label)),
+  };
+}
+
+function explainedLabel({ task, classes, rarer }: ResolvedModel): Label | undefined {
+  return task === 'classification' ? (rarer ?? (classes?.length === 2 ? classes[1] : undefined)) : undefined;
+}
+
+/**
+ * A bound below all probabilities at which a chosen threshold answers this class, so that each such answer is
+ * explained. Infinity if no threshold is chosen.
+ */
+function answeredFrom({ answers }: ResolvedModel, label: Label | undefined): number {
+  if (answers === undefined || label === undefined) {
+    return Infinity;
+  }
+  const isOf = comparableLabel(answers.label) === comparableLabel(label);
+  // The threshold itself is answered as its class already, so the limit lies below it; of the other class it is not.
+  return isOf ? answers.at - Number.EPSILON : 1 - answers.at;
+}
+
+/** The causes of a message's rows. */
+export function whyOf(
+  { effects, metadata }: Scored,
+  wish: Pick<ExplainWish, 'above'>,
+  classes: readonly Label[] | undefined,
+  { causeText }: PredictSettings,
+  warn: (key: string, text: string) => void,
+): CausesOf {
+  if (effects === undefined) {
+    return () => null;
+  }
+  if (effects.left > 0) {
+    warn(
+      'left',
+      `Of one table ${effects.rows.size} rows are explained at most: explain those above a value, or send fewer rows at a time.`,
+    );
+  }
+  return causesOf(effects, wish, metadata.classes ?? classes, causeText);
+}
 
 /** Rows of the train set that a row is compared with. */
 const BACKGROUND = 32;
@@ -168,4 +228,67 @@ function usualOf(reference: Reference, causes: readonly string[]): Pick<Effects,
     return isNumber ? [own.q10, own.q90] : null;
   });
   return { usual, means: causes.map(() => null) };
+}
+
+/** The train set of a model, to compare rows with; undefined, with one warning, where none of it is stored. */
+export async function comparisonOf(
+  { cards }: Context,
+  { fittedId, name }: ResolvedModel,
+  warn: (key: string, text: string) => void,
+): Promise<TrainSetComparison | undefined> {
+  const reference = await cards.reference(fittedId);
+  const comparison = reference && (await comparisonWith(reference));
+  if (comparison === undefined) {
+    warn(
+      `unlike ${name}`,
+      `Rows cannot be compared with the train set of "${name}": none of it is kept here. Fit the model again, from a table.`,
+    );
+  }
+  return comparison;
+}
+
+/** Compares batches as they pass. */
+export async function* withUnlike(
+  comparison: TrainSetComparison,
+  columns: readonly Column[],
+  batches: AsyncIterable<ColumnBatch>,
+  into: Unlike[],
+): AsyncGenerator<ColumnBatch> {
+  const names = columns.map(({ name }) => name);
+  for await (const batch of batches) {
+    for (const unlike of await comparison.compare(names, batch)) {
+      into.push(unlike);
+    }
+    yield batch;
+  }
+}
+
+interface Announcing {
+  context: Context;
+  model: ResolvedModel;
+  options: { signal: AbortSignal };
+  /** Warns the user, once per key. */
+  warn: (key: string, text: string) => void;
+}
+
+/** Warns once that more rows are predicted than the message has, on a service that may charge for them. */
+export async function announceRows(
+  { context, model, options: { signal }, warn }: Announcing,
+  rows: number,
+  what: string,
+): Promise<void> {
+  if (context.service.isLocal) {
+    return;
+  }
+  const limits = await context.service.limits.forChecks(signal);
+  const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
+  let price: string;
+  try {
+    const cost = !context.service.isMetered ? 0 : await context.service.costs.estimate(request, signal);
+    price = cost > 0 ? `, estimated to cost ${cost}` : '';
+  } catch {
+    signal.throwIfAborted();
+    price = ', at a cost that could not be found out';
+  }
+  warn(`cost ${what}`, `${what} asks the service for ${rows} more rows${price}.`);
 }
