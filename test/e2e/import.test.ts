@@ -41,8 +41,10 @@ describeInEditor('importing each example in the editor', BEFORE, ({ editor }) =>
     const module = dialog.getByText(NAME, { exact: true });
     const item = dialog.getByText(name, { exact: true });
     await module.waitFor();
-    if (!(await item.isVisible())) {
+    // The tree may be unfolding by itself, as it was left; a click in that moment folds it again.
+    while (!(await item.isVisible())) {
       await module.click();
+      await item.waitFor({ timeout: 3_000 }).catch(() => undefined);
     }
     const ok = page.locator('#red-ui-clipboard-dialog-ok');
     // While the tree unfolds a click may go beside.
