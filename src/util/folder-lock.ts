@@ -289,7 +289,7 @@ class HeldLock implements FolderLock {
         await rm(gone, { recursive: true, force: true });
       }
     } catch {
-      // The next service to start finds it left behind.
+      // Whoever takes the folder next finds it left behind.
     }
   }
 

@@ -27,6 +27,7 @@ export interface Allowance {
   rate_limit?: RateLimit;
 }
 
+/** What a service is made of: its name, and how it is reached. */
 export interface HeldService<Client> {
   /** Under which its model cards are kept: see `serviceKey`. */
   key: string;
