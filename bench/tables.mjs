@@ -12,7 +12,7 @@ import { encoders } from './table/encoders.mjs';
 import { loadTimes, transfers } from './table/transfer.mjs';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
-const all = ['ours', 'duckdb', 'nodejs-polars', 'hyparquet-writer', 'parquetjs-lite'];
+const all = ['ours', 'ours-plain', 'duckdb', 'nodejs-polars', 'hyparquet-writer', 'parquetjs-lite'];
 const wanted = process.argv[3]?.split(',') ?? all;
 
 /** Why a peer cannot run here. */

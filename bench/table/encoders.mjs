@@ -15,21 +15,25 @@ async function hashed(file) {
   return statSync(file).size;
 }
 
+async function ours(options) {
+  const { encodeBatches, openTable, profileTable, readBatches } = require('../../dist/src/table');
+  return async (rows) => {
+    const source = await openTable(rows);
+    const { columns } = await profileTable(source);
+    const file = await encodeBatches(columns, readBatches(source, columns), options);
+    await file.dispose();
+    return file.bytes;
+  };
+}
+
 /**
- * By name: a function that loads the encoder and answers (rows, file) → bytes. Ours finds the types out by
- * itself; the peers are told them.
+ * By name: a function that loads the encoder and answers (rows, file) → bytes. Ours, plain or compressed, finds
+ * the types out by itself; the peers are told them.
  */
 export const encoders = {
-  async ours() {
-    const { encodeBatches, openTable, profileTable, readBatches } = require('../../dist/src/table');
-    return async (rows) => {
-      const source = await openTable(rows);
-      const { columns } = await profileTable(source);
-      const file = await encodeBatches(columns, readBatches(source, columns));
-      await file.dispose();
-      return file.bytes;
-    };
-  },
+  ours: () => ours({ compress: true }),
+  /** As the embedded service gets it: pages as they are. */
+  'ours-plain': () => ours({ compress: false }),
 
   async 'parquetjs-lite'(warm) {
     const { ParquetSchema, ParquetWriter } = require('parquetjs-lite');
