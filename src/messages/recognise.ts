@@ -20,10 +20,16 @@ const TOPICS = new Map(
   ]),
 );
 
+/** The shapes that a payload with these names may have: messages of one source have the same. */
+const shapesOfNames = new Map<string, readonly Shape[]>();
+const MAX_KNOWN = 1000;
+/** Payloads with more names differ from each other. */
+const MAX_NAMES = 100;
+
 /** The shape of a message; undefined where it has none, or where two could be meant. */
 export function recognise(message: SourceMessage): Match | undefined {
   let found: Match | undefined;
-  for (const shape of SHAPES) {
+  for (const shape of candidates(message.payload)) {
     const match = matchOf(shape, message);
     if (match !== undefined) {
       if (found !== undefined) {
@@ -33,6 +39,52 @@ export function recognise(message: SourceMessage): Match | undefined {
     }
   }
   return found;
+}
+
+/** The shapes that a payload is not refused by for its names alone. */
+function candidates(payload: unknown): readonly Shape[] {
+  if (!isNamed(payload)) {
+    return SHAPES;
+  }
+  const names = Object.keys(payload);
+  if (names.length > MAX_NAMES) {
+    return SHAPES;
+  }
+  const which = JSON.stringify(names);
+  let shapes = shapesOfNames.get(which);
+  if (shapes === undefined) {
+    shapes = SHAPES.filter((shape) => mayHave(shape, payload));
+    if (shapesOfNames.size < MAX_KNOWN) {
+      shapesOfNames.set(which, shapes);
+    }
+  }
+  return shapes;
+}
+
+/** Whether an object may have a shape, by its names. */
+function mayHave({ items = [''], byKey, has }: Shape, payload: object): boolean {
+  return (
+    byKey === true ||
+    items.some((path) =>
+      path === ''
+        ? Object.entries(has).every(([paths, kind]) =>
+            paths
+              .split('|')
+              .some((one) =>
+                one === ''
+                  ? isOf(kind, payload)
+                  : one.startsWith('msg.') || mayStand(one.replace(/^payload\./, ''), payload),
+              ),
+          )
+        : path.startsWith('msg.') || mayStand(path.replace(/\[\]$/, ''), payload),
+    )
+  );
+}
+
+/** Whether something may stand at a path of the payload, by its names. */
+function mayStand(path: string, payload: object): boolean {
+  const levels = path.split('.');
+  return levels.some((_, i) => Object.hasOwn(payload, levels.slice(0, i + 1).join('.')));
 }
 
 /** The shape of a table with these columns, one value in each row; undefined where it has none. */

@@ -28,6 +28,7 @@ export class ReadMessages {
   private reader: MessageReader | undefined;
   private shape: string | undefined;
   private since = -Infinity;
+  private auto: boolean | undefined;
 
   constructor(
     private readonly red: Red,
@@ -37,7 +38,7 @@ export class ReadMessages {
 
   /** Whether messages are read by their shape: those of a flow of an earlier version are not. */
   get isAuto(): boolean {
-    return settingsReader(this.red, this.node, SERIES, this.def)('shape') === 'auto';
+    return (this.auto ??= settingsReader(this.red, this.node, SERIES, this.def)('shape') === 'auto');
   }
 
   /**

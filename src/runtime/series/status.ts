@@ -57,9 +57,10 @@ function waitedFor({ kept, needed, rarer = RARER_NEEDED, events = EVENTS_NEEDED 
  * Shows the state of a series: it is what the last message left, so an error before it has had its time. As what messages
  * were recognised comes first, while that is news.
  */
-export function showSeries(status: StatusLine, { progress }: Series, messages: ReadMessages): void {
+export function showSeries(status: StatusLine, series: Series, messages: ReadMessages): void {
+  // Asked when the status is shown: most messages of a stream show none.
   status.become(() => {
-    const shown = seriesStatus(progress);
+    const shown = seriesStatus(series.progress);
     const { news } = messages;
     return news === undefined || shown.kind === 'doubtful' ? shown : { ...shown, ...recognised(news) };
   });

@@ -112,7 +112,7 @@ const MIN_LENGTH = 1_000;
 /** Values of a message that are looked at. */
 const MAX_LOOKS = 20_000;
 /** Objects that Node-RED does not copy either. */
-const NOT_COPIED = new Set(['req', 'res']);
+const NOT_COPIED = ['req', 'res'];
 
 /**
  * Does work in which Node-RED may copy a message: for Catch and Complete nodes, and for the second and each further node
@@ -166,18 +166,18 @@ function largeArrays(message: unknown): NodeJS.TypedArray[] {
   return found;
 }
 
-/** Gives the parts of an object to `look`, until it has seen enough. Every message passes here: no iterator of its own. */
+/** Gives the parts of an object to `look`, until it has seen enough. Every message passes here. */
 function lookInto(value: object, look: (part: unknown) => boolean): void {
-  if (Array.isArray(value) || types.isMap(value) || types.isSet(value)) {
-    for (const part of Array.isArray(value) ? (value as unknown[]) : value.values()) {
-      if (!look(part)) {
-        return;
-      }
-    }
+  const isList = Array.isArray(value) || types.isMap(value) || types.isSet(value);
+  if (!isList && NOT_COPIED.some((name) => Object.hasOwn(value, name))) {
+    lookInto(
+      Object.entries(value).flatMap(([name, part]) => (NOT_COPIED.includes(name) ? [] : [part as unknown])),
+      look,
+    );
     return;
   }
-  for (const name of Object.keys(value)) {
-    if (!NOT_COPIED.has(name) && !look((value as Record<string, unknown>)[name])) {
+  for (const part of isList && !Array.isArray(value) ? value.values() : Object.values(value)) {
+    if (!look(part)) {
       return;
     }
   }

@@ -58,7 +58,7 @@ export class StepBuilder {
   outcomeOf({ key, time, ahead, row, truth }: KeptRow): SeriesOutcome {
     const { state } = this;
     const cell = state.truthCell(truth);
-    const cells = state.features.cells(row, key);
+    const cells = state.features.cells(row, key, this.target);
     cells[this.target] = cell;
     return { series: state.address(key, time, ahead), row: cells, truth: cell };
   }

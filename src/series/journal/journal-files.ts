@@ -33,15 +33,15 @@ export async function openJournal(name: string): Promise<{ file: FileHandle; ref
   }
 }
 
-/** @returns bytes written */
-export async function writeLines(file: FileHandle, lines: Iterable<string>): Promise<number> {
+/** Writes lines from a position on, in turns of the event loop. @returns bytes written */
+export async function writeLines(file: FileHandle, lines: Iterable<string>, position = 0): Promise<number> {
   const yielder = new Yielder();
   let size = 0;
   let chunk: string[] = [];
   let length = 0;
   const write = async (): Promise<void> => {
     const bytes = Buffer.from(chunk.map((line) => `${line}\n`).join(''));
-    await writeAll(file, bytes, size);
+    await writeAll(file, bytes, position + size);
     size += bytes.length;
     chunk = [];
     length = 0;
@@ -52,7 +52,10 @@ export async function writeLines(file: FileHandle, lines: Iterable<string>): Pro
     if (length >= CHUNK) {
       await write();
     }
-    await yielder.due();
+    const due = yielder.due();
+    if (due !== undefined) {
+      await due;
+    }
   }
   await write();
   return size;

@@ -2,7 +2,6 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder, syncFolder } from '../../util/atomic-file';
-import { writeAll } from '../../util/file-io';
 import { KeptLock } from '../../util/kept-lock';
 import { assertWithoutLinks } from '../../util/own-files';
 import { reasonOf } from '../../util/reason';
@@ -137,10 +136,9 @@ export class Journal implements Recorder {
       if (this.isOutdated || this.file === undefined || this.isWasteful) {
         await this.compact(folder, state);
       } else {
-        const bytes = Buffer.from(`${this.pending.join('\n')}\n${record.summary(state)}\n`);
+        const lines = [...this.pending, record.summary(state)];
         this.pending = [];
-        await writeAll(this.file, bytes, this.size);
-        this.size += bytes.length;
+        this.size += await writeLines(this.file, lines, this.size);
       }
       if (this.health === 'failed') {
         this.health = 'ok';

@@ -10,8 +10,10 @@ import { columnOutcome, eventOutcome, NOT_YET, type OutcomeOrNotYet } from './ou
 const LATE_STEPS = 3;
 /** With many aheads, rows kept per reading: neighbouring aheads are much alike, and a longer past is worth more. */
 const AHEADS_KEPT = 4;
-/** Numbers held in cached row bases. */
-const MAX_BASES = 1_000_000;
+/** Numbers held in cached row bases, beside at least one base of each machine. */
+const MAX_BASES = 2_000_000;
+/** Bases of a machine that make room for a new one of it. */
+const BASES_LET_GO = 2;
 
 /** An outcome, as released. */
 export interface Released {
@@ -74,20 +76,31 @@ export class PendingOutcomes {
   }
 
   base(machine: Machine, time: number): Float64Array {
-    let base = machine.bases.get(time);
-    if (base === undefined) {
-      base = this.features.base(machine, time);
-      machine.bases.set(time, base);
+    const { bases } = machine;
+    const known = bases.get(time);
+    if (known !== undefined) {
+      return known;
+    }
+    const base = this.features.base(machine, time);
+    // Where room is short it is for new rows: an old one is soon needed no more, and would take the place of one that is.
+    if (this.bases + base.length <= MAX_BASES || time === machine.newest) {
+      bases.set(time, base);
       this.bases += base.length;
-      for (const [oldest, { length }] of machine.bases) {
-        if (this.bases <= MAX_BASES || oldest === time) {
-          break;
-        }
-        machine.bases.delete(oldest);
-        this.bases -= length;
-      }
+      this.makeRoom(bases);
     }
     return base;
+  }
+
+  /** Lets go of the oldest bases of a machine, a few at a time, so that none loses all to the others. */
+  private makeRoom(bases: Map<number, Float64Array>): void {
+    let letGo = 0;
+    for (const [time, { length }] of bases) {
+      if (this.bases <= MAX_BASES || bases.size === 1 || letGo++ === BASES_LET_GO) {
+        break;
+      }
+      bases.delete(time);
+      this.bases -= length;
+    }
   }
 
   /** Releases the rows whose outcome is now known, one after the other. */

@@ -37,6 +37,10 @@ export class Moments {
   low = Infinity;
   high = -Infinity;
 
+  copy(): Moments {
+    return Object.assign(new Moments(), this);
+  }
+
   add(weight: number, mean: number, m2: number, low: number, high: number): void {
     this.low = Math.min(this.low, low);
     this.high = Math.max(this.high, high);

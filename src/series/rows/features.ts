@@ -4,6 +4,7 @@ import type { Sensor, Sensors } from '../readings/sensors';
 import { valueAt } from '../readings/value-at';
 import { DAY, HOUR, showDuration } from '../settings/durations';
 import type { SeriesCells, SeriesSettings } from '../types';
+import { blankRow } from './blank-row';
 import { Calendar, CALENDAR_COLUMNS } from './calendar';
 import { SINCE_BEFORE } from './column-names';
 import type { KnownAhead } from './known-ahead';
@@ -62,6 +63,8 @@ export class SeriesFeatures {
   private known: RowColumn[] | undefined;
   /** Number of sensors when `known` was built: one that only a plan names is never seen in a reading. */
   private knownOf = 0;
+  /** Rows to be filled, by what they have beside the columns. */
+  private readonly blanks = new Map<string, Readonly<SeriesCells>>();
   private size: number;
   readonly longest: number;
   /** Rows of a node of an earlier version keep their numbers to the last bit: its models have learned from them. */
@@ -190,18 +193,37 @@ export class SeriesFeatures {
     return at === undefined || at >= row.length ? NaN : row[at]!;
   }
 
-  /** Cells of a row. Columns that appeared after it are left out. */
-  cells(row: Float64Array, key: string | null): SeriesCells {
-    const cells: SeriesCells = {};
+  /**
+   * Cells of a row. Columns that appeared after it are left out.
+   * @param target the name of the outcome, in rows that have it, which the caller fills in
+   */
+  cells(row: Float64Array, key: string | null, target?: string): SeriesCells {
+    const columns = this.columns();
+    const cells = row.length < this.size ? {} : { ...this.blank(key !== null, target) };
     if (key !== null) {
       setCell(cells, this.keyColumn, key);
     }
-    for (const column of this.columns()) {
+    for (const column of columns) {
       if (column.at < row.length) {
         setCell(cells, column.name, this.cell(row, column));
       }
     }
     return cells;
+  }
+
+  private blank(hasKey: boolean, target: string | undefined): Readonly<SeriesCells> {
+    const which = `${hasKey} ${target ?? ''}`;
+    let blank = this.blanks.get(which);
+    if (blank === undefined) {
+      const names = this.columns().map(({ name }) => name);
+      blank = blankRow([
+        ...(hasKey ? [this.keyColumn] : []),
+        ...names,
+        ...(target === undefined ? [] : [target]),
+      ]);
+      this.blanks.set(which, blank);
+    }
+    return blank;
   }
 
   /** Whether the outcome's value a week before is missing, as in the first week of a key. */
@@ -236,6 +258,7 @@ export class SeriesFeatures {
     const { length } = this.sensors.list;
     if (this.known === undefined || this.knownOf !== length) {
       this.knownOf = length;
+      this.blanks.clear();
       this.known = [
         ...this.ofSensors.filter(({ of }) => of?.hasTurned !== true),
         ...[...this.fixedColumns(), ...this.columnsAhead()].filter(

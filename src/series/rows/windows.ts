@@ -68,15 +68,16 @@ export function describeNumber(
   out[at] = now;
   const moments = new Moments();
   let window = 0;
-  /** Completes the windows that begin within a value or block spanning `start` to `end`. */
+  let edge = time - windows[0]!;
+  /** Completes the windows that begin within a value or block spanning `start` to `end`. @returns whether all are */
   const endWindows = (start: number, end: number, gap: number, value: number): boolean => {
-    while (window < windows.length && start <= time - windows[window]!) {
+    for (; start <= edge; edge = time - windows[window]!) {
       const length = windows[window]!;
       const cell = at + 1 + 3 * window;
       window++;
       if (gap <= length) {
-        const part = Object.assign(new Moments(), moments);
-        part.add(end - (time - length), value, 0, value, value);
+        const part = moments.copy();
+        part.add(end - edge, value, 0, value, value);
         out[cell] = less(now, value);
         out[cell + 1] = less(part.mean, now);
         out[cell + 2] = Math.sqrt(Math.max(0, part.m2) / length);
@@ -85,14 +86,22 @@ export function describeNumber(
           out[at + 2 + 3 * windows.length] = less(part.high, now);
         }
       }
+      if (window === windows.length) {
+        return true;
+      }
     }
-    return window === windows.length;
+    return false;
   };
   const border = track.rawFrom(count);
   let end = time;
-  for (let i = count - 1; i >= 0 && line.time(i) >= border; i--) {
-    const [start, value] = [line.time(i), line.value(i)];
-    if (endWindows(start, end, end - start, value)) {
+  // The busiest loop of a series: whether a window ends is asked here, since few values end one.
+  for (let i = count - 1; i >= 0; i--) {
+    const start = line.time(i);
+    if (start < border) {
+      break;
+    }
+    const value = line.value(i);
+    if (start <= edge && endWindows(start, end, end - start, value)) {
       return;
     }
     moments.add(end - start, value, 0, value, value);
@@ -104,7 +113,7 @@ export function describeNumber(
   track.buildUntil(border);
   for (let i = blockBefore(track, border); i >= 0; i--) {
     const { start, end, gap, mean, m2, low, high } = track.blocks[i]!;
-    if (endWindows(start, end, gap, mean)) {
+    if (start <= edge && endWindows(start, end, gap, mean)) {
       return;
     }
     moments.add(end - start, mean, m2, low, high);

@@ -951,6 +951,25 @@ describe('the shapes of messages', () => {
   });
 });
 
+describe('messages with the same names', () => {
+  it('have a shape each by what they hold, whichever comes first', async () => {
+    const shapeOf = async (payload: Record<string, unknown>): Promise<string | undefined> =>
+      (await readingsIn({ payload })).shape;
+    const other = { entity_id: 5, state: { a: 1 }, last_updated: true };
+    const state = { entity_id: 'sensor.t', state: '61.5', last_updated: ISO };
+    assert.equal(await shapeOf(other), undefined);
+    assert.equal(await shapeOf(state), 'Home Assistant');
+    assert.equal(await shapeOf(other), undefined);
+  });
+
+  it('have a shape by what stands beside the payload', async () => {
+    const payload = { a: 1 };
+    const data = { entity_id: 'sensor.t', state: '61.5', last_updated: ISO };
+    assert.equal((await readingsIn({ payload })).shape, undefined);
+    assert.equal((await readingsIn({ payload, data })).shape, 'Home Assistant');
+  });
+});
+
 describe('a table with a column for each time', () => {
   const NAMES = ['sensor', '2026-01-01', '2026-01-02', '2026-01-03'];
   const ROWS = [
