@@ -2,7 +2,7 @@
 export { Anomalies, type AnomalyAnswer, type AnomalyChange, type AnomalyNote } from '../../dist/src/anomaly';
 export { Detector, learn } from '../../dist/src/anomaly/method/detector';
 export { contextOf, writeContext } from '../../dist/src/anomaly/method/layout';
-export { fitExpectations, momentsOf } from '../../dist/src/anomaly/method/ridge';
+export { fitExpectations, fitFromOthers, momentsOf } from '../../dist/src/anomaly/method/ridge';
 export { fitTail, rarityOf, valueOfRarity } from '../../dist/src/anomaly/method/tail';
 export { HOLD_ROWS } from '../../dist/src/anomaly/method/tail';
 export { freshMemory, scoreRow } from '../../dist/src/anomaly/method/usual';

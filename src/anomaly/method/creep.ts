@@ -1,5 +1,15 @@
-import { type Expectations, expected, type Width } from './ridge';
+import { beginPast, heldOutBlocks, type HistoryRows, inputsOfRows, takeIntoPast } from './inputs';
+import {
+  added,
+  expected,
+  fitFromOthers,
+  inputsOf,
+  momentsOf,
+  type OthersExpectations,
+  type Width,
+} from './ridge';
 import { clamp, MOST_IN_MEAN, MOST_SPREADS, type Scale, shareOfNewest } from './robust';
+import { CROSS, missedScale } from './statistics';
 
 /** Times the largest slow mean on held-out rows: beyond, a sensor has moved. */
 const MOVED = 4;
@@ -9,39 +19,73 @@ const LEAST_LARGEST = 0.5;
 const AGAIN_MS = 7 * 86_400_000;
 /** A sensor moves from when its mean has left what held-out rows had. */
 const BEGINS = 1;
-
-/** How far the slow means of what the ridge from the others missed went on held-out rows. */
-export interface Creep {
-  scale: Scale;
-  /** What the newest row adds to a mean with a half-life of a day. */
-  share: number;
-  /** sensors */
-  largest: Float64Array;
-}
-
-/** @param scaled rows × sensors: what was missed, in its scale; NaN is missing */
-export function creepOf(scale: Scale, scaled: Float64Array, sensors: number, rowsPerDay: number): Creep {
-  const share = shareOfNewest(Math.max(1, rowsPerDay));
-  const largest = new Float64Array(sensors).fill(LEAST_LARGEST);
-  for (let j = 0; j < sensors; j++) {
-    let mean = 0;
-    for (let at = j; at < scaled.length; at += sensors) {
-      if (!Number.isNaN(scaled[at])) {
-        mean += share * (clamp(scaled[at], -MOST_IN_MEAN, MOST_IN_MEAN) - mean);
-        largest[j] = Math.max(largest[j], Math.abs(mean));
-      }
-    }
-  }
-  return { scale, share, largest };
-}
+/** The half-lives, in rows, of the means of the past: temperatures lag behind the load by hours. */
+const PAST_SHARES = [10, 30].map(shareOfNewest);
+/** Cells that are not believed are filled from each other, so often. */
+const FILLS = 3;
 
 /** What the anchor keeps of the first fit that had seen two weeks. */
 export interface AnchorReference {
   width: Width;
+  /** Of the sensors, in their units. */
   scale: Scale;
-  /** `all` is left out: it would follow a creeping sensor. */
-  expectations: Pick<Expectations, 'means' | 'cross'>;
-  creep: Creep;
+  /** From the others alone: what a sensor was before would follow it when it creeps. */
+  expectations: OthersExpectations;
+  /** Of what is missed on held-out rows, in spreads. */
+  missed: Scale;
+  /** What the newest row adds to a mean with a half-life of a day. */
+  share: number;
+  /** sensors: how far the slow means of what was missed went on held-out rows, in their scale */
+  largest: Float64Array;
+}
+
+/**
+ * What creeping is measured by.
+ *
+ * @param standard rows × sensors, standardised and filled
+ * @param weights rows: 0 where one is not learned from
+ */
+export function anchorReference(
+  train: HistoryRows,
+  standard: Float64Array,
+  weights: Float64Array,
+  scale: Scale,
+): AnchorReference {
+  const { width, values, leftOut, rowsPerDay } = train;
+  const { sensors } = width;
+  const columns = inputsOf(width);
+  const inputs = inputsOfRows(train, standard, PAST_SHARES);
+  const blocks = heldOutBlocks(leftOut.length);
+  const moments = blocks.map(({ from, to }) => momentsOf(inputs, columns, from, to, weights));
+  const off = new Float64Array(values.length);
+  blocks.forEach(({ from, to }, block) => {
+    const { means, coefficients } = fitFromOthers(added(moments, moments[block]), width);
+    for (let row = from; row < to; row++) {
+      for (let j = 0; j < sensors; j++) {
+        const at = row * sensors + j;
+        const isThere = leftOut[row] === 0 && !Number.isNaN(values[at]);
+        off[at] = isThere
+          ? standard[at] - expected(means, coefficients, columns, j, inputs, row * columns)
+          : NaN;
+      }
+    }
+  });
+  const missed = missedScale(off, sensors, CROSS);
+  const share = shareOfNewest(Math.max(1, rowsPerDay));
+  const largest = new Float64Array(sensors).fill(LEAST_LARGEST);
+  const slow = new Float64Array(sensors);
+  off.forEach((value, at) => {
+    const j = at % sensors;
+    if (!Number.isNaN(value)) {
+      slow[j] += share * (inScale(missed, j, value) - slow[j]);
+      largest[j] = Math.max(largest[j], Math.abs(slow[j]));
+    }
+  });
+  return { width, scale, expectations: fitFromOthers(added(moments), width), missed, share, largest };
+}
+
+function inScale({ middle, spread }: Scale, sensor: number, value: number): number {
+  return clamp((value - middle[sensor]) / spread[sensor], -MOST_IN_MEAN, MOST_IN_MEAN);
 }
 
 export interface KeptAnchor {
@@ -50,6 +94,8 @@ export interface KeptAnchor {
   means: Float64Array;
   since: Float64Array;
   told: Float64Array;
+  /** The means of the past; undefined before the first row and after a gap. */
+  past: Float64Array | undefined;
 }
 
 /** A sensor that has moved slowly. */
@@ -67,52 +113,44 @@ export interface Movement {
 export class Anchor {
   constructor(private readonly kept: KeptAnchor) {}
 
-  static of({ width, scale, expectations, creep }: AnchorReference): Anchor {
-    const { sensors } = width;
+  static of(reference: AnchorReference): Anchor {
+    const { sensors } = reference.width;
     return new Anchor({
-      reference: {
-        width,
-        scale,
-        expectations: { means: expectations.means, cross: expectations.cross },
-        creep,
-      },
+      reference,
       means: new Float64Array(sensors),
       since: new Float64Array(sensors).fill(NaN),
       told: new Float64Array(sensors).fill(-Infinity),
+      past: undefined,
     });
   }
 
   /**
    * @param values sensors, in their units; NaN is missing
+   * @param isAfterGap whether the past says nothing of this row
    * @returns the sensors to tell of
    */
-  take(values: Float64Array, context: Float64Array, time: number): Movement[] {
+  take(values: Float64Array, context: Float64Array, time: number, isAfterGap: boolean): Movement[] {
     const { reference, means, since, told } = this.kept;
-    const { width, scale, creep } = reference;
-    const inputs = new Float64Array(width.sensors + width.context);
-    values.forEach((value, j) => {
-      const standard = (value - scale.middle[j]) / scale.spread[j];
-      inputs[j] = Number.isNaN(standard)
-        ? reference.expectations.means[j]
-        : clamp(standard, -MOST_SPREADS, MOST_SPREADS);
-    });
-    inputs.set(context, width.sensors);
+    const { width, scale, missed, share, largest, expectations } = reference;
+    const own = values.map((value, j) =>
+      clamp((value - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS),
+    );
+    const inputs = this.inputs(own, context, isAfterGap);
     const moved: Movement[] = [];
     for (let j = 0; j < width.sensors; j++) {
-      if (Number.isNaN(values[j])) {
+      if (Number.isNaN(own[j])) {
         continue;
       }
-      const { means: centre, cross } = reference.expectations;
-      const missed = inputs[j] - expected(centre, cross, inputs.length, j, inputs, 0);
-      const scaled = (missed - creep.scale.middle[j]) / creep.scale.spread[j];
-      means[j] += creep.share * (clamp(scaled, -MOST_IN_MEAN, MOST_IN_MEAN) - means[j]);
-      const off = Math.abs(means[j]) / creep.largest[j];
-      if (off <= BEGINS) {
+      const off =
+        own[j] - expected(expectations.means, expectations.coefficients, inputs.length, j, inputs, 0);
+      means[j] += share * (inScale(missed, j, off) - means[j]);
+      const size = Math.abs(means[j]) / largest[j];
+      if (size <= BEGINS) {
         since[j] = NaN;
       } else if (Number.isNaN(since[j])) {
         since[j] = time;
       }
-      if (off > MOVED && time - told[j] >= AGAIN_MS) {
+      if (size > MOVED && time - told[j] >= AGAIN_MS) {
         told[j] = time;
         moved.push(this.movement(j));
       }
@@ -122,14 +160,45 @@ export class Anchor {
 
   /** Those that were told and have not come back. */
   get movements(): Movement[] {
+    return [...this.kept.since.keys()].filter((j) => this.isAway(j)).map((j) => this.movement(j));
+  }
+
+  /**
+   * A row as the others are expected from. A sensor that has moved says nothing of them any more: like one that is missing,
+   * it counts as what the others let expect, or else they would seem to move as well.
+   */
+  private inputs(own: Float64Array, context: Float64Array, isAfterGap: boolean): Float64Array {
+    const { reference } = this.kept;
+    const { width, expectations } = reference;
+    const inputs = new Float64Array(inputsOf(width));
+    const row = inputs.subarray(0, width.sensors);
+    row.set(own);
+    inputs.set(context, width.sensors);
+    const places = [...own.keys()].filter((j) => Number.isNaN(own[j]) || this.isAway(j));
+    places.forEach((j) => (row[j] = expectations.means[j]));
+    if (isAfterGap || this.kept.past === undefined) {
+      this.kept.past = beginPast(row, PAST_SHARES);
+    }
+    inputs.set(this.kept.past, width.sensors + width.context);
+    for (let fill = 0; fill < (places.length > 1 ? FILLS : 1); fill++) {
+      for (const j of places) {
+        const value = expected(expectations.means, expectations.coefficients, inputs.length, j, inputs, 0);
+        row[j] = clamp(value, -MOST_SPREADS, MOST_SPREADS);
+      }
+    }
+    takeIntoPast(this.kept.past, PAST_SHARES, row);
+    return inputs;
+  }
+
+  private isAway(sensor: number): boolean {
     const { since, told } = this.kept;
-    return [...since.keys()].filter((j) => told[j] >= since[j]).map((j) => this.movement(j));
+    return told[sensor] >= since[sensor];
   }
 
   private movement(sensor: number): Movement {
     const { reference, means, since } = this.kept;
-    const { scale, creep } = reference;
-    const by = means[sensor] * creep.scale.spread[sensor] * scale.spread[sensor];
+    const { scale, missed } = reference;
+    const by = means[sensor] * missed.spread[sensor] * scale.spread[sensor];
     return { sensor, by, since: since[sensor] };
   }
 

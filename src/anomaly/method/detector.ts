@@ -1,8 +1,8 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { Anchor, type KeptAnchor } from './creep';
-import { fitUsual } from './fit';
+import { type FittedUsual, fitUsual } from './fit';
 import { History, type HistoryCell, type KeptHistory, type Mark } from './history';
-import { newValueOf, rowOf, type SensorLayout, sensorLayout, trainRowsOf } from './layout';
+import { isGap, newValueOf, rowOf, type SensorLayout, sensorLayout, trainRowsOf } from './layout';
 import { type KeptOddHistory, OddHistory } from './odd-history';
 import type { RecentRows } from './recent-rows';
 import { RowScorer } from './row-scorer';
@@ -52,12 +52,14 @@ export interface LearnTask {
   /** The number of the first row of the train set, and of rows in all. */
   first: number;
   taken: number;
+  /** Whether creeping is to be measured by it. */
+  withAnchor: boolean;
 }
 
-export type Learned = ReturnType<typeof fitUsual> & Omit<LearnTask, 'history'>;
+export type Learned = FittedUsual & Omit<LearnTask, 'history'>;
 
 export function learn({ history, ...task }: LearnTask): Learned {
-  return { ...task, ...fitUsual(trainRowsOf(history, task.layout)) };
+  return { ...task, ...fitUsual(trainRowsOf(history, task.layout), task.withAnchor) };
 }
 
 interface Knowledge {
@@ -248,7 +250,9 @@ export class Detector {
     this.newRows = 0;
     const { first, taken } = this.history;
     this.fitting = { times: this.history.allTimes };
-    return { history, layout, first, taken };
+    // The newest row lasts a step as well: two weeks of readings are two weeks.
+    const withAnchor = this.anchor === undefined && this.knows + layout.step >= ANCHOR_MS;
+    return { history, layout, first, taken, withAnchor };
   }
 
   /** Nothing was learned: it is tried again after some more rows. */
@@ -258,7 +262,7 @@ export class Detector {
   }
 
   /** Takes what a fit has learned. */
-  learned({ usual, layout, rarities, odd, first, taken }: Learned): Change[] {
+  learned({ usual, layout, rarities, odd, anchor, first, taken }: Learned): Change[] {
     this.isClaimed = false;
     this.told.clear();
     const time = this.history.time(this.history.taken - 1);
@@ -266,8 +270,8 @@ export class Detector {
     this.alarms.recall(first, this.fitting?.times ?? new Float64Array(0), rarities);
     this.fitting = undefined;
     const { knows } = this;
-    if (this.anchor === undefined && knows >= ANCHOR_MS) {
-      this.anchor = { anchor: Anchor.of(usual), layout };
+    if (anchor !== undefined) {
+      this.anchor = { anchor: Anchor.of(anchor), layout };
     }
     const changes: Change[] = [{ kind: 'learned', rows: taken - this.history.begun, knows }];
     if (this.odd.found(odd, first, taken - first, this.history.first)) {
@@ -416,7 +420,9 @@ export class Detector {
     }
     const { anchor, layout } = this.anchor;
     const { values, context } = rowOf(layout, time, (column) => cells.get(column));
-    return anchor.take(values, context, time).map(({ sensor, by, since }) => ({
+    const { history } = this;
+    const before = history.length > 1 ? history.time(history.taken - 2) : time;
+    return anchor.take(values, context, time, isGap(layout, before, time)).map(({ sensor, by, since }) => ({
       kind: 'moved',
       column: layout.sensors[sensor],
       by,

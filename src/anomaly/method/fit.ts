@@ -1,6 +1,7 @@
 import { quantileOf } from '../../metrics/regression';
-import { creepOf } from './creep';
-import { added, fitExpectations, type InputMoments, inputsOf, momentsOf, type Width } from './ridge';
+import { type AnchorReference, anchorReference } from './creep';
+import { heldOutBlocks, type HistoryRows, inputsOfRows } from './inputs';
+import { added, fitExpectations, type InputMoments, inputsOf, momentsOf } from './ridge';
 import { clamp, MOST_SPREADS, robustScale, shareOfNewest, sortedColumn } from './robust';
 import {
   ALL,
@@ -14,10 +15,8 @@ import {
   VIEWS,
 } from './statistics';
 import { fitTail, rarityOf } from './tail';
-import { expectRow, keepRows, knownBy, type UsualModel, writePast } from './usual';
+import { expectRow, keepRows, knownBy, PAST_SHARES, type UsualModel } from './usual';
 
-/** The train rows are held out in so many blocks of time. */
-const BLOCKS = 5;
 /** The first pass leaves out the rows that are missed most: beyond this quantile. */
 const KEPT_SHARE = 0.97;
 /** Odd periods: so many robust spreads off (with this half-life in rows), and so many rows after one belong to it. */
@@ -27,28 +26,24 @@ const ODD_AFTER = 10;
 /** The distance to the kept rows shows modes that are rare, not faults. */
 const STATISTICS_OF_FAULTS = ROW_STATISTICS - 1;
 
-/** Readings to learn from, in order of time. */
-export interface HistoryRows {
-  width: Width;
-  /** rows × sensors, in their units; NaN is missing */
-  values: Float64Array;
-  /** rows × context */
-  context: Float64Array;
-  /** rows: 1 where memories begin anew, after a gap */
-  starts: Uint8Array;
-  /** rows: 1 leaves a row out of the expectations, 2 also out of what is called rare */
-  leftOut: Uint8Array;
-  rowsPerDay: number;
-}
-
 /** Rows, the last one included. */
 export interface Period {
   from: number;
   to: number;
 }
 
-/** Learns what is usual, and says how rare each train row is and which periods look odd. */
-export function fitUsual(train: HistoryRows): { usual: UsualModel; rarities: Float64Array; odd: Period[] } {
+/** What a fit gives. */
+export interface FittedUsual {
+  usual: UsualModel;
+  /** rows: how rare each train row is */
+  rarities: Float64Array;
+  /** Periods that look odd. */
+  odd: Period[];
+  anchor: AnchorReference | undefined;
+}
+
+/** Learns what is usual. @param withAnchor whether creeping is to be measured by this fit */
+export function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
   const { width, values, leftOut } = train;
   const { sensors } = width;
   const scale = robustScale(onlyKept(values, sensors, leftOut), sensors);
@@ -57,13 +52,13 @@ export function fitUsual(train: HistoryRows): { usual: UsualModel; rarities: Flo
     return clamp((value - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS);
   });
   const weights = Float64Array.from(leftOut, (left) => (left === 0 ? 1 : 0));
-  const first = heldOut(inputsOfRows(train, standard), train, weights, standard, false);
+  const first = heldOut(inputsOfRows(train, standard, PAST_SHARES), train, weights, standard, false);
   leaveOutMissed(weights, first.scaled, sensors);
   // What is missing is now what the other sensors let expect.
   const filled = standard.map((value, at) =>
     Number.isNaN(value) ? clamp(first.expected[CROSS][at], -MOST_SPREADS, MOST_SPREADS) : value,
   );
-  const inputs = inputsOfRows(train, filled);
+  const inputs = inputsOfRows(train, filled, PAST_SHARES);
   const second = heldOut(inputs, train, weights, standard, true);
   const expectations = fitExpectations(added(second.moments), width);
   const near = keepRows(expectations, width, inputs, placesOf(weights));
@@ -83,36 +78,19 @@ export function fitUsual(train: HistoryRows): { usual: UsualModel; rarities: Flo
     tails,
     total: fitTail(largest.map((rarity, row) => (leftOut[row] === 2 ? NaN : rarity))),
     known: second.missed.map((missed) => knownBy(missed, standard, sensors)),
-    creep: creepOf(first.scales[CROSS], first.scaled[CROSS], sensors, train.rowsPerDay),
   };
-  return { usual, rarities: largest, odd: oddPeriods(second.scaled, statistics, sensors) };
+  return {
+    usual,
+    rarities: largest,
+    odd: oddPeriods(second.scaled, statistics, sensors),
+    anchor: withAnchor ? anchorReference(train, filled, weights, scale) : undefined,
+  };
 }
 
 function onlyKept(values: Float64Array, columns: number, leftOut: Uint8Array): Float64Array {
   return leftOut.includes(1) || leftOut.includes(2)
     ? values.map((value, at) => (leftOut[Math.floor(at / columns)] === 0 ? value : NaN))
     : values;
-}
-
-/** The inputs of all rows: rows × inputs. A missing cell counts as usual. */
-function inputsOfRows({ width, context, starts }: HistoryRows, standard: Float64Array): Float64Array {
-  const { sensors } = width;
-  const columns = inputsOf(width);
-  const rows = starts.length;
-  const inputs = new Float64Array(rows * columns);
-  const memory: { past: Float64Array | undefined } = { past: undefined };
-  for (let row = 0; row < rows; row++) {
-    const now = inputs.subarray(row * columns, row * columns + sensors);
-    for (let j = 0; j < sensors; j++) {
-      now[j] = standard[row * sensors + j] || 0;
-    }
-    inputs.set(context.subarray(row * width.context, (row + 1) * width.context), row * columns + sensors);
-    if (starts[row] === 1) {
-      memory.past = undefined;
-    }
-    writePast(memory, now, inputs.subarray(row * columns + sensors + width.context, (row + 1) * columns));
-  }
-  return inputs;
 }
 
 interface HeldOut {
@@ -136,8 +114,7 @@ function heldOut(
   const { sensors } = width;
   const columns = inputsOf(width);
   const rows = weights.length;
-  const bounds = Array.from({ length: BLOCKS + 1 }, (_, i) => Math.floor((rows * i) / BLOCKS));
-  const blocks = bounds.slice(1).map((to, i) => ({ from: bounds[i], to }));
+  const blocks = heldOutBlocks(rows);
   const moments = blocks.map(({ from, to }) => momentsOf(inputs, columns, from, to, weights));
   const expected = VIEWS.map(() => new Float64Array(rows * sensors));
   const distances = new Float64Array(rows);

@@ -1,5 +1,5 @@
-import type { HistoryRows } from './fit';
 import { type HistoryCell, type HistoryColumn, type KeptHistory, OTHER_WORDS } from './history';
+import type { HistoryRows } from './inputs';
 
 /** Numeric sensors at most. */
 export const MOST_SENSORS = 100;

@@ -101,25 +101,51 @@ export interface Expectations {
 export function fitExpectations(moments: InputMoments, width: Width): Expectations {
   const { sensors, context } = width;
   const columns = inputsOf(width);
-  const rows = Math.max(1, moments.weight);
-  const means = moments.sums.map((sum) => sum / rows);
-  const penalty = (PENALTY_ROWS + sensors) / rows;
-  const covariance = new Float64Array(columns * columns);
-  for (let i = 0; i < columns; i++) {
-    for (let j = 0; j <= i; j++) {
-      const value = moments.products[i * columns + j] / rows - means[i] * means[j];
-      covariance[i * columns + j] = value;
-      covariance[j * columns + i] = value;
-    }
-    const variance = covariance[i * columns + i];
-    covariance[i * columns + i] = variance + penalty * Math.max(variance, LEAST_VARIANCE);
-  }
+  const { means, covariance } = penalised(moments, sensors);
   return {
     means,
     level: fromContext(covariance, columns, sensors, context),
     cross: fromOthers(part(covariance, columns, sensors + context), sensors, sensors + context),
     all: fromOthers(covariance, sensors, columns),
   };
+}
+
+/** From states and calendar, the other sensors now, and the past of the others. */
+export interface OthersExpectations {
+  /** Means of the inputs. */
+  means: Float64Array;
+  /** sensors × inputs, 0 at its own places */
+  coefficients: Float64Array;
+}
+
+/** What each sensor is expected to be from all but itself, now and before. */
+export function fitFromOthers(moments: InputMoments, width: Width): OthersExpectations {
+  const { sensors, context } = width;
+  const { means, covariance } = penalised(moments, sensors);
+  const own = (sensor: number): number[] => [1, 2].map((mean) => mean * sensors + context + sensor);
+  return { means, coefficients: fromOthers(covariance, sensors, inputsOf(width), own) };
+}
+
+/** Means and covariances of the inputs, with the penalty on the diagonal. */
+function penalised(
+  { weight, sums, products }: InputMoments,
+  sensors: number,
+): { means: Float64Array; covariance: Float64Array } {
+  const rows = Math.max(1, weight);
+  const means = sums.map((sum) => sum / rows);
+  const columns = means.length;
+  const penalty = (PENALTY_ROWS + sensors) / rows;
+  const covariance = new Float64Array(columns * columns);
+  for (let i = 0; i < columns; i++) {
+    for (let j = 0; j <= i; j++) {
+      const value = products[i * columns + j] / rows - means[i] * means[j];
+      covariance[i * columns + j] = value;
+      covariance[j * columns + i] = value;
+    }
+    const variance = covariance[i * columns + i];
+    covariance[i * columns + i] = variance + penalty * Math.max(variance, LEAST_VARIANCE);
+  }
+  return { means, covariance };
 }
 
 function part(matrix: Float64Array, columns: number, size: number): Float64Array {
@@ -146,17 +172,38 @@ function fromContext(matrix: Float64Array, columns: number, sensors: number, con
   return out;
 }
 
-function fromOthers(matrix: Float64Array, sensors: number, size: number): Float64Array {
+/**
+ * @param without the inputs that a sensor is not predicted from. Theirs are swept out of the inverse: what is left of it
+ *   is the inverse without them.
+ */
+function fromOthers(
+  matrix: Float64Array,
+  sensors: number,
+  size: number,
+  without: (sensor: number) => readonly number[] = () => [],
+): Float64Array {
   const factor = cholesky(matrix, size);
+  const inverse = (place: number): Float64Array => {
+    const column = new Float64Array(size);
+    column[place] = 1;
+    solve(factor, size, column);
+    return column;
+  };
   const out = new Float64Array(sensors * size);
   for (let sensor = 0; sensor < sensors; sensor++) {
-    const column = out.subarray(sensor * size, (sensor + 1) * size);
-    column[sensor] = 1;
-    solve(factor, size, column);
+    const column = inverse(sensor);
+    const swept = without(sensor).map((place) => ({ place, values: inverse(place) }));
+    swept.forEach(({ place, values }, i) => {
+      for (const left of [...swept.slice(i + 1).map((one) => one.values), column]) {
+        const share = left[place] / values[place];
+        left.forEach((value, at) => (left[at] = at === place ? 0 : value - share * values[at]));
+      }
+    });
     const own = column[sensor];
-    for (let i = 0; i < size; i++) {
-      column[i] = i === sensor ? 0 : -column[i] / own;
-    }
+    out.set(
+      column.map((value, i) => (i === sensor ? 0 : -value / own)),
+      sensor * size,
+    );
   }
   return out;
 }

@@ -1,5 +1,5 @@
 import { quantileOf } from '../../metrics/regression';
-import type { Creep } from './creep';
+import { beginPast, takeIntoPast } from './inputs';
 import { correctByNearRows, keptPlaces, type NearRows } from './near-rows';
 import { type Expectations, expected, inputsOf, type Width } from './ridge';
 import { clamp, MOST_SPREADS, type Scale, shareOfNewest } from './robust';
@@ -19,7 +19,7 @@ import {
 import { rarityOf, type Tail } from './tail';
 
 /** The half-lives, in rows, of the means of the past that the view `all` knows. */
-const PAST_SHARES = [1, 10].map(shareOfNewest);
+export const PAST_SHARES = [1, 10].map(shareOfNewest);
 /** Missing cells are filled from each other, so often. */
 const FILLS = 3;
 /** A view speaks of an expected value where it explains so much of the sensor's variance on held-out rows. */
@@ -39,7 +39,6 @@ export interface UsualModel {
   /** Of the largest of the eight rarities. */
   total: Tail;
   known: Known[];
-  creep: Creep;
 }
 
 /** How well a view knows the sensors, by held-out rows. */
@@ -90,7 +89,9 @@ export function scoreRow(
   }
   inputs.set(context, sensors);
   const missing = fillMissing(expectations, width, inputs);
-  writePast(memory, row, inputs.subarray(sensors + width.context));
+  memory.past ??= beginPast(row, PAST_SHARES);
+  inputs.set(memory.past, sensors + width.context);
+  takeIntoPast(memory.past, PAST_SHARES, row);
   const views = expectRow(expectations, usual.near, width, inputs, 0);
   const missed = new Float64Array(VIEWS.length * sensors);
   for (let view = 0; view < VIEWS.length; view++) {
@@ -111,26 +112,6 @@ export function scoreRow(
     (value, at) => scale.middle[at % sensors] + scale.spread[at % sensors] * value,
   );
   return { ...out, rarity, expected: inUnits };
-}
-
-/** Writes the means of the past before this row, then takes the row into them. */
-export function writePast(
-  memory: { past: Float64Array | undefined },
-  row: Float64Array,
-  out: Float64Array,
-): void {
-  const sensors = row.length;
-  if (memory.past === undefined) {
-    memory.past = new Float64Array(PAST_SHARES.length * sensors);
-    PAST_SHARES.forEach((_, mean) => memory.past?.set(row, mean * sensors));
-  }
-  const { past } = memory;
-  out.set(past);
-  for (let mean = 0; mean < PAST_SHARES.length; mean++) {
-    for (let j = 0; j < sensors; j++) {
-      past[mean * sensors + j] += PAST_SHARES[mean] * (row[j] - past[mean * sensors + j]);
-    }
-  }
 }
 
 /** Fills missing cells of a row with what the other sensors let expect. Answers which were missing. */

@@ -120,6 +120,38 @@ describe('what is usual for a machine', function () {
     assert.ok(missed < ofLast / 4, `${missed} of ${ofLast}`);
   });
 
+  for (const column of ['current', 'housing', 'room'] as const) {
+    it(`tells of a ${column} that creeps away from the others, by how much, and of no other sensor`, () => {
+      const sensor = SENSORS.indexOf(column);
+      const values = machine.values.map((row) => row.slice());
+      const usuals = usualsOf(values.slice(0, TAUGHT));
+      const rows = machine.values.length - TAUGHT;
+      injectFault(values, { kind: 'drift', sensor, from: TAUGHT, rows }, usuals, seededRandom(3));
+      const detector = known();
+      const moved = [];
+      for (let row = TAUGHT; row < values.length; row++) {
+        const cells = new Map(Object.entries(cellsOf({ ...machine, values }, row)));
+        for (const change of detector.take(BEGINS + row * STEP_MS, cells).changes) {
+          if (change.kind === 'moved') {
+            moved.push(change);
+            // As far as it is by then, less what the mean of a day lags behind.
+            const creeps = values[row]![sensor]! - machine.values[row]![sensor]!;
+            assert.ok(change.by / creeps > 0.4 && change.by / creeps < 1.5, `${change.by} of ${creeps}`);
+            assert.ok(change.since >= BEGINS + TAUGHT * STEP_MS && change.since <= change.time);
+          }
+        }
+      }
+      assert.deepEqual(
+        moved.map((change) => change.column),
+        [column],
+      );
+      const [still] = detector.movements;
+      assert.equal(still?.column, column);
+      const kept = new Detector(SETTINGS, structuredClone(detector.keep()));
+      assert.deepEqual(kept.movements, detector.movements);
+    });
+  }
+
   it('tells of a new state once, and learns it', () => {
     const detector = known();
     const service = (i: number): Cells => ({ ...cellsOf(machine, TAUGHT + i), mode: 'service' });

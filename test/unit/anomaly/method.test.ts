@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { fitExpectations, fitTail, momentsOf, rarityOf, valueOfRarity } from '../../doors/anomaly';
+import {
+  fitExpectations,
+  fitFromOthers,
+  fitTail,
+  momentsOf,
+  rarityOf,
+  valueOfRarity,
+} from '../../doors/anomaly';
 import { seededRandom } from '../../doors/util';
 import { normal } from '../../helpers/simulated-machine';
 
@@ -64,6 +71,7 @@ describe('the expectations of each sensor', () => {
     }
     const moments = momentsOf(inputs, columns, 0, rows, new Float64Array(rows).fill(1));
     const { means, cross, level, all } = fitExpectations(moments, width);
+    const { coefficients } = fitFromOthers(moments, width);
     const check = (
       coefficients: Float64Array,
       size: number,
@@ -92,6 +100,11 @@ describe('the expectations of each sensor', () => {
       check(level, 2, sensor, [3, 4], 3);
       check(cross, 5, sensor, others, 0);
       check(all, columns, sensor, [...others, 5, 6, 7, 8, 9, 10], 0);
+      const past = [5, 6, 7, 8, 9, 10].filter((c) => (c - 5) % 3 !== sensor);
+      check(coefficients, columns, sensor, [...others, ...past], 0);
+      for (const own of [sensor, 5 + sensor, 8 + sensor]) {
+        assert.ok(coefficients[sensor * columns + own] === 0);
+      }
       assert.equal(cross[sensor * 5 + sensor], 0);
     }
   });
