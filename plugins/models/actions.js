@@ -171,13 +171,24 @@
 
   const labelOf = (node) => RED.utils.getNodeLabel(node, node.id);
 
-  function deployAndInject({ id }) {
-    const inject = () => {
-      RED.events.off('deploy', inject);
-      ajax(`inject/${id}`, { method: 'POST' });
-    };
-    RED.events.on('deploy', inject);
+  /* Deploys, and then does something: not where the deploy is cancelled or fails, nor with a later one. */
+  function deployAndThen(then) {
+    const isDeploy = ({ type, url }) => type === 'POST' && /(?:^|\/)flows$/.test(url);
+    function answered(_event, { status }, request) {
+      if (isDeploy(request)) {
+        $(document).off('ajaxComplete', answered);
+        if (status >= 200 && status < 300) {
+          then();
+        }
+      }
+    }
+    const isSending = () => $('#red-ui-header-shade').is(':visible');
+    const listen = () => isSending() && $(document).on('ajaxComplete', answered);
     RED.actions.invoke('core:deploy-flows');
+    if (!listen()) {
+      // Node-RED asks before it deploys nodes that are not fully set. An earlier question may still be on its way out.
+      $('[id="red-ui-deploy-dialog-confirm-deploy-deploy"]').last().one('click', listen);
+    }
   }
 
   /*
@@ -209,7 +220,9 @@
       return;
     }
     const question = text('doubts.askFitAnew', { source: labelOf(source) });
-    ask(`${ignored} ${question}`, text('doubts.fitAnew'), () => deployAndInject(source));
+    ask(`${ignored} ${question}`, text('doubts.fitAnew'), () =>
+      deployAndThen(() => ajax(`inject/${source.id}`, { method: 'POST' })),
+    );
   }
 
   /* What a person says of an alarm (`confirm`), or of the odd periods of a history (`odd`). */

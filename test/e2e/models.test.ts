@@ -315,12 +315,46 @@ describe('the sidebar Models, in Chromium', function () {
     const asked = page.locator('.red-ui-notification');
     await opened('leaky');
     await page.evaluate("RED.actions.invoke('core:set-deploy-type-to-modified-nodes')");
-    await page.getByRole('button', { name: 'Ignore these columns' }).click();
-    const sent = page.waitForResponse((answer) => answer.url().endsWith('/inject/give-leaky'));
-    await asked.getByRole('button', { name: 'Deploy and fit anew' }).click();
+    const sent: number[] = [];
+    page.on('response', (answer) => {
+      if (answer.url().endsWith('/inject/give-leaky')) {
+        sent.push(answer.status());
+      }
+    });
+    // Those that are on their way out are still there for a while.
+    const only = asked.filter({ hasText: 'Confirm deploy' }).last();
+    const fitAnew = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Ignore these columns' }).click();
+      await asked.getByRole('button', { name: 'Deploy and fit anew' }).click();
+    };
     // Node-RED asks once more: the inject nodes of this test have not all that a dialog gives them.
-    await asked.getByRole('button', { name: 'Confirm deploy' }).click();
-    assert.equal((await sent).status(), 200);
+    const confirm = async (): Promise<void> => {
+      const answered = page.waitForResponse((answer) => answer.request().method() === 'POST');
+      await only.getByRole('button', { name: 'Confirm deploy' }).click();
+      await answered;
+      await page.locator('#red-ui-header-shade').waitFor({ state: 'hidden' });
+    };
+    await fitAnew();
+    await only.getByRole('button', { name: 'Cancel' }).click();
+    await page.evaluate("RED.actions.invoke('core:deploy-flows')");
+    await confirm();
+    await page.waitForFunction('!RED.nodes.dirty()');
+    assert.deepEqual(sent, [], 'another deploy than that which was cancelled');
+
+    await page.route('**/flows', (route) => route.fulfill({ status: 500, body: 'no room' }), { times: 1 });
+    await fitAnew();
+    await confirm();
+    await asked.getByText('no room').waitFor();
+    editor.complaints.splice(0);
+    await page.evaluate("RED.actions.invoke('core:deploy-flows')");
+    await confirm();
+    await page.waitForFunction('!RED.nodes.dirty()');
+    assert.deepEqual(sent, [], 'another deploy than that which failed');
+
+    const again = page.waitForResponse((answer) => answer.url().endsWith('/inject/give-leaky'));
+    await fitAnew();
+    await confirm();
+    assert.equal((await again).status(), 200);
     assert.equal(await page.evaluate('RED.nodes.dirty()'), false, 'deployed before');
     await page.waitForFunction(() => document.querySelector('.red-ui-notification') === null);
     await back().click();
