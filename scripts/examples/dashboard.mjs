@@ -142,6 +142,20 @@ export function whatCame(flow, name, place, ahead) {
   });
 }
 
+/** Two nodes that give a chart a text to show while its model is being fitted, and take it away. */
+export function waiting(flow, begin, end) {
+  const title = (text) => `{"chartOptions": {"title": ${text}}}`;
+  return {
+    begin: change(flow, 'waits', begin, {
+      ui_update: title(
+        '{"text": "Waiting for the model: it is being fitted, which takes a minute or so …", "left": "center", "top": "middle", "textStyle": {"color": "#888", "fontSize": 15}}',
+      ),
+      payload: '[]',
+    }),
+    end: change(flow, 'waits no more', end, { ui_update: title('{"text": ""}'), payload: undefined }),
+  };
+}
+
 /**
  * A node that gives charts the colour of the page's text, as a model's card tells it: what they draw with has no colours
  * of its own theme. The options are those of Apache ECharts.

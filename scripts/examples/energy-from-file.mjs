@@ -1,9 +1,9 @@
-import { columns, dashboard, ENERGY_OF_A_DAY, whatCame } from './dashboard.mjs';
+import { columns, dashboard, ENERGY_OF_A_DAY, waiting, whatCame } from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS, source } from './flow.mjs';
 
 const INFO = `# Energy from a CSV file
 
-A year of hourly readings of a meter in a CSV file, with local dates and cells that say \`unavailable\`, and no function node. A *series* node reads the file as one table, sends the newest 24 rows, one for each hour of the next day, and the train set. The model is fitted, and the forecast stands in the chart with its band. A few seconds later the day itself is read from a second file, and the chart shows what came.
+A year of hourly readings of a meter in a CSV file, with local dates and cells that say \`unavailable\`, and no function node. A *series* node reads the file as one table, sends the newest 24 rows, one for each hour of the next day, and the train set. The model is fitted, which takes half a minute or so, and the forecast stands in the chart with its band. A minute later, or when you press *a day*, the day itself is read from a second file: the chart shows what came, and the forecast of the day after it.
 
 Press Deploy. Both files are written into the folder that Node-RED runs in, once. To use your own, put its name into *read the year* and its column of values into *next 24 hours*.
 
@@ -37,9 +37,10 @@ export function energyFromFile() {
       ...{ encoding: 'utf8', allProps: false },
     });
     flow.wire(begin, write, read);
-    return read;
+    return { begin, read };
   };
-  const files = [file('year', 1, '[-8760..-1]', 0.1), file('day', 2, '[0..23]', 20)];
+  const year = file('year', 1, '[-8760..-1]', 0.1);
+  const next = file('day', 2, '[0..23]', 90);
 
   flow.comment('2. 24 rows, one model for all of them', [0.4, 3.2]);
   const rows = flow.node('tabular-series', 'next 24 hours', [0.2, 4.5], {
@@ -60,8 +61,9 @@ export function energyFromFile() {
   const came = whatCame(flow, 'what came', [1.6, 5]);
   const fit = flow.node('tabular-fit', 'meter', [1.6, 6], { ...model, task: 'auto' });
 
-  flow.comment('3. The chart: open /dashboard/csv', [3, 3.2]);
-  const day = flow.node('ui-chart', 'forecast and measured', [3, 4.5], {
+  flow.comment('3. The chart: open /dashboard/csv', [4.5, 3.2]);
+  const waits = waiting(flow, [1.6, 7], [3, 5.8]);
+  const day = flow.node('ui-chart', 'forecast and measured', [4.5, 4.5], {
     ...chart,
     ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),
     colors: [
@@ -78,16 +80,18 @@ export function energyFromFile() {
     group: group('Energy of the next day: forecast with its band, and what came', 1, 12),
     ...ENERGY_OF_A_DAY,
   });
-  const debug = flow.debug('next day', [3, 5.5], 'payload');
-  const card = flow.debug('model card', [3, 6.2], 'model');
-  flow.errors([0, 7]);
+  const debug = flow.debug('next day', [3, 3.4], 'payload');
+  const card = flow.debug('model card', [3, 6.6], 'model');
+  flow.errors([0, 8]);
 
-  flow.wire(files, rows);
+  flow.wire([year.read, next.read], rows);
   flow.wireOutput(rows, 0, predict);
   flow.wireOutput(rows, 1, came);
   flow.wireOutput(rows, 2, fit);
   flow.wire(predict, [day, debug]);
   flow.wire(came, day);
   flow.wire(fit, card);
+  flow.wire(year.begin, waits.begin, day);
+  flow.wire(fit, waits.end, day);
   return flow;
 }

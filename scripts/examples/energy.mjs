@@ -1,4 +1,13 @@
-import { change, columns, dashboard, ENERGY_OF_A_DAY, legible, modelCard, whatCame } from './dashboard.mjs';
+import {
+  change,
+  columns,
+  dashboard,
+  ENERGY_OF_A_DAY,
+  legible,
+  modelCard,
+  waiting,
+  whatCame,
+} from './dashboard.mjs';
 import { EMBEDDED, Flow, NODE_DEFAULTS, SERIES_DEFAULTS } from './flow.mjs';
 
 const INFO = `# Energy of the next 24 hours
@@ -68,17 +77,7 @@ export function energy() {
   flow.comment('3. The plot: open /dashboard/energy', [5.3, 3.3]);
   const ahead = change(flow, 'a day ahead', [4.6, 4.2], { payload: 'payload[-1]' });
   const came = whatCame(flow, 'what came', [4.6, 5], 24 * 3_600_000);
-  const title = (text) => `{"chartOptions": {"title": ${text}}}`;
-  const begin = change(flow, 'waits', [2.2, 4.2], {
-    ui_update: title(
-      '{"text": "Waiting for the model: it is being fitted, which takes a minute or so …", "left": "center", "top": "middle", "textStyle": {"color": "#888", "fontSize": 15}}',
-    ),
-    payload: '[]',
-  });
-  const end = change(flow, 'waits no more', [4.6, 3.4], {
-    ui_update: title('{"text": ""}'),
-    payload: undefined,
-  });
+  const { begin, end } = waiting(flow, [2.2, 4.2], [4.6, 3.4]);
   const day = flow.node('ui-chart', 'energy', [5.9, 4.2], {
     ...chart,
     ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),

@@ -427,6 +427,17 @@ describe('every example, imported and deployed', function () {
       // The day comes when the test says so.
       nodes.find(({ name }) => name === 'a day')!.once = false;
     });
+    // Until then the chart says that it waits.
+    const wiredTo = (type: string, name: string) =>
+      (flow.find((node) => node.type === type && node.name === name)!.wires as string[][]).flat();
+    const chartId = find(flow, 'ui-chart', 'forecast and measured');
+    for (const [cause, says] of [
+      [wiredTo('inject', 'a year'), 'waits'],
+      [wiredTo('tabular-fit', 'meter'), 'waits no more'],
+    ] as const) {
+      assert.ok(cause.includes(find(flow, 'change', says)));
+      assert.deepEqual(wiredTo('change', says), [chartId]);
+    }
     type Day = Record<'forecast_time' | 'forecast_low' | 'forecast_mid' | 'forecast_high', number>[];
     const [shown] = await red.shown(find(flow, 'debug', 'next day'), 1, 120_000);
     const rows = shown!.msg as Day;
@@ -436,7 +447,7 @@ describe('every example, imported and deployed', function () {
       assert.equal(row.forecast_time - rows[0]!.forecast_time, i * 3_600_000);
     }
     await red.inject(find(flow, 'inject', 'a day'));
-    const chart = `${red.url}/dashboard/_debug/datastore/${find(flow, 'ui-chart', 'forecast and measured')}`;
+    const chart = `${red.url}/dashboard/_debug/datastore/${chartId}`;
     await waitFor('what came', async () => {
       const text = await (await fetch(chart)).text();
       return text.includes('"measured":') ? true : undefined;
