@@ -42,6 +42,7 @@ export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/thresh
 export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach';
 export { flatColumns } from '../../dist/src/scoring/predict/attach';
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
+export { ALL_DIGITS, tellingDigits } from '../../dist/src/scoring/predict/digits';
 export { OwnCopy } from '../../dist/src/scoring/predict/message-table';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/message-table';
 export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';

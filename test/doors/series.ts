@@ -21,6 +21,7 @@ export {
   describeNumber,
   describeState,
   difference,
-  plainDifference,
+  EXACT,
+  LEGIBLE,
 } from '../../dist/src/series/rows/windows';
 export { Schedule } from '../../dist/src/series/train-sets/schedule';

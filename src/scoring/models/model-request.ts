@@ -34,6 +34,8 @@ export interface ResolvedModel {
   options: Record<string, unknown>;
   /** Of two classes the rarer one, where it is known. */
   rarer?: Label;
+  /** Its mean absolute error, where it is known. */
+  error?: number;
   /** From which probability on one of two classes is answered; left out: the more probable one is. */
   answers?: AnswerRule;
   /** The column that its predictions are the change from. */
@@ -158,6 +160,7 @@ export function resolveModel(
     trainRows: card.rows,
     options: { ...withoutRows(card.options), ...request.options },
     rarer: card.thresholds?.label,
+    error: card.scores?.mae,
     relativeTo: changeFrom(card),
     nowColumn: card.relative_to,
     ...(answers !== undefined && { answers }),

@@ -7,6 +7,7 @@ import { DEFAULT_QUANTILES, type Statistics } from '../../wire/types';
 import type { CausesOf } from '../explain/causes';
 import type { AnswerRule } from '../models/thresholds/threshold';
 import type { Unlike } from '../unlike/unlike';
+import { ALL_DIGITS, type Digits } from './digits';
 
 type Row = Record<string, unknown>;
 
@@ -27,13 +28,15 @@ export interface Attachment {
 
 /**
  * Reads a prediction as columns to attach. `classes` are the labels in the order of the
- * probabilities; without them a class is its index. `answered`: the labels that a threshold answers.
+ * probabilities; without them a class is its index. `answered`: the labels that a threshold answers. `digits`: how
+ * numbers are written.
  */
 export function attachmentOf(
   prediction: Prediction,
   property: string,
   classes: readonly Label[] | undefined,
   answered?: AnsweredLabels,
+  digits: Digits = ALL_DIGITS,
 ): Attachment {
   switch (prediction.kind) {
     case 'labels': {
@@ -42,7 +45,7 @@ export function attachmentOf(
     }
     case 'numbers': {
       const { values } = prediction;
-      return { property, rows: values.length, value: (row) => orNull(values[row]!) };
+      return { property, rows: values.length, value: (row) => written(values[row]!, digits) };
     }
     case 'probas': {
       const { values } = prediction;
@@ -55,7 +58,7 @@ export function attachmentOf(
         property,
         rows: values.length,
         value: (row) => (own === undefined ? label(likeliest(values[row]!)) : own[row]),
-        probabilities: (row) => keyed(values[row]!, (index) => String(label(index))),
+        probabilities: (row) => keyed(values[row]!.map(digits.probability), (index) => String(label(index))),
       };
     }
     case 'quantiles': {
@@ -64,17 +67,17 @@ export function attachmentOf(
       return {
         property,
         rows: values[0]?.length ?? 0,
-        value: (row) => atRow(values, names, row),
+        value: (row) => atRow(values, names, row, digits),
       };
     }
     case 'main':
-      return statistics(prediction.value, prediction.quantiles.map(String), property);
+      return statistics(prediction.value, prediction.quantiles.map(String), property, digits);
     case 'full': {
       const { quantiles } = prediction.value;
       const names = quantiles.map((_, index) =>
         quantiles.length === DEFAULT_QUANTILES.length ? String(DEFAULT_QUANTILES[index]) : String(index),
       );
-      return statistics(prediction.value, names, property);
+      return statistics(prediction.value, names, property, digits);
     }
   }
 }
@@ -83,15 +86,16 @@ function statistics(
   { mean, median, mode, quantiles }: Statistics,
   names: readonly string[],
   property: string,
+  digits: Digits,
 ): Attachment {
   return {
     property,
     rows: mean.length,
     value: (row) => ({
-      mean: orNull(mean[row]!),
-      median: orNull(median[row]!),
-      mode: orNull(mode[row]!),
-      quantiles: atRow(quantiles, names, row),
+      mean: written(mean[row]!, digits),
+      median: written(median[row]!, digits),
+      mode: written(mode[row]!, digits),
+      quantiles: atRow(quantiles, names, row, digits),
     }),
   };
 }
@@ -240,13 +244,16 @@ function atRow(
   values: readonly number[][],
   names: readonly string[],
   row: number,
+  digits: Digits,
 ): Record<string, number | null> {
   const result: Record<string, number | null> = {};
   for (let index = 0; index < names.length; index++) {
-    result[names[index]!] = orNull(values[index]![row]!);
+    result[names[index]!] = written(values[index]![row]!, digits);
   }
   return result;
 }
+
+const written = (value: number, { number }: Digits): number | null => orNull(number(value));
 
 function keyed(values: readonly number[], name: (index: number) => string): Record<string, number> {
   const result: Record<string, number> = {};
@@ -277,6 +284,7 @@ interface Flattened {
   answered?: readonly unknown[];
   /** What time each row is about, milliseconds since 1970, where it is known. */
   times?: readonly (number | undefined)[];
+  digits: Digits;
 }
 
 /**
@@ -297,14 +305,14 @@ function numbersOf(prediction: Prediction, flattened: Flattened): FlatColumn[] {
     case 'probas':
       return [{ name: `${property}_probability`, value: probabilityOf(prediction.values, flattened) }];
     case 'quantiles':
-      return band(property, prediction.quantiles, prediction.values);
+      return band(flattened, prediction.quantiles, prediction.values);
     case 'main': {
       const { quantiles, value } = prediction;
-      return band(property, quantiles, value.quantiles, value.median);
+      return band(flattened, quantiles, value.quantiles, value.median);
     }
     case 'full':
       return band(
-        property,
+        flattened,
         prediction.value.quantiles.map((_, at) => at),
         prediction.value.quantiles,
         prediction.value.median,
@@ -316,7 +324,7 @@ function numbersOf(prediction: Prediction, flattened: Flattened): FlatColumn[] {
 
 /** @param median [row]; left out: between the quantiles on both sides of one half */
 function band(
-  property: string,
+  { property, digits }: Flattened,
   levels: readonly number[],
   values: readonly (readonly number[])[],
   median?: readonly number[],
@@ -324,11 +332,11 @@ function band(
   const order = levels.map((_, at) => at).sort((a, b) => levels[a]! - levels[b]!);
   const [low, high] = [order[0], order.at(-1)];
   const middle = median === undefined ? middleOf(levels, values, order) : (row: number) => median[row]!;
-  const at = (place: number) => (row: number) => orNull(values[place]![row]!);
+  const at = (place: number) => (row: number) => written(values[place]![row]!, digits);
   return [
     ...(middle === undefined
       ? []
-      : [{ name: `${property}_mid`, value: (row: number) => orNull(middle(row)) }]),
+      : [{ name: `${property}_mid`, value: (row: number) => written(middle(row), digits) }]),
     ...(low === undefined || high === undefined || low === high
       ? []
       : [
@@ -356,18 +364,18 @@ function middleOf(
 
 function probabilityOf(
   values: readonly (readonly number[])[],
-  { classes, rarer, answered }: Flattened,
+  { classes, rarer, answered, digits }: Flattened,
 ): (row: number) => number | null {
   const comparable = classes?.map(comparableLabel);
   const placeOf = (label: unknown): number => comparable?.indexOf(comparableLabel(label as Label)) ?? -1;
   if (values[0]?.length === 2) {
     const known = rarer === undefined ? -1 : placeOf(rarer);
     const at = known < 0 ? 1 : known;
-    return (row) => orNull(values[row]![at]!);
+    return (row) => orNull(digits.probability(values[row]![at]!));
   }
   return (row) => {
     const known = answered === undefined ? -1 : placeOf(answered[row]);
-    return orNull(values[row]![known < 0 ? likeliest(values[row]!) : known]!);
+    return orNull(digits.probability(values[row]![known < 0 ? likeliest(values[row]!) : known]!));
   };
 }
 

@@ -14,6 +14,7 @@ import type { PredictOutcome, PredictRequest, PredictSettings } from '../types';
 import type { Unlike } from '../unlike/unlike';
 import { answeredBy, attachmentOf, flatColumns } from './attach';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
+import { ALL_DIGITS, tellingDigits } from './digits';
 import { evaluateMessage, truthsOf } from './evaluate';
 import {
   columnsOf,
@@ -310,7 +311,7 @@ function groupsOf(messages: readonly QueuedPredict[], rows: number): QueuedPredi
 
 /** What a result says about the model that made it. */
 export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
-  Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers' | 'rarer'>>;
+  Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers' | 'rarer' | 'error'>>;
 
 /**
  * The result of a message: its own prediction, its own copy of the metadata, and its table with the predictions
@@ -344,13 +345,14 @@ export function outcomeOf(
     outcome.evaluation = scored.evaluation;
   }
   const { unlike } = scored;
+  const digits = flat === true ? tellingDigits(model.error) : ALL_DIGITS;
   const attachment = {
-    ...attachmentOf(scored.prediction, property, classes, answered),
+    ...attachmentOf(scored.prediction, property, classes, answered, digits),
     why,
     ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
     ...(flat === true && {
       flat: flatColumns(scored.prediction, {
-        ...{ property, classes, rarer: model.rarer, times },
+        ...{ property, classes, rarer: model.rarer, times, digits },
         ...(answered !== undefined && { answered: answered.labels.values }),
       }),
     }),

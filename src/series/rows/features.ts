@@ -10,12 +10,12 @@ import { SINCE_BEFORE } from './column-names';
 import type { KnownAhead } from './known-ahead';
 import { meanWithoutOutliers } from './robust-mean';
 import {
+  type Arithmetic,
   describeNumber,
   describeState,
-  type Difference,
-  difference,
+  EXACT,
+  LEGIBLE,
   numberCells,
-  plainDifference,
   STATE_CELLS,
 } from './windows';
 
@@ -68,7 +68,7 @@ export class SeriesFeatures {
   private size: number;
   readonly longest: number;
   /** Rows of a node of an earlier version keep their numbers to the last bit: its models have learned from them. */
-  private readonly less: Difference;
+  private readonly arithmetic: Arithmetic;
 
   constructor(
     private readonly settings: SeriesSettings,
@@ -78,7 +78,7 @@ export class SeriesFeatures {
     this.size = KNOWN_AHEAD + settings.knownAhead.length;
     this.calendar = new Calendar(settings.timezone);
     this.longest = settings.windows.at(-1)!;
-    this.less = settings.shape === 'auto' ? difference : plainDifference;
+    this.arithmetic = settings.shape === 'auto' ? LEGIBLE : EXACT;
   }
 
   /** How many of a row's first cells depend on the time ahead; the others are those of the base. */
@@ -106,7 +106,7 @@ export class SeriesFeatures {
         continue;
       }
       if (kind === 'number') {
-        describeNumber(track, time, this.settings.windows, row, this.starts[index]!, this.less);
+        describeNumber(track, time, this.settings.windows, row, this.starts[index]!, this.arithmetic);
       } else {
         describeState(track, time, this.longest, row, this.starts[index]!);
       }
@@ -143,18 +143,19 @@ export class SeriesFeatures {
       return;
     }
     const now = this.now(row, sensor);
-    const past = (at: number, days: number) => this.less(this.daysBefore(machine, time, at, days), now);
+    const { less, mean } = this.arithmetic;
+    const past = (at: number, days: number) => less(this.daysBefore(machine, time, at, days), now);
     for (const [days, before, change] of [
       [1, DAY_BEFORE, DAY_CHANGE],
       [7, WEEK_BEFORE, WEEK_CHANGE],
     ] as const) {
       const back = this.daysUntilPast(time, then, days);
       row[before] = past(then, back);
-      row[change] = this.less(row[before], past(time, back));
+      row[change] = less(row[before], past(time, back));
     }
-    row[USUAL_NOW] = this.usual((week) => past(time, 7 * week));
-    row[USUAL_THEN] = this.usual((week) => past(then, this.daysUntilPast(time, then, 7 * week)));
-    row[USUAL_CHANGE] = this.less(row[USUAL_THEN], row[USUAL_NOW]);
+    row[USUAL_NOW] = mean(this.usual((week) => past(time, 7 * week)));
+    row[USUAL_THEN] = mean(this.usual((week) => past(then, this.daysUntilPast(time, then, 7 * week))));
+    row[USUAL_CHANGE] = less(row[USUAL_THEN], row[USUAL_NOW]);
   }
 
   /** The smallest multiple of `days` that takes `then` back to the past. */

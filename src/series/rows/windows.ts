@@ -14,12 +14,25 @@ const MOST_DECIMALS = 9;
 const LARGEST = 2 ** 50;
 /** Digits of the larger of two numbers that their difference rests on; what is below is noise of binary fractions. */
 const DIGITS = 12;
+/** Digits of a mean or a spread: one more than a sensor of 16 bits tells apart. */
+const OF_MEANS = 6;
 
-/** a − b */
-export type Difference = (a: number, b: number) => number;
+/** How the numbers of a row are computed and written. */
+export interface Arithmetic {
+  /** a − b */
+  less: (a: number, b: number) => number;
+  /** A mean, or another value that no sensor has told. */
+  mean: (value: number) => number;
+}
 
-/** As it was written before rows were free of that noise. */
-export const plainDifference: Difference = (a, b) => a - b;
+/** To the last bit, as rows were before they were written for people. */
+export const EXACT: Arithmetic = { less: (a, b) => a - b, mean: (value) => value };
+
+/** Differences as decimal numbers, means of as many digits as tell something. */
+export const LEGIBLE: Arithmetic = {
+  less: difference,
+  mean: (value) => (value === 0 ? 0 : roundedAt(value, OF_MEANS, value)),
+};
 
 /**
  * a − b as the decimal numbers that both are, so that 18.28 − 20.1 is −1.82 and not −1.8200000000000003. Where one of them
@@ -35,11 +48,15 @@ export function difference(a: number, b: number): number {
       return (ofA - ofB) / power;
     }
   }
-  const size = Math.max(Math.abs(a), Math.abs(b));
-  const power = 10 ** (DIGITS - Math.ceil(Math.log10(size)));
-  const rounded = Math.round((a - b) * power) / power;
+  return roundedAt(a - b, DIGITS, Math.max(Math.abs(a), Math.abs(b)));
+}
+
+/** A value rounded to so many digits of a number of this size. */
+function roundedAt(value: number, digits: number, size: number): number {
+  const power = 10 ** (digits - Math.ceil(Math.log10(Math.abs(size))));
+  const rounded = power >= 1 ? Math.round(value * power) / power : Math.round(value);
   // Of huge numbers and of tiny ones there is no such power.
-  return Number.isFinite(rounded) ? rounded : a - b;
+  return Number.isFinite(rounded) ? rounded : value;
 }
 
 /**
@@ -48,7 +65,7 @@ export function difference(a: number, b: number): number {
  * next reading. NaN for a window that begins before the first reading or contains a gap longer than itself.
  *
  * @param out NaN from `at` on for numberCells(windows) cells
- * @param less how two values are subtracted
+ * @param arithmetic how its numbers are computed
  */
 export function describeNumber(
   track: Track,
@@ -56,7 +73,7 @@ export function describeNumber(
   windows: readonly number[],
   out: Float64Array,
   at: number,
-  less: Difference,
+  { less, mean }: Arithmetic,
 ): void {
   const { line } = track;
   const count = line.countUntil(time);
@@ -79,8 +96,8 @@ export function describeNumber(
         const part = moments.copy();
         part.add(end - edge, value, 0, value, value);
         out[cell] = less(now, value);
-        out[cell + 1] = less(part.mean, now);
-        out[cell + 2] = Math.sqrt(Math.max(0, part.m2) / length);
+        out[cell + 1] = mean(less(part.mean, now));
+        out[cell + 2] = mean(Math.sqrt(Math.max(0, part.m2) / length));
         if (window === windows.length) {
           out[at + 1 + 3 * windows.length] = less(part.low, now);
           out[at + 2 + 3 * windows.length] = less(part.high, now);

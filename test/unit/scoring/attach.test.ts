@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { attach, attachmentOf, flatColumns } from '../../doors/scoring';
+import { ALL_DIGITS, attach, attachmentOf, flatColumns, tellingDigits } from '../../doors/scoring';
 import type { Prediction } from '../../doors/wire';
 
 const probas: Prediction = {
@@ -195,7 +195,7 @@ describe('attach', () => {
       ],
     };
     const times = [1000, undefined];
-    const flat = flatColumns(bands, { property: 'p', classes: undefined, times });
+    const flat = flatColumns(bands, { property: 'p', classes: undefined, times, digits: ALL_DIGITS });
     const expected = [
       { p_mid: 5, p_low: 1, p_high: 9, p_time: 1000 },
       { p_mid: 5, p_low: 2, p_high: 8, p_time: null },
@@ -220,7 +220,12 @@ describe('attach', () => {
       flattened: Partial<Parameters<typeof flatColumns>[1]>,
       of: Prediction = probas,
     ): unknown => {
-      const [column, ...others] = flatColumns(of, { property: 'p', classes: ['cat', 'dog'], ...flattened });
+      const [column, ...others] = flatColumns(of, {
+        property: 'p',
+        classes: ['cat', 'dog'],
+        digits: ALL_DIGITS,
+        ...flattened,
+      });
       assert.deepEqual([column?.name, others], ['p_probability', []]);
       return [0, 1].map((row) => column!.value(row));
     };
@@ -238,10 +243,50 @@ describe('attach', () => {
       flatColumns({ kind: 'numbers', values: Float64Array.of(1) } as never, {
         property: 'p',
         classes: undefined,
+        digits: ALL_DIGITS,
       }),
       [],
     );
     const one: Prediction = { kind: 'quantiles', quantiles: [0.9], values: [[3]] };
-    assert.deepEqual(flatColumns(one, { property: 'p', classes: undefined }), [], 'nothing tells the middle');
+    assert.deepEqual(
+      flatColumns(one, { property: 'p', classes: undefined, digits: ALL_DIGITS }),
+      [],
+      'nothing tells the middle',
+    );
+  });
+
+  it('numbers are written as far as they tell something', () => {
+    const { number, probability } = tellingDigits(5.3);
+    assert.equal(number(194.07401222786697), 194.07);
+    assert.equal(number(-1.8200000000000003), -1.82);
+    assert.equal(number(0.00123456789), 0.001235, 'four digits, however small beside the error');
+    assert.equal(number(12_345_678.9123), 12_345_678.91);
+    assert.equal(tellingDigits(0.14).number(5.754870378218344), 5.755);
+    assert.equal(tellingDigits(12_000).number(1_234_567.89), 1_234_568, 'whole numbers at least');
+    assert.equal(tellingDigits(undefined).number(194.07401222786697), 194.074012);
+    assert.equal(tellingDigits(0).number(0.1 + 0.2), 0.3);
+    for (const value of [0, NaN, Infinity, 1e300, 5e-324]) {
+      assert.equal(number(value), value);
+    }
+    assert.equal(probability(0.8765432), 0.8765);
+    assert.equal(probability(0.99812345678), 0.998123, 'what is missing to one counts');
+    assert.equal(probability(0.0018765432), 0.001877);
+    assert.equal(probability(1), 1);
+  });
+
+  it('what is attached has these digits, and no more of them', () => {
+    const digits = tellingDigits(0.14);
+    const values = [[0.43751766], [0.57548703], [0.72119654]];
+    const bands: Prediction = { kind: 'quantiles', quantiles: [0.1, 0.5, 0.9], values };
+    const { value } = attachmentOf(bands, 'p', undefined, undefined, digits);
+    assert.deepEqual(value(0), { 0.1: 0.4375, 0.5: 0.5755, 0.9: 0.7212 });
+    const flat = flatColumns(bands, { property: 'p', classes: undefined, digits });
+    assert.deepEqual(
+      flat.map((column) => column.value(0)),
+      [0.5755, 0.4375, 0.7212],
+    );
+    const sure: Prediction = { kind: 'probas', values: [[0.00187654321, 0.99812345679]] };
+    const { probabilities } = attachmentOf(sure, 'p', ['no', 'yes'], undefined, digits);
+    assert.deepEqual(probabilities!(0), { no: 0.001877, yes: 0.998123 });
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { describeNumber, describeState, difference, plainDifference, Track } from '../../doors/series';
+import { describeNumber, describeState, difference, EXACT, LEGIBLE, Track } from '../../doors/series';
 
 const NAMES = ['change', 'mean', 'spread'];
 
@@ -52,7 +52,7 @@ function trackOf(readings: Readings, longest: number): Track {
 
 function cellsOf(track: Track, time: number, windows: number[]): number[] {
   const out = new Float64Array(3 + 3 * windows.length).fill(NaN);
-  describeNumber(track, time, windows, out, 0, plainDifference);
+  describeNumber(track, time, windows, out, 0, EXACT);
   return [...out];
 }
 
@@ -184,6 +184,19 @@ describe('the difference of two values', () => {
     assert.equal(difference(61 / 3, 18.2), 2.1333333333);
     assert.ok(Number.isNaN(difference(NaN, 1)));
     assert.ok(Number.isNaN(difference(1, NaN)));
+  });
+});
+
+describe('the mean of readings, as it is written', () => {
+  it('has six digits of its own, and whole numbers at least', () => {
+    const { mean, less } = LEGIBLE;
+    assert.equal(mean(194.07401222786697), 194.074);
+    assert.equal(mean(less(20.40791666667, 20)), 0.407917);
+    assert.equal(mean(0.5510594278801113), 0.551059);
+    assert.equal(mean(-12_345_678.4), -12_345_678);
+    assert.equal(mean(0), 0);
+    assert.ok(Number.isNaN(mean(NaN)));
+    assert.equal(EXACT.mean(0.5510594278801113), 0.5510594278801113);
   });
 });
 
