@@ -280,18 +280,20 @@ describe('learner: groups of rows', () => {
   const labels = Array.from(x, (value, row) => (value + (row % 3) / 3 > 0.5 ? 'yes' : 'no'));
 
   it('need not be a feature: neither the model nor a prediction has the column then', () => {
-    const options = { inference_config: { GROUP: 'machine', GROUP_AS_FEATURE: false } };
+    const options = { n_estimators: 3, inference_config: { GROUP: 'machine', GROUP_AS_FEATURE: false } };
     const model = trainModel(classify(features, labels, { ...options, categorical_features_indices: [2] }));
     assert.deepEqual(
       model.features.map(({ name }) => name),
       ['x', 'kind'],
     );
-    assert.deepEqual(model.report.folds, { by: 'groups', parts: 10, groups: 12 });
+    assert.deepEqual(model.report.folds, { by: 'groups', parts: 5, groups: 12 });
     assert.deepEqual(model.report.options.ignored, []);
     assert.equal(model.encoders.find(({ source }) => source === 1)?.type, 'numberCategory');
     const { probas } = predict(model, [features[0]!, features[2]!], rows) as ClassificationResult;
     assert.equal(probas.length, rows * 2);
-    const byNumber = trainModel(classify(features, labels, { inference_config: { GROUP: 1 } }));
+    const byNumber = trainModel(
+      classify(features, labels, { n_estimators: 1, inference_config: { GROUP: 1 } }),
+    );
     assert.equal(byNumber.features.length, 3);
     assert.equal(byNumber.report.folds.by, 'groups');
   });
@@ -322,15 +324,17 @@ describe('learner: groups of rows', () => {
     const table = [numbers('x', x), text('machine', inTurn)];
     const config = { GROUP: 'machine', GROUP_AS_FEATURE: false, EMBARGO: 4 };
     const { report, features: learned } = trainModel(
-      classify(table, labels, { inference_config: { ...config, FOLDS: 'blocks' } }),
+      classify(table, labels, { n_estimators: 5, inference_config: { ...config, FOLDS: 'blocks' } }),
     );
-    assert.deepEqual(report.folds, { by: 'blocks', parts: 10, blocks: 30, embargo: 4, groups: 12 });
+    assert.deepEqual(report.folds, { by: 'blocks', parts: 5, blocks: 25, embargo: 4, groups: 12 });
     assert.deepEqual(report.losses?.groups?.rows, new Array(12).fill(50));
     assert.deepEqual(
       learned.map(({ name }) => name),
       ['x'],
     );
-    const whole = trainModel(classify(table, labels, { inference_config: { ...config, FOLDS: 'groups' } }));
+    const whole = trainModel(
+      classify(table, labels, { n_estimators: 1, inference_config: { ...config, FOLDS: 'groups' } }),
+    );
     assert.equal(whole.report.folds.by, 'groups');
     const years = trainModel(
       classify([numbers('x', x.slice(0, 48)), text('machine', inTurn.slice(0, 48))], labels.slice(0, 48), {
@@ -348,9 +352,9 @@ describe('learner: groups of rows', () => {
     assert.equal(model.report.estimators, 2);
     const one = [numbers('x', x), text('machine', new Array<string>(rows).fill('a'))];
     const { report } = trainModel(
-      classify(one, labels, { inference_config: { GROUP: 'machine', BLOCKS: 20 } }),
+      classify(one, labels, { n_estimators: 4, inference_config: { GROUP: 'machine', BLOCKS: 20 } }),
     );
-    assert.deepEqual(report.folds, { by: 'blocks', parts: 10, blocks: 20, embargo: 0 });
+    assert.deepEqual(report.folds, { by: 'blocks', parts: 5, blocks: 20, embargo: 0 });
     assert.match(report.work.reasons.join(), /"machine" has the same value in every row/);
   });
 

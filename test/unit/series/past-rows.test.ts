@@ -42,16 +42,17 @@ describe('rows of past readings', function () {
     assert.equal(series.progress.outcomes > 200_000, true, 'all outcomes are known');
   });
 
-  it('of a year of hours are all 210,240 where they are asked for, made part by part', async () => {
+  it('of a quarter of hours are all 52,560 where they are asked for, made part by part', async () => {
+    const QUARTER = YEAR / 4;
     const { series } = await open({ ...NEXT_DAY, keep: 1_000_000, train: 'never' });
-    const { rows, outcomes } = await series.backfill(hours(0, YEAR), { most: 1_000_000 });
-    assert.equal(rows.length, YEAR * 24);
-    assert.equal(rows.total, YEAR * 24);
+    const { rows, outcomes } = await series.backfill(hours(0, QUARTER), { most: 1_000_000 });
+    assert.equal(rows.length, QUARTER * 24);
+    assert.equal(rows.total, QUARTER * 24);
     const last = rows.slice(rows.length - 24, rows.length);
-    assert.ok(last.every((row) => row.series.time === START + (YEAR - 1) * HOUR));
+    assert.ok(last.every((row) => row.series.time === START + (QUARTER - 1) * HOUR));
     assert.equal(rows.slice(rows.length - 1, Infinity).length, 1);
     assert.ok(rows.width >= Object.keys(last[0]!.row).length);
-    assert.equal(outcomes.length, YEAR * 24 - (24 * 25) / 2);
+    assert.equal(outcomes.length, QUARTER * 24 - (24 * 25) / 2);
     const { row, truth } = outcomes.slice(0, 1)[0]!;
     assert.equal(row['kwh ahead'], truth);
   });

@@ -8,31 +8,32 @@ import { fitHelper } from '../../helpers/fit-helper';
 import { waitFor } from '../../helpers/wait';
 import { normals, numbers, regress } from '../learner/tables';
 
-/** A table whose residuals a helper may learn. */
-function table() {
+/** A table whose residuals a helper may learn, in ten folds unless told otherwise. */
+function table(n_estimators?: number) {
   const columns = [1, 2, 3].map((seed) => normals(300, seed));
   const target = columns[0]!.map((value, i) => Math.sin(2 * value) + 0.3 * columns[1]![i]! * columns[2]![i]!);
   return regress(
     columns.map((values, i) => numbers(`c${i}`, values)),
     target,
+    { n_estimators },
   );
 }
 
 /** The bytes of a model that is fitted with these helpers. */
-async function fitted(ports: MessagePort[]): Promise<Uint8Array> {
-  return saveModel(await trainWithHelpers(table(), ports, () => undefined));
+async function fitted(ports: MessagePort[], n_estimators?: number): Promise<Uint8Array> {
+  return saveModel(await trainWithHelpers(table(n_estimators), ports, () => undefined));
 }
 
 describe('the helpers of a fit', function () {
   this.timeout(120_000);
 
   it('leave the bytes of the model as they are, however many there are', async () => {
-    const alone = await fitted([]);
+    const alone = await fitted([], 4);
     for (const count of [1, 2]) {
       const helpers = Array.from({ length: count }, fitHelper);
       try {
         const ports = helpers.map(({ assist }) => assist());
-        assert.deepEqual(await fitted(ports), alone, `${count} helpers`);
+        assert.deepEqual(await fitted(ports, 4), alone, `${count} helpers`);
       } finally {
         await Promise.all(helpers.map(({ worker }) => worker.terminate()));
       }
@@ -43,7 +44,7 @@ describe('the helpers of a fit', function () {
     const { worker, assist, pressure } = fitHelper();
     try {
       for (const isSettled of [false, true]) {
-        const prepared = prepare(table());
+        const prepared = prepare(table(2));
         const port = assist();
         const waits = new Int32Array(new SharedArrayBuffer(4));
         // There are no folds left.
