@@ -20,7 +20,7 @@ const MAX_DEPTH = 12;
 const MAX_NUMBERED = 64;
 /** What an object with a value may have beside it. */
 const BESIDE =
-  /^(?:unit|units|unit_of_measurement|unit_?code|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|observed_?at|last_\w+|type|data_?type|name|id|min|max|context|attributes|meta(?:data)?|precision|description|label|scale)$/i;
+  /^(?:unit|units|unit_of_measurement|unit_?code|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|observed_?at|last_\w+|type|data_?type|name|id|min|max|context|attributes|meta(?:data)?|precision|description|label|scale|(?:old|previous|prev)_?(?:value|type)|qc|valid|unique_?id|serial(?:_?(?:no|number))?|writable|enum\w+|(?:str|raw|formatted)_?(?:val|value)|scale_?value|\w*(?:category|unit|symbol|url))$/i;
 const VALUE = /^(?:value|val|v|reading)$/i;
 const QUALITY = /^(?:quality|status_?code|status)$/i;
 
@@ -94,6 +94,16 @@ function putList(
 ): void {
   const { names } = options;
   const isRoot = column === '';
+  const entries = options.numbered === true ? undefined : namedEntries(list);
+  if (entries !== undefined) {
+    put(entries, column, options, out, depth + 1);
+    return;
+  }
+  const single = list.length === 1 && !isRoot && isNamed(list[0]) ? valueIn(list[0]) : undefined;
+  if (single !== undefined) {
+    put(list[0], column, options, out, depth + 1);
+    return;
+  }
   const isPlain = list.every((entry) => plainValue(entry) !== undefined || entry === undefined);
   if (options.numbered === true && !isPlain && list.length <= MAX_NUMBERED) {
     for (const [place, entry] of list.entries()) {
@@ -127,7 +137,10 @@ export function valueIn(value: Record<string, unknown>): string | undefined {
 }
 
 /** Names of the column of a value beside it, wherever it is sent; others are only where no topic tells it. */
-const TAG = /^(?:tag|tag_?name|variable|metric|point|point_?name|parameter|signal|sensor)$/i;
+const TAG =
+  /^(?:tag|tag_?(?:name|path)|variable|metric|point|point_?name|parameter|parameter_?name|signal|sensor|value_?type|measurand)$/i;
+/** The same within a list, where the name of each entry is another one. */
+const ENTRY = /^(?:code|comp|key|field|channel|parameter_?id)$/i;
 const NAME = /^(?:name|id)$/i;
 
 /**
@@ -154,6 +167,44 @@ export function namedValueIn(
     }
   }
   return named === undefined || single === undefined ? undefined : { name: named, value: single };
+}
+
+const MAX_ENTRIES = 1000;
+
+/**
+ * The values of a list by their names, where each entry is nothing but a value with a name of its own:
+ * `[{"code": "temp", "value": 21}, …]`; undefined where it is more, or where two have the same name.
+ */
+export function namedEntries(list: readonly unknown[]): Record<string, unknown> | undefined {
+  if (list.length === 0 || list.length > MAX_ENTRIES || !list.every(isNamed)) {
+    return undefined;
+  }
+  const first = Object.keys(list[0]!);
+  const by = [TAG, /^name$/i, ENTRY, /^(?:label|type|id)$/i].flatMap((kind) =>
+    first.filter((name) => kind.test(name) && list.every((entry) => isName(entry[name]))),
+  );
+  const name = by.find((one) => new Set(list.map((entry) => entry[one])).size === list.length);
+  if (name === undefined) {
+    return undefined;
+  }
+  const entries: Record<string, unknown> = {};
+  for (const entry of list) {
+    const rest: Record<string, unknown> = {};
+    for (const [one, cell] of Object.entries(entry)) {
+      if (one !== name && !TAG.test(one) && !ENTRY.test(one) && !/^\d+$/.test(one)) {
+        setCell(rest, one === 't' && looksLikeTime(cell) ? 'timestamp' : one, cell);
+      }
+    }
+    if (valueIn(rest) === undefined) {
+      return undefined;
+    }
+    setCell(entries, String(entry[name]), rest);
+  }
+  return entries;
+}
+
+function isName(value: unknown): boolean {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number';
 }
 
 /** Whether what stands beside a value says that it cannot be used. */

@@ -52,10 +52,13 @@ export function keyIn({ key }: Shape, item: unknown, message: SourceMessage): st
 
 /** The items of a match, each with one entry of its list where it has several values. */
 export function* entriesOf({ shape: { each }, items }: Match): Iterable<Match['items'][number]> {
+  const paths = each?.split('|') ?? [];
   for (const one of items) {
-    const list = each === undefined ? undefined : at(one.item, each);
-    if (!Array.isArray(list) || !isNamed(one.item)) {
+    const list = paths.map((path) => at(one.item, path)).find(Array.isArray);
+    if (each === undefined) {
       yield one;
+    }
+    if (!Array.isArray(list) || !isNamed(one.item)) {
       continue;
     }
     for (const entry of list as unknown[]) {
@@ -95,11 +98,18 @@ export function labelsOf(
   item: unknown,
   message: SourceMessage,
 ): Record<string, unknown> | undefined {
-  const given = labels === undefined ? undefined : resolve(labels, item, message);
-  if (!isNamed(given)) {
-    return undefined;
-  }
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !omit.includes(name)));
+  const named = (labels === undefined ? [] : [labels].flat()).flatMap((path) => {
+    const given = resolve(path, item, message);
+    return Array.isArray(given) ? given.flatMap(labelOf) : isNamed(given) ? Object.entries(given) : [];
+  });
+  return named.length === 0 ? undefined : Object.fromEntries(named.filter(([name]) => !omit.includes(name)));
+}
+
+/** A label in a list: its name, and its value, which may stand beside its type. */
+function labelOf(entry: unknown): [name: string, value: unknown][] {
+  const name = nameOf(at(entry, 'key'));
+  const value = at(entry, 'value');
+  return name === undefined ? [] : [[name, isNamed(value) ? Object.values(value)[0] : value]];
 }
 
 /** The value of an item that is one: a number, text or a truth value; null where it has none. */

@@ -45,6 +45,32 @@ export function pointsOfLines(value: unknown): unknown {
   return points;
 }
 
+const PAIR = /^\s*"?([A-Za-z_][\w./-]*)"?\s*[:=]\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i;
+const NUMBERS = /^\s*[+-]?\d+(?:\.\d+)?(?:\s*,\s*[+-]?\d+(?:\.\d+)?){2,}\s*$/;
+const MAX_PAIRS = 500;
+
+/**
+ * Names with numbers in a text, such as `power1:100,power2:200` of Emoncms, and its lists of three numbers or more; any
+ * other value as it is.
+ * https://docs.openenergymonitor.org/emoncms/postingdata.html
+ */
+export function pairsOfText(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length > MAX_CHARACTERS) {
+    return value;
+  }
+  if (NUMBERS.test(value)) {
+    return value.split(',').map(Number);
+  }
+  const parts = value
+    .trim()
+    .replace(/^\{(.*)\}$/, '$1')
+    .split(/[,;&]/);
+  const found = parts.length > MAX_PAIRS ? [null] : parts.map((part) => PAIR.exec(part));
+  return found.every((pair) => pair !== null)
+    ? Object.fromEntries(found.map((pair) => [pair[1]!, Number(pair[2])]))
+    : value;
+}
+
 /** undefined where a value is none of the line protocol: `a=b` may be any text. */
 function fieldsOf(text: string): Record<string, unknown> | undefined {
   const fields: Record<string, unknown> = {};

@@ -1,7 +1,15 @@
-import { isSparse, ownNames, setCell, writtenNumber } from '../table';
+import { isSparse, openTable, ownNames, readRows, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/event-loop';
 import { asBytes } from '../util/realms';
-import { flatten, type FlattenOptions, isBadBeside, isSensorValue, namedValueIn, valueIn } from './flatten';
+import {
+  flatten,
+  type FlattenOptions,
+  isBadBeside,
+  isSensorValue,
+  namedEntries,
+  namedValueIn,
+  valueIn,
+} from './flatten';
 import {
   based,
   carry,
@@ -18,7 +26,7 @@ import {
   untimed,
   valueOf,
 } from './items';
-import { pointsOfLines } from './line-protocol';
+import { pairsOfText, pointsOfLines } from './line-protocol';
 import { at, isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
@@ -93,7 +101,9 @@ export class MessageReader {
       return this.shaped(match, whole);
     }
     const topic = this.topicParts(whole);
-    const found = Array.isArray(payload) ? this.list(payload) : this.plain(whole, payload, topic);
+    const found = Array.isArray(payload)
+      ? this.list(payload, !Array.isArray(message.payload))
+      : this.plain(whole, payload, topic);
     return found === undefined ? undefined : { readings: [this.settle(found, whole, topic)] };
   }
 
@@ -180,22 +190,41 @@ export class MessageReader {
   /** Messages within a message: what they do not tell of key and time, the outer one does. */
   private wrapped({ shape, items }: Match, inner: string, message: SourceMessage): ReadMessage {
     const readings: MessageReading[] = [];
+    const tables: AsyncIterable<MessageReading>[] = [];
     let { name } = shape;
     for (const { item } of items) {
       const topic = at(item, 'topic') ?? message.topic;
-      const read = this.read({ topic, payload: at(item, inner) });
+      const payload = at(item, inner);
+      const read = this.read({ topic, payload });
       name = read?.shape ?? name;
       const time = timeIn(shape, item, message);
       const key = keyIn(shape, item, message);
-      for (const reading of read?.readings ?? []) {
-        readings.push({
-          ...reading,
-          key: this.isKeySet ? (reading.key ?? key) : (key ?? reading.key),
-          time: reading.time ?? time,
-        });
+      const settled = (reading: MessageReading): MessageReading => ({
+        ...reading,
+        key: this.isKeySet ? (reading.key ?? key) : (key ?? reading.key),
+        time: reading.time ?? time,
+      });
+      readings.push(...(read?.readings ?? []).map(settled));
+      const table = read === undefined ? this.tableIn(payload) : read.table;
+      if (table !== undefined) {
+        tables.push(mapped(table, settled));
       }
     }
-    return { shape: name, readings };
+    return tables.length === 0
+      ? { shape: name, readings }
+      : { shape: name, readings: [], table: joined([readings, ...tables]) };
+  }
+
+  /** A table within a message: CSV, or a list of rows. */
+  private tableIn(payload: unknown): AsyncIterable<MessageReading> | undefined {
+    const rows = payloadOf(payload);
+    const isList = Array.isArray(rows) && rows.length > 0 && rows.every(isNamed);
+    return isList || isTableText(rows) ? this.ofTable(rows) : undefined;
+  }
+
+  private async *ofTable(given: unknown): AsyncGenerator<MessageReading> {
+    const source = await openTable(given);
+    yield* this.table(await readRows(source), source.names);
   }
 
   /** An item that is a reading, or lists of several. */
@@ -217,26 +246,27 @@ export class MessageReader {
   }
 
   /** Adds an item that is one value of a column. */
-  private add(pivot: Pivot, { item, key: under }: Item, message: SourceMessage, topic: TopicParts): void {
+  private add(pivot: Pivot, one: Item, message: SourceMessage, topic: TopicParts): void {
+    const { item, key: under } = one;
     const { shape, key, column } = pivot.match;
     const { base, carries, quality } = shape;
     const { carried } = pivot;
     const whole = isNamed(item) && carries !== undefined ? carry(item, carries, carried) : item;
     // Where a person says what the topic tells, that is its column.
     const ofTopic = column === undefined ? undefined : (topic.column ?? topic.rest ?? column);
-    const told = ofTopic ?? columnIn(shape, whole, message);
+    const told = one.column ?? ofTopic ?? columnIn(shape, whole, message);
     const name = nameOf(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
     if (name === undefined) {
       return;
     }
     const own = under ?? key ?? keyIn(shape, whole, message);
-    const one = pivot.reading(own, labelsOf(shape, whole, message), timeIn(shape, whole, message, carried));
+    const found = pivot.reading(own, labelsOf(shape, whole, message), timeIn(shape, whole, message, carried));
     const said = quality === undefined ? undefined : resolve(quality, whole, message);
     const isUnusable = said !== undefined && isBad(said, quality !== 'quality');
     if (isUnusable) {
       this.tellBad(name);
     }
-    setCell(one.values, name, isUnusable ? null : valueOf(shape, whole, message, carried));
+    setCell(found.values, name, isUnusable ? null : valueOf(shape, whole, message, carried));
   }
 
   /** A message without a shape: an object of columns, or a single value of the column that its topic names. */
@@ -250,7 +280,7 @@ export class MessageReader {
         : undefined;
     }
     const cells = Object.values(payload);
-    if (cells.every((cell) => Array.isArray(cell) || ArrayBuffer.isView(cell))) {
+    if (cells.every(isColumn)) {
       // An object of columns, each a list, is a table.
       return undefined;
     }
@@ -277,10 +307,16 @@ export class MessageReader {
     return { key, time: timesIn(beside)?.value, values };
   }
 
-  /** A list of plain values that there are names for. */
-  private list(list: readonly unknown[]): Found | undefined {
+  /** A list of plain values that there are names for, or of values that are named beside each. */
+  private list(list: readonly unknown[], isText: boolean): Found | undefined {
+    const named = namedEntries(list);
+    if (named !== undefined) {
+      return { values: flatten(named, '', this.flat) };
+    }
     const isPlain = list.length > 0 && list.every((entry) => plainValue(entry) !== undefined);
-    return isPlain && this.settings.names.length > 0 ? { values: flatten(list, '', this.flat) } : undefined;
+    return isPlain && (isText || this.settings.names.length > 0)
+      ? { values: flatten(list, '', this.flat) }
+      : undefined;
   }
 
   private topicParts({ topic }: SourceMessage): TopicParts {
@@ -428,12 +464,29 @@ function lastLevels(topic: unknown): TopicParts {
 function payloadOf(payload: unknown): unknown {
   const bytes = asBytes(payload);
   if (bytes === undefined) {
-    return pointsOfLines(opened(payload));
+    return pairsOfText(pointsOfLines(opened(payload)));
   }
   const isJson = bytes[0] === 123 || bytes[0] === 91;
   return bytes.length > (isJson ? MAX_JSON_BYTES : MAX_VALUE_CHARACTERS) || bytes.includes(0)
     ? payload
-    : pointsOfLines(opened(Buffer.from(bytes).toString('utf8')));
+    : pairsOfText(pointsOfLines(opened(Buffer.from(bytes).toString('utf8'))));
+}
+
+/** Whether a value is the column of a table: a list of cells. */
+function isColumn(value: unknown): boolean {
+  return ArrayBuffer.isView(value) || (Array.isArray(value) && !value.some(isNamed));
+}
+
+async function* mapped<T>(all: AsyncIterable<T>, map: (one: T) => T): AsyncGenerator<T> {
+  for await (const one of all) {
+    yield map(one);
+  }
+}
+
+async function* joined<T>(all: readonly (Iterable<T> | AsyncIterable<T>)[]): AsyncGenerator<T> {
+  for (const some of all) {
+    yield* some;
+  }
 }
 
 /** Whether a text has a header and rows, or is JSON that was not opened. */

@@ -9,8 +9,8 @@ export interface Match {
   /** What its topic tells. */
   key?: string;
   column?: string;
-  /** Its items, each with the key that it stands under, if there is one. */
-  items: { item: unknown; key?: string }[];
+  /** Its items, each with the key or the column that it stands under, if there is one. */
+  items: { item: unknown; key?: string; column?: string }[];
 }
 
 const TOPICS = new Map(
@@ -62,9 +62,10 @@ function candidates(payload: unknown): readonly Shape[] {
 }
 
 /** Whether an object may have a shape, by its names. */
-function mayHave({ items = [''], byKey, has }: Shape, payload: object): boolean {
+function mayHave({ items = [''], byKey, byColumn, has }: Shape, payload: object): boolean {
   return (
     byKey === true ||
+    byColumn === true ||
     items.some((path) =>
       path === ''
         ? Object.entries(has).every(([paths, kind]) =>
@@ -76,7 +77,7 @@ function mayHave({ items = [''], byKey, has }: Shape, payload: object): boolean 
                   : one.startsWith('msg.') || mayStand(one.replace(/^payload\./, ''), payload),
               ),
           )
-        : path.startsWith('msg.') || mayStand(path.replace(/\[\]$/, ''), payload),
+        : path.startsWith('msg.') || mayStand(path.replace(/\[\].*$/, ''), payload),
     )
   );
 }
@@ -128,14 +129,15 @@ function place(path: string, item: unknown, message: SourceMessage): unknown {
 
 function matchOf(shape: Shape, message: SourceMessage): Match | undefined {
   // Most shapes are told from a message by the first name of their only item.
-  if (shape.items === undefined && shape.byKey !== true && !isLike(shape, message.payload, message)) {
+  const isBy = shape.byKey === true || shape.byColumn === true;
+  if (shape.items === undefined && !isBy && !isLike(shape, message.payload, message)) {
     return undefined;
   }
   const told = topicOf(shape, message.topic);
   if (told === undefined) {
     return undefined;
   }
-  const items = shape.byKey === true ? itemsByKey(shape, message) : itemsOf(shape, message);
+  const items = isBy ? itemsByName(shape, message) : itemsOf(shape, message);
   return items === undefined ? undefined : { shape, ...told, items };
 }
 
@@ -176,6 +178,10 @@ function itemsOf(shape: Shape, message: SourceMessage): Match['items'] | undefin
 }
 
 function itemsAt(path: string, shape: Shape, message: SourceMessage): readonly unknown[] | undefined {
+  const inner = path.indexOf('[].');
+  if (inner > 0) {
+    return itemsWithin(itemsAt(path.slice(0, inner + 2), shape, message), path.slice(inner + 3));
+  }
   const isList = path.endsWith('[]');
   const where = isList ? path.slice(0, -2) : path;
   const value = where.startsWith('msg.') ? at(message, where.slice(4)) : at(message.payload, where);
@@ -187,8 +193,18 @@ function itemsAt(path: string, shape: Shape, message: SourceMessage): readonly u
   return isThere && value !== undefined && !Array.isArray(value) ? [value] : undefined;
 }
 
+/** Items of a list within each item of another, such as `modules[]`; `up` is the one that it stands in. */
+function itemsWithin(outer: readonly unknown[] | undefined, path: string): readonly unknown[] | undefined {
+  const [own, ...further] = path.split('[].');
+  const found = outer?.flatMap((up) => {
+    const list = at(up, own!.replace(/\[\]$/, ''));
+    return Array.isArray(list) ? list.flatMap((one: unknown) => (isNamed(one) ? [{ ...one, up }] : [])) : [];
+  });
+  return further.length === 0 ? found : itemsWithin(found, further.join('[].'));
+}
+
 /** Entries of the payload, each with one item or a list of them. */
-function itemsByKey(shape: Shape, message: SourceMessage): Match['items'] | undefined {
+function itemsByName(shape: Shape, message: SourceMessage): Match['items'] | undefined {
   if (!isNamed(message.payload)) {
     return undefined;
   }
@@ -201,7 +217,7 @@ function itemsByKey(shape: Shape, message: SourceMessage): Match['items'] | unde
       if (!isLike(shape, item, message)) {
         return undefined;
       }
-      found.push({ item, key });
+      found.push(shape.byColumn === true ? { item, column: key } : { item, key });
     }
   }
   return found.length === 0 ? undefined : found;

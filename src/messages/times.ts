@@ -20,6 +20,15 @@ const NAMES = [
   'enqueuedtime',
   'timeutc',
   'receivedat',
+  '@timestamp',
+  'lastupdate',
+  'lastreportdate',
+  'unixtime',
+  'timestamputc',
+  'collectiontime',
+  'readingtime',
+  'dt',
+  't',
 ];
 const RANKS = new Map(NAMES.map((name, rank) => [name, rank]));
 /** Those that have always been times: what they hold is one, or an error. */
@@ -84,13 +93,18 @@ export function timesIn(
 const DATE = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{8}T\d{4})/;
 const EPOCH = /^\s*\d{9,19}(?:\.\d+)?\s*$/;
 
+/** Numbers between 2000 and 2100 are times; others may be a date in digits (`210314112233`), or a counter. */
+const EARLIEST = Date.UTC(2000, 0);
+const LATEST = Date.UTC(2100, 0);
+
 /** Whether a value of a column that is named as a time is one. */
 function isTime(value: unknown, rank: number): boolean {
   if (value instanceof Date || rank < ALWAYS) {
     return true;
   }
   if (typeof value === 'number' || typeof value === 'bigint') {
-    return Number(value) >= 1e8;
+    const time = instant(value) as number;
+    return time >= EARLIEST && time < LATEST;
   }
   return typeof value === 'string' && (DATE.test(value) || EPOCH.test(value));
 }

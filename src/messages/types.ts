@@ -39,25 +39,34 @@ export interface Shape {
   /**
    * Where its items are, each a reading or a value: paths in the payload (or `msg.`) to an object, or with `[]` at the end
    * to a list of objects; `''` is the payload, and left out it is meant. With `isEvery` all of the places are read that
-   * there are, otherwise the first.
+   * there are, otherwise the first. Lists may stand in lists (`devices[].modules[]`): of an inner item, `up` is the one that
+   * it stands in.
    */
   items?: readonly string[];
   isEvery?: boolean;
   /** The payload has an entry for each key, and in it the items of that key. */
   byKey?: boolean;
+  /** The same for each column: its items are values of it. */
+  byColumn?: boolean;
   /** Items are lists of equal length, one for each column, rather than objects. */
   inLists?: boolean;
   /** Items have an object for each column, of values by time; `time` is their time. */
   inTimes?: boolean;
   /** What an item must have, by path. */
   has: Readonly<Record<string, PathKind>>;
-  /** Where the values of an item are, a list with one in each entry: in what follows, `each` is the entry. */
+  /**
+   * Where the values of an item are, a list with one in each entry: in what follows, `each` is the entry. Of several paths
+   * the first that holds a list.
+   */
   each?: string;
   /** Items are of a table: of the past, or a plan. */
   isTable?: boolean;
   key?: string;
-  /** Objects of names that tell series apart: offered as the key, and the key together where none is chosen. */
-  labels?: string;
+  /**
+   * Objects of names that tell series apart, or lists of such names with their values: offered as the key, and the key
+   * together where none is chosen. Of several paths, all that there are.
+   */
+  labels?: string | readonly string[];
   time?: string;
   /** Seconds ahead of UTC of times that name no zone. */
   offset?: string;

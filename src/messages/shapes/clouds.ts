@@ -12,6 +12,15 @@ export const AWS_SHADOW: Shape = {
   values: 'state.reported',
 };
 
+/** What a thing is asked for and does not report. (delta) */
+export const AWS_SHADOW_DELTA: Shape = {
+  name: 'AWS IoT',
+  topics: [/^\$aws\/things\/(?<key>[^/]+)\/shadow\/(?:name\/[^/]+\/)?(?:update|get)\/delta$/],
+  has: { state: 'object', version: 'number' },
+  time: 'timestamp',
+  values: 'state',
+};
+
 const AZURE_DEVICE =
   'deviceId|iothub-connection-device-id|systemProperties.iothub-connection-device-id|device.id';
 

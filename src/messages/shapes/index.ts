@@ -2,6 +2,7 @@ import type { Shape } from '../types';
 import { BACNET, BACNET_MULTIPLE } from './bacnet';
 import {
   AWS_SHADOW,
+  AWS_SHADOW_DELTA,
   AZURE_IOT,
   AZURE_TWIN,
   CUMULOCITY,
@@ -13,7 +14,8 @@ import {
   THINGSPEAK,
 } from './clouds';
 import { DEBEZIUM, KAFKA_CONNECT } from './debezium';
-import { GRAFANA } from './grafana';
+import { GRAFANA, GRAPHITE } from './grafana';
+import { NETATMO, TUYA, ZWAVE } from './home';
 import {
   ESPHOME,
   HOME_ASSISTANT,
@@ -23,13 +25,25 @@ import {
   MATTER,
   ZHA,
 } from './home-assistant';
-import { EDGEX, KEPWARE, KNX, NEURON, SITEWISE, SITEWISE_NOTIFICATION, UMH } from './industry';
-import { INFLUXDB_POINTS, INFLUXDB_ROWS, TELEGRAF } from './influxdb';
+import {
+  BECKHOFF,
+  EDGEX,
+  INDUSTRIAL_EDGE,
+  KEPWARE,
+  KNX,
+  NEURON,
+  SITEWISE,
+  SITEWISE_NOTIFICATION,
+  UMH,
+} from './industry';
+import { ELASTICSEARCH, INFLUXDB_POINTS, INFLUXDB_ROWS, TELEGRAF } from './influxdb';
 import { KAFKA } from './kafka';
 import { CHIRPSTACK, CHIRPSTACK_3, LORIOT, THE_THINGS_NETWORK, THE_THINGS_STACK, THINGPARK } from './lorawan';
 import { OCPP } from './ocpp';
 import { GEOJSON, SENSOR_THINGS, SENSOR_THINGS_LIST } from './ogc';
-import { OPC_UA, OPC_UA_PUBSUB, OPC_UA_VALUE } from './opc-ua';
+import { OPC_UA, OPC_UA_PUBSUB, OPC_UA_SAMPLES, OPC_UA_VALUE } from './opc-ua';
+import { OPENHAB, OPENHAB_EVENT } from './openhab';
+import { OPEN_TELEMETRY } from './opentelemetry';
 import {
   ENERGY_CHARTS,
   FORECAST_SOLAR,
@@ -42,11 +56,19 @@ import {
 import { PROMETHEUS, PROMETHEUS_RANGE } from './prometheus';
 import { DECONZ, RTL_433 } from './radio';
 import { SENML } from './senml';
-import { SHELLY_GEN1, SHELLY_GEN1_STATUS, SHELLY_NOTIFICATION, SHELLY_STATUS } from './shelly';
+import {
+  SHELLY_COMPONENT,
+  SHELLY_DEVICE,
+  SHELLY_GEN1,
+  SHELLY_GEN1_STATUS,
+  SHELLY_NOTIFICATION,
+  SHELLY_STATUS,
+} from './shelly';
+import { ENPHASE, FRONIUS, GROTT, VOLKSZAEHLER } from './solar';
 import { SOLAREDGE, SOLAREDGE_DETAILS } from './solaredge';
 import { SPARKPLUG, SPARKPLUG_JSON } from './sparkplug';
 import { TASMOTA } from './tasmota';
-import { THINGSBOARD, THINGSBOARD_GATEWAY } from './thingsboard';
+import { THINGSBOARD, THINGSBOARD_GATEWAY, THINGSBOARD_PAST } from './thingsboard';
 import { VICTRON } from './victron';
 
 /** The shapes that messages are recognised by, in any order: where two of them could be meant, neither is taken. */
@@ -121,4 +143,23 @@ export const SHAPES: readonly Shape[] = [
   SENSOR_THINGS,
   SENSOR_THINGS_LIST,
   GEOJSON,
+  OPEN_TELEMETRY,
+  OPENHAB,
+  OPENHAB_EVENT,
+  SHELLY_DEVICE,
+  SHELLY_COMPONENT,
+  AWS_SHADOW_DELTA,
+  THINGSBOARD_PAST,
+  OPC_UA_SAMPLES,
+  GRAPHITE,
+  INDUSTRIAL_EDGE,
+  BECKHOFF,
+  FRONIUS,
+  ENPHASE,
+  GROTT,
+  VOLKSZAEHLER,
+  ELASTICSEARCH,
+  NETATMO,
+  TUYA,
+  ZWAVE,
 ];

@@ -64,6 +64,25 @@ export const NEURON: Shape = {
   values: 'values',
 };
 
+/** Tags of a Siemens connector by their ids. https://support.industry.siemens.com/ (Industrial Edge, databus payload format) */
+export const INDUSTRIAL_EDGE: Shape = {
+  name: 'Industrial Edge',
+  items: ['vals[]'],
+  has: { id: 'text', val: 'value', ts: 'time' },
+  column: 'id',
+  value: 'val',
+  time: 'ts',
+};
+
+/** Symbols of TwinCAT IoT. https://infosys.beckhoff.com/english.php?content=../content/1033/tf6720_tc3_iot_data_agent/ (JSON format) */
+export const BECKHOFF: Shape = {
+  name: 'Beckhoff',
+  has: { Timestamp: 'time', GroupName: 'text', Values: 'object' },
+  key: 'GroupName',
+  time: 'Timestamp',
+  values: 'Values',
+};
+
 /** An event of EdgeX Foundry, times in nanoseconds. https://docs.edgexfoundry.org/ (core data, event) */
 export const EDGEX: Shape = {
   name: 'EdgeX',

@@ -13,6 +13,17 @@ export const INFLUXDB_ROWS: Shape = {
   time: '_time',
 };
 
+/** Documents that a search of Elasticsearch or OpenSearch has found. https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search */
+export const ELASTICSEARCH: Shape = {
+  name: 'Elasticsearch',
+  items: ['hits.hits[]'],
+  has: { _index: 'text', _source: 'object', '_source.@timestamp|_source.timestamp': 'time' },
+  isTable: true,
+  time: '_source.@timestamp|_source.timestamp',
+  values: '_source',
+  omit: ['@timestamp', 'timestamp'],
+};
+
 /** Points as they are written. https://github.com/mblackstock/node-red-contrib-influxdb#the-batch-output-node */
 export const INFLUXDB_POINTS: Shape = {
   name: 'InfluxDB points',

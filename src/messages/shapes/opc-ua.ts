@@ -34,6 +34,17 @@ export const OPC_UA_VALUE: Shape = {
   quality: 'statusCode',
 };
 
+/** Samples of OPC Publisher. https://learn.microsoft.com/azure/iot-operations/discover-manage-assets/ (OPC Publisher 2.x, telemetry samples) */
+export const OPC_UA_SAMPLES: Shape = {
+  name: 'OPC UA',
+  items: ['', '[]'],
+  has: { NodeId: 'text', 'Value.SourceTimestamp|Value.ServerTimestamp|SourceTimestamp|Timestamp': 'time' },
+  column: 'DisplayName|NodeId',
+  value: 'Value.Value|Value',
+  time: 'Value.SourceTimestamp|Value.ServerTimestamp|SourceTimestamp|Timestamp',
+  quality: 'Value.StatusCode|StatusCode',
+};
+
 /** A network message of PubSub as JSON, also of OPC Publisher. https://reference.opcfoundation.org/Core/Part14/v105/docs/7.2.5 */
 export const OPC_UA_PUBSUB: Shape = {
   name: 'OPC UA PubSub',

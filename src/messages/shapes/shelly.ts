@@ -17,6 +17,29 @@ export const SHELLY_STATUS: Shape = {
   omit: ['id', 'source', '*.by_minute', '*.minute_ts'],
 };
 
+/** Later generations: the status of all components, as HTTP answers it, or an answer over MQTT. https://shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices/Shelly#shellygetstatus */
+export const SHELLY_DEVICE: Shape = {
+  name: 'Shelly',
+  items: ['', 'result'],
+  has: { 'sys.mac': 'text', 'sys.uptime': 'number' },
+  key: 'payload.src|sys.mac',
+  time: 'sys.unixtime',
+  values: '',
+  omit: [
+    ...['sys', 'cloud', 'mqtt', 'ble', 'ws', 'wifi', 'eth', 'modbus', 'matter', 'bthome', 'knx'],
+    ...['*.id', '*.source', '*.by_minute', '*.minute_ts'],
+  ],
+};
+
+/** Later generations: the status of one component, as HTTP answers it. https://shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices/Switch#status */
+export const SHELLY_COMPONENT: Shape = {
+  name: 'Shelly',
+  topics: [/^(?!.*\/status\/)/],
+  has: { id: 'number', 'aenergy.by_minute': 'list', 'aenergy.minute_ts': 'number' },
+  values: '',
+  omit: ['id', 'source', '*.by_minute', '*.minute_ts'],
+};
+
 /** Later generations: a notification of changes. https://shelly-api-docs.shelly.cloud/gen2/General/Notifications */
 export const SHELLY_NOTIFICATION: Shape = {
   name: 'Shelly',

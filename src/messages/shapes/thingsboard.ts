@@ -9,6 +9,16 @@ export const THINGSBOARD: Shape = {
   values: 'values',
 };
 
+/** Past telemetry of a device, a list for each column. https://thingsboard.io/docs/user-guide/telemetry/#get-historical-time-series-data-values */
+export const THINGSBOARD_PAST: Shape = {
+  name: 'ThingsBoard',
+  byColumn: true,
+  has: { ts: 'time', value: 'value' },
+  isTable: true,
+  value: 'value',
+  time: 'ts',
+};
+
 /** Telemetry of several devices by a gateway. https://thingsboard.io/docs/reference/gateway-mqtt-api/#telemetry-upload-api */
 export const THINGSBOARD_GATEWAY: Shape = {
   name: 'ThingsBoard gateway',

@@ -20,6 +20,239 @@ interface Example {
 }
 
 const EXAMPLES: Record<string, Example[]> = {
+  OpenTelemetry: [
+    {
+      message: {
+        payload: {
+          resourceMetrics: [
+            {
+              resource: { attributes: [{ key: 'service.name', value: { stringValue: 'pump' } }] },
+              scopeMetrics: [
+                {
+                  scope: { name: 'my.library', version: '1.0.0' },
+                  metrics: [
+                    {
+                      name: 'my.counter',
+                      unit: '1',
+                      sum: {
+                        aggregationTemporality: 1,
+                        isMonotonic: true,
+                        dataPoints: [
+                          {
+                            asDouble: 5,
+                            startTimeUnixNano: `${T - 60_000}000000`,
+                            timeUnixNano: `${T}000000`,
+                            attributes: [{ key: 'room', value: { stringValue: 'a' } }],
+                          },
+                        ],
+                      },
+                    },
+                    {
+                      name: 'my.gauge',
+                      gauge: { dataPoints: [{ asInt: '10', timeUnixNano: `${T}000000` }] },
+                    },
+                    {
+                      name: 'my.histogram',
+                      histogram: { dataPoints: [{ count: 3, sum: 3, timeUnixNano: `${T}000000` }] },
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      },
+      readings: [
+        { key: 'pump/a', time: T, values: { 'my.counter': 5 } },
+        { key: 'pump', time: T, values: { 'my.gauge': '10' } },
+      ],
+    },
+  ],
+  openHAB: [
+    {
+      message: {
+        topic: 'openhab/items/LivingTemp/statechanged',
+        payload: { type: 'Decimal', value: '21.5', oldType: 'Decimal', oldValue: '21.4' },
+      },
+      readings: [{ values: { LivingTemp: '21.5' } }],
+    },
+    {
+      message: {
+        payload: {
+          topic: 'openhab/items/LivingTemp/state',
+          payload: '{"type":"Decimal","value":"21.5"}',
+          type: 'ItemStateEvent',
+        },
+      },
+      readings: [{ values: { LivingTemp: '21.5' } }],
+    },
+  ],
+  Graphite: [
+    {
+      message: {
+        payload: [
+          {
+            target: 'pump.power',
+            datapoints: [
+              [21.5, T / 1000],
+              [null, T / 1000 + 60],
+            ],
+          },
+        ],
+      },
+      readings: [
+        { time: T, values: { 'pump.power': 21.5 } },
+        { time: T + 60_000, values: { 'pump.power': null } },
+      ],
+    },
+  ],
+  'Industrial Edge': [
+    {
+      message: {
+        topic: 'ie/d/j/simatic/v1/s7c1/dp/r/PLC/default',
+        payload: { seq: 1, vals: [{ id: '101', qc: 3, ts: ISO, val: 21.5 }] },
+      },
+      readings: [{ time: ISO, values: { '101': 21.5 } }],
+    },
+  ],
+  Beckhoff: [
+    {
+      message: {
+        payload: {
+          Timestamp: ISO,
+          GroupName: 'press',
+          Values: { fTemp: 21.5, bOn: true },
+          MetaData: { fTemp: { Unit: 'C' } },
+        },
+      },
+      readings: [{ key: 'press', time: ISO, values: { fTemp: 21.5, bOn: true } }],
+    },
+  ],
+  Fronius: [
+    {
+      message: {
+        payload: {
+          Body: {
+            Data: {
+              Inverters: { '1': { DT: 123, P: 500 } },
+              Site: { P_Akku: null, P_Grid: -200 },
+            },
+          },
+          Head: { Status: { Code: 0, Reason: '', UserMessage: '' }, Timestamp: ISO },
+        },
+      },
+      readings: [{ time: ISO, values: { 'Inverters.1.P': 500, 'Site.P_Akku': null, 'Site.P_Grid': -200 } }],
+    },
+  ],
+  Enphase: [
+    {
+      message: {
+        payload: {
+          production: [
+            { type: 'inverters', activeCount: 10, readingTime: T / 1000, wNow: 500 },
+            { type: 'eim', measurementType: 'production', readingTime: T / 1000, wNow: 501 },
+          ],
+          consumption: [{ type: 'eim', measurementType: 'net-consumption', readingTime: T / 1000, wNow: -2 }],
+        },
+      },
+      readings: [
+        {
+          time: T,
+          values: { 'production.0.wNow': 500, 'production.1.wNow': 501, 'consumption.0.wNow': -2 },
+        },
+      ],
+    },
+  ],
+  Grott: [
+    {
+      message: {
+        topic: 'energy/growatt',
+        payload: { device: 'NXY', time: ISO, buffered: 'no', values: { pvpowerin: 5000 } },
+      },
+      readings: [{ key: 'NXY', time: ISO, values: { pvpowerin: 5000 } }],
+    },
+  ],
+  Volkszähler: [
+    {
+      message: {
+        payload: {
+          version: '0.3',
+          data: {
+            ...{ uuid: 'a', from: T, to: T + 1000 },
+            tuples: [
+              [T, 500, 1],
+              [T + 1000, 510, 1],
+            ],
+          },
+        },
+      },
+      readings: [
+        { key: 'a', time: T, values: { value: 500 } },
+        { key: 'a', time: T + 1000, values: { value: 510 } },
+      ],
+    },
+  ],
+  Elasticsearch: [
+    {
+      message: {
+        payload: {
+          hits: {
+            total: { value: 1 },
+            hits: [{ _index: 'i', _id: '1', _source: { '@timestamp': ISO, temp: 21.5 } }],
+          },
+        },
+      },
+      readings: [{ time: ISO, values: { temp: 21.5 } }],
+    },
+  ],
+  Netatmo: [
+    {
+      message: {
+        payload: {
+          body: {
+            devices: [
+              {
+                _id: '70:ee',
+                station_name: 'house',
+                dashboard_data: { time_utc: T / 1000, Temperature: 21.5, date_max_temp: T / 1000 },
+                modules: [
+                  {
+                    _id: '02:00',
+                    module_name: 'garden',
+                    dashboard_data: { time_utc: T / 1000, Temperature: 5 },
+                  },
+                ],
+              },
+            ],
+          },
+          status: 'ok',
+        },
+      },
+      readings: [
+        { key: 'house', time: T, values: { Temperature: 21.5 } },
+        { key: 'garden', time: T, values: { Temperature: 5 } },
+      ],
+    },
+  ],
+  Tuya: [
+    {
+      message: { payload: { data: { devId: 'x', dps: { '1': true, '19': 500 }, t: T / 1000 } } },
+      readings: [{ key: 'x', time: T, values: { '1': true, '19': 500 } }],
+    },
+  ],
+  'Z-Wave JS': [
+    {
+      message: {
+        topic: 'zwave/kitchen/sensor_multilevel/endpoint_0/Air_temperature',
+        payload: {
+          ...{ id: '9-49-0-Air temperature', nodeId: 9, commandClass: 49, endpoint: 0 },
+          ...{ property: 'Air temperature', propertyName: 'Air temperature', type: 'number' },
+          ...{ label: 'Air temperature', value: 21.5, unit: '°C', lastUpdate: T },
+        },
+      },
+      readings: [{ key: '9', time: T, values: { 'Air temperature': 21.5 } }],
+    },
+  ],
   ESPHome: [
     {
       message: { topic: 'attic/sensor/temperature/state', payload: '21.5' },
@@ -71,6 +304,67 @@ const EXAMPLES: Record<string, Example[]> = {
     },
   ],
   Shelly: [
+    {
+      message: {
+        payload: {
+          ...{ ble: {}, cloud: { connected: true }, mqtt: { connected: false }, ws: { connected: false } },
+          sys: { mac: 'A8032ABE54DC', unixtime: T / 1000, uptime: 36292, ram_free: 120932 },
+          'switch:0': {
+            ...{ id: 0, source: 'init', output: false, apower: 10.5, temperature: { tC: 52.9, tF: 127.3 } },
+            aenergy: { total: 11.679, by_minute: [0, 0, 0], minute_ts: T / 1000 },
+          },
+          wifi: { sta_ip: '192.168.1.2', status: 'got ip', rssi: -62 },
+        },
+      },
+      readings: [
+        {
+          key: 'A8032ABE54DC',
+          time: T,
+          values: {
+            ...{ 'switch:0.output': false, 'switch:0.apower': 10.5, 'switch:0.aenergy.total': 11.679 },
+            ...{ 'switch:0.temperature.tC': 52.9, 'switch:0.temperature.tF': 127.3 },
+          },
+        },
+      ],
+    },
+    {
+      message: {
+        topic: 'shellyplus1pm/rpc',
+        payload: {
+          id: 1,
+          src: 'shellyplus1pm-a8',
+          dst: 'user_1',
+          result: {
+            ...{ ble: {}, cloud: { connected: true }, mqtt: { connected: false }, ws: { connected: false } },
+            sys: { mac: 'A8032ABE54DC', unixtime: T / 1000, uptime: 36292, ram_free: 120932 },
+            'switch:0': {
+              ...{ id: 0, source: 'init', output: false, apower: 10.5, temperature: { tC: 52.9, tF: 127.3 } },
+              aenergy: { total: 11.679, by_minute: [0, 0, 0], minute_ts: T / 1000 },
+            },
+            wifi: { sta_ip: '192.168.1.2', status: 'got ip', rssi: -62 },
+          },
+        },
+      },
+      readings: [
+        {
+          key: 'shellyplus1pm-a8',
+          time: T,
+          values: {
+            ...{ 'switch:0.output': false, 'switch:0.apower': 10.5, 'switch:0.aenergy.total': 11.679 },
+            ...{ 'switch:0.temperature.tC': 52.9, 'switch:0.temperature.tF': 127.3 },
+          },
+        },
+      ],
+    },
+    {
+      message: {
+        payload: {
+          ...{ id: 0, source: 'HTTP', output: true, apower: 8.9, temperature: { tC: 23.5 } },
+          aenergy: { total: 6.532, by_minute: [45.2, 47.1, 88.4], minute_ts: T / 1000 },
+        },
+      },
+      readings: [{ values: { output: true, apower: 8.9, 'temperature.tC': 23.5, 'aenergy.total': 6.532 } }],
+    },
     {
       message: {
         payload: {
@@ -139,6 +433,21 @@ const EXAMPLES: Record<string, Example[]> = {
   ThingsBoard: [
     {
       message: {
+        payload: {
+          temperature: [
+            { ts: T, value: '21.5' },
+            { ts: T + 1000, value: '21.6' },
+          ],
+          humidity: [{ ts: T, value: '40' }],
+        },
+      },
+      readings: [
+        { time: T, values: { temperature: '21.5', humidity: '40' } },
+        { time: T + 1000, values: { temperature: '21.6' } },
+      ],
+    },
+    {
+      message: {
         payload: [
           { ts: T, values: { t: 1 } },
           { ts: T + 1000, values: { t: 2 } },
@@ -162,6 +471,21 @@ const EXAMPLES: Record<string, Example[]> = {
     },
   ],
   'OPC UA': [
+    {
+      message: {
+        payload: [
+          {
+            ...{ NodeId: 'ns=2;s=Temp', ApplicationUri: 'urn:x', DisplayName: 'Temp' },
+            Value: { Value: 21.5, SourceTimestamp: ISO },
+          },
+          {
+            ...{ NodeId: 'ns=2;s=Speed', ApplicationUri: 'urn:x', DisplayName: 'Speed' },
+            Value: { Value: 5, SourceTimestamp: ISO, StatusCode: { Code: 2_147_483_648, Symbol: 'Bad' } },
+          },
+        ],
+      },
+      readings: [{ time: ISO, values: { Temp: 21.5, Speed: null } }],
+    },
     {
       message: {
         topic: 'whatever',
@@ -266,6 +590,33 @@ const EXAMPLES: Record<string, Example[]> = {
     {
       message: {
         payload: {
+          ...{ topic: 'pumps', partition: 0, offset: '12', key: 'p1', timestamp: `${T}` },
+          value: `time,a,b\n${ISO},1,2\n2026-11-25T10:01:00.000Z,3,4\n`,
+        },
+      },
+      readings: [
+        { key: 'p1', time: new Date(T), values: { a: 1, b: 2 } },
+        { key: 'p1', time: new Date(T + 60_000), values: { a: 3, b: 4 } },
+      ],
+    },
+    {
+      message: {
+        payload: {
+          ...{ topic: 'pumps', partition: 0, offset: '12', key: 'p1', timestamp: `${T}` },
+          value: JSON.stringify([
+            { time: ISO, a: 1 },
+            { time: ISO, a: 2 },
+          ]),
+        },
+      },
+      readings: [
+        { key: 'p1', time: ISO, values: { a: 1 } },
+        { key: 'p1', time: ISO, values: { a: 2 } },
+      ],
+    },
+    {
+      message: {
+        payload: {
           topic: 'a/b',
           partition: 0,
           offset: '3',
@@ -333,6 +684,16 @@ const EXAMPLES: Record<string, Example[]> = {
     },
   ],
   'AWS IoT': [
+    {
+      message: {
+        topic: '$aws/things/t1/shadow/update/delta',
+        payload: {
+          ...{ version: 10, timestamp: T / 1000, state: { temp: 21 } },
+          metadata: { temp: { timestamp: T / 1000 } },
+        },
+      },
+      readings: [{ key: 't1', time: T, values: { temp: 21 } }],
+    },
     {
       message: {
         topic: '$aws/things/pump1/shadow/update/documents',
@@ -1044,6 +1405,78 @@ describe('messages without a shape', () => {
     assert.deepEqual((await one({ topic: 'p1/temperature', payload: named })).values, { temperature: 21.5 });
     const keyed = await one({ payload: { sensor: 'a', value: 1 } }, { keyColumn: 'sensor' });
     assert.deepEqual([keyed.key, keyed.values], ['a', { value: 1 }]);
+  });
+
+  it('are the values of a list that are named in it, with the old value and the like left out', async () => {
+    const lists: [unknown, unknown][] = [
+      [
+        {
+          timestamp: ISO,
+          score: 90,
+          sensors: [
+            { comp: 'temp', value: 21.5 },
+            { comp: 'co2', value: 500 },
+          ],
+        },
+        { score: 90, 'sensors.temp': 21.5, 'sensors.co2': 500 },
+      ],
+      [
+        {
+          sensordatavalues: [
+            { value_type: 'SDS_P1', value: '8.40' },
+            { value_type: 'SDS_P2', value: '3' },
+          ],
+        },
+        { 'sensordatavalues.SDS_P1': '8.40', 'sensordatavalues.SDS_P2': '3' },
+      ],
+      [{ status: [{ code: 'temp', value: 215, t: T, '6': 215 }] }, { 'status.temp': 215 }],
+      [{ tags: [{ tagPath: '[default]A', value: 1, quality: 'Good' }] }, { 'tags.[default]A': 1 }],
+      [
+        [
+          { parameterId: '40004', parameterName: 'Outdoor', value: 5.1, strVal: '5.1°C', timestamp: ISO },
+          { parameterId: '40008', parameterName: 'Supply', value: 35, strVal: '35°C', timestamp: ISO },
+        ],
+        { Outdoor: 5.1, Supply: 35 },
+      ],
+      [
+        { external: [{ unique_id: 'a', type: 'gas', timestamp: 210314112233, value: 25.6 }] },
+        { 'external.gas': 25.6 },
+      ],
+    ];
+    for (const [payload, values] of lists) {
+      const { reader: read } = reader();
+      assert.deepEqual(read.read({ payload })?.readings[0]?.values, values);
+    }
+    const more = {
+      list: [
+        { name: 'a', value: 1, power: 3 },
+        { name: 'b', value: 1, power: 4 },
+      ],
+      x: 1,
+    };
+    assert.deepEqual((await one({ payload: more })).values, { x: 1 });
+    const twice = {
+      list: [
+        { name: 'a', value: 1 },
+        { name: 'a', value: 2 },
+      ],
+      x: 1,
+    };
+    assert.deepEqual((await one({ payload: twice })).values, { x: 1 });
+    assert.deepEqual((await one({ topic: 'LivingTemp', payload: { value: 21.5, oldValue: 21.4 } })).values, {
+      LivingTemp: 21.5,
+    });
+  });
+
+  it('are names with numbers in a text, and numbers that there are names for', async () => {
+    const pairs = await one({ topic: 'emon/emontx', payload: 'power1:100,power2:-200,vrms:230.1' });
+    assert.deepEqual(pairs.values, { power1: 100, power2: -200, vrms: 230.1 });
+    assert.deepEqual((await one({ topic: 'a', payload: 'T=21.5;H=40' })).values, { T: 21.5, H: 40 });
+    const csv = { topic: 'emonhub/rx/10/values', payload: '100,200,230.1' };
+    assert.deepEqual((await one(csv, { names: ['p1', 'p2', 'v'] })).values, { p1: 100, p2: 200, v: 230.1 });
+    for (const text of ['12:30', 'mode:auto,x:1', '21,5', 'see http://x:80/']) {
+      assert.deepEqual((await one({ topic: 'a/b', payload: text })).values, { b: text });
+    }
   });
 
   it('have the time that stands beside a value, where nothing else tells it', async () => {
