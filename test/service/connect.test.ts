@@ -78,7 +78,10 @@ describe('connect', function () {
     const tabular = await connect({ dataDir: folder });
     try {
       const train = (text: string, model: string) =>
-        tabular.train({ table: table(text), target: 'y', task: 'regression', model, format: 'csv' });
+        tabular.train({
+          ...{ table: table(text), target: 'y', task: 'regression', model, format: 'csv' },
+          options: { n_estimators: 1 },
+        });
       const one = await train(first, 'one');
       const other = await train(second, 'one');
       assert.notEqual(other.fitted_train_set_id, one.fitted_train_set_id);

@@ -62,8 +62,8 @@ describe('causes of a machine failure', () => {
     const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tabular-causes-'));
     const tabular = await connect({ dataDir });
     try {
-      const train = milling(4000, 3).map(({ row, kind }) => ({ ...row, failure: kind ? 'yes' : 'no' }));
-      const model = await tabular.train({ table: train, target: 'failure', options: { n_estimators: 3 } });
+      const train = milling(3000, 3).map(({ row, kind }) => ({ ...row, failure: kind ? 'yes' : 'no' }));
+      const model = await tabular.train({ table: train, target: 'failure', options: { n_estimators: 2 } });
       const later = milling(4000, 4).filter(({ kind }) => kind);
       const asked = { table: later.map(({ row }) => row), model, explain: true, explainAbove: 0.5 };
       const { table } = await tabular.predict(asked);

@@ -79,6 +79,7 @@ describe('doubts about columns that tell the target', function () {
         typeof table[0]![target] === 'number' && target !== 'Machine_failure'
           ? 'regression'
           : 'classification',
+      options: { n_estimators: 3 },
       onWarning: (text) => warnings.push(text),
     });
     for (const doubt of card.doubts ?? []) {

@@ -57,6 +57,9 @@ function checkRegression(result: RegressionResult): void {
 const x = normals(300, 1);
 const noise = normals(300, 2);
 
+/** Folds enough for what is not about accuracy. */
+const few = { n_estimators: 3 };
+
 describe('learner', () => {
   it('learns a class from a number, a category and their interaction', () => {
     const side = Array.from(noise, (value) => (value > 0 ? 'left' : 'right'));
@@ -99,25 +102,29 @@ describe('learner', () => {
     );
     const labels = Array.from(x, (value) => value > 0);
     const unseen = text('review', ['A GREAT day', 'arrived broken']);
-    const words = probas(classify([text('review', reviews)], labels), [unseen], 2);
+    const words = probas(classify([text('review', reviews)], labels, few), [unseen], 2);
     assert.ok(words.probas[1]! > 0.8 && words.probas[3]! < 0.2);
     const hours = Array.from(x, (_, i) => Date.UTC(2024, 0, 1 + (i % 50), i % 24));
     const night = hours.map((ms) => (new Date(ms).getUTCHours() < 6 ? 'night' : 'day'));
-    const days = probas(classify([dates('at', hours)], night), [dates('at', [Date.UTC(2030, 5, 6, 3)])], 1);
+    const days = probas(
+      classify([dates('at', hours)], night, few),
+      [dates('at', [Date.UTC(2030, 5, 6, 3)])],
+      1,
+    );
     assert.ok(days.probas[1]! > 0.8);
   });
 
   it('gives the same bytes for the same seed, and others for another', () => {
     const labels = Array.from(x, (value, i) => (value + noise[i]! > 0 ? 'a' : 'b'));
     const bytes = (seed: number) =>
-      Buffer.from(saveModel(trainModel(classify([numbers('x', x)], labels, { random_state: seed }))));
+      Buffer.from(saveModel(trainModel(classify([numbers('x', x)], labels, { ...few, random_state: seed }))));
     assert.deepEqual(bytes(3), bytes(3));
     assert.notDeepEqual(bytes(3), bytes(4));
   });
 
   it('predicts after load as before save, and refuses damaged bytes', () => {
     const y = x.map((value, i) => value * value + noise[i]! / 4);
-    const model = trainModel(regress([numbers('x', x), text('t', ['u', ...Array<undefined>(299)])], y));
+    const model = trainModel(regress([numbers('x', x), text('t', ['u', ...Array<undefined>(299)])], y, few));
     const bytes = saveModel(model);
     const features = [numbers('x', [0, 1, NaN]), text('t', ['u', 'v', undefined])];
     const before = predict(model, features, 3) as RegressionResult;
@@ -171,12 +178,15 @@ describe('learner', () => {
             classify(
               features,
               target.map((v) => v > 0),
+              few,
             ),
             features,
             40,
           ),
         );
-        checkRegression(predict(trainModel(regress(features, target)), features, 40) as RegressionResult);
+        checkRegression(
+          predict(trainModel(regress(features, target, few)), features, 40) as RegressionResult,
+        );
       });
     }
 
@@ -191,13 +201,18 @@ describe('learner', () => {
             classify(
               features,
               Array.from({ length: rows }, (_, i) => i % 3),
+              few,
             ),
             features,
             rows,
           ),
         );
         checkRegression(
-          predict(trainModel(regress(features, x.subarray(0, rows))), features, rows) as RegressionResult,
+          predict(
+            trainModel(regress(features, x.subarray(0, rows), few)),
+            features,
+            rows,
+          ) as RegressionResult,
         );
       });
     }
@@ -226,12 +241,12 @@ describe('learner', () => {
 
     it('works with one class and with a constant target', () => {
       const result = probas(
-        classify([numbers('x', x)], Array<string>(300).fill('only')),
+        classify([numbers('x', x)], Array<string>(300).fill('only'), few),
         [numbers('x', [0])],
         1,
       );
       assert.deepEqual([...result.probas], [1]);
-      const constant = trainModel(regress([numbers('x', x)], Array<number>(300).fill(-2.5)));
+      const constant = trainModel(regress([numbers('x', x)], Array<number>(300).fill(-2.5), few));
       const fixed = predict(constant, [numbers('x', [0])], 1) as RegressionResult;
       checkRegression(fixed);
       assert.deepEqual([fixed.mean()[0], fixed.median()[0], fixed.mode()[0]], [-2.5, -2.5, -2.5]);
@@ -260,7 +275,7 @@ describe('learner', () => {
     });
 
     it('names a missing column, ignores an extra one, and reads numbers in text', () => {
-      const model = trainModel(regress([numbers('x', x)], x));
+      const model = trainModel(regress([numbers('x', x)], x, few));
       assert.throws(() => predict(model, [numbers('y', [1])], 1), /Column "x" is missing/);
       assert.throws(() => predict(model, [text('x', ['1', 'one'])], 2), /row 2/);
       const asText = predict(

@@ -189,7 +189,10 @@ describe('scores and importance on the embedded service', () => {
     this.timeout(60_000);
     const warnings: string[] = [];
     const { card } = await at.connection.train(
-      { table: { value: rows }, target: 'state', ignore: ['power'], model: 'held', holdout: 20 },
+      {
+        ...{ table: { value: rows }, target: 'state', ignore: ['power'], model: 'held', holdout: 20 },
+        options: { n_estimators: 2 },
+      },
       { onWarning: (text) => warnings.push(text) },
     );
     assert.equal(card.scores?.from, 'holdout');
@@ -213,6 +216,7 @@ describe('scores and importance on the embedded service', () => {
       target: 'power',
       model: 'power',
       holdout: 10,
+      options: { n_estimators: 2 },
     });
     assert.equal(card.rows, 270);
     assert.ok(curves?.kind === 'numbers' && curves.actual.length === 30);

@@ -5,7 +5,7 @@ import { ServiceClient } from '../../dist/src/client';
 import { Connection, EmbeddedService, ModelCards, type TrainResult } from '../../dist/src/scoring';
 import { openSeries, parseSeriesSettings, type Series, type SeriesTrainSet } from '../doors/series';
 import { readStateLines, stateLines, Watch, type WatchChange, watchedModel } from '../doors/watch';
-import { Harness, temporaryFolder } from './harness';
+import { Harness, temporaryFolder } from '../service/harness';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
