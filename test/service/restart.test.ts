@@ -55,9 +55,10 @@ describe('Service: started again', function () {
     await rename(data, `${data}-away`);
     await writeFile(data, 'a file in its place');
     try {
-      await sleep(3_500);
+      await waitFor('a start that failed', () =>
+        /could not be started again and is tried further: The folder/.test(log.join('\n')),
+      );
       await assert.rejects(h.get('get_model_limits'));
-      assert.match(log.join('\n'), /could not be started again and is tried further: The folder/);
     } finally {
       await rm(data);
       await rename(`${data}-away`, data);
@@ -74,10 +75,14 @@ describe('Service: started again', function () {
   it('makes no user folder in the place of one that is away, and goes on when that is back', async () => {
     const root = await folder();
     const [user, away] = [path.join(root, 'user'), path.join(root, 'away')];
-    const h = await Harness.start({ dataDir: path.join(user, 'tabular-prediction', 'service') });
+    const log: string[] = [];
+    const h = await Harness.start({
+      dataDir: path.join(user, 'tabular-prediction', 'service'),
+      log: (_level, text) => void log.push(text),
+    });
     const id = await h.uploadTrain(X, Y);
     await rename(user, away);
-    await sleep(4_500);
+    await waitFor('a start that failed', () => /is tried further/.test(log.join('\n')));
     assert.deepEqual(await readdir(root), ['away']);
     await rename(away, user);
     assert.ok(await answers(h));
