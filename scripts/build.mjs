@@ -10,6 +10,7 @@ import path from 'node:path';
 
 import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
+import { compileKernels } from './lib/kernels.mjs';
 import { writeSidebarScript } from './lib/sidebar-script.mjs';
 import { joinThreadScripts } from './lib/thread-scripts.mjs';
 import { COPIED, missingFiles } from './lib/whole-package.mjs';
@@ -32,6 +33,10 @@ const failed = [
   say(`compiling ${what}`);
   return !compile(project, ...options);
 });
+say('compiling the kernels of the learner');
+if (!compileKernels()) {
+  failed.push('the kernels');
+}
 if (failed.length === 0) {
   say('joining the scripts of threads');
   joinThreadScripts({ sourcemap: options.includes('--sourceMap') });

@@ -32,7 +32,7 @@ function definedNames(file) {
 const places = new Map();
 for (const folder of ['src', 'nodes']) {
   for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })) {
-    if (name.endsWith('.ts')) {
+    if (name.endsWith('.ts') && !name.endsWith('.as.ts')) {
       const file = path.posix.join(folder, name.replaceAll('\\', '/'));
       for (const defined of new Set(definedNames(file))) {
         places.set(defined, [...(places.get(defined) ?? []), file]);

@@ -31,7 +31,9 @@ for (const { node, nodeRed } of VERSIONS) {
       .map((name) => path.join(folder, 'node_modules', binaryPackage, name))
       .find((file) => existsSync(file));
     console.log(`\nThe learner's golden hashes on Node ${node}`);
-    if (!runMocha(['test/unit/learner/golden.test.ts'], { binary })) {
+    if (
+      !runMocha(['test/unit/learner/golden.test.ts', 'test/unit/learner/explain-golden.test.ts'], { binary })
+    ) {
       failed += 1;
     }
     if (nodeRed !== undefined) {

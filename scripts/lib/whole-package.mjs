@@ -26,8 +26,8 @@ export function missingFiles(root, exists = existsSync) {
     ...pages.flatMap((page) => askedByPage(root, page, manifest.name)),
     ...['src', 'nodes'].flatMap((folder) =>
       filesBelow(root, folder)
-        .filter((file) => file.endsWith('.ts'))
-        .map((file) => `dist/${file.replace(/\.ts$/, '.js')}`),
+        .filter((file) => file.endsWith('.ts') && !file.endsWith('.as.ts'))
+        .map((file) => `dist/${file.replace(/(\.d)?\.ts$/, '.js')}`),
     ),
     ...Object.entries(COPIED).flatMap(([from, to]) =>
       filesBelow(root, from).map((file) => `dist/${to}${file.slice(from.length)}`),

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
+import { runsKernels } from '../learner/kernels/scratch';
 import { crc32c } from '../table/storage/crc32c';
 import { mostOpenFiles } from '../util/open-files';
 import { Semaphore } from '../util/semaphore';
@@ -41,14 +42,22 @@ export interface HttpService {
  * Runs the service on this thread: store, worker pools, HTTP server.
  *
  * @param onLost called when the folder was lost to another process; the service has then closed itself
- * @throws ServiceError `storage.failed` (folder), `config.invalid` (port in use or not allowed), `service.unavailable`
- *   (modules that cannot be loaded now)
+ * @throws ServiceError `engine.unsupported` (no WebAssembly SIMD), `storage.failed` (folder), `config.invalid` (port in use or
+ *   not allowed), `service.unavailable` (modules that cannot be loaded now)
  */
 export async function runService(
   options: ResolvedOptions,
   log: Log,
   onLost: (reason: string) => void,
 ): Promise<HttpService> {
+  if (!runsKernels()) {
+    throw new ServiceError(
+      'engine.unsupported',
+      'The embedded service needs WebAssembly with SIMD, which this machine lacks: its processor (x86 needs SSE4.1, ARM ' +
+        'needs NEON), or Node.js as it was started (not with --jitless). Use a hosted or an on-premises service, or ' +
+        'another machine.',
+    );
+  }
   await loadModules();
   const limitsUnder = (maxBytes: number): ServiceLimits =>
     machineLimits({ limits: options.limits, maxBytes });

@@ -34,6 +34,7 @@ export const ERROR_CODES = [
   'queue.full',
   'storage.failed',
   'closed',
+  'engine.unsupported',
   'config.invalid',
   'internal',
 ] as const;

@@ -26,31 +26,35 @@ export { datePart, recurringParts } from '../../dist/src/learner/features/dates'
 export { chooseEncoders, type ColumnSpec } from '../../dist/src/learner/features/encode';
 export { finerBorders } from '../../dist/src/learner/features/finer-borders';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
-export { addGram, bytesOfGram, factorise, gramOfSome, invert } from '../../dist/src/learner/gaussian/dense';
-export { denseScratch } from '../../dist/src/learner/gaussian/dense-kernel';
+export {
+  addGram,
+  bytesOfGram,
+  dotAt,
+  factorise,
+  gramOfSome,
+  invert,
+} from '../../dist/src/learner/gaussian/dense';
 export { descend } from '../../dist/src/learner/gaussian/descend';
 export { evidenceOf, pairsOf, startOf } from '../../dist/src/learner/gaussian/evidence';
 export { inducingRows } from '../../dist/src/learner/gaussian/inducing';
 export { kernelRow, makeDimensions, positions } from '../../dist/src/learner/gaussian/kernel';
 export { denseLogistic } from '../../dist/src/learner/gaussian/logistic';
-export { maternScratch } from '../../dist/src/learner/gaussian/matern-kernel';
 export { MaternRows } from '../../dist/src/learner/gaussian/matern-rows';
 export { fitProcess } from '../../dist/src/learner/gaussian/process';
 export { gaussianScores } from '../../dist/src/learner/gaussian/scores';
 export { Slopes } from '../../dist/src/learner/gaussian/slopes';
+export { openScratch, runsKernels } from '../../dist/src/learner/kernels/scratch';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
 export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic } from '../../dist/src/learner/linear/logistic';
-export { sparseSlopeScratch } from '../../dist/src/learner/linear/sparse-slope-kernel';
 export { SparseSlopes } from '../../dist/src/learner/linear/sparse-slopes';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
-export { exp, log, sigmoid } from '../../dist/src/learner/math/numeric';
+export { exp, log, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
 export { argsort, sorted } from '../../dist/src/learner/math/order';
 export { quickSigmoid } from '../../dist/src/learner/math/quick-sigmoid';
 export { Random } from '../../dist/src/learner/math/random';
 export { memberScores } from '../../dist/src/learner/model/members';
 export { processApart } from '../../dist/src/learner/model/predict/process-apart';
-export { quickScorerScratch } from '../../dist/src/learner/model/quick-scorer/kernel';
 export { addTreeSums } from '../../dist/src/learner/model/quick-scorer/tree-sums';
 export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/scores/walk';
 export { packTerms, unpackTerms } from '../../dist/src/learner/model/storage/pack-terms';
@@ -77,16 +81,13 @@ export { Grower, type GrowRules } from '../../dist/src/learner/trees/boosting/gr
 export { roundToGrid } from '../../dist/src/learner/trees/boosting/leaf-grid';
 export { squaredError } from '../../dist/src/learner/trees/boosting/loss';
 export { chanceGain, weakCategories } from '../../dist/src/learner/trees/boosting/weak-categories';
-export { type GrowSize, GrowSpace } from '../../dist/src/learner/trees/histograms/grow-space';
-export { addRows, removeRows } from '../../dist/src/learner/trees/histograms/histogram';
-export { treeScratch } from '../../dist/src/learner/trees/histograms/kernel';
+export { GrowSpace } from '../../dist/src/learner/trees/histograms/grow-space';
+export { removeRows } from '../../dist/src/learner/trees/histograms/histogram';
 export { quantise } from '../../dist/src/learner/trees/histograms/quantise';
-export { nodeRowsScratch } from '../../dist/src/learner/trees/randomised/node-rows-kernel';
+export { NodeRows } from '../../dist/src/learner/trees/randomised/node-rows';
 export { growRandomised } from '../../dist/src/learner/trees/randomised/randomised';
 export { trySmallNode } from '../../dist/src/learner/trees/splits/small-node';
-export { sortedScratch } from '../../dist/src/learner/trees/splits/sorted-kernel';
 export { SortedRows } from '../../dist/src/learner/trees/splits/sorted-rows';
 export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/splits/split-finder';
 export type { SplitCandidate } from '../../dist/src/learner/trees/splits/splits';
 export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
-export { ORDINARY } from '../../dist/src/learner/wasm/scratch';

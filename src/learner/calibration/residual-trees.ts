@@ -51,16 +51,10 @@ export function growTrees(
     outOfSample: 0,
     all: new Int32Array(0),
     picked,
+    reached: Math.min(specs.length, picked * TREES),
     leaves: rules.maxLeaves,
   };
-  // Each tree uses few columns: with more of them, copying all into reach of WebAssembly would take longer.
-  const space =
-    specs.length > MOST_COLUMNS
-      ? GrowSpace.ordinary(size)
-      : GrowSpace.open(
-          size,
-          Int32Array.from(specs, (_, column) => column),
-        );
+  const space = new GrowSpace(size);
   const { gradHess } = space;
   try {
     ranks(residuals).forEach((rank, row) => (gradHess[row * 3] = -rank));

@@ -1,7 +1,6 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { log, sigmoid, softmax, square } from '../math/numeric';
 import type { Random } from '../math/random';
-import { ORDINARY } from '../wasm/scratch';
 import { dotAt, gramOfSome } from './dense';
 import { type Dimensions, distance, makeDimensions, positions } from './kernel';
 import { denseLogistic } from './logistic';
@@ -110,7 +109,7 @@ function fitFolds(
 ): { best: Float64Array[]; work: number } {
   const { classes } = input;
   const outputs = classes === 2 ? 1 : classes;
-  const slopes = Slopes.open({ rows: all.length, size: chosen.pivots.length + 1, outputs });
+  const slopes = new Slopes({ rows: all.length, size: chosen.pivots.length + 1, outputs });
   try {
     return fitTo(slopes, input, chosen, all);
   } finally {
@@ -124,18 +123,18 @@ function fitTo(
   { factor, pivots }: Chosen,
   all: Int32Array,
 ): { best: Float64Array[]; work: number } {
-  const { features, size, outputs } = slopes;
+  const { features, size, outputs, scratch } = slopes;
   for (let row = 0, at = 0; row < all.length; row++) {
     features[at++] = 1;
     for (let point = 0; point < pivots.length; point++) {
       features[at++] = factor[point * all.length + row];
     }
   }
-  const writeProducts = gramOfSome(features, size, ORDINARY);
+  const writeProducts = gramOfSome(features, size, scratch);
+  const products = scratch.numbers(size * size);
   const productsOf = (rows: Int32Array) => {
-    const products = new Float64Array(size * size);
     writeProducts(rows, products);
-    return products;
+    return products.slice();
   };
   let work = all.length * size * size;
   const inputs = folds.map(({ rows }) => ({ slopes, rows, products: productsOf(rows), codes }));

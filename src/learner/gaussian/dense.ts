@@ -1,6 +1,7 @@
+import type { Kernels } from '../kernels/functions';
+import { ROWS_TOGETHER } from '../kernels/layout';
+import { alignedBytes, type Scratch } from '../kernels/scratch';
 import { solve } from '../math/matrix';
-import { alignedBytes, type Scratch } from '../wasm/scratch';
-import { type DenseKernel, ROWS_AT_ONCE } from './dense-kernel';
 
 /*
  * Products of dense matrices with several sums at a time: one sum alone would wait for each of its additions. The order of
@@ -31,14 +32,14 @@ export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, co
  * The Cholesky factor of the lower triangle of a positive definite matrix (size × size), in its place. A pivot lost to
  * rounding is set to infinity, which makes its unknown 0.
  *
- * @param kernel of the scratch memory that the matrix is in
+ * @param kernels of the scratch memory that the matrix is in
  */
-export function factorise(matrix: Float64Array, size: number, kernel?: DenseKernel): void {
+export function factorise(matrix: Float64Array, size: number, kernels: Kernels): void {
   let i = 0;
-  for (; kernel && i + ROWS_AT_ONCE <= size; i += ROWS_AT_ONCE) {
+  for (; i + ROWS_TOGETHER <= size; i += ROWS_TOGETHER) {
     const { byteOffset } = matrix;
-    kernel.factoriseFour(byteOffset, byteOffset + i * size * 8, size * 8);
-    for (let next = i; next < i + ROWS_AT_ONCE; next++) {
+    kernels.factoriseFour(byteOffset, byteOffset + i * size * 8, size * 8);
+    for (let next = i; next < i + ROWS_TOGETHER; next++) {
       factoriseRow(matrix, size, next, i);
     }
   }
@@ -135,7 +136,7 @@ export function invert(factor: Float64Array, size: number, columns: Float64Array
  * Adds `sign` times the products of the columns of some rows to the lower triangle of `out` (size × size).
  *
  * @param matrix rows × size
- * @param kernel of the scratch memory that both are in
+ * @param kernels of the scratch memory that both are in
  */
 export function addGram(
   matrix: Float64Array,
@@ -143,56 +144,21 @@ export function addGram(
   size: number,
   sign: 1 | -1,
   out: Float64Array,
-  kernel?: DenseKernel,
+  kernels: Kernels,
 ): void {
-  const together = rows.length - (rows.length % ROWS_AT_ONCE);
-  for (let r = 0; r < together; r += ROWS_AT_ONCE) {
-    const [at0, at1, at2, at3] = [rows[r] * size, rows[r + 1] * size, rows[r + 2] * size, rows[r + 3] * size];
-    if (kernel) {
-      const first = matrix.byteOffset;
-      kernel.addGramFour(
-        first + at0 * 8,
-        first + at1 * 8,
-        first + at2 * 8,
-        first + at3 * 8,
-        size * 8,
-        sign,
-        out.byteOffset,
-      );
-    } else {
-      addFour(matrix, at0, at1, at2, at3, size, sign, out);
-    }
+  const together = rows.length - (rows.length % ROWS_TOGETHER);
+  const length = size * 8;
+  const at = (r: number) => matrix.byteOffset + rows[r] * length;
+  for (let r = 0; r < together; r += ROWS_TOGETHER) {
+    kernels.addGramFour(at(r), at(r + 1), at(r + 2), at(r + 3), length, sign, out.byteOffset);
   }
   for (let r = together; r < rows.length; r++) {
-    const at = rows[r] * size;
+    const from = rows[r] * size;
     for (let i = 0; i < size; i++) {
-      const by = sign * matrix[at + i];
+      const by = sign * matrix[from + i];
       for (let j = 0; j <= i; j++) {
-        out[i * size + j] += by * matrix[at + j];
+        out[i * size + j] += by * matrix[from + j];
       }
-    }
-  }
-}
-
-function addFour(
-  matrix: Float64Array,
-  at0: number,
-  at1: number,
-  at2: number,
-  at3: number,
-  size: number,
-  sign: 1 | -1,
-  out: Float64Array,
-): void {
-  for (let i = 0; i < size; i++) {
-    const by0 = sign * matrix[at0 + i];
-    const by1 = sign * matrix[at1 + i];
-    const by2 = sign * matrix[at2 + i];
-    const by3 = sign * matrix[at3 + i];
-    const to = i * size;
-    for (let j = 0; j <= i; j++) {
-      out[to + j] +=
-        by0 * matrix[at0 + j] + by1 * matrix[at1 + j] + (by2 * matrix[at2 + j] + by3 * matrix[at3 + j]);
     }
   }
 }
@@ -212,12 +178,12 @@ export function bytesOfGram(rows: number, size: number, count: number): number {
 export function gramOfSome(
   matrix: Float64Array,
   size: number,
-  scratch: Scratch<DenseKernel>,
+  scratch: Scratch,
 ): (rows: Int32Array, products: Float64Array) => void {
-  const { functions } = scratch;
+  const { kernels } = scratch;
   const all = Int32Array.from({ length: matrix.length / size }, (_, row) => row);
   const whole = scratch.numbers(size * size).fill(0);
-  addGram(matrix, all, size, 1, whole, functions);
+  addGram(matrix, all, size, 1, whole, kernels);
   return (rows, products) => {
     const isIn = new Uint8Array(all.length);
     rows.forEach((row) => (isIn[row] = 1));
@@ -228,6 +194,6 @@ export function gramOfSome(
       products.set(whole);
     }
     const counted = isFew ? rows : all.filter((row) => isIn[row] === 0);
-    addGram(matrix, counted, size, isFew ? 1 : -1, products, functions);
+    addGram(matrix, counted, size, isFew ? 1 : -1, products, kernels);
   };
 }

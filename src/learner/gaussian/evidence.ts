@@ -1,8 +1,7 @@
+import type { Scratch } from '../kernels/scratch';
 import { solve } from '../math/matrix';
 import { exp, log, square } from '../math/numeric';
-import type { Scratch } from '../wasm/scratch';
 import { factorise, invert } from './dense';
-import type { DenseKernel } from './dense-kernel';
 import { type Dimensions, distance, KIND } from './kernel';
 import { MaternRows } from './matern-rows';
 
@@ -19,7 +18,7 @@ export interface EvidenceInput {
   /** rows. */
   target: Float64Array;
   /** For as many numbers as `linear` has. */
-  scratch: Scratch<DenseKernel>;
+  scratch: Scratch;
 }
 
 /** Log-normal priors. The length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
@@ -69,7 +68,7 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
       }
       matrix[i * size + i] = variance + linearVariance * linear[i * size + i] + noise + JITTER;
     }
-    factorise(matrix, size, scratch.functions);
+    factorise(matrix, size, scratch.kernels);
     if (gradient === undefined) {
       weights.set(target);
       solve(matrix, size, weights);

@@ -1,5 +1,4 @@
-import { alignedBytes, closing, ORDINARY, type Scratch } from '../wasm/scratch';
-import { type DenseKernel, denseScratch } from './dense-kernel';
+import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
 import type { Dimensions, Kernel } from './kernel';
 import { MaternRows } from './matern-rows';
 
@@ -42,9 +41,6 @@ export function pointFactor({ rates, points, ...dimensions }: Kernel): Float64Ar
   return pivoted(dimensions, rates, Float64Array.from(points), count, () => next++).factor;
 }
 
-/** Below this many numbers in a factor, setting up the kernel takes longer than it saves. */
-const FEW_NUMBERS = 10_000;
-
 function pivoted(
   dimensions: Dimensions,
   rates: Float64Array,
@@ -53,8 +49,7 @@ function pivoted(
   pick: (left: Float64Array, isTaken: Uint8Array) => number,
 ): Inducing {
   const rows = positions.length / rates.length;
-  const scratch = most * rows < FEW_NUMBERS ? ORDINARY : denseScratch.open(alignedBytes(most * rows * 8));
-  return closing(scratch, () =>
+  return closing(openScratch(alignedBytes(most * rows * 8)), (scratch) =>
     closing(new MaternRows(dimensions, positions), (matern) => {
       const kernelOf = (row: number) =>
         matern.row(rates, positions.subarray(row * rates.length, (row + 1) * rates.length));
@@ -64,7 +59,7 @@ function pivoted(
 }
 
 function pivotedIn(
-  scratch: Scratch<DenseKernel>,
+  scratch: Scratch,
   rows: number,
   kernelOf: (row: number) => Float64Array,
   most: number,
@@ -81,7 +76,9 @@ function pivotedIn(
     }
     const own = factor.subarray(pivots.length * rows, (pivots.length + 1) * rows);
     own.set(kernelOf(pivot));
-    takeShares(scratch.functions, factor, own, pivots.length, pivot);
+    // What the rows before it share with it.
+    const length = rows * 8;
+    scratch.kernels.takeShares(factor.byteOffset, own.byteOffset, length, length - (length % 64), pivot * 8);
     const root = Math.sqrt(left[pivot]);
     for (let row = 0; row < rows; row++) {
       own[row] = isTaken[row] === 1 ? 0 : own[row] / root;
@@ -92,29 +89,6 @@ function pivotedIn(
     pivots.push(pivot);
   }
   return { pivots: Int32Array.from(pivots), factor: factor.slice(0, pivots.length * rows) };
-}
-
-/** Takes from a row of the factor what the rows before it share with it. */
-function takeShares(
-  kernel: DenseKernel | undefined,
-  factor: Float64Array,
-  own: Float64Array,
-  before: number,
-  pivot: number,
-): void {
-  const rows = own.length;
-  if (kernel) {
-    const length = rows * 8;
-    kernel.takeShares(factor.byteOffset, own.byteOffset, length, length - (length % 64), pivot * 8);
-    return;
-  }
-  for (let i = 0; i < before; i++) {
-    const other = factor.subarray(i * rows, (i + 1) * rows);
-    const share = other[pivot];
-    for (let row = 0; row < rows; row++) {
-      own[row] -= share * other[row];
-    }
-  }
 }
 
 /**

@@ -25,12 +25,14 @@ const NEXT_TO_NONE = 1e-6;
  */
 export function denseLogistic(input: DenseLogistic, penalty: number, weights: Float64Array): number {
   const { products, slopes } = input;
-  const { size, outputs, slope } = slopes;
-  const factor = products.map((value) => value * (outputs === 1 ? 0.25 : 0.5));
+  const { size, outputs, slope, factor, scratch } = slopes;
+  for (let i = 0; i < factor.length; i++) {
+    factor[i] = products[i] * (outputs === 1 ? 0.25 : 0.5);
+  }
   for (let i = 0; i < size; i++) {
     factor[i * size + i] += i === 0 ? NEXT_TO_NONE : penalty;
   }
-  factorise(factor, size);
+  factorise(factor, size, scratch.kernels);
   const ahead = weights.slice();
   const next = new Float64Array(weights.length);
   let pace = 1;

@@ -1,53 +1,46 @@
-import { EXPONENTIAL_NUMBERS, writeExponentialTable } from '../wasm/exponential';
-import { alignedBytes, type Scratch } from '../wasm/scratch';
-import { type Kernel, kernelRow, KIND } from './kernel';
-import { type MaternKernel, maternScratch, RECORD, TOGETHER } from './matern-kernel';
+import { EXPONENTIAL_NUMBERS, writeExponentialTable } from '../kernels/exponential';
+import {
+  DIMENSION_BYTES,
+  DIMENSION_IS_CATEGORY,
+  DIMENSION_POSITION,
+  DIMENSION_RATE,
+  POSITIONS_TOGETHER,
+} from '../kernels/layout';
+import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
+import { type Kernel, KIND } from './kernel';
 
-/** The kernel between one position and each of a list, with or without WebAssembly. Must be closed. */
+/** The kernel between one position and each of a list. Must be closed. */
 export class MaternRows {
-  private readonly scratch: Scratch<MaternKernel>;
-  private readonly kernel: MaternKernel | undefined;
-  /** count × dimensions, where there is no kernel. */
-  private readonly others: Float64Array;
-  /** Dimensions × `padded`, for the kernel. */
+  private readonly scratch: Scratch;
+  /** Dimensions × `padded`. */
   private readonly byDimension: Float64Array;
   private readonly padded: number;
   private readonly table: Float64Array;
-  /** What the kernel reads of each dimension: see `RECORD`. */
+  /** Of each dimension: see `DIMENSION_POSITION`. */
   private readonly records: Float64Array;
   private readonly found: Float64Array;
   private readonly shares: Float64Array;
   private readonly slopesFound: Float64Array;
 
   /** @param others the positions: count × dimensions */
-  constructor(
-    private readonly space: Pick<Kernel, 'kinds'>,
-    others: ArrayLike<number>,
-  ) {
-    const { kinds } = space;
+  constructor({ kinds }: Pick<Kernel, 'kinds'>, others: ArrayLike<number>) {
     const dimensions = kinds.length;
     const count = dimensions > 0 ? others.length / dimensions : 0;
-    const padded = Math.ceil(count / TOGETHER) * TOGETHER;
+    const padded = Math.ceil(count / POSITIONS_TOGETHER) * POSITIONS_TOGETHER;
     this.padded = padded;
-    this.scratch = maternScratch.open(
+    this.scratch = openScratch(
       (dimensions + 2) * padded * 8 +
         alignedBytes(EXPONENTIAL_NUMBERS * 8) +
-        alignedBytes(dimensions * RECORD.bytes) +
+        alignedBytes(dimensions * DIMENSION_BYTES) +
         alignedBytes(dimensions * 8),
     );
     const { scratch } = this;
-    this.kernel = scratch.functions;
-    this.byDimension = scratch.numbers(this.kernel ? dimensions * padded : 0);
-    this.table = scratch.numbers(this.kernel ? EXPONENTIAL_NUMBERS : 0);
-    this.records = scratch.numbers((dimensions * RECORD.bytes) / 8);
+    this.byDimension = scratch.numbers(dimensions * padded);
+    this.table = scratch.numbers(EXPONENTIAL_NUMBERS);
+    this.records = scratch.numbers((dimensions * DIMENSION_BYTES) / 8);
     this.found = scratch.numbers(padded).subarray(0, count);
     this.shares = scratch.numbers(padded);
     this.slopesFound = scratch.numbers(dimensions);
-    if (this.kernel === undefined) {
-      this.others = Float64Array.from(others);
-      return;
-    }
-    this.others = new Float64Array(0);
     writeExponentialTable(this.table);
     for (let d = 0; d < dimensions; d++) {
       const own = this.byDimension.subarray(d * padded, (d + 1) * padded);
@@ -59,7 +52,7 @@ export class MaternRows {
     // Whatever the memory held before, nothing is added for the padding.
     this.shares.fill(0);
     kinds.forEach((kind, d) => {
-      this.records[(d * RECORD.bytes + RECORD.isCategory) / 8] = kind === KIND.category ? 1 : 0;
+      this.records[(d * DIMENSION_BYTES + DIMENSION_IS_CATEGORY) / 8] = kind === KIND.category ? 1 : 0;
     });
   }
 
@@ -73,17 +66,13 @@ export class MaternRows {
    * @param rates √5 over the length scale of each dimension
    */
   row(rates: Float64Array, position: Float64Array): Float64Array {
-    const { kernel, byDimension, padded, records, found } = this;
-    if (kernel === undefined) {
-      kernelRow(this.space, rates, position, this.others, found.length, found);
-      return found;
-    }
+    const { scratch, byDimension, padded, records, found } = this;
     rates.forEach((rate, d) => {
-      const at = (d * RECORD.bytes) / 8;
-      records[at + RECORD.rate / 8] = rate;
-      records[at + RECORD.position / 8] = position[d];
+      const at = d * DIMENSION_BYTES;
+      records[(at + DIMENSION_RATE) / 8] = rate;
+      records[(at + DIMENSION_POSITION) / 8] = position[d];
     });
-    kernel.row(
+    scratch.kernels.maternRow(
       records.byteOffset,
       records.byteOffset + records.byteLength,
       byDimension.byteOffset,
@@ -101,23 +90,10 @@ export class MaternRows {
    * @param shares per position, its factor times its kernel
    */
   slopes(rates: Float64Array, shares: Float64Array): Float64Array {
-    const { kernel, others, byDimension, padded, records, shares: own } = this;
-    const dimensions = rates.length;
-    const slopes = this.slopesFound;
-    if (kernel === undefined) {
-      slopes.fill(0);
-      for (let i = 0, at = 0; i < shares.length; i++) {
-        const share = shares[i];
-        for (let d = 0; d < dimensions; d++, at++) {
-          const s = rates[d] * others[at];
-          slopes[d] -= (share * s * s * (1 + s)) / (3 + 3 * s + s * s);
-        }
-      }
-      return slopes;
-    }
+    const { scratch, byDimension, padded, records, shares: own, slopesFound: slopes } = this;
     own.set(shares);
-    rates.forEach((rate, d) => (records[(d * RECORD.bytes + RECORD.rate) / 8] = rate));
-    kernel.slopes(
+    rates.forEach((rate, d) => (records[(d * DIMENSION_BYTES + DIMENSION_RATE) / 8] = rate));
+    scratch.kernels.maternSlopes(
       records.byteOffset,
       records.byteOffset + records.byteLength,
       byDimension.byteOffset,

@@ -1,11 +1,10 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
+import { openScratch, type Scratch } from '../kernels/scratch';
 import { makeDesign, makeTerms, type Term } from '../linear/design';
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { solve } from '../math/matrix';
 import type { Random } from '../math/random';
-import type { Scratch } from '../wasm/scratch';
 import { bytesOfGram, factorise, gramOfSome } from './dense';
-import { type DenseKernel, denseScratch } from './dense-kernel';
 import { JITTER } from './evidence';
 import { makeDimensions } from './kernel';
 import { choosePoints } from './points';
@@ -72,7 +71,7 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   const { kernel, factor, pivots } = choosePoints(learned, input, all, { most: points, tolerance });
   const sizes = { points: pivots.length, all: pivots.length + size };
   const columns = Uint16Array.from(terms, ({ column }) => column);
-  const scratch = denseScratch.open(bytesOfGram(all.length, sizes.all, 1));
+  const scratch = openScratch(bytesOfGram(all.length, sizes.all, 1));
   const features = scratch.numbers(all.length * sizes.all);
   joinFeatures(factor, Math.sqrt(variance), design, Math.sqrt(linearVariance), all.length, features);
   const ofFold = (weights: Float64Array) => {
@@ -139,7 +138,7 @@ function joinFeatures(
  * @param features rows × size
  */
 function foldWeights(
-  scratch: Scratch<DenseKernel>,
+  scratch: Scratch,
   features: Float64Array,
   size: number,
   target: Float64Array,
@@ -158,7 +157,7 @@ function foldWeights(
     for (let i = 0; i < size; i++) {
       products[i * size + i] += penalty;
     }
-    factorise(products, size, scratch.functions);
+    factorise(products, size, scratch.kernels);
     solve(products, size, right);
     return right;
   };

@@ -1,9 +1,8 @@
 import type { EncodedTable } from '../features/encode';
+import { alignedBytes, closing, openScratch } from '../kernels/scratch';
 import { exp } from '../math/numeric';
 import type { Random } from '../math/random';
-import { alignedBytes, closing } from '../wasm/scratch';
 import { dotAt } from './dense';
-import { denseScratch } from './dense-kernel';
 import { descend, type Descent } from './descend';
 import { evidenceOf, pairsOf, startOf } from './evidence';
 import { type Dimensions, positions, someDimensions } from './kernel';
@@ -49,7 +48,7 @@ export function learnScales({ table, dimensions, design, target, stages, random 
   for (const [stage, { sample, iterations }] of stages.entries()) {
     const rows = random.sample(length, Math.min(sample, length));
     const before = descent;
-    descent = closing(denseScratch.open(alignedBytes(rows.length * rows.length * 8)), (scratch) =>
+    descent = closing(openScratch(alignedBytes(rows.length * rows.length * 8)), (scratch) =>
       closing(pairsOf(dimensions, positions(dimensions, table, rows)), (pairs) => {
         const f = evidenceOf({
           dimensions,

@@ -1,5 +1,5 @@
 import type { EncodedTable } from '../features/encode';
-import { closing } from '../wasm/scratch';
+import { closing } from '../kernels/scratch';
 import { kernelWeights, pointFactor } from './inducing';
 import { type Kernel, positions } from './kernel';
 import { MaternRows } from './matern-rows';

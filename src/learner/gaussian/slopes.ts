@@ -1,6 +1,6 @@
-import { alignedBytes, ORDINARY, type Scratch } from '../wasm/scratch';
-import { dotAt } from './dense';
-import { ROWS_TOGETHER, type SlopeKernel, slopeScratch } from './slope-kernel';
+import type { Kernels } from '../kernels/functions';
+import { ROWS_TOGETHER } from '../kernels/layout';
+import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
 
 interface Size {
   rows: number;
@@ -11,7 +11,7 @@ interface Size {
 
 /**
  * Features of rows, with the two loops in which a logistic regression spends its time: the scores of rows, and the
- * gradient for their errors. WebAssembly if there is memory, with the same bits.
+ * gradient for their errors. Must be closed.
  */
 export class Slopes {
   /** Rows × size. */
@@ -22,14 +22,23 @@ export class Slopes {
   readonly slope: Float64Array;
   /** Rows × outputs, in the order of the rows scored: their scores, then their errors. */
   readonly errors: Float64Array;
+  /** Size × size: a factor that a fit works with. */
+  readonly factor: Float64Array;
   readonly size: number;
   readonly outputs: number;
+  /** With room for the products of features over all rows and over some of them, size × size. */
+  readonly scratch: Scratch;
   private readonly rows: Int32Array;
 
-  private constructor(
-    { rows, size, outputs }: Size,
-    private readonly scratch: Scratch<SlopeKernel>,
-  ) {
+  constructor({ rows, size, outputs }: Size) {
+    this.scratch = openScratch(
+      alignedBytes(rows * size * 8) +
+        2 * alignedBytes(outputs * size * 8) +
+        alignedBytes(rows * outputs * 8) +
+        alignedBytes(rows * 4) +
+        3 * alignedBytes(size * size * 8),
+    );
+    const { scratch } = this;
     this.size = size;
     this.outputs = outputs;
     this.features = scratch.numbers(rows * size);
@@ -37,20 +46,7 @@ export class Slopes {
     this.slope = scratch.numbers(outputs * size);
     this.errors = scratch.numbers(rows * outputs);
     this.rows = scratch.wholes(rows);
-  }
-
-  /** In scratch memory if it is available. Must be closed. */
-  static open(size: Size): Slopes {
-    const bytes =
-      alignedBytes(size.rows * size.size * 8) +
-      2 * alignedBytes(size.outputs * size.size * 8) +
-      alignedBytes(size.rows * size.outputs * 8) +
-      alignedBytes(size.rows * 4);
-    return new Slopes(size, slopeScratch.open(bytes));
-  }
-
-  static ordinary(size: Size): Slopes {
-    return new Slopes(size, ORDINARY);
+    this.factor = scratch.numbers(size * size);
   }
 
   close(): void {
@@ -59,44 +55,21 @@ export class Slopes {
 
   /** Writes the scores of rows to `errors`. */
   score(rows: Int32Array): void {
-    const { features, weights, errors, size, outputs } = this;
-    if (this.scratch.functions) {
-      const { dotFour, dotOne } = this.scratch.functions;
-      this.run(rows, dotFour, dotOne, size & ~3, weights);
-      return;
-    }
-    for (let i = 0, to = 0; i < rows.length; i++) {
-      for (let k = 0; k < outputs; k++) {
-        errors[to++] = dotAt(features, rows[i] * size, weights, k * size, size);
-      }
-    }
+    const { dotFour, dotOne } = this.scratch.kernels;
+    this.run(rows, dotFour, dotOne, this.size & ~3, this.weights);
   }
 
   /** Adds the features of rows, times `errors`, to the gradient. */
   addErrors(rows: Int32Array): void {
-    const { features, slope, errors, size, outputs } = this;
-    if (this.scratch.functions) {
-      const { addFour, addOne } = this.scratch.functions;
-      this.run(rows, addFour, addOne, size & ~1, slope);
-      return;
-    }
-    for (let i = 0, from = 0; i < rows.length; i++) {
-      const at = rows[i] * size;
-      for (let k = 0; k < outputs; k++) {
-        const error = errors[from++];
-        const to = k * size;
-        for (let d = 0; d < size; d++) {
-          slope[to + d] += error * features[at + d];
-        }
-      }
-    }
+    const { addRowsFour, addRowsOne } = this.scratch.kernels;
+    this.run(rows, addRowsFour, addRowsOne, this.size & ~1, this.slope);
   }
 
   /** Runs a loop for each output, over rows in fours and then over the rest. */
   private run(
     rows: Int32Array,
-    four: SlopeKernel['dotFour'],
-    one: SlopeKernel['dotOne'],
+    four: Kernels['dotFour'],
+    one: Kernels['dotOne'],
     even: number,
     numbers: Float64Array,
   ): void {

@@ -1,8 +1,8 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
+import { closing } from '../kernels/scratch';
 import { gram, solve } from '../math/matrix';
 import { square } from '../math/numeric';
 import type { Objective } from '../trees/boosting/loss';
-import { closing } from '../wasm/scratch';
 import {
   isLine,
   makeDesign,

@@ -1,8 +1,8 @@
-import { sigmoid, softmax } from '../math/numeric';
-import { EXPONENTIAL_NUMBERS, writeExponentialTable } from '../wasm/exponential';
-import { alignedBytes, ORDINARY, type Scratch } from '../wasm/scratch';
+import { EXPONENTIAL_NUMBERS, writeExponentialTable } from '../kernels/exponential';
+import type { Kernels } from '../kernels/functions';
+import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
+import { sigmoid } from '../math/numeric';
 import type { SparseDesign } from './design';
-import { type SparseSlopeKernel, sparseSlopeScratch } from './sparse-slope-kernel';
 
 export interface SparseSlopesInput {
   design: SparseDesign;
@@ -14,13 +14,10 @@ export interface SparseSlopesInput {
   codes: Int32Array;
 }
 
-/**
- * The loops over rows of a logistic regression on a sparse design. With more than two classes it uses WebAssembly where
- * there is memory for it, to the same bits. Must be closed.
- */
+/** The loops over rows of a logistic regression on a sparse design; of several outputs in a kernel. Must be closed. */
 export class SparseSlopes {
-  private readonly scratch: Scratch<SparseSlopeKernel>;
-  private readonly kernel: SparseSlopeKernel | undefined;
+  /** Undefined for one output. */
+  private readonly scratch: Scratch | undefined;
   /** Classes, rounded up to an even number. */
   private readonly padded: number;
   private readonly starts: Int32Array;
@@ -46,17 +43,15 @@ export class SparseSlopes {
       alignedBytes(codes.length * 4) +
       (2 * size + 3) * padded * 8 +
       alignedBytes(EXPONENTIAL_NUMBERS * 8);
-    this.scratch = width > 1 ? sparseSlopeScratch.open(bytes) : ORDINARY;
-    const { scratch } = this;
-    this.kernel = scratch.functions;
-    if (this.kernel === undefined) {
+    const scratch = width > 1 ? openScratch(bytes) : undefined;
+    this.scratch = scratch;
+    if (scratch === undefined) {
       this.starts = starts;
       this.terms = terms;
       this.by = by;
       this.codes = codes;
-      this.everywhere = this.weights = this.out = this.table = new Float64Array(0);
+      this.everywhere = this.weights = this.out = this.scores = this.table = new Float64Array(0);
       this.errors = new Float64Array(width);
-      this.scores = new Float64Array(width);
       return;
     }
     this.starts = scratch.wholes(starts.length);
@@ -79,7 +74,7 @@ export class SparseSlopes {
   }
 
   close(): void {
-    this.scratch.close();
+    this.scratch?.close();
   }
 
   /**
@@ -91,20 +86,18 @@ export class SparseSlopes {
    * @returns per output, the sum of the errors; valid until the next call
    */
   addRows(everywhere: Float64Array, weights: Float64Array, out: Float64Array): Float64Array {
-    const { kernel, errors } = this;
+    const { scratch, errors } = this;
     errors.fill(0);
-    if (kernel) {
-      this.addInKernel(kernel, everywhere, weights, out);
-    } else if (this.input.width === 1) {
-      this.addTwoClasses(everywhere[0], weights, out);
+    if (scratch) {
+      this.addClasses(scratch.kernels, everywhere, weights, out);
     } else {
-      this.addClasses(everywhere, weights, out);
+      this.addTwoClasses(everywhere[0], weights, out);
     }
     return errors;
   }
 
-  private addInKernel(
-    kernel: SparseSlopeKernel,
+  private addClasses(
+    kernels: Kernels,
     everywhere: Float64Array,
     weights: Float64Array,
     out: Float64Array,
@@ -118,7 +111,7 @@ export class SparseSlopes {
         this.out[t * padded + k] = out[t * width + k];
       }
     }
-    kernel.addRows(
+    kernels.addSparseRows(
       starts.byteOffset + 4,
       starts.byteOffset + starts.byteLength,
       this.terms.byteOffset,
@@ -151,76 +144,6 @@ export class SparseSlopes {
       errors[0] += error;
       for (let e = starts[i]; e < end; e++) {
         out[terms[e]] += by[e] * error;
-      }
-    }
-  }
-
-  private addClasses(everywhere: Float64Array, weights: Float64Array, out: Float64Array): void {
-    const { codes, errors, scores } = this;
-    const { width } = this.input;
-    for (let i = 0; i < codes.length; i++) {
-      this.score(i, everywhere, weights);
-      softmax(scores, 0, width, scores, 0);
-      scores[codes[i]] -= 1;
-      for (let k = 0; k < width; k++) {
-        errors[k] += scores[k];
-      }
-      this.spread(i, out);
-    }
-  }
-
-  /** The scores of a row, three at a time: a sum kept in memory would wait for the previous store. */
-  private score(row: number, everywhere: Float64Array, weights: Float64Array): void {
-    const { starts, terms, by, scores: out } = this;
-    const { width } = this.input;
-    const end = starts[row + 1];
-    let k = 0;
-    for (; k + 2 < width; k += 3) {
-      let first = everywhere[k];
-      let second = everywhere[k + 1];
-      let third = everywhere[k + 2];
-      for (let e = starts[row]; e < end; e++) {
-        const at = terms[e] * width + k;
-        const value = by[e];
-        first += value * weights[at];
-        second += value * weights[at + 1];
-        third += value * weights[at + 2];
-      }
-      out[k] = first;
-      out[k + 1] = second;
-      out[k + 2] = third;
-    }
-    for (; k < width; k++) {
-      let sum = everywhere[k];
-      for (let e = starts[row]; e < end; e++) {
-        sum += by[e] * weights[terms[e] * width + k];
-      }
-      out[k] = sum;
-    }
-  }
-
-  /** Adds the errors of a row, which `scores` holds, to the gradient. */
-  private spread(row: number, out: Float64Array): void {
-    const { starts, terms, by, scores: errors } = this;
-    const { width } = this.input;
-    const end = starts[row + 1];
-    let k = 0;
-    for (; k + 2 < width; k += 3) {
-      const first = errors[k];
-      const second = errors[k + 1];
-      const third = errors[k + 2];
-      for (let e = starts[row]; e < end; e++) {
-        const at = terms[e] * width + k;
-        const value = by[e];
-        out[at] += value * first;
-        out[at + 1] += value * second;
-        out[at + 2] += value * third;
-      }
-    }
-    for (; k < width; k++) {
-      const error = errors[k];
-      for (let e = starts[row]; e < end; e++) {
-        out[terms[e] * width + k] += by[e] * error;
       }
     }
   }

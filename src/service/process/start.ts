@@ -33,7 +33,7 @@ const closing = new Map<string, Promise<void>>();
  * already (then the first one's options hold). Random port and token where none are given.
  *
  * @throws ServiceError `storage.failed`: the folder can't be written or another process has it;
- *   `config.invalid`: the port is taken
+ *   `config.invalid`: the port is taken; `engine.unsupported`: this machine has no WebAssembly SIMD
  */
 export async function startService(options: ServiceOptions): Promise<ServiceHandle> {
   const folder = realFolder(options.dataDir);

@@ -18,8 +18,8 @@ import {
   addGram,
   bytesOfGram,
   denseLogistic,
-  denseScratch,
   descend,
+  dotAt,
   evidenceOf,
   factorise,
   gramOfSome,
@@ -28,8 +28,7 @@ import {
   kernelRow,
   makeDimensions,
   MaternRows,
-  maternScratch,
-  ORDINARY,
+  openScratch,
   pairsOf,
   positions,
   quadratureOf,
@@ -116,7 +115,8 @@ describe('Gaussian process: its kernel', () => {
     );
     const target = normals(ROWS, 3);
     const pairs = pairsOf(dimensions, at);
-    const f = evidenceOf({ dimensions, pairs, linear, target, scratch: ORDINARY });
+    const scratch = openScratch(ROWS * ROWS * 8);
+    const f = evidenceOf({ dimensions, pairs, linear, target, scratch });
     const here = startOf(dimensions).map((value, i) => value + Math.sin(i) / 3);
     const slope = new Float64Array(here.length);
     f(here, slope);
@@ -133,6 +133,7 @@ describe('Gaussian process: its kernel', () => {
       );
     });
     pairs.close();
+    scratch.close();
   });
 });
 
@@ -159,17 +160,15 @@ describe('Gaussian process: a kernel of numbers alone', () => {
 describe('Gaussian process: its arithmetic', () => {
   it('factorises and inverts, and takes rows away from products', () => {
     const size = 13;
-    const matrix = normals(ROWS * size, 5);
+    const scratch = openScratch(bytesOfGram(ROWS, size, 1));
+    const { kernels } = scratch;
+    const matrix = scratch.numbers(ROWS * size);
+    matrix.set(normals(ROWS * size, 5));
     const some = all.filter((row) => row % 5 > 0);
-    const products = new Float64Array(size * size);
-    addGram(matrix, all, size, 1, products);
-    addGram(
-      matrix,
-      all.filter((row) => row % 5 === 0),
-      size,
-      -1,
-      products,
-    );
+    const products = scratch.numbers(size * size).fill(0);
+    addGram(matrix, all, size, 1, products, kernels);
+    const others = all.filter((row) => row % 5 === 0);
+    addGram(matrix, others, size, -1, products, kernels);
     for (let i = 0; i < size; i++) {
       for (let j = 0; j <= i; j++) {
         const expected = some.reduce(
@@ -179,8 +178,9 @@ describe('Gaussian process: its arithmetic', () => {
         assert.ok(Math.abs(products[i * size + j]! - expected) < 1e-10);
       }
     }
-    const factor = products.slice();
-    factorise(factor, size);
+    const factor = scratch.numbers(size * size);
+    factor.set(products);
+    factorise(factor, size, kernels);
     const inverse = new Float64Array(size * size);
     invert(factor, size, new Float64Array(size * size), inverse);
     const both = (lower: Float64Array, i: number, j: number) =>
@@ -196,47 +196,59 @@ describe('Gaussian process: its arithmetic', () => {
     }
   });
 
-  it('is the same to the bit in WebAssembly', () => {
+  it('adds up products and factorises in the order that is written here, to the bit', () => {
     const some = all.filter((row) => row % 4 !== 1);
+    const few = all.filter((row) => row % 3 === 1);
     for (const size of [1, 3, 4, 7, 22, 25]) {
       const matrix = normals(ROWS * size, 8);
-      const scratch = denseScratch.open(bytesOfGram(ROWS, size, 1));
-      assert.ok(scratch.functions, 'this engine has WebAssembly');
-      const answers = [scratch, ORDINARY].map((one) => {
-        const features = one.numbers(ROWS * size);
-        features.set(matrix);
-        const writeProducts = gramOfSome(features, size, one);
-        const products = one.numbers(size * size);
-        writeProducts(some, products);
-        const before = products.slice();
-        factorise(products, size, one.functions);
-        return [before, products.slice()];
-      });
+      const plain = new Float64Array(size * size);
+      const add = (rows: Int32Array, sign: number) => {
+        const at = (i: number, column: number) => matrix[rows[i]! * size + column]!;
+        const together = rows.length - (rows.length % 4);
+        for (let i = 0; i < size; i++) {
+          for (let j = 0; j <= i; j++) {
+            const product = (r: number) => sign * at(r, i) * at(r, j);
+            for (let r = 0; r < together; r += 4) {
+              plain[i * size + j]! += product(r) + product(r + 1) + (product(r + 2) + product(r + 3));
+            }
+            for (let r = together; r < rows.length; r++) {
+              plain[i * size + j]! += product(r);
+            }
+          }
+        }
+      };
+      const scratch = openScratch(bytesOfGram(ROWS, size, 1));
+      const features = scratch.numbers(ROWS * size);
+      features.set(matrix);
+      const writeProducts = gramOfSome(features, size, scratch);
+      const products = scratch.numbers(size * size);
+      writeProducts(few, products);
+      add(few, 1);
+      assert.deepEqual(products, plain);
+      plain.fill(0);
+      add(all, 1);
+      add(
+        all.filter((row) => !some.includes(row)),
+        -1,
+      );
+      writeProducts(some, products);
+      assert.deepEqual(products, plain);
+      for (let i = 0; i < size; i++) {
+        for (let j = 0; j < i; j++) {
+          const value = plain[i * size + j]! - dotAt(plain, i * size, plain, j * size, j);
+          plain[i * size + j] = value / plain[j * size + j]!;
+        }
+        const whole = plain[i * size + i]!;
+        const left = whole - dotAt(plain, i * size, plain, i * size, i);
+        plain[i * size + i] = left > 1e-12 * Math.abs(whole) ? Math.sqrt(left) : Infinity;
+      }
+      factorise(products, size, scratch.kernels);
       scratch.close();
-      assert.deepEqual(answers[0], answers[1]);
+      assert.deepEqual(products, plain);
     }
   });
 
-  it('chooses the same points in WebAssembly, with the same factor', () => {
-    const count = 203;
-    const numbersAlone = {
-      columns: Uint16Array.of(0, 1),
-      kinds: new Uint8Array(2),
-      means: new Float64Array(2),
-      scales: new Float64Array(2).fill(1),
-    };
-    const places = normals(count * 2, 9);
-    const choose = () => inducingRows(numbersAlone, Float64Array.of(1, 2), places, 100, 0);
-    const inKernel = choose();
-    const lent = denseScratch.open(16);
-    assert.ok(lent.functions);
-    const inJavaScript = choose();
-    lent.close();
-    assert.deepEqual(inKernel, inJavaScript);
-    assert.equal(inKernel.pivots.length, 100);
-  });
-
-  it('compares positions to the same bits in WebAssembly, however far apart they are', () => {
+  it('compares positions to the bits of the plain formula, however far apart they are', () => {
     const cases = fc.record({
       kinds: fc.array(fc.constantFrom(0, 1, 2), { minLength: 1, maxLength: 13 }),
       count: fc.integer({ min: 0, max: 40 }),
@@ -252,30 +264,25 @@ describe('Gaussian process: its arithmetic', () => {
         );
         const each = normals(dimensionsOf, seed + 1).map(Math.exp);
         const others = places.subarray(dimensionsOf);
-        const shares = normals(count, seed + 2);
-        const near = { kinds: new Uint8Array(dimensionsOf) };
+        const rows = new MaternRows(own, others);
+        // In lists, since the sign of NaN is up to the engine.
+        const kernel = Array.from(rows.row(each, places.subarray(0, dimensionsOf)));
+        rows.close();
+        const plain = new Float64Array(count);
+        kernelRow(own, each, places.subarray(0, dimensionsOf), others, count, plain);
+        assert.deepEqual(kernel, Array.from(plain));
         const gaps = others.map(Math.abs);
-        const tell = () => {
-          const rows = new MaternRows(own, others);
-          const isLent = maternScratch.open(16).functions === undefined;
-          const kernel = Array.from(rows.row(each, places.subarray(0, dimensionsOf)));
-          rows.close();
-          const distances = new MaternRows(near, gaps);
-          const slopes = Array.from(distances.slopes(each, shares));
-          distances.close();
-          // In lists, since the sign of NaN is up to the engine.
-          return { isLent, kernel, slopes };
-        };
-        const quick = tell();
-        assert.ok(quick.isLent, 'the kernel is used');
-        const lent = maternScratch.open(16);
-        assert.ok(lent.functions, 'this engine has WebAssembly');
-        const plain = tell();
-        lent.close();
-        assert.deepEqual(quick, plain);
-        const reference = new Float64Array(count);
-        kernelRow(own, each, places.subarray(0, dimensionsOf), others, count, reference);
-        assert.deepEqual(plain.kernel, Array.from(reference));
+        const shares = normals(count, seed + 2);
+        const distances = new MaternRows({ kinds: new Uint8Array(dimensionsOf) }, gaps);
+        const slopes = Array.from(distances.slopes(each, shares));
+        distances.close();
+        const expected = new Float64Array(dimensionsOf);
+        gaps.forEach((gap, i) => {
+          const d = i % dimensionsOf;
+          const s = each[d]! * gap;
+          expected[d]! -= (shares[Math.floor(i / dimensionsOf)]! * s * s * (1 + s)) / (3 + 3 * s + s * s);
+        });
+        assert.deepEqual(slopes, Array.from(expected));
       }),
       { numRuns: 500 },
     );
@@ -296,12 +303,12 @@ describe('Gaussian process: its arithmetic', () => {
   it('finds the most probable weights of a logistic regression, of two classes and of three', () => {
     const size = 5;
     const features = normals(ROWS * size, 6).map((value, i) => (i % size === 0 ? 1 : value));
-    const products = new Float64Array(size * size);
-    addGram(features, all, size, 1, products);
     for (const outputs of [1, 3]) {
       const codes = Int32Array.from(all, (row) => (features[row * size + 1]! > 0.3 ? outputs - 1 : row % 2));
-      const slopes = Slopes.open({ rows: ROWS, size, outputs });
+      const slopes = new Slopes({ rows: ROWS, size, outputs });
       slopes.features.set(features);
+      const products = slopes.scratch.numbers(size * size).fill(0);
+      addGram(slopes.features, all, size, 1, products, slopes.scratch.kernels);
       const input = { slopes, rows: all, products, codes };
       const weights = new Float64Array(outputs * size);
       // Each call begins where the one before ended.
@@ -330,7 +337,7 @@ describe('Gaussian process: its arithmetic', () => {
     }
   });
 
-  it('scores rows and adds up their errors to the same bits in WebAssembly', () => {
+  it('scores rows and adds up their errors in the order that is written here, to the bit', () => {
     const cases = fc.record({
       size: fc.integer({ min: 1, max: 23 }),
       outputs: fc.integer({ min: 1, max: 4 }),
@@ -339,19 +346,25 @@ describe('Gaussian process: its arithmetic', () => {
     });
     fc.assert(
       fc.property(cases, ({ size, outputs, rows, seed }) => {
-        const sizes = { rows: 30, size, outputs };
-        const both = [Slopes.open(sizes), Slopes.ordinary(sizes)].map((slopes) => {
-          slopes.features.set(normals(30 * size, seed));
-          slopes.weights.set(normals(outputs * size, seed + 1));
-          slopes.slope.set(normals(outputs * size, seed + 2));
-          slopes.score(Int32Array.from(rows));
-          const scores = slopes.errors.slice(0, rows.length * outputs);
-          slopes.addErrors(Int32Array.from(rows));
-          const slope = slopes.slope.slice();
-          slopes.close();
-          return { scores, slope };
+        const slopes = new Slopes({ rows: 30, size, outputs });
+        const { features, weights, slope, errors } = slopes;
+        features.set(normals(30 * size, seed));
+        weights.set(normals(outputs * size, seed + 1));
+        slope.set(normals(outputs * size, seed + 2));
+        const plain = slope.slice();
+        slopes.score(Int32Array.from(rows));
+        slopes.addErrors(Int32Array.from(rows));
+        rows.forEach((row, i) => {
+          for (let k = 0; k < outputs; k++) {
+            const error = dotAt(features, row * size, weights, k * size, size);
+            assert.equal(errors[i * outputs + k], error);
+            for (let d = 0; d < size; d++) {
+              plain[k * size + d]! += error * features[row * size + d]!;
+            }
+          }
         });
-        assert.deepEqual(both[0], both[1]);
+        assert.deepEqual(slope, plain);
+        slopes.close();
       }),
       { numRuns: 300, seed: 26 },
     );

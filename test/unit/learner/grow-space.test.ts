@@ -2,86 +2,98 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { GrowSpace, Random, treeScratch } from '../../doors/learner';
+import { GrowSpace, openScratch, quantise, Random, runsKernels } from '../../doors/learner';
 
-/** The same table in scratch memory of the kernel and in ordinary arrays. */
-function bothSpaces(count: number, bins: number, width: number, seed: number) {
+/** A space of random bins and whole gradients, which every order of additions sums to the same. */
+function someSpace(count: number, bins: number, width: number, seed: number) {
   const random = new Random(seed);
   const columns = Array.from({ length: 7 }, () =>
     Uint8Array.from({ length: count }, () => random.below(bins)),
   );
-  const specs = columns.map((_, source) => ({ source, bins, category: false }));
-  const rows = Int32Array.from({ length: count }, (_, row) => row).filter((row) => row % 3 !== 1);
-  const size = {
+  const all = Int32Array.from({ length: count }, (_, row) => row).filter((row) => row % 3 !== 1);
+  const space = new GrowSpace({
     columns,
-    specs,
+    specs: columns.map((_, source) => ({ source, bins, category: false })),
     tableRows: count,
     width,
     outputs: 2,
-    rows: rows.length,
+    rows: all.length,
     outOfSample: 5,
-    all: rows,
+    all,
     picked: 6,
+    reached: 6,
     leaves: 2,
-  };
-  // The last column splits nothing, so it need not be within reach.
-  const usable = Int32Array.of(0, 1, 2, 3, 4, 5);
-  const spaces = [GrowSpace.open(size, usable), GrowSpace.ordinary(size)];
+  });
   const gradHess = Float64Array.from({ length: count * (width + 1) }, () => random.below(2000) - 1000);
-  const goesLeft = Uint8Array.from({ length: 256 }, () => random.below(2));
-  for (const space of spaces) {
-    space.gradHess.set(gradHess);
-    space.sample.set(rows);
-    space.scores.set(gradHess.subarray(0, count * 2));
-    space.goesLeft.set(goesLeft);
-  }
-  return { spaces, rows: rows.length, bins, width };
+  space.gradHess.set(gradHess);
+  space.sample.set(all);
+  space.scores.set(gradHess.subarray(0, count * 2));
+  space.goesLeft.set(Uint8Array.from({ length: 256 }, () => random.below(2)));
+  return { space, columns, rows: all, gradHess };
 }
 
-describe('learner: the kernel does what JavaScript does', () => {
-  it('sums, differences and partitions are the same to the bit', () => {
+describe('learner: the space that trees are grown in', () => {
+  it('sums, takes away and divides as plain loops do', () => {
     const table = fc.record({
       count: fc.integer({ min: 1, max: 300 }),
       bins: fc.constantFrom(2, 40, 255),
-      width: fc.constantFrom(1, 2, 3, 5),
+      width: fc.constantFrom(1, 2, 3, 4, 5),
       picked: fc.integer({ min: 1, max: 6 }),
       seed: fc.nat(1e6),
     });
     fc.assert(
       fc.property(table, ({ count, bins, width, picked, seed }) => {
-        const { spaces, rows } = bothSpaces(count, bins, width, seed);
+        const { space, columns, rows, gradHess } = someSpace(count, bins, width, seed);
         const stride = width + 1;
         const length = picked * bins * stride;
-        const from = Math.floor(rows / 4);
-        const answers = spaces.map((space) => {
-          const layout = {
-            columns: space.columns.slice(0, picked),
-            offsets: Int32Array.from({ length: picked }, (_, i) => i * bins * stride),
-            stride,
-          };
-          const [all, some] = [space.takeHistogram(), space.takeHistogram()];
-          all.fill(0);
-          some.fill(0);
-          space.addRows(all, layout, space.sample, 0, rows);
-          space.addRows(some, layout, space.sample, from, rows);
-          space.takeAway(all, some, length);
-          const sums = new Float64Array(stride);
-          space.addAll(sums, space.sample, from, rows);
-          space.addToScores(1, space.sample, from, rows, 0.3);
-          const scores = space.scores.slice();
-          const middle = space.partition(2, space.sample, from, rows);
-          space.close();
-          return {
-            all: all.slice(0, length),
-            some: some.slice(0, length),
-            sums,
-            scores,
-            middle,
-            rows: space.sample.slice(),
-          };
-        });
-        assert.deepEqual(answers[0], answers[1]);
-        assert.ok(rows - from === 0 || answers[0]!.some.some((sum) => sum !== 0), 'something has been added');
+        const from = Math.floor(rows.length / 4);
+        const of = Array.from({ length: picked }, (_, i) => i);
+        const layout = {
+          columns: of.map((column) => space.column(column)),
+          offsets: Int32Array.from(of, (i) => i * bins * stride),
+          stride,
+        };
+        const [all, some] = [space.takeHistogram(), space.takeHistogram()];
+        all.fill(0);
+        some.fill(0);
+        space.addRows(all, layout, space.sample, 0, rows.length);
+        space.addRows(some, layout, space.sample, from, rows.length);
+        space.takeAway(all, some, length);
+        const plain = (own: Int32Array) => {
+          const sums = new Float64Array(length);
+          for (const row of own) {
+            for (const column of of) {
+              for (let d = 0; d < stride; d++) {
+                sums[(column * bins + columns[column]![row]!) * stride + d]! += gradHess[row * stride + d]!;
+              }
+            }
+          }
+          return sums;
+        };
+        assert.deepEqual(all.slice(0, length), plain(rows.subarray(0, from)));
+        assert.deepEqual(some.slice(0, length), plain(rows.subarray(from)));
+
+        const sums = new Float64Array(stride).fill(3);
+        space.addAll(sums, space.sample, from, rows.length);
+        const total = (d: number) =>
+          rows.subarray(from).reduce((sum, row) => sum + gradHess[row * stride + d]!, 3);
+        assert.deepEqual(
+          [...sums],
+          Array.from(sums, (_, d) => total(d)),
+        );
+
+        const scores = space.scores.slice();
+        space.addToScores(1, space.sample, from, rows.length, 0.3);
+        rows.subarray(from).forEach((row) => (scores[row * 2 + 1]! += 0.3));
+        assert.deepEqual(space.scores, scores);
+
+        const middle = space.partition(2, space.sample, from, rows.length);
+        const isLeft = (row: number) => space.goesLeft[columns[2]![row]!] === 1;
+        const left = rows.subarray(from).filter(isLeft);
+        const right = rows.subarray(from).filter((row) => !isLeft(row));
+        assert.equal(middle, from + left.length);
+        assert.deepEqual([...space.sample], [...rows.subarray(0, from), ...left, ...right]);
+        space.close();
       }),
       { numRuns: 200, seed: 21 },
     );
@@ -96,28 +108,28 @@ describe('learner: the kernel does what JavaScript does', () => {
     let changed = 0;
     fc.assert(
       fc.property(gradients, ({ width, numbers, odd }) => {
-        const { spaces, rows } = bothSpaces(20, 2, width, 1);
-        const [one, other] = spaces.map((space) => {
-          space.gradHess.forEach((_, i) => (space.gradHess[i] = numbers[i % numbers.length]!));
-          if (odd !== undefined) {
-            space.gradHess[space.sample[rows - 1]! * (width + 1)] = odd;
-          }
-          const before = space.gradHess.slice();
-          space.quantise();
-          const after = space.gradHess.slice();
-          space.close();
-          changed += after.some((value, i) => value !== before[i] && !Number.isNaN(value)) ? 1 : 0;
-          assert.ok(odd === undefined || after.every((value, i) => Object.is(value, before[i])));
-          return after;
-        });
-        assert.deepEqual(one, other);
+        const { space, rows } = someSpace(20, 2, width, 1);
+        const { gradHess } = space;
+        gradHess.forEach((_, i) => (gradHess[i] = numbers[i % numbers.length]!));
+        if (odd !== undefined) {
+          gradHess[rows.at(-1)! * (width + 1)] = odd;
+        }
+        const before = gradHess.slice();
+        const plain = before.slice();
+        quantise(plain, rows, width + 1);
+        space.quantise();
+        const after = gradHess.slice();
+        space.close();
+        changed += after.some((value, i) => value !== before[i] && !Number.isNaN(value)) ? 1 : 0;
+        assert.ok(odd === undefined || after.every((value, i) => Object.is(value, before[i])));
+        assert.deepEqual(after, plain);
       }),
       { numRuns: 200, seed: 25 },
     );
     assert.ok(changed > 20, 'numbers have been rounded');
   });
 
-  it('samples are the same, and so is the stream after them', () => {
+  it('draws the samples of a stream, and leaves the stream where it then is', () => {
     const draws = fc.record({
       count: fc.integer({ min: 1, max: 200 }),
       part: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -127,50 +139,44 @@ describe('learner: the kernel does what JavaScript does', () => {
       fc.property(draws, ({ count, part, seed }) => {
         const all = Int32Array.from({ length: count }, (_, i) => i * 3);
         const rows = Math.max(1, Math.round(count * part));
-        const size = {
-          columns: [],
-          specs: [],
-          tableRows: 0,
-          outputs: 1,
-          width: 1,
-          rows,
-          outOfSample: count - rows,
-          all,
-          picked: 1,
-          leaves: 1,
-        };
-        const spaces = [GrowSpace.open(size, new Int32Array(0)), GrowSpace.ordinary(size)];
-        const answers = spaces.map((space) => {
-          const random = new Random(seed);
-          space.draw(random);
-          space.draw(random);
-          space.close();
-          return [space.sample.slice(), space.outOfSample.slice(), random.uint32()];
+        const space = new GrowSpace({
+          ...{ columns: [], specs: [], tableRows: 0, outputs: 1, width: 1 },
+          ...{ rows, outOfSample: count - rows, all, picked: 1, reached: 0, leaves: 1 },
         });
-        assert.deepEqual(answers[0], answers[1]);
+        const [random, plain] = [new Random(seed), new Random(seed)];
+        const [chosen, rest] = [new Int32Array(rows), new Int32Array(count - rows)];
+        for (let draw = 0; draw < 2; draw++) {
+          space.draw(random);
+          plain.divide(all, chosen, rest);
+        }
+        space.close();
+        assert.deepEqual([space.sample, space.outOfSample], [chosen, rest]);
+        assert.equal(random.uint32(), plain.uint32());
       }),
       { numRuns: 200, seed: 22 },
     );
   });
+});
 
-  it('lends its memory to one user at a time, and up to a limit', () => {
-    const scratch = treeScratch.open(4096);
-    assert.ok(scratch.functions, 'this engine has WebAssembly');
-    assert.equal(treeScratch.open(16).functions, undefined, 'as long as it is lent');
-    scratch.close();
-    assert.equal(
-      treeScratch.open(2 ** 30).functions,
-      undefined,
-      'so much would be a second copy of a large table',
-    );
-    const larger = treeScratch.open(2 ** 25);
-    const numbers = larger.numbers(2 ** 22);
+describe('learner: the memory of its kernels', () => {
+  it('is of the size that is asked for, and one user’s alone', () => {
+    assert.ok(runsKernels());
+    const [one, other] = [openScratch(4096), openScratch(16)];
+    assert.notEqual(one.buffer, other.buffer);
+    assert.equal(one.numbers(512).byteOffset + 4096, one.bytes(1).byteOffset);
+    other.close();
+    const next = openScratch(16);
+    assert.equal(next.buffer, other.buffer, 'what is given back is used again');
+    one.close();
+    next.close();
+    // More than any bound there was: the largest tables take the same way as small ones.
+    const large = openScratch(2 ** 28);
+    const numbers = large.numbers(2 ** 25);
     numbers[numbers.length - 1] = 7;
     assert.equal(numbers.at(-1), 7);
-    larger.close();
-    const next = treeScratch.open(16);
-    assert.ok(next.functions);
-    assert.notEqual(next.numbers(1).buffer, numbers.buffer, 'a large memory is not kept');
-    next.close();
+    large.close();
+    const after = openScratch(16);
+    assert.notEqual(after.buffer, numbers.buffer, 'a large memory is not kept');
+    after.close();
   });
 });

@@ -17,7 +17,6 @@ import {
   gram,
   Grower,
   type GrowRules,
-  type GrowSize,
   GrowSpace,
   leafOf,
   log,
@@ -196,16 +195,12 @@ describe('learner parts', () => {
       outOfSample: 1000,
       all: none,
       picked: 6,
+      reached: 6,
       leaves: 40,
     };
-    for (const [width, open] of [
-      [1, (own) => GrowSpace.ordinary(own)],
-      [3, (own) => GrowSpace.ordinary(own)],
-      [1, (own) => GrowSpace.open(own, picked)],
-      [3, (own) => GrowSpace.open(own, picked)],
-    ] satisfies [number, (own: GrowSize) => GrowSpace][]) {
+    for (const width of [1, 3]) {
       const stride = width + 1;
-      const space = open({ ...size, width });
+      const space = new GrowSpace({ ...size, width });
       const { gradHess, sample: order, outOfSample } = space;
       gradHess.set(normals(rows * stride, 6));
       for (let row = 0; row < rows; row++) {

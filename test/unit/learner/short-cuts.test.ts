@@ -4,7 +4,6 @@ import fc from 'fast-check';
 
 import { prepare, trainModel } from '../../../dist/src/learner';
 import {
-  addRows,
   fitCalibration,
   gram,
   logistic,
@@ -14,11 +13,10 @@ import {
   Random,
   removeRows,
   sigmoid,
+  softmax,
   SortedRows,
-  sortedScratch,
   sparse,
   SparseSlopes,
-  sparseSlopeScratch,
   type SplitCandidate,
   tryCategories,
   tryOrdered,
@@ -28,6 +26,18 @@ import { classify, normals, numbers } from './tables';
 
 const rules = { lambda: 1, minHessian: 0.5, minGain: 1e-9, categorySmooth: 5, categoryLambda: 5 };
 const nothing = (): SplitCandidate => ({ gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined });
+
+/** Adds rows to histograms of columns, each of `bins`. `gathered`: rows × 2. */
+function addToHistograms(columns: Uint8Array[], bins: number, rows: Int32Array, gathered: Float64Array) {
+  const sums = new Float64Array(columns.length * bins * 2);
+  columns.forEach((column, c) =>
+    rows.forEach((row, i) => {
+      sums[(c * bins + column[row]!) * 2]! += gathered[i * 2]!;
+      sums[(c * bins + column[row]!) * 2 + 1]! += gathered[i * 2 + 1]!;
+    }),
+  );
+  return sums;
+}
 
 /** A node of `count` rows with four columns, ordered ones and categories in turn; the last repeats the first. */
 function someNode(count: number, bins: number, seed: number) {
@@ -58,13 +68,11 @@ describe('learner: the short cuts come out where the long way does', () => {
       fc.property(node, ({ count, bins, seed, chance }) => {
         const { columns, specs, rows, gradHess, totals } = someNode(count, bins, seed);
         const few = { rows, start: 0, end: count, gathered: gradHess, totals };
-        const offsets = Int32Array.from(columns, (_, i) => i * bins * 2);
-        const sums = new Float64Array(columns.length * bins * 2);
-        addRows(sums, { columns, offsets, stride: 2 }, rows, gradHess);
+        const sums = addToHistograms(columns, bins, rows, gradHess);
         const [quick, plain] = [nothing(), nothing()];
         columns.forEach((column, i) => {
           trySmallNode(few, column, specs[i]!, i, rules, quick, chance);
-          const h = { sums, offset: offsets[i]!, bins, totals, width: 1 };
+          const h = { sums, offset: i * bins * 2, bins, totals, width: 1 };
           (specs[i]!.category ? tryCategories : tryOrdered)(h, i, rules, plain, chance);
           assert.deepEqual(quick, plain);
         });
@@ -92,11 +100,8 @@ describe('learner: the short cuts come out where the long way does', () => {
         const goesLeft = (row: number) => columns[0]![row]! < bins / 2;
         const halves = [...rows.filter(goesLeft), ...rows.filter((row) => !goesLeft(row))];
         const middle = rows.filter(goesLeft).length;
-        const size = { columns, specs, tableRows: count, picked: 3 };
-        // Two lists of the same: the first has the memory of the kernel, so the second has ordinary arrays.
-        const both = [new SortedRows(size), new SortedRows(size)];
-        assert.equal(sortedScratch.open(16).functions, undefined, 'the kernel is lent');
-        both.forEach((sorted) => sorted.begin(picked, rows, gradHess));
+        const sorted = new SortedRows({ columns, specs, tableRows: count, picked: 3 });
+        sorted.begin(picked, rows, gradHess);
         const compare = (list: Int32Array, depth: number, start: number, end: number) => {
           const own = list.subarray(start, end);
           const gathered = Float64Array.from(
@@ -106,31 +111,19 @@ describe('learner: the short cuts come out where the long way does', () => {
           gathered.forEach((value, i) => (sums[i % 2]! += value));
           const plain = nothing();
           picked.forEach((column) => {
-            const histogram = new Float64Array(bins * 2);
-            addRows(
-              histogram,
-              { columns: [columns[column]!], offsets: Int32Array.of(0), stride: 2 },
-              own,
-              gathered,
-            );
+            const histogram = addToHistograms([columns[column]!], bins, own, gathered);
             tryOrdered({ sums: histogram, offset: 0, bins, totals: sums, width: 1 }, column, rules, plain);
           });
-          for (const sorted of both) {
-            const [each, all] = [nothing(), nothing()];
-            picked.forEach((_, i) => {
-              sorted.search(i, { depth, start, end, sums, best: each }, gradHess, rules);
-            });
-            sorted.searchAll({ depth, start, end, sums, best: all }, gradHess, rules);
-            assert.deepEqual([each, all], [plain, plain]);
-          }
+          const [each, all] = [nothing(), nothing()];
+          picked.forEach((_, i) => sorted.search(i, { depth, start, end, sums, best: each }, rules));
+          sorted.searchAll({ depth, start, end, sums, best: all }, rules);
+          assert.deepEqual([each, all], [plain, plain]);
         };
         compare(rows, 0, 0, rows.length);
-        for (const sorted of both) {
-          sorted.divide(Int32Array.from(halves), { depth: 0, start: 0, end: rows.length }, middle);
-        }
+        sorted.divide(Int32Array.from(halves), { depth: 0, start: 0, end: rows.length }, middle);
         compare(Int32Array.from(halves), 1, 0, middle);
         compare(Int32Array.from(halves), 1, middle, rows.length);
-        both.forEach((sorted) => sorted.close());
+        sorted.close();
       }),
       { numRuns: 400, seed: 12 },
     );
@@ -140,11 +133,8 @@ describe('learner: the short cuts come out where the long way does', () => {
     const { columns, rows, gradHess } = someNode(200, 20, 5);
     const offsets = Int32Array.from(columns, (_, i) => i * 40);
     const layout = { columns, offsets, stride: 2 };
-    const sumsOf = (some: Int32Array, from: number) => {
-      const sums = new Float64Array(160);
-      addRows(sums, layout, some, gradHess.subarray(from * 2));
-      return sums;
-    };
+    const sumsOf = (some: Int32Array, from: number) =>
+      addToHistograms(columns, 20, some, gradHess.subarray(from * 2));
     const all = sumsOf(rows, 0);
     removeRows(all, layout, rows.subarray(0, 70), gradHess);
     assert.deepEqual(all, sumsOf(rows.subarray(70), 70));
@@ -250,7 +240,7 @@ describe('learner: the short cuts come out where the long way does', () => {
     );
   });
 
-  it('logistic regression of several classes has the same bits in WebAssembly', () => {
+  it('logistic regression adds up several classes as softmax has them, to the bit', () => {
     const cases = fc.record({
       rows: fc.integer({ min: 1, max: 60 }),
       size: fc.integer({ min: 1, max: 9 }),
@@ -266,21 +256,32 @@ describe('learner: the short cuts come out where the long way does', () => {
         const codes = Int32Array.from({ length: rows }, () => random.below(width));
         const everywhere = normals(width, seed + 1);
         const weights = normals(size * width, seed + 2).map((value) => spread * value);
-        const add = () => {
-          const slopes = new SparseSlopes({ design: sparse(design, size), size, width, codes });
-          const isLent = sparseSlopeScratch.open(16).functions === undefined;
-          const out = normals(size * width, seed + 3);
-          const errors = slopes.addRows(everywhere, weights, out).slice(0, width);
-          slopes.close();
-          return { isLent, out, errors };
-        };
-        const quick = add();
-        assert.ok(quick.isLent, 'the kernel is used');
-        const lent = sparseSlopeScratch.open(16);
-        assert.ok(lent.functions, 'this engine has WebAssembly');
-        const plain = add();
-        lent.close();
-        assert.deepEqual(quick, plain);
+        const given = sparse(design, size);
+        const slopes = new SparseSlopes({ design: given, size, width, codes });
+        const out = normals(size * width, seed + 3);
+        const plain = out.slice();
+        const errors = slopes.addRows(everywhere, weights, out).slice(0, width);
+        slopes.close();
+        const sums = new Float64Array(width);
+        codes.forEach((code, row) => {
+          const entries = Array.from(
+            { length: given.starts[row + 1]! - given.starts[row]! },
+            (_, i) => given.starts[row]! + i,
+          );
+          const own = Float64Array.from(everywhere, (start, k) =>
+            entries.reduce(
+              (sum, entry) => sum + given.by[entry]! * weights[given.terms[entry]! * width + k]!,
+              start,
+            ),
+          );
+          softmax(own, 0, width, own, 0);
+          own[code]! -= 1;
+          own.forEach((error, k) => {
+            sums[k]! += error;
+            entries.forEach((entry) => (plain[given.terms[entry]! * width + k]! += given.by[entry]! * error));
+          });
+        });
+        assert.deepEqual([errors, out], [sums, plain]);
       }),
       { numRuns: 300 },
     );

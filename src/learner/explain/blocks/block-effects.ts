@@ -1,5 +1,6 @@
+import { MAX_SLOTS } from '../../kernels/blocks-layout';
 import { bitCount } from '../../math/bits';
-import { MAX_SLOTS, SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
+import { SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
 import type { BlockQuery } from './block-steps';
 import type { LeafBlocks } from './leaf-blocks';
 

@@ -1,5 +1,5 @@
+import { FLIP_SIZE, PLACE_BITS } from '../../kernels/blocks-layout';
 import type { Permutations } from '../shapley/permutations';
-import { FLIP_SIZE, PLACE_BITS } from './kernel/block-layout';
 import { BLOCK_LEAVES, type LeafBlocks } from './leaf-blocks';
 
 /**

@@ -1,16 +1,17 @@
-import { ModuleMemories, type OpenedMemory } from '../../wasm/module-memory';
+import {
+  BLOCKS_SCRATCH_BYTES,
+  SCRATCH_NEXT_RESULT,
+  SCRATCH_RESULTS_END,
+  SCRATCH_SHAPLEY_WEIGHTS,
+} from '../../kernels/blocks-layout';
+import type { Kernels } from '../../kernels/functions';
+import { openScratch, type Scratch } from '../../kernels/scratch';
 import { SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
-import { SCRATCH } from './kernel/block-layout';
-import { type BlockKernel, blockModule } from './kernel/block-module';
 
 /** Alignment in bytes. */
 const ALIGNED = 8;
 
-const memories = new ModuleMemories<BlockKernel>([() => blockModule(true), () => blockModule(false)]);
-
-/**
- * For the results of all rows together. Very wide tables of many classes exceed it and are explained in JavaScript.
- */
+/** For the results of all rows together. Very wide tables of many classes exceed it and are explained block by block. */
 const MAX_ROW_BYTES = 32_000_000;
 
 /** Rows explained in one pass. */
@@ -29,8 +30,7 @@ function rowBytes({ scores, effects, columns }: RowSize): number {
 }
 
 /**
- * The WebAssembly memory for the blocks of one model, with the functions that read it. It never grows, so views stay
- * valid.
+ * The memory for the blocks of one model, with the kernels that read it. It goes with the model's explanations.
  */
 export class BlockMemory {
   readonly bytes: Uint8Array;
@@ -39,43 +39,42 @@ export class BlockMemory {
   readonly numbers: Float64Array;
   /** The addresses of the first row's scores, effects and bins, and the distance between rows. */
   readonly row: { scores: number; effects: number; bins: number; size: number };
-  readonly functions: BlockKernel;
+  readonly kernels: Kernels;
   /** Whether results can be cached. */
   readonly hasResults: boolean;
-  private next = SCRATCH.size;
+  private next = BLOCKS_SCRATCH_BYTES;
   private readonly end: number;
 
   private constructor(
-    { functions, buffer }: OpenedMemory<BlockKernel>,
+    { kernels, buffer }: Scratch,
     size: RowSize,
     { blocks, results }: { blocks: number; results: number },
   ) {
-    this.functions = functions;
+    this.kernels = kernels;
     this.bytes = new Uint8Array(buffer);
     this.wholes = new Int32Array(buffer);
     this.floats = new Float32Array(buffer);
     this.numbers = new Float64Array(buffer);
-    SHAPLEY_WEIGHTS.forEach((row, i) => this.numbers.set(row, SCRATCH.shapleyWeights / 8 + i * row.length));
+    SHAPLEY_WEIGHTS.forEach((row, i) => this.numbers.set(row, SCRATCH_SHAPLEY_WEIGHTS / 8 + i * row.length));
     const scores = this.next;
     const effects = scores + size.scores * 8;
     this.row = { scores, effects, bins: effects + size.effects * 8, size: rowBytes(size) };
     this.next += MAX_ROWS_AT_ONCE * this.row.size;
     this.end = this.next + Math.ceil(blocks / ALIGNED) * ALIGNED;
     this.hasResults = results > 0;
-    this.wholes[SCRATCH.nextResult / 4] = this.end;
-    this.wholes[SCRATCH.resultsEnd / 4] = buffer.byteLength;
+    this.wholes[SCRATCH_NEXT_RESULT / 4] = this.end;
+    this.wholes[SCRATCH_RESULTS_END / 4] = buffer.byteLength;
   }
 
   /**
-   * Undefined if there is no WebAssembly, or no memory for it. Pages that are never written cost nothing.
+   * Undefined if rows take too much. Pages that are never written cost nothing.
    *
    * @param bytes for blocks, and for their cached results
    */
   static open(size: RowSize, bytes: { blocks: number; results: number }): BlockMemory | undefined {
     const rows = MAX_ROWS_AT_ONCE * rowBytes(size);
-    const all = SCRATCH.size + rows + bytes.blocks + bytes.results + ALIGNED;
-    const opened = rows > MAX_ROW_BYTES ? undefined : memories.open(all);
-    return opened && new BlockMemory(opened, size, bytes);
+    const all = BLOCKS_SCRATCH_BYTES + rows + bytes.blocks + bytes.results + ALIGNED;
+    return rows > MAX_ROW_BYTES ? undefined : new BlockMemory(openScratch(all), size, bytes);
   }
 
   /** Allocates bytes for blocks and returns their address, or undefined if the memory is full. */

@@ -1,7 +1,7 @@
+import { FLIP_SIZE, PLACE_BITS } from '../../kernels/blocks-layout';
 import { withCapacity } from '../../math/with-capacity';
 import type { Permutations } from '../shapley/permutations';
 import { FlipWriter } from './block-flips';
-import { FLIP_SIZE, PLACE_BITS } from './kernel/block-layout';
 import { BLOCK_LEAVES, type LeafBlocks } from './leaf-blocks';
 
 const PLACE = (1 << PLACE_BITS) - 1;

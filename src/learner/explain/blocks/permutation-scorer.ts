@@ -1,14 +1,13 @@
+import { HEADER_BYTES, MAX_SLOTS } from '../../kernels/blocks-layout';
 import type { Trees } from '../../trees/trees';
 import { allRows, type ForegroundRow } from '../shapley/foreground';
 import type { Permutations } from '../shapley/permutations';
-import { MAX_SLOTS } from '../shapley/shapley-weights';
 import { BackgroundScores } from './background-scores';
 import { addBlockEffects } from './block-effects';
 import { FlipWriter } from './block-flips';
 import { type BlockMemory, MAX_ROWS_AT_ONCE } from './block-memory';
 import { BlockSteps } from './block-steps';
 import { type BlockAddresses, writeBlocks } from './block-writer';
-import { HEADER } from './kernel/block-layout';
 import { findPasses, type LeafBlocks } from './leaf-blocks';
 
 /** A row, and the background rows (as bits) to mix it with. */
@@ -38,7 +37,7 @@ const BLOCKS_AT_ONCE = 64;
 
 /**
  * @param width outputs
- * @param memory undefined without WebAssembly
+ * @param memory undefined where rows take too much of it
  * @param unplaced budget in bytes for flips that do not fit in the memory
  * @returns with the number of leaves cached outside the memory
  */
@@ -53,10 +52,7 @@ export function makePermutationScorer(
   const writer = new FlipWriter(blocks, permutations);
   const starts = new BackgroundScores(blocks, permutations, width);
   const isFitting =
-    blocks.maxSlots <= MAX_SLOTS &&
-    (trees.width === 1 ||
-      (memory?.functions.addBlocksOfClasses !== undefined &&
-        trees.width * permutations.groups < MAX_EFFECTS));
+    blocks.maxSlots <= MAX_SLOTS && (trees.width === 1 || trees.width * permutations.groups < MAX_EFFECTS);
   const addresses =
     memory && isFitting
       ? writeBlocks(blocks, writer, memory, { width, groups: permutations.groups })
@@ -66,7 +62,7 @@ export function makePermutationScorer(
     const scorer = new JsScorer(trees, blocks, steps, starts, width);
     return { scorer, leaves: blocks.valuesAt.length };
   }
-  const end = addresses.headers + (blocks.leavesAt.length - 1) * HEADER.size;
+  const end = addresses.headers + (blocks.leavesAt.length - 1) * HEADER_BYTES;
   return { scorer: new WasmScorer(memory, addresses, end, starts, trees.width), leaves: 0 };
 }
 
@@ -134,8 +130,8 @@ class WasmScorer implements PermutationScorer {
       numbers.set(found[i].scores, (row.scores + i * row.size) / 8);
       this.copyEffects(found[i].effects, (row.effects + i * row.size) / 8, true);
     });
-    for (let from = headers; from < end; from += BLOCKS_AT_ONCE * HEADER.size) {
-      const to = Math.min(end, from + BLOCKS_AT_ONCE * HEADER.size);
+    for (let from = headers; from < end; from += BLOCKS_AT_ONCE * HEADER_BYTES) {
+      const to = Math.min(end, from + BLOCKS_AT_ONCE * HEADER_BYTES);
       for (let i = 0; i < rows.length; i++) {
         this.addBlocks(from, to, rows[i], i * row.size, weight);
       }
@@ -156,13 +152,13 @@ class WasmScorer implements PermutationScorer {
     at: number,
     weight: number,
   ): void {
-    const { functions, row } = this.memory;
+    const { kernels, row } = this.memory;
     const { scratch } = this.addresses;
     const asked = [from, to, row.bins + at, rows, row.scores + at, row.effects + at, scratch] as const;
     if (this.classes === 1) {
-      functions.addBlocks(...asked, rows === allRows(foreground.background) ? 1 : 0, weight);
+      kernels.addBlocks(...asked, rows === allRows(foreground.background) ? 1 : 0, weight);
     } else {
-      functions.addBlocksOfClasses!(...asked, this.classes * 8, weight);
+      kernels.addBlocksOfClasses(...asked, this.classes * 8, weight);
     }
   }
 

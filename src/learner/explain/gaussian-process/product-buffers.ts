@@ -1,8 +1,5 @@
-import { assemble } from '../../wasm/assemble';
-import { ModuleMemories } from '../../wasm/module-memory';
-import { addCoalitions, type CoalitionsKernel } from './coalitions-kernel';
-import { addPointEffects, type EffectsKernel } from './effects-kernel';
-import { divide, follow, type PermutationsKernel } from './permutations-kernel';
+import type { Kernels } from '../../kernels/functions';
+import { alignedBytes, openScratch } from '../../kernels/scratch';
 
 /** Dimensions of a product kernel's buffers. */
 export interface ProductSize {
@@ -15,20 +12,6 @@ export interface ProductSize {
   mixtures: number;
 }
 
-type ProductKernel = EffectsKernel & PermutationsKernel & CoalitionsKernel;
-
-const memories = new ModuleMemories<ProductKernel>([
-  () =>
-    assemble({
-      addPointEffects: addPointEffects(),
-      divide: divide(),
-      follow: follow(),
-      addCoalitions: addCoalitions(),
-    }),
-]);
-
-/** Larger buffers are ordinary arrays. */
-const MAX_BYTES = 64_000_000;
 /** Most differing groups whose coalitions fit in the buffers. */
 export const MAX_HALVED = 10;
 const MAX_HALF = 1 << (MAX_HALVED / 2);
@@ -37,8 +20,8 @@ const MAX_HALF = 1 << (MAX_HALVED / 2);
  * All numbers of one kernel: factors of the foreground row and of the background, and everything computed from them.
  */
 export class ProductBuffers {
-  /** Undefined without WebAssembly SIMD: then the loops run in JavaScript. */
-  readonly functions: ProductKernel | undefined;
+  /** Those that reach these numbers. */
+  readonly kernels: Kernels;
   /** The foreground row's factors: points × groups, and groups × points. */
   readonly own: Float64Array;
   readonly ownByGroup: Float64Array;
@@ -68,7 +51,7 @@ export class ProductBuffers {
   readonly sums: Float64Array;
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** For the WebAssembly functions only. */
+  /** For the kernels only. */
   readonly scratch: Float64Array;
 
   constructor(readonly size: ProductSize) {
@@ -93,34 +76,31 @@ export class ProductBuffers {
       high: MAX_HALF,
       scratch: 6 * groups + points + outputs,
     };
-    const bytes = 8 * Object.values(numbers).reduce((sum, count) => sum + count, 0) + 4 * (mixtures + groups);
-    const opened = bytes <= MAX_BYTES ? memories.open(bytes) : undefined;
-    const buffer = opened?.buffer ?? new ArrayBuffer(bytes);
-    this.functions = opened?.functions;
-    let next = 0;
-    const place = (count: number) => {
-      const list = new Float64Array(buffer, next, count);
-      next += 8 * count;
-      return list;
-    };
-    this.own = place(numbers.own);
-    this.ownByGroup = place(numbers.ownByGroup);
-    this.others = place(numbers.others);
-    this.othersByGroup = place(numbers.othersByGroup);
-    this.starts = place(numbers.starts);
-    this.ratios = place(numbers.ratios);
-    this.weights = place(numbers.weights);
-    this.weightsByFours = place(numbers.weightsByFours);
-    this.base = place(numbers.base);
-    this.effects = place(numbers.effects);
-    this.bases = place(numbers.bases);
-    this.quadrature = place(numbers.quadrature);
-    this.changes = place(numbers.changes);
-    this.sums = place(numbers.sums);
-    this.low = place(numbers.low);
-    this.high = place(numbers.high);
-    this.scratch = place(numbers.scratch);
-    this.places = new Int32Array(buffer, next, mixtures);
-    this.lists = new Int32Array(buffer, next + 4 * mixtures, groups);
+    const bytes =
+      Object.values(numbers).reduce((sum, count) => sum + alignedBytes(8 * count), 0) +
+      alignedBytes(4 * mixtures) +
+      alignedBytes(4 * groups);
+    // Never closed: it goes with these buffers.
+    const scratch = openScratch(bytes);
+    this.kernels = scratch.kernels;
+    this.own = scratch.numbers(numbers.own);
+    this.ownByGroup = scratch.numbers(numbers.ownByGroup);
+    this.others = scratch.numbers(numbers.others);
+    this.othersByGroup = scratch.numbers(numbers.othersByGroup);
+    this.starts = scratch.numbers(numbers.starts);
+    this.ratios = scratch.numbers(numbers.ratios);
+    this.weights = scratch.numbers(numbers.weights);
+    this.weightsByFours = scratch.numbers(numbers.weightsByFours);
+    this.base = scratch.numbers(numbers.base);
+    this.effects = scratch.numbers(numbers.effects);
+    this.bases = scratch.numbers(numbers.bases);
+    this.quadrature = scratch.numbers(numbers.quadrature);
+    this.changes = scratch.numbers(numbers.changes);
+    this.sums = scratch.numbers(numbers.sums);
+    this.low = scratch.numbers(numbers.low);
+    this.high = scratch.numbers(numbers.high);
+    this.scratch = scratch.numbers(numbers.scratch);
+    this.places = scratch.wholes(mixtures);
+    this.lists = scratch.wholes(groups);
   }
 }

@@ -58,9 +58,9 @@ function scoresByHalves(buffers: ProductBuffers, row: number, bits: number[]): F
     first: differing.slice(0, middle),
     second: differing.slice(middle),
   };
-  const { functions, size } = buffers;
+  const { kernels, size } = buffers;
   const { outputs } = size;
-  if (functions && middle > 0 && differing.length <= MAX_HALVED) {
+  if (middle > 0 && differing.length <= MAX_HALVED) {
     const { own, others, low, high, weights } = buffers;
     const { groups, points, rows } = size;
     const sums = buffers.sums.subarray(0, outputs << differing.length);
@@ -68,7 +68,7 @@ function scoresByHalves(buffers: ProductBuffers, row: number, bits: number[]): F
     [...lists.alike, ...lists.first, ...lists.second].forEach((g, i) => (buffers.lists[i] = g * 8));
     const alikeAt = buffers.lists.byteOffset;
     const firstAt = alikeAt + 4 * lists.alike.length;
-    functions.addCoalitions(
+    kernels.addCoalitions(
       ...([own.byteOffset, others.byteOffset + row * groups * 8, groups * 8, rows * groups * 8] as const),
       ...([alikeAt, firstAt, firstAt + 4 * lists.first.length, alikeAt + 4 * groups] as const),
       ...([low.byteOffset, high.byteOffset, weights.byteOffset, points * 8] as const),
@@ -81,6 +81,7 @@ function scoresByHalves(buffers: ProductBuffers, row: number, bits: number[]): F
   return sums;
 }
 
+/** For a group or none, and for more than the buffers have room for. */
 function addCoalitions(
   { size, own, others, weights }: ProductBuffers,
   row: number,

@@ -1,7 +1,7 @@
 import { bitCount } from '../../math/bits';
 import type { EnsembleProcess } from '../../model/predict/process-apart';
 import type { ForegroundRow } from '../shapley/foreground';
-import { eachPermutation, mixtureCount, type Permutations } from '../shapley/permutations';
+import { mixtureCount, type Permutations } from '../shapley/permutations';
 import { type GroupFactors, groupFactors } from './group-factors';
 import type { ProductBuffers } from './product-buffers';
 import { addProductEffects } from './product-effects';
@@ -70,24 +70,18 @@ function spreadRest(
   }
 }
 
-function findRatios({ functions, size, own, ownByGroup, othersByGroup, ratios }: ProductBuffers): void {
+function findRatios({ kernels, size, own, ownByGroup, othersByGroup, ratios }: ProductBuffers): void {
   const { groups, points } = size;
   for (let point = 0; point < points; point++) {
     for (let g = 0; g < groups; g++) {
       ownByGroup[g * points + point] = own[point * groups + g];
     }
   }
-  if (functions) {
-    const end = ratios.byteOffset + ratios.byteLength;
-    functions.divide(
-      ...([ownByGroup.byteOffset, othersByGroup.byteOffset, ownByGroup.byteLength] as const),
-      ...([ratios.byteOffset, end] as const),
-    );
-    return;
-  }
-  for (let i = 0; i < ratios.length; i++) {
-    ratios[i] = ownByGroup[i % ownByGroup.length] / othersByGroup[i];
-  }
+  const end = ratios.byteOffset + ratios.byteLength;
+  kernels.divideByRows(
+    ...([ownByGroup.byteOffset, othersByGroup.byteOffset, ownByGroup.byteLength] as const),
+    ...([ratios.byteOffset, end] as const),
+  );
 }
 
 /** The score of each permutation's first mixture and the change at each step, for the background `rows`. */
@@ -101,23 +95,14 @@ function changesAlong(
   const changes = buffers.changes.subarray(0, mixtures * outputs);
   changes.fill(0);
   buffers.places.set(placesOf(permutations, groups, points * 8));
-  const { functions, starts, ratios, places, weights, weightsByFours, base, scratch } = buffers;
-  if (functions) {
-    functions.follow(
-      ...([starts.byteOffset, ratios.byteOffset, groups.length * points * 8] as const),
-      ...([places.byteOffset, places.byteOffset + mixtures * 4, permutations.steps * 4] as const),
-      ...([permutations.perRow * permutations.steps * 4, rows, points * 8, weights.byteOffset] as const),
-      ...([
-        weightsByFours.byteOffset,
-        base.byteOffset,
-        outputs * 8,
-        scratch.byteOffset,
-        changes.byteOffset,
-      ] as const),
-    );
-  } else {
-    follow(buffers, permutations, rows);
-  }
+  const { kernels, starts, ratios, places, weights, weightsByFours, base, scratch } = buffers;
+  kernels.followPermutations(
+    ...([starts.byteOffset, ratios.byteOffset, groups.length * points * 8] as const),
+    ...([places.byteOffset, places.byteOffset + mixtures * 4, permutations.steps * 4] as const),
+    ...([permutations.perRow * permutations.steps * 4, rows, points * 8, weights.byteOffset] as const),
+    ...([weightsByFours.byteOffset, base.byteOffset, outputs * 8] as const),
+    ...([scratch.byteOffset, changes.byteOffset] as const),
+  );
   return changes.slice();
 }
 
@@ -150,94 +135,6 @@ function placesOf(permutations: Permutations, groups: number[], bytes: number): 
   });
   knownPlaces.set(permutations, { groups: key, bytes, places });
   return places;
-}
-
-function follow(
-  { size, starts, ratios, places, weights, base, changes }: ProductBuffers,
-  permutations: Permutations,
-  rows: number,
-): void {
-  const { outputs, points, groups } = size;
-  // With a single output, the weights are multiplied into the kernel.
-  const isWeighted = outputs === 1;
-  const kernel = new Float64Array(points);
-  const scores = new Float64Array(outputs);
-  const before = new Float64Array(outputs);
-  eachPermutation(permutations, (first, _, row) => {
-    if (((rows >>> row) & 1) === 0) {
-      return;
-    }
-    kernel.set(starts.subarray(row * points, (row + 1) * points));
-    weigh(kernel, weights, scores);
-    for (let k = 0; k < outputs; k++) {
-      changes[first * outputs + k] = base[k] + scores[k];
-    }
-    for (let point = 0; isWeighted && point < points; point++) {
-      kernel[point] *= weights[point];
-    }
-    for (let step = 1; step < permutations.steps; step++) {
-      const place = places[first + step];
-      if (place < 0) {
-        continue;
-      }
-      before.set(scores);
-      const sum = multiply(kernel, ratios, row * groups * points + place / 8);
-      if (isWeighted) {
-        scores[0] = sum;
-      } else {
-        weigh(kernel, weights, scores);
-      }
-      for (let k = 0; k < outputs; k++) {
-        changes[(first + step) * outputs + k] = scores[k] - before[k];
-      }
-    }
-  });
-}
-
-/** Multiplies a kernel by ratios and returns its sum, as four partial sums to hide latency. */
-function multiply(kernel: Float64Array, ratios: Float64Array, from: number): number {
-  const { length } = kernel;
-  const fours = length - (length % 4);
-  let [a, b, c, d] = [0, 0, 0, 0];
-  for (let i = 0; i < fours; i += 4) {
-    const k0 = kernel[i] * ratios[from + i];
-    const k1 = kernel[i + 1] * ratios[from + i + 1];
-    const k2 = kernel[i + 2] * ratios[from + i + 2];
-    const k3 = kernel[i + 3] * ratios[from + i + 3];
-    kernel[i] = k0;
-    kernel[i + 1] = k1;
-    kernel[i + 2] = k2;
-    kernel[i + 3] = k3;
-    a += k0;
-    b += k1;
-    c += k2;
-    d += k3;
-  }
-  for (let i = fours; i < length; i++) {
-    kernel[i] *= ratios[from + i];
-    a += kernel[i];
-  }
-  return a + b + (c + d);
-}
-
-/** The scores of a kernel vector. */
-function weigh(kernel: Float64Array, weights: Float64Array, scores: Float64Array): void {
-  const { length } = kernel;
-  const fours = length - (length % 4);
-  for (let k = 0; k < scores.length; k++) {
-    const from = k * length;
-    let [a, b, c, d] = [0, 0, 0, 0];
-    for (let i = 0; i < fours; i += 4) {
-      a += weights[from + i] * kernel[i];
-      b += weights[from + i + 1] * kernel[i + 1];
-      c += weights[from + i + 2] * kernel[i + 2];
-      d += weights[from + i + 3] * kernel[i + 3];
-    }
-    for (let i = fours; i < length; i++) {
-      a += weights[from + i] * kernel[i];
-    }
-    scores[k] = a + b + (c + d);
-  }
 }
 
 /** Points that cost as much as one member's score of a mixture. */

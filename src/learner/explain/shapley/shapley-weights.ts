@@ -1,5 +1,4 @@
-/** Most groups on the path to a leaf. */
-export const MAX_SLOTS = 63;
+import { MAX_SLOTS } from '../../kernels/blocks-layout';
 
 /**
  * SHAPLEY_WEIGHTS[p][q] = (p - 1)! q! / (p + q)!: the Shapley value of each of p players in a game that is won if

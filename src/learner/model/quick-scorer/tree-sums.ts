@@ -1,9 +1,14 @@
-import { LEAF, type Trees } from '../../trees/trees';
-import { NUMBER } from '../../wasm/instructions';
-import { alignedBytes, type Scratch } from '../../wasm/scratch';
-import { type ClassTreeKernel, quickScorerScratch, type ValueKernel } from './kernel';
+import type { Kernels } from '../../kernels/functions';
 import {
-  ARRAYS,
+  ARRAY_BIN,
+  ARRAY_FEATURE,
+  ARRAY_FLAGS,
+  ARRAY_HIGHEST,
+  ARRAY_LEFT,
+  ARRAY_OFFSETS,
+  ARRAY_SET_AT,
+  ARRAY_SETS,
+  ARRAY_VALUES,
   LEAF_BYTES,
   LEAF_TABLES,
   MAX_LEAVES,
@@ -12,7 +17,9 @@ import {
   TILE,
   TREE_ARRAYS,
   TREE_ARRAYS_BYTES,
-} from './layout';
+} from '../../kernels/quick-scorer-layout';
+import { alignedBytes, openScratch, type Scratch } from '../../kernels/scratch';
+import { LEAF, type Trees } from '../../trees/trees';
 
 /*
  * QuickScorer (C. Lucchese et al., 2015) over bins, for many rows at a time through trees of up to 32 leaves. Leaves are
@@ -25,8 +32,6 @@ const MAX_NODES = 2 * MAX_LEAVES - 1;
 /** Bins are compared as signed numbers. */
 const SIGN = 0x80;
 
-type Kernel = Partial<ValueKernel & ClassTreeKernel> & Pick<ValueKernel, 'prepare' | 'find'>;
-
 /** Writes to `leaves` where the values of each row's leaf begin, for a tree that is not looked up. */
 export type WalkTree = (tree: number, leaves: Int32Array) => void;
 
@@ -34,7 +39,6 @@ export type WalkTree = (tree: number, leaves: Int32Array) => void;
  * Adds the trees' values to `scores` (rows × width), in the order of the trees and so with the same bits as one by one.
  *
  * @param walk for trees of too many leaves
- * @returns false, with nothing added, without SIMD or memory for it
  */
 export function addTreeSums(
   trees: Trees,
@@ -43,11 +47,8 @@ export function addTreeSums(
   width: number,
   scores: Float64Array,
   walk: WalkTree,
-): boolean {
-  const sums = TreeSums.open(trees, columns, rows);
-  if (!sums) {
-    return false;
-  }
+): void {
+  const sums = new TreeSums(trees, columns, rows);
   if (trees.width > 1) {
     sums.scores.set(scores.subarray(0, rows.length * width));
     sums.add(0, 1, walk);
@@ -64,14 +65,13 @@ export function addTreeSums(
     }
   }
   sums.close();
-  return true;
 }
 
 /** Trees and the bins of rows in scratch memory. Must be closed. */
 class TreeSums {
   /** Rows × values per leaf, of whole tiles. */
   readonly scores: Float64Array;
-  private readonly kernel: Kernel;
+  private readonly scratch: Scratch;
   private readonly bins: Uint8Array;
   /** Bytes of the bins of a tile. */
   private readonly tileBytes: number;
@@ -82,33 +82,41 @@ class TreeSums {
   /** Where the values of each row's leaf begin, for a tree that is walked. */
   private readonly walked: Int32Array;
 
-  private constructor(
-    private readonly scratch: Scratch<object>,
+  constructor(
     private readonly trees: Trees,
     columns: Uint8Array[],
     rows: Int32Array,
-    used: number[],
-    tiles: number,
   ) {
-    this.kernel = scratch.functions as Kernel;
+    const used = usedColumns(trees, columns.length);
+    const tiles = Math.ceil(rows.length / TILE);
+    const { feature, bin, flags, left, setAt, sets, values } = trees;
+    const arrays = [feature, bin, flags, left, setAt, sets, values];
+    this.scratch = openScratch(
+      SCRATCH_BYTES +
+        arrays.reduce((sum, { byteLength }) => sum + alignedBytes(byteLength), 0) +
+        alignedBytes(columns.length * 4) +
+        alignedBytes(columns.length) +
+        alignedBytes(rows.length * 4) +
+        tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * 8 * trees.width),
+    );
+    const { scratch } = this;
     const spare = scratch.bytes(SCRATCH_BYTES);
     const header = new Int32Array(spare.buffer, spare.byteOffset + TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
-    const place = <A extends { byteOffset: number }>(name: keyof typeof ARRAYS, array: A): A => {
-      header[ARRAYS[name] / 4] = array.byteOffset;
+    const place = <A extends { byteOffset: number }>(at: number, array: A): A => {
+      header[at / 4] = array.byteOffset;
       return array;
     };
-    const { feature, bin, flags, left, setAt, sets, values } = trees;
     const features = new Uint8Array(feature.buffer, feature.byteOffset, feature.byteLength);
-    place('feature', scratch.bytes(features.length)).set(features);
-    place('bin', scratch.bytes(bin.length)).set(bin);
-    place('flags', scratch.bytes(flags.length)).set(flags);
-    place('left', scratch.wholes(left.length)).set(left);
-    place('setAt', scratch.wholes(setAt.length)).set(setAt);
-    place('sets', scratch.wholes(sets.length)).set(sets);
-    this.values = place('values', scratch.floats(values.length));
+    place(ARRAY_FEATURE, scratch.bytes(features.length)).set(features);
+    place(ARRAY_BIN, scratch.bytes(bin.length)).set(bin);
+    place(ARRAY_FLAGS, scratch.bytes(flags.length)).set(flags);
+    place(ARRAY_LEFT, scratch.wholes(left.length)).set(left);
+    place(ARRAY_SET_AT, scratch.wholes(setAt.length)).set(setAt);
+    place(ARRAY_SETS, scratch.wholes(sets.length)).set(sets);
+    this.values = place(ARRAY_VALUES, scratch.floats(values.length));
     this.values.set(values);
-    const offsets = place('offsets', scratch.wholes(columns.length));
-    const highest = place('highest', scratch.bytes(columns.length));
+    const offsets = place(ARRAY_OFFSETS, scratch.wholes(columns.length));
+    const highest = place(ARRAY_HIGHEST, scratch.bytes(columns.length));
     this.tileBytes = tileBytesOf(used);
     this.bins = scratch.bytes(tiles * this.tileBytes);
     used.forEach((column, i) => {
@@ -120,27 +128,12 @@ class TreeSums {
     this.walked = scratch.wholes(rows.length);
   }
 
-  /** Undefined without SIMD or memory for it. */
-  static open(trees: Trees, columns: Uint8Array[], rows: Int32Array): TreeSums | undefined {
-    const used = usedColumns(trees, columns.length);
-    const tiles = Math.ceil(rows.length / TILE);
-    const { feature, bin, flags, left, setAt, sets, values } = trees;
-    const arrays = [feature, bin, flags, left, setAt, sets, values];
-    const scratch: Scratch<object> = quickScorerScratch(trees.width).open(
-      SCRATCH_BYTES +
-        arrays.reduce((sum, { byteLength }) => sum + alignedBytes(byteLength), 0) +
-        alignedBytes(columns.length * 4) +
-        alignedBytes(columns.length) +
-        alignedBytes(rows.length * 4) +
-        tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * NUMBER * trees.width),
-    );
-    return scratch.functions && new TreeSums(scratch, trees, columns, rows, used, tiles);
-  }
-
   /** Adds every `step`-th tree from the first on. */
   add(first: number, step: number, walk: WalkTree): void {
-    const { kernel, tileBytes, bins, leaves } = this;
-    const { roots, feature } = this.trees;
+    const { tileBytes, bins, leaves } = this;
+    const { kernels } = this.scratch;
+    const { roots, feature, width } = this.trees;
+    const prepare = width === 1 ? kernels.prepareValues : kernels.prepareClasses;
     const [tiles, tilesEnd] = [bins.byteOffset, bins.byteOffset + bins.byteLength];
     const out = leaves.byteOffset;
     let count = 0;
@@ -153,8 +146,8 @@ class TreeSums {
         this.addLarge(tree, walk);
         continue;
       }
-      const programEnd = kernel.prepare(root, nodes, count);
-      kernel.find(tiles, tilesEnd, tileBytes, programEnd, out + count * TILE);
+      const programEnd = prepare(root, nodes, count);
+      kernels.findLeaves(tiles, tilesEnd, tileBytes, programEnd, out + count * TILE);
       if (++count === SLOTS) {
         this.addFound(count);
         count = 0;
@@ -164,11 +157,13 @@ class TreeSums {
   }
 
   private addLarge(tree: number, walk: WalkTree): void {
-    const { kernel, walked, scores, values } = this;
+    const { walked, scores, values, scratch } = this;
+    const { width } = this.trees;
     walk(tree, walked);
-    if (kernel.addLeaves) {
+    if (width > 1) {
       const { byteOffset: start, byteLength } = walked;
-      kernel.addLeaves(start, start + byteLength, byteLength, values.byteOffset, scores.byteOffset);
+      const [from, to] = [values.byteOffset, scores.byteOffset];
+      scratch.kernels.addLeaves(start, start + byteLength, byteLength, from, to, width);
       return;
     }
     for (let i = 0; i < walked.length; i++) {
@@ -180,10 +175,12 @@ class TreeSums {
   private addFound(count: number): void {
     const { byteOffset: start, byteLength } = this.scores;
     const leaves = this.leaves.byteOffset;
-    if (this.kernel.addTrees) {
-      this.kernel.addTrees(leaves, count * TILE, start, start + byteLength);
+    const { kernels } = this.scratch;
+    const { width } = this.trees;
+    if (width > 1) {
+      kernels.addTrees(leaves, count * TILE, start, start + byteLength, width);
     } else {
-      addValues(this.kernel as ValueKernel, count, leaves, start, start + byteLength);
+      addValues(kernels, count, leaves, start, start + byteLength);
     }
   }
 
@@ -197,14 +194,14 @@ function tileBytesOf(used: number[]): number {
   return Math.max(1, 2 * used.length) * TILE;
 }
 
-function addValues(kernel: ValueKernel, count: number, leaves: number, sums: number, end: number): void {
+function addValues(kernels: Kernels, count: number, leaves: number, sums: number, end: number): void {
   for (let slot = 0; slot < count;) {
     const [add, trees] =
       count - slot === SLOTS
-        ? [kernel.add16, SLOTS]
+        ? [kernels.addValues16, SLOTS]
         : count - slot >= 4
-          ? [kernel.add4, 4]
-          : [kernel.add1, 1];
+          ? [kernels.addValues4, 4]
+          : [kernels.addValues1, 1];
     add(leaves + slot * TILE, sums, end, LEAF_TABLES + slot * MAX_LEAVES * LEAF_BYTES);
     slot += trees;
   }

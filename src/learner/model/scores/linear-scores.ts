@@ -1,46 +1,44 @@
 import type { EncodedTable } from '../../features/encode';
+import { alignedBytes, openScratch } from '../../kernels/scratch';
 import { addLinearScores, type LinearTables, valueAlong } from '../../linear/linear';
-import { alignedBytes } from '../../wasm/scratch';
-import { classScratch } from '../quick-scorer/class-kernel';
 
-/** Below this many rows JavaScript is faster, because the weights have to be copied first. */
+/** Below this many rows adding them one by one is faster, because the weights have to be copied first. */
 const FEW_ROWS = 100;
 /** Rows scored together, few enough to stay in the processor's cache. */
 const BLOCK = 256;
 
-/** The scores of rows, rows × outputs. Several outputs use SIMD, with the same bits as one by one. */
+/** The scores of rows, rows × outputs. */
 export function linearScores(tables: LinearTables, table: EncodedTable, rows: Int32Array): Float64Array {
   const width = tables.base.length;
   const out = new Float64Array(rows.length * width);
-  if (width < 2 || rows.length < FEW_ROWS || !addTogether(tables, table, rows, out)) {
-    for (let i = 0; i < rows.length; i++) {
-      addLinearScores(tables, table, rows[i], 1, out, i * width);
-    }
+  if (width > 1 && rows.length >= FEW_ROWS) {
+    addTogether(tables, table, rows, out);
+    return out;
+  }
+  for (let i = 0; i < rows.length; i++) {
+    addLinearScores(tables, table, rows[i], 1, out, i * width);
   }
   return out;
 }
 
-/** @returns false, with nothing added, without SIMD */
+/** Of several outputs, to the same bits as row by row. */
 function addTogether(
   { base, at, scores, lines }: LinearTables,
   { columns, numbers }: EncodedTable,
   rows: Int32Array,
   out: Float64Array,
-): boolean {
+): void {
   const width = base.length;
   const used = Array.from(at.keys()).filter((column) => at[column] >= 0);
   const along = lines ? Array.from(lines.columns) : [];
-  const scratch = classScratch(width).open(
+  const scratch = openScratch(
     alignedBytes(scores.byteLength) +
       alignedBytes(used.length * BLOCK * 4) +
       alignedBytes(along.length * width * 8) +
       alignedBytes(along.length * BLOCK * 8) +
       alignedBytes(BLOCK * width * 8),
   );
-  const { functions } = scratch;
-  if (!functions) {
-    return false;
-  }
+  const { kernels } = scratch;
   const cells = scratch.floats(scores.length);
   cells.set(scores);
   const places = scratch.wholes(used.length * BLOCK);
@@ -66,16 +64,15 @@ function addTogether(
       }
     });
     const [cell, factor] = [places.byteOffset, factors.byteOffset];
-    functions.addLeaves(
+    kernels.addLeaves(
       ...([cell, cell + used.length * count * 4, count * 4] as const),
-      ...([cells.byteOffset, sums.byteOffset] as const),
+      ...([cells.byteOffset, sums.byteOffset, width] as const),
     );
-    functions.addTerms(
+    kernels.addTerms(
       ...([factor, factor + along.length * count * 8, count * 8] as const),
-      ...([weights.byteOffset, sums.byteOffset] as const),
+      ...([weights.byteOffset, sums.byteOffset, width] as const),
     );
     out.set(sums.subarray(0, count * width), start * width);
   }
   scratch.close();
-  return true;
 }

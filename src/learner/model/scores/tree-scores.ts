@@ -6,6 +6,8 @@ import { leavesOf, type RowMajor, rowMajor, type Walk, walkOf } from './walk';
 const MIN_BATCH = 8;
 /** From this many rows on QuickScorer is faster. */
 const MIN_LOOK_UP = 100;
+/** Rows that are scored together: what they take of memory is bounded. */
+const STRETCH = 1 << 16;
 
 /** Adds the trees' scores of `rows` to `scores`: rows × width. */
 export function addTreeScores(
@@ -15,10 +17,24 @@ export function addTreeScores(
   width: number,
   scores: Float64Array,
 ): void {
+  for (let from = 0; from < rows.length; from += STRETCH) {
+    const some = rows.subarray(from, from + STRETCH);
+    addStretch(trees, columns, some, width, scores.subarray(from * width, (from + some.length) * width));
+  }
+}
+
+function addStretch(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+): void {
   const finder = new LeafFinder(trees, columns, rows);
   const leaves = new Int32Array(rows.length);
   const walk = (tree: number, own: Int32Array) => finder.leavesOf(tree, own);
-  if (rows.length >= MIN_LOOK_UP && addTreeSums(trees, columns, rows, width, scores, walk)) {
+  if (rows.length >= MIN_LOOK_UP) {
+    addTreeSums(trees, columns, rows, width, scores, walk);
     return;
   }
   for (let tree = 0; tree < trees.roots.length; tree++) {

@@ -90,21 +90,19 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
   const sampleSize = Math.max(1, Math.round(rows.length * rules.rowSample));
   const usable = usableColumns(columns, specs, rows);
   const picked = Math.max(1, Math.ceil(usable.length * rules.columnSample));
-  const space = GrowSpace.open(
-    {
-      columns,
-      specs,
-      tableRows: input.tableRows,
-      width: rules.sketch || 1,
-      outputs: input.objective.width,
-      rows: sampleSize,
-      outOfSample: rows.length - sampleSize + heldOut.length,
-      all: rows,
-      picked,
-      leaves: rules.maxLeaves,
-    },
-    usable,
-  );
+  const space = new GrowSpace({
+    columns,
+    specs,
+    tableRows: input.tableRows,
+    width: rules.sketch || 1,
+    outputs: input.objective.width,
+    rows: sampleSize,
+    outOfSample: rows.length - sampleSize + heldOut.length,
+    all: rows,
+    picked,
+    reached: usable.length,
+    leaves: rules.maxLeaves,
+  });
   try {
     return boostIn(space, input, rules, random, { usable, picked });
   } finally {

@@ -3,8 +3,7 @@ import type { Random } from '../../math/random';
 import type { GrowSpace } from '../histograms/grow-space';
 import { type HistogramLayout, removeRows } from '../histograms/histogram';
 import { trySmallNode } from '../splits/small-node';
-import { MAX_SORTED_ROWS } from '../splits/sorted-lists';
-import { SortedRows } from '../splits/sorted-rows';
+import { MAX_SORTED_ROWS, SortedRows } from '../splits/sorted-rows';
 import { tryCategories, tryOrdered } from '../splits/split-finder';
 import type { SplitCandidate, SplitRules } from '../splits/splits';
 import { isLeft, type TreeBuilder } from '../trees';
@@ -82,15 +81,12 @@ export class Grower {
   /** Kept from tree to tree. */
   private sortedRows: SortedRows | undefined;
 
-  private readonly columns: Uint8Array[];
-
   /** @param width gradients per row: outputs, or random projections of them */
   constructor(
     private readonly specs: ColumnSpec[],
     private readonly width: number,
     private readonly space: GrowSpace,
   ) {
-    this.columns = space.columns;
     this.layout = { columns: [], offsets: new Int32Array(0), stride: width + 1 };
   }
 
@@ -146,7 +142,7 @@ export class Grower {
     let hasCategory = false;
     for (let i = 0; i < picked.length; i++) {
       offsets[i] = size;
-      columns.push(this.columns[picked[i]]);
+      columns.push(this.space.column(picked[i]));
       hasCategory ||= this.specs[picked[i]].category;
       size += this.specs[picked[i]].bins * (this.width + 1);
     }
@@ -160,7 +156,7 @@ export class Grower {
   }
 
   private isSortedBetter(rows: Int32Array): boolean {
-    const tableRows = this.columns[0]?.length ?? 0;
+    const { tableRows } = this.space.size;
     return (
       this.width === 1 &&
       rows.length * 2 >= tableRows &&
@@ -176,8 +172,14 @@ export class Grower {
   }
 
   private makeSortedRows(): SortedRows {
-    const { columns, specs, space } = this;
-    const made = new SortedRows({ columns, specs, tableRows: space.tableRows, picked: space.picked });
+    const { specs, space } = this;
+    const { size } = space;
+    const made = new SortedRows({
+      columns: size.columns,
+      specs,
+      tableRows: size.tableRows,
+      picked: size.picked,
+    });
     space.closeWith(made);
     return made;
   }
@@ -254,7 +256,7 @@ export class Grower {
       return;
     }
     const { best, histogram, sums: totals, start, end } = leaf;
-    const { gathered, gradHess } = this.space;
+    const { gathered } = this.space;
     const node = { rows, start, end, gathered, totals };
     const sampled = rules.nodeColumns < 1;
     const count = this.picked.length;
@@ -269,7 +271,7 @@ export class Grower {
       }
     }
     if (this.sorted && !this.hasCategory && !sampledColumns) {
-      this.sorted.searchAll(leaf, gradHess, rules);
+      this.sorted.searchAll(leaf, rules);
       return;
     }
     for (let k = 0; k < tried; k++) {
@@ -278,7 +280,7 @@ export class Grower {
       const spec = this.specs[column];
       const chance = weak?.[column] === 1 ? this.chance : 0;
       if (this.sorted && !spec.category) {
-        this.sorted.search(i, leaf, gradHess, rules);
+        this.sorted.search(i, leaf, rules);
         continue;
       }
       if (!histogram) {

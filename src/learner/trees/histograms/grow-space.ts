@@ -1,13 +1,8 @@
 import type { ColumnSpec } from '../../features/encode';
+import { alignedBytes, openScratch, type Scratch } from '../../kernels/scratch';
 import type { Random } from '../../math/random';
-import { alignedBytes, ORDINARY, type Scratch } from '../../wasm/scratch';
-import { addRows, type HistogramLayout } from './histogram';
-import { type TreeKernel, treeScratch } from './kernel';
-import { partition } from './partition';
+import type { HistogramLayout } from './histogram';
 import { gridFor, quantise } from './quantise';
-
-/** Gradients and hessians per row for which the kernel can add rows to histograms. */
-const WITH_KERNEL = new Set([2, 3, 6]);
 
 /** What trees are grown from, at most. */
 export interface GrowSize {
@@ -23,18 +18,14 @@ export interface GrowSize {
   outOfSample: number;
   /** What samples are drawn from. */
   all: Int32Array;
-  /** Columns that a tree splits by. */
+  /** Columns that a tree splits by, and that all trees together split by. */
   picked: number;
+  reached: number;
   leaves: number;
 }
 
-/**
- * The arrays that trees are grown in, and the loops over them. In scratch memory of `treeScratch` these are those of the kernel,
- * else those in JavaScript; the result is the same to the bit.
- */
+/** The arrays that trees are grown in, within reach of the kernels, and the loops over them. Must be closed. */
 export class GrowSpace {
-  /** columns × rows: bins. */
-  readonly columns: Uint8Array[];
   readonly sample: Int32Array;
   readonly outOfSample: Int32Array;
   /** rows × (width + 1): a row's gradients, then its hessian. */
@@ -51,34 +42,20 @@ export class GrowSpace {
   private readonly outputs: number;
   private readonly spare: Int32Array;
   private readonly pair: Float64Array;
-  private readonly kernel: TreeKernel | undefined;
   private readonly histogramSize: number;
   private readonly pool: Float64Array[] = [];
   private readonly others: { close(): void }[] = [];
-  readonly tableRows: number;
-  /** Columns that a tree splits by, at most. */
-  readonly picked: number;
+  private readonly scratch: Scratch;
+  /** Bins, by column: those that a tree has split by. */
+  private readonly reached: (Uint8Array | undefined)[];
 
-  private constructor(
-    size: GrowSize,
-    /** Columns that may split: the others need not be within reach of the kernel. */
-    usable: Int32Array,
-    private readonly scratch: Scratch<TreeKernel>,
-  ) {
+  constructor(readonly size: GrowSize) {
     const { width, rows, outOfSample, tableRows } = size;
-    this.tableRows = tableRows;
-    this.picked = size.picked;
+    this.scratch = openScratch(bytesOf(size));
+    const { scratch } = this;
     this.stride = width + 1;
     this.outputs = size.outputs;
-    this.kernel = scratch.functions;
-    this.columns = size.columns;
-    if (this.kernel) {
-      this.columns = size.columns.slice();
-      for (const column of usable) {
-        this.columns[column] = scratch.bytes(tableRows);
-        this.columns[column].set(size.columns[column]);
-      }
-    }
+    this.reached = size.columns.map(() => undefined);
     this.sample = scratch.wholes(rows);
     // One spare element: each drawn row is written before it is known whether it belongs there.
     this.outOfSample = scratch.wholes(outOfSample + 1).subarray(0, outOfSample);
@@ -94,29 +71,6 @@ export class GrowSpace {
     this.histogramSize = histogramLength(size);
   }
 
-  /** In the kernel's memory if that is available. Must be closed. */
-  static open(size: GrowSize, usable: Int32Array): GrowSpace {
-    const { width, rows, outOfSample, tableRows } = size;
-    const bytes =
-      usable.length * alignedBytes(tableRows) +
-      alignedBytes(rows * 4) +
-      alignedBytes((outOfSample + 1) * 4) +
-      alignedBytes(size.all.length * 4) +
-      alignedBytes(16) +
-      alignedBytes(Math.max(rows, outOfSample) * 4) +
-      alignedBytes(tableRows * (width + 1) * 8) +
-      alignedBytes(tableRows * size.outputs * 8) +
-      alignedBytes(rows * (width + 1) * 8) +
-      alignedBytes(256) +
-      alignedBytes(16) +
-      size.leaves * alignedBytes(histogramLength(size) * 8);
-    return new GrowSpace(size, usable, treeScratch.open(bytes));
-  }
-
-  static ordinary(size: GrowSize): GrowSpace {
-    return new GrowSpace(size, new Int32Array(0), ORDINARY);
-  }
-
   close(): void {
     this.scratch.close();
     this.others.forEach((one) => one.close());
@@ -127,15 +81,23 @@ export class GrowSpace {
     this.others.push(other);
   }
 
+  /** The bins of a column, copied into reach of the kernels when they are first asked for. */
+  column(index: number): Uint8Array {
+    const known = this.reached[index];
+    if (known) {
+      return known;
+    }
+    const bins = this.scratch.bytes(this.size.tableRows);
+    bins.set(this.size.columns[index]);
+    this.reached[index] = bins;
+    return bins;
+  }
+
   /** Draws a sample of all rows; the others are the first of `outOfSample`. Both keep the order. */
   draw(random: Random): void {
-    const { kernel, state, all, sample, outOfSample } = this;
-    if (!kernel || all.length < sample.length) {
-      random.divide(all, sample, outOfSample);
-      return;
-    }
+    const { scratch, state, all, sample, outOfSample } = this;
     random.lend(state, () =>
-      kernel.divide(
+      scratch.kernels.drawRows(
         state.byteOffset,
         all.byteOffset,
         all.length,
@@ -157,16 +119,17 @@ export class GrowSpace {
 
   /** As `quantise`, of the rows of the sample. */
   quantise(): void {
-    const { kernel, stride, gradHess, sample } = this;
-    if (!kernel || stride !== 2) {
+    const { stride, gradHess, sample } = this;
+    if (stride !== 2) {
       quantise(gradHess, sample, stride);
       return;
     }
+    const { kernels } = this.scratch;
     const first = sample.byteOffset;
     const last = first + sample.byteLength;
-    const grid = gridFor(kernel.largest(first, last, gradHess.byteOffset));
+    const grid = gridFor(kernels.largest(first, last, gradHess.byteOffset));
     if (grid !== undefined) {
-      kernel.round(first, last, gradHess.byteOffset, grid);
+      kernels.roundToGrid(first, last, gradHess.byteOffset, grid);
     }
   }
 
@@ -183,12 +146,8 @@ export class GrowSpace {
 
   /** Adds `rows[start … end - 1]` to a histogram. */
   addRows(sums: Float64Array, layout: HistogramLayout, rows: Int32Array, start: number, end: number): void {
-    const { kernel, stride } = this;
-    if (!kernel || !WITH_KERNEL.has(stride)) {
-      this.gather(rows, start, end);
-      addRows(sums, layout, rows.subarray(start, end), this.gathered);
-      return;
-    }
+    const { stride } = this;
+    const { kernels } = this.scratch;
     const { columns, offsets } = layout;
     const first = rows.byteOffset + start * 4;
     const last = rows.byteOffset + end * 4;
@@ -197,7 +156,7 @@ export class GrowSpace {
     const sumsOf = (i: number) => sums.byteOffset + offsets[i] * 8;
     let i = 0;
     for (; stride === 2 && i + 3 < columns.length; i += 4) {
-      kernel.addFour(
+      kernels.addFour(
         first,
         last,
         gradHess,
@@ -211,35 +170,35 @@ export class GrowSpace {
         sumsOf(i + 3),
       );
     }
-    const addTwo = stride === 2 ? kernel.addTwo : kernel.addTwoOfThree;
-    for (; stride !== 6 && i + 1 < columns.length; i += 2) {
+    const addTwo = stride === 2 ? kernels.addTwo : kernels.addTwoOfThree;
+    for (; stride <= 3 && i + 1 < columns.length; i += 2) {
       addTwo(first, last, gradHess, binsOf(i), binsOf(i + 1), sumsOf(i), sumsOf(i + 1));
     }
-    const addOne = stride === 2 ? kernel.addOne : stride === 3 ? kernel.addOneOfThree : kernel.addSix;
     for (; i < columns.length; i++) {
-      addOne(first, last, gradHess, binsOf(i), sumsOf(i));
+      if (stride > 3) {
+        kernels.addSeveral(first, last, gradHess, binsOf(i), sumsOf(i), stride * 8);
+      } else {
+        const addOne = stride === 2 ? kernels.addOne : kernels.addOneOfThree;
+        addOne(first, last, gradHess, binsOf(i), sumsOf(i));
+      }
     }
   }
 
   /** Takes one histogram, of so many numbers, away from another. */
   takeAway(from: Float64Array, histogram: Float64Array, length: number): void {
-    if (this.kernel) {
-      // By pairs: of an odd number of them what fills up the last one has no meaning.
-      this.kernel.takeAway(from.byteOffset, from.byteOffset + length * 8, histogram.byteOffset);
-      return;
-    }
-    for (let i = 0; i < length; i++) {
-      from[i] -= histogram[i];
-    }
+    // By pairs: of an odd number of them what fills up the last one has no meaning.
+    const { byteOffset } = from;
+    this.scratch.kernels.takeAway(byteOffset, byteOffset + length * 8, histogram.byteOffset);
   }
 
   /** Adds the gradients and hessians of `rows[start … end - 1]` to `sums`. */
   addAll(sums: Float64Array, rows: Int32Array, start: number, end: number): void {
-    const { stride, gradHess, pair, kernel } = this;
-    if (kernel && stride === 2) {
+    const { stride, gradHess, pair } = this;
+    if (stride === 2) {
       pair.set(sums);
       const { byteOffset } = rows;
-      kernel.addAll(byteOffset + start * 4, byteOffset + end * 4, gradHess.byteOffset, pair.byteOffset);
+      const [first, last] = [byteOffset + start * 4, byteOffset + end * 4];
+      this.scratch.kernels.addAll(first, last, gradHess.byteOffset, pair.byteOffset);
       sums.set(pair);
       return;
     }
@@ -253,27 +212,18 @@ export class GrowSpace {
 
   /** Adds a value to the scores of `rows[start … end - 1]`, of one output. */
   addToScores(output: number, rows: Int32Array, start: number, end: number, value: number): void {
-    const { kernel, scores, outputs } = this;
-    if (kernel) {
-      const { byteOffset } = rows;
-      const at = scores.byteOffset + output * 8;
-      kernel.addToScores(byteOffset + start * 4, byteOffset + end * 4, at, outputs * 8, value);
-      return;
-    }
-    for (let i = start; i < end; i++) {
-      scores[rows[i] * outputs + output] += value;
-    }
+    const { scratch, scores, outputs } = this;
+    const { byteOffset } = rows;
+    const at = scores.byteOffset + output * 8;
+    scratch.kernels.addToScores(byteOffset + start * 4, byteOffset + end * 4, at, outputs * 8, value);
   }
 
   /** Divides `rows[start … end - 1]` by `goesLeft`; where those that go right begin. */
   partition(column: number, rows: Int32Array, start: number, end: number): number {
-    const { kernel, goesLeft, spare } = this;
-    const bins = this.columns[column];
-    if (!kernel) {
-      return partition(goesLeft, bins, rows, start, end, spare);
-    }
+    const { scratch, goesLeft, spare } = this;
+    const bins = this.column(column);
     const { byteOffset } = rows;
-    const middle = kernel.partition(
+    const middle = scratch.kernels.partition(
       byteOffset + start * 4,
       byteOffset + end * 4,
       bins.byteOffset,
@@ -282,6 +232,25 @@ export class GrowSpace {
     );
     return (middle - byteOffset) / 4;
   }
+}
+
+/** Of all arrays, and of as many histograms as a tree has leaves. */
+function bytesOf(size: GrowSize): number {
+  const { width, rows, outOfSample, tableRows } = size;
+  return (
+    size.reached * alignedBytes(tableRows) +
+    alignedBytes(rows * 4) +
+    alignedBytes((outOfSample + 1) * 4) +
+    alignedBytes(size.all.length * 4) +
+    alignedBytes(16) +
+    alignedBytes(Math.max(rows, outOfSample) * 4) +
+    alignedBytes(tableRows * (width + 1) * 8) +
+    alignedBytes(tableRows * size.outputs * 8) +
+    alignedBytes(rows * (width + 1) * 8) +
+    alignedBytes(256) +
+    alignedBytes(16) +
+    size.leaves * alignedBytes(histogramLength(size) * 8)
+  );
 }
 
 /** Numbers of the longest histogram. */

@@ -10,30 +10,6 @@ interface SumInput {
   readonly width: number;
 }
 
-/** Finds the lowest and the highest bin of rows in a column, and whether some lack a value. */
-export function binRange(
-  list: Int32Array,
-  bins: Uint8Array,
-  start: number,
-  end: number,
-  out: { low: number; high: number; hasMissing: boolean },
-): void {
-  let low = 256;
-  let high = 0;
-  let missing = 0;
-  for (let i = start; i < end; i++) {
-    const bin = bins[list[i]];
-    // Branch-free: missing values (bin 0) count as 256 for the minimum.
-    const known = ((bin - 1) & 255) + 1;
-    low = known < low ? known : low;
-    high = bin > high ? bin : high;
-    missing += bin === 0 ? 1 : 0;
-  }
-  out.low = low;
-  out.high = high;
-  out.hasMissing = missing > 0 && missing < end - start;
-}
-
 /** Sums the rows that go left by split `i` of an ordered column. */
 export function sumBelow(
   { list, values, codes, counts, sums, width }: SumInput,

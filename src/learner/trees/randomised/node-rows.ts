@@ -1,8 +1,8 @@
 import type { ColumnSpec } from '../../features/encode';
-import { alignedBytes, ORDINARY, type Scratch } from '../../wasm/scratch';
+import { BLOCK, MOST_COUNTED, SUMMED } from '../../kernels/layout';
+import { alignedBytes, openScratch, type Scratch } from '../../kernels/scratch';
 import { isLeft, type Split, type Trees } from '../trees';
-import { binRange, sumBelow, sumOfSet } from './left-sums';
-import { BLOCK, MOST_COUNTED, type NodeRowsKernel, nodeRowsScratch, SUMMED } from './node-rows-kernel';
+import { sumBelow, sumOfSet } from './left-sums';
 
 export interface NodeRowsInput {
   columns: Uint8Array[];
@@ -28,14 +28,10 @@ export interface BinRange {
   hasMissing: boolean;
 }
 
-/** With more, adding up sixteen counts per class at each node takes longer than it saves; codes must fit in a byte. */
+/** With more, adding up sixteen counts per class at each node takes longer than it saves; their codes must fit in a byte. */
 const MOST_CLASSES = 64;
 
-/**
- * The rows of a tree, ordered so that each node's are one stretch, and sums over those that a split sends left. Integer
- * sums are exact and those of values are added row by row, so the kernel gives the same bits as the plain loops. Must be
- * closed.
- */
+/** The rows of a tree, ordered so that each node's are one stretch, and sums over those that a split sends left. Must be closed. */
 export class NodeRows {
   /** The rows; those of a node are at `start … end - 1`. */
   readonly list: Int32Array;
@@ -49,14 +45,13 @@ export class NodeRows {
   readonly width: number;
 
   private readonly spare: Int32Array;
-  private readonly scratch: Scratch<NodeRowsKernel>;
-  private readonly kernel: NodeRowsKernel | undefined;
+  private readonly scratch: Scratch;
   /** Blocks of sixteen columns; a row of the table has `stride` bytes. */
   private readonly blocks: number;
   private readonly stride: number;
   private readonly bins: Uint8Array;
   private readonly range: BinRange = { low: 0, high: 0, hasMissing: false };
-  /** By block, what the kernel's `rangeOf` found, and the node that it is of. */
+  /** By block, what `rangeOf` of the kernels found, and the node that it is of. */
   private readonly ranges: Uint8Array;
   private readonly rangedNode: Int32Array;
   /** By block, its first split of those that are summed, and by split, the next one of the same block; -1: none. */
@@ -93,9 +88,8 @@ export class NodeRows {
       this.blocks * 3 * BLOCK +
       3 * BLOCK +
       ofLeft;
-    this.scratch = classes <= MOST_CLASSES ? nodeRowsScratch.open(bytes) : ORDINARY;
+    this.scratch = openScratch(bytes);
     const { scratch } = this;
-    this.kernel = scratch.functions;
     this.list = scratch.wholes(rows.length);
     this.list.set(rows);
     this.spare = scratch.wholes(rows.length);
@@ -108,7 +102,7 @@ export class NodeRows {
         this.values[row] = target[row] - base;
       }
     }
-    this.bins = scratch.bytes(this.kernel ? tableRows * this.stride : 0);
+    this.bins = scratch.bytes(tableRows * this.stride);
     this.ranges = scratch.bytes(this.blocks * 3 * BLOCK);
     this.sides = scratch.bytes(3 * BLOCK);
     this.leftSums = scratch.numbers(ofLeft / 8);
@@ -117,13 +111,11 @@ export class NodeRows {
       this.leftSums.byteOffset + (classes > 0 ? 0 : SUMMED * 8),
       Math.max(1, classes) * BLOCK,
     );
-    if (this.kernel) {
-      columns.forEach((own, column) => {
-        for (let row = 0, at = column; row < tableRows; row++, at += this.stride) {
-          this.bins[at] = own[row];
-        }
-      });
-    }
+    columns.forEach((own, column) => {
+      for (let row = 0, at = column; row < tableRows; row++, at += this.stride) {
+        this.bins[at] = own[row];
+      }
+    });
   }
 
   close(): void {
@@ -137,16 +129,12 @@ export class NodeRows {
 
   /** The bins of the node's rows in an ordered column; valid until the next call. */
   rangeOf(column: number, start: number, end: number): BinRange {
-    const { kernel, list, range, ranges, bins, stride, node } = this;
-    if (kernel === undefined) {
-      binRange(list, this.input.columns[column], start, end, range);
-      return range;
-    }
+    const { scratch, list, range, ranges, bins, stride, node } = this;
     const block = column >> 4;
     const out = block * 3 * BLOCK;
     if (this.rangedNode[block] !== node) {
       this.rangedNode[block] = node;
-      kernel.rangeOf(
+      scratch.kernels.rangeOf(
         list.byteOffset + start * 4,
         list.byteOffset + end * 4,
         bins.byteOffset + block * BLOCK,
@@ -163,28 +151,23 @@ export class NodeRows {
 
   /** Finds `counts` and `sums` of the first `tried` splits. */
   sumLeft(splits: Split[], tried: number, start: number, end: number): void {
-    if (this.kernel) {
-      this.sumInKernel(this.kernel, splits, tried, start, end);
+    const { columns, specs, classes } = this.input;
+    const isCounted = classes > MOST_CLASSES;
+    if (!isCounted) {
+      this.sumByBlock(splits, tried, start, end);
     }
-    const { columns, specs } = this.input;
     for (let i = 0; i < tried; i++) {
       const { column, set } = splits[i];
       if (set) {
         sumOfSet(this, columns[column], specs[column].bins, set, i, start, end);
-      } else if (!this.kernel) {
+      } else if (isCounted) {
         sumBelow(this, columns[column], splits[i], i, start, end);
       }
     }
   }
 
   /** Splits of ordered columns, those of a block together. */
-  private sumInKernel(
-    kernel: NodeRowsKernel,
-    splits: Split[],
-    tried: number,
-    start: number,
-    end: number,
-  ): void {
+  private sumByBlock(splits: Split[], tried: number, start: number, end: number): void {
     const { firstOf, nextOf } = this;
     const most = this.codes.length > 0 ? BLOCK : SUMMED;
     this.listByBlock(splits, tried);
@@ -196,12 +179,12 @@ export class NodeRows {
       let count = 0;
       for (let own = i; own >= 0; own = nextOf[own]) {
         if (count === most) {
-          this.sumTogether(kernel, block, count, start, end);
+          this.sumTogether(block, count, start, end);
           count = 0;
         }
         this.take(splits[own], own, count++);
       }
-      this.sumTogether(kernel, block, count, start, end);
+      this.sumTogether(block, count, start, end);
     }
   }
 
@@ -230,16 +213,11 @@ export class NodeRows {
     this.together[place] = i;
   }
 
-  /** The splits of `together`, in the kernel. */
-  private sumTogether(
-    kernel: NodeRowsKernel,
-    block: number,
-    splits: number,
-    start: number,
-    end: number,
-  ): void {
+  /** The splits of `together`. */
+  private sumTogether(block: number, splits: number, start: number, end: number): void {
     const { list, bins, stride, sides, together, values, codes, counts, sums, width } = this;
     const { leftSums, leftCounts } = this;
+    const { kernels } = this.scratch;
     const from = bins.byteOffset + block * BLOCK;
     for (let i = 0; i < splits; i++) {
       counts[together[i]] = 0;
@@ -250,14 +228,22 @@ export class NodeRows {
       const first = list.byteOffset + at * 4;
       const last = list.byteOffset + Math.min(end, at + MOST_COUNTED) * 4;
       if (codes.length === 0) {
-        kernel.sumValues(first, last, from, stride, sides.byteOffset, values.byteOffset, leftSums.byteOffset);
+        kernels.sumValues(
+          first,
+          last,
+          from,
+          stride,
+          sides.byteOffset,
+          values.byteOffset,
+          leftSums.byteOffset,
+        );
         for (let i = 0; i < splits; i++) {
           counts[together[i]] += leftCounts[i];
         }
         continue;
       }
       const { byteOffset } = leftCounts;
-      kernel.countClasses(
+      kernels.countClasses(
         first,
         last,
         from,
@@ -290,10 +276,10 @@ export class NodeRows {
    * @returns the first of the others
    */
   divide(trees: Trees, node: number, { column, bin, missingLeft, set }: Split, start: number, end: number) {
-    const { kernel, list, spare } = this;
-    if (kernel && set === undefined) {
+    const { scratch, list, spare } = this;
+    if (set === undefined) {
       const first = missingLeft ? 0 : 1;
-      const middle = kernel.divide(
+      const middle = scratch.kernels.divideNode(
         list.byteOffset + start * 4,
         list.byteOffset + end * 4,
         spare.byteOffset,

@@ -1,6 +1,6 @@
 import type { ColumnSpec } from '../../features/encode';
+import { closing } from '../../kernels/scratch';
 import type { Random } from '../../math/random';
-import { closing } from '../../wasm/scratch';
 import { type Split, TreeBuilder, type Trees } from '../trees';
 import { NodeRows } from './node-rows';
 import { RandomSplits } from './random-splits';

@@ -1,16 +1,16 @@
 import type { ColumnSpec } from '../../features/encode';
-import { alignedBytes, type Scratch } from '../../wasm/scratch';
-import { FOUND, type SortedKernel, sortedScratch } from './sorted-kernel';
 import {
-  copyMarked,
-  divideList,
-  keep,
-  keyOf,
-  searchPlain,
-  searchSorted,
-  type SortedNode,
-} from './sorted-lists';
-import type { SplitRules } from './splits';
+  FOUND_BIN,
+  FOUND_BYTES,
+  FOUND_GAIN,
+  FOUND_HESSIAN,
+  FOUND_LIST,
+  FOUND_MISSING,
+  FOUND_WITH_MISSING,
+  ROW_BITS,
+} from '../../kernels/layout';
+import { alignedBytes, openScratch, type Scratch } from '../../kernels/scratch';
+import type { SplitCandidate, SplitRules } from './splits';
 
 /*
  * Splits of ordered columns from the rows in the order of their bins (J. Shafer et al., SPRINT, 1996), for tables with
@@ -19,6 +19,18 @@ import type { SplitRules } from './splits';
  * are those that a histogram gives. There are two sets of lists: dividing a node copies its stretch to the other one, so
  * a node of odd depth has its rows in the second.
  */
+
+/** Most rows of a table: a key is a bin and a row in one number. */
+export const MAX_SORTED_ROWS = 2 ** ROW_BITS;
+
+/** A node of a tree: the stretch `start … end - 1` of every list, and its sums of gradients and hessians. */
+interface SortedNode {
+  depth: number;
+  start: number;
+  end: number;
+  sums: Float64Array;
+  best: SplitCandidate;
+}
 
 /** What is searched for splits. */
 export interface SortedTable {
@@ -29,16 +41,15 @@ export interface SortedTable {
   picked: number;
 }
 
-/** The kernel reads a key behind the last one. */
-const SPARE_KEYS = 2;
+/** Each key is written before it is known whether its row is in the tree. */
+const SPARE_KEYS = 1;
 
 /** For each ordered column of a tree, its rows in the order of their bins. Must be closed. */
 export class SortedRows {
   private readonly columns: Uint8Array[];
   private readonly specs: ColumnSpec[];
   private readonly tableRows: number;
-  private readonly scratch: Scratch<SortedKernel>;
-  private readonly kernel: SortedKernel | undefined;
+  private readonly scratch: Scratch;
   /** By column: all rows of the table. Made on first use. */
   private readonly all: (Int32Array | undefined)[];
   private readonly marks: Uint8Array;
@@ -46,7 +57,7 @@ export class SortedRows {
   private readonly lists: [Int32Array[], Int32Array[]] = [[], []];
   /** Distance of a list to the next one, in bytes. */
   private readonly stride: number;
-  /** For the kernel: per row of the table its gradient, or its gradient and its hessian. */
+  /** Per row of the table its gradient, or its gradient and its hessian. */
   private readonly gradients: Float64Array;
   private readonly found: Int32Array;
   private readonly foundNumbers: Float64Array;
@@ -64,13 +75,12 @@ export class SortedRows {
     this.tableRows = tableRows;
     const keys = tableRows + SPARE_KEYS;
     this.stride = alignedBytes(keys * 4);
-    this.scratch = sortedScratch.open(
+    this.scratch = openScratch(
       (2 * picked + columns.length) * this.stride +
         3 * alignedBytes(tableRows * 16) +
-        alignedBytes(FOUND.words * 4),
+        alignedBytes(FOUND_BYTES),
     );
     const { scratch } = this;
-    this.kernel = scratch.functions;
     this.all = columns.map(() => undefined);
     this.marks = scratch.bytes(tableRows);
     for (const lists of this.lists) {
@@ -78,11 +88,9 @@ export class SortedRows {
         lists.push(scratch.wholes(keys));
       }
     }
-    // Keys past a tree's last one must be valid rows too, whatever the memory held before.
-    this.lists.flat().forEach((list) => list.fill(0));
     this.gradients = scratch.numbers(tableRows * 2);
-    this.foundNumbers = scratch.numbers(FOUND.words / 2);
-    this.found = new Int32Array(this.foundNumbers.buffer, this.foundNumbers.byteOffset, FOUND.words);
+    this.foundNumbers = scratch.numbers(FOUND_BYTES / 8);
+    this.found = new Int32Array(this.foundNumbers.buffer, this.foundNumbers.byteOffset, FOUND_BYTES / 4);
     this.listOf = new Int32Array(picked);
     this.ordered = new Int32Array(picked);
   }
@@ -93,7 +101,7 @@ export class SortedRows {
 
   /** Begins a tree of these rows, by columns of which categories have no list. */
   begin(picked: Int32Array, rows: Int32Array, gradHess: Float64Array): void {
-    const { marks, kernel } = this;
+    const { marks, scratch } = this;
     marks.fill(0);
     let ones = 0;
     for (let i = 0; i < rows.length; i++) {
@@ -101,9 +109,7 @@ export class SortedRows {
       ones += gradHess[rows[i] * 2 + 1] === 1 ? 1 : 0;
     }
     this.isPlain = ones === rows.length;
-    if (kernel) {
-      this.copyGradients(rows, gradHess);
-    }
+    this.copyGradients(rows, gradHess);
     this.orderedCount = 0;
     for (let i = 0; i < picked.length; i++) {
       const column = picked[i];
@@ -115,17 +121,9 @@ export class SortedRows {
       const list = this.orderedCount++;
       this.listOf[i] = list;
       this.ordered[list] = column;
-      const to = this.lists[0][list];
-      if (kernel) {
-        kernel.copyMarked(
-          keys.byteOffset,
-          keys.byteOffset + keys.byteLength,
-          marks.byteOffset,
-          to.byteOffset,
-        );
-      } else {
-        copyMarked(keys, marks, to);
-      }
+      const { byteOffset } = keys;
+      const to = this.lists[0][list].byteOffset;
+      scratch.kernels.copyMarked(byteOffset, byteOffset + keys.byteLength, marks.byteOffset, to);
     }
   }
 
@@ -141,44 +139,28 @@ export class SortedRows {
   }
 
   /** Improves `best` of a node by the splits of the i-th picked column. */
-  search(i: number, node: SortedNode, gradHess: Float64Array, rules: SplitRules): void {
-    this.searchLists(this.listOf[i], this.listOf[i] + 1, node, gradHess, rules);
+  search(i: number, node: SortedNode, rules: SplitRules): void {
+    this.searchLists(this.listOf[i], this.listOf[i] + 1, node, rules);
   }
 
   /** The same by all columns that are not categories, one after the other. */
-  searchAll(node: SortedNode, gradHess: Float64Array, rules: SplitRules): void {
-    this.searchLists(0, this.orderedCount, node, gradHess, rules);
+  searchAll(node: SortedNode, rules: SplitRules): void {
+    this.searchLists(0, this.orderedCount, node, rules);
   }
 
   private searchLists(
     from: number,
-    end: number,
-    node: SortedNode,
-    gradHess: Float64Array,
-    rules: SplitRules,
-  ): void {
-    const lists = this.lists[node.depth & 1];
-    if (this.kernel && from < end) {
-      this.searchInKernel(this.kernel, lists[from], from, end, node, rules);
-      return;
-    }
-    const search = this.isPlain ? searchPlain : searchSorted;
-    for (let list = from; list < end; list++) {
-      search(lists[list], node, gradHess, this.ordered[list], rules);
-    }
-  }
-
-  private searchInKernel(
-    kernel: SortedKernel,
-    { byteOffset }: Int32Array,
-    from: number,
     endOfLists: number,
-    { start, end, sums, best }: SortedNode,
+    { depth, start, end, sums, best }: SortedNode,
     { lambda, minHessian, minGain }: SplitRules,
   ): void {
-    const { stride, isPlain, gradients, found, foundNumbers } = this;
-    const search = isPlain ? kernel.searchPlain : kernel.searchSorted;
+    if (from === endOfLists) {
+      return;
+    }
+    const { stride, isPlain, gradients, found, foundNumbers, scratch } = this;
+    const search = isPlain ? scratch.kernels.searchPlain : scratch.kernels.searchSorted;
     const totalHessian = isPlain ? end - start : sums[1];
+    const { byteOffset } = this.lists[depth & 1][from];
     search(
       byteOffset,
       stride,
@@ -194,19 +176,18 @@ export class SortedRows {
       minGain,
       best.gain,
     );
-    const list = found[FOUND.list];
+    const list = found[FOUND_LIST / 4];
     if (list < 0) {
       return;
     }
-    keep(
-      best,
-      this.ordered[from + list],
-      found[FOUND.bin],
-      foundNumbers[FOUND.gain / 2],
-      foundNumbers[FOUND.missing / 2] > 0
-        ? found[FOUND.withMissing] === 1
-        : foundNumbers[FOUND.hessian / 2] * 2 >= totalHessian,
-    );
+    best.gain = foundNumbers[FOUND_GAIN / 8];
+    best.column = this.ordered[from + list];
+    best.bin = found[FOUND_BIN / 4];
+    best.missingLeft =
+      foundNumbers[FOUND_MISSING / 8] > 0
+        ? found[FOUND_WITH_MISSING / 4] === 1
+        : foundNumbers[FOUND_HESSIAN / 8] * 2 >= totalHessian;
+    best.set = undefined;
   }
 
   /** Divides every list as the rows of a node were divided: those at `start … middle - 1` went left. */
@@ -215,32 +196,24 @@ export class SortedRows {
     { depth, start, end }: { depth: number; start: number; end: number },
     middle: number,
   ): void {
-    const { marks, kernel, orderedCount, stride } = this;
+    const { marks, scratch, orderedCount, stride } = this;
     if (orderedCount === 0) {
       return;
     }
     for (let i = start; i < end; i++) {
       marks[rows[i]] = i < middle ? 1 : 0;
     }
-    const from = this.lists[depth & 1];
-    const to = this.lists[(depth + 1) & 1];
-    if (kernel) {
-      const { byteOffset } = from[0];
-      kernel.divideLists(
-        byteOffset,
-        to[0].byteOffset,
-        stride,
-        byteOffset + orderedCount * stride,
-        marks.byteOffset,
-        start * 4,
-        middle * 4,
-        end * 4,
-      );
-      return;
-    }
-    for (let i = 0; i < orderedCount; i++) {
-      divideList(from[i], to[i], marks, start, middle, end);
-    }
+    const from = this.lists[depth & 1][0].byteOffset;
+    scratch.kernels.divideLists(
+      from,
+      this.lists[(depth + 1) & 1][0].byteOffset,
+      stride,
+      from + orderedCount * stride,
+      marks.byteOffset,
+      start * 4,
+      middle * 4,
+      end * 4,
+    );
   }
 
   /** A counting sort. */
@@ -255,7 +228,7 @@ export class SortedRows {
     }
     const keys = this.scratch.wholes(this.tableRows);
     for (let row = 0; row < keys.length; row++) {
-      keys[places[bins[row]]++] = keyOf(bins[row], row);
+      keys[places[bins[row]]++] = (bins[row] << ROW_BITS) | row;
     }
     return keys;
   }

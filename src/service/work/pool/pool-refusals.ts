@@ -83,6 +83,8 @@ export function isOutOfMemory(error: unknown): boolean {
     code === 'ERR_WORKER_OUT_OF_MEMORY' ||
     code === 'ERR_STRING_TOO_LONG' ||
     (error instanceof RangeError &&
-      /allocation failed|maximum size exceeded|Invalid .*length/i.test(error.message))
+      /allocation failed|could not allocate memory|unable to grow|upper bound|maximum size exceeded|Invalid .*length/i.test(
+        error.message,
+      ))
   );
 }

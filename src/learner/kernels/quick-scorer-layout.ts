@@ -1,6 +1,6 @@
 /*
- * Where the functions of `kernel.ts` find and leave things. Their memory begins with this scratch area; the arrays of
- * `TreeSums` follow.
+ * Where the kernels of QuickScorer find and leave things, in bytes; both compilers read this file, so it holds numbers
+ * alone. Their memory begins with this scratch area; the arrays of `TreeSums` follow.
  */
 
 /** Most leaves of a tree: each is a bit of a set. */
@@ -21,12 +21,12 @@ export const CHUNK_BYTES = 24;
 /** Eight leaves of a program: those removed from all rows, the end of its ordered steps, the end of its chunks. */
 export const PLANE_BYTES = 12;
 
-const PLANES = MAX_LEAVES / 8;
-const BRANCHES = MAX_LEAVES - 1;
-const BINS = 256;
-const programBytes = PLANES * (PLANE_BYTES + BRANCHES * Math.max(ORDERED_BYTES, (BINS / 16) * CHUNK_BYTES));
+const PLANES = 4;
+const BRANCHES = 31;
+/** Of a branch on categories in a plane, which takes more than one on an ordered column: sixteen chunks. */
+const BRANCH_BYTES = 384;
 
-/** The header: addresses of arrays, see `ARRAYS`. */
+/** The header: addresses of arrays, at `ARRAY_…`. */
 export const TREE_ARRAYS_BYTES = 64;
 
 /** Addresses. */
@@ -37,17 +37,15 @@ export const FIRSTS = COUNTS + 2 * MAX_LEAVES;
 export const ORDERED = FIRSTS + 2 * MAX_LEAVES;
 export const CATEGORIES = ORDERED + BRANCHES * ORDERED_BYTES;
 export const PROGRAM = CATEGORIES + BRANCHES * CATEGORIES_BYTES;
-export const SCRATCH_BYTES = PROGRAM + programBytes;
+export const SCRATCH_BYTES = PROGRAM + PLANES * (PLANE_BYTES + BRANCHES * BRANCH_BYTES);
 
-/** Offsets in the header of the addresses of these arrays: those of `Trees`, then two per column. */
-export const ARRAYS = {
-  feature: 0,
-  bin: 4,
-  flags: 8,
-  left: 12,
-  setAt: 16,
-  sets: 20,
-  values: 24,
-  offsets: 28,
-  highest: 32,
-};
+/** Offsets in the header of the addresses of the arrays of `Trees`, then of two per column. */
+export const ARRAY_FEATURE = 0;
+export const ARRAY_BIN = 4;
+export const ARRAY_FLAGS = 8;
+export const ARRAY_LEFT = 12;
+export const ARRAY_SET_AT = 16;
+export const ARRAY_SETS = 20;
+export const ARRAY_VALUES = 24;
+export const ARRAY_OFFSETS = 28;
+export const ARRAY_HIGHEST = 32;

@@ -1,0 +1,512 @@
+/*
+ * What `*.as.ts` export. Parameters without a note are addresses or lengths in bytes; where one array is given as a range,
+ * the second address is behind its last element. Rows are given as addresses of their indices.
+ */
+
+type AddColumn = (rows: number, end: number, gradHess: number, bins: number, sums: number) => void;
+type AddTwoColumns = (
+  rows: number,
+  end: number,
+  gradHess: number,
+  bins0: number,
+  bins1: number,
+  sums0: number,
+  sums1: number,
+) => void;
+
+/** Of boosted trees: `boosting.as.ts`. `gradHess` covers the whole table. */
+export interface BoostingKernels {
+  /** Adds each row's gradient and hessian to its bin of four columns. */
+  addFour(
+    rows: number,
+    end: number,
+    gradHess: number,
+    bins0: number,
+    bins1: number,
+    bins2: number,
+    bins3: number,
+    sums0: number,
+    sums1: number,
+    sums2: number,
+    sums3: number,
+  ): void;
+  /** The same for two columns, and for one. */
+  addTwo: AddTwoColumns;
+  addOne: AddColumn;
+  /** The same for two columns, and for one, if a row has two gradients besides its hessian. */
+  addTwoOfThree: AddTwoColumns;
+  addOneOfThree: AddColumn;
+  /** The same for one column, if a row has more gradients. `stride`: bytes of its gradients and hessian. */
+  addSeveral(rows: number, end: number, gradHess: number, bins: number, sums: number, stride: number): void;
+  /** Adds a value to one score of each row. `width`: bytes of a row's scores. */
+  addToScores(rows: number, end: number, scores: number, width: number, value: number): void;
+  /** The largest absolute value of all rows' pairs; NaN if one is not finite. */
+  largest(rows: number, end: number, gradHess: number): number;
+  /** Rounds the pair of each row by adding and subtracting a number. */
+  roundToGrid(rows: number, end: number, gradHess: number, grid: number): void;
+  /** Adds each row's pair to one pair of sums. */
+  addAll(rows: number, end: number, gradHess: number, sums: number): void;
+  /** Subtracts pairs from those at `sums … end`. */
+  takeAway(sums: number, end: number, others: number): void;
+  /**
+   * Stable partition of rows: those that go left first.
+   *
+   * @param bins the bin of every row of the table
+   * @param goesLeft per bin, 1 if it goes left, else 0
+   * @param spare for as many rows
+   * @returns the address where the rows that go right begin
+   */
+  partition(rows: number, end: number, bins: number, goesLeft: number, spare: number): number;
+  /**
+   * As `Random.divide`.
+   *
+   * @param state as `Random.lend` lends it
+   * @param count of the values; `wanted` of them are chosen
+   */
+  drawRows(state: number, values: number, count: number, wanted: number, chosen: number, rest: number): void;
+}
+
+/**
+ * @param start of the node in each list, as `end`
+ * @param gradients per row of the table its gradient, and its hessian where they differ
+ * @param found where the best split goes: see `FOUND_LIST`
+ * @param total gradient of the node
+ * @param totalHessian its hessian, or its rows
+ * @param gain of the best split so far
+ */
+type Search = (
+  lists: number,
+  stride: number,
+  endOfLists: number,
+  start: number,
+  end: number,
+  gradients: number,
+  found: number,
+  total: number,
+  totalHessian: number,
+  lambda: number,
+  least: number,
+  minGain: number,
+  gain: number,
+) => void;
+
+/** Of rows in the order of their bins: `sorted-rows.as.ts`. */
+export interface SortedKernels {
+  /** Copies the keys of the marked rows to the front of `to`, in order. */
+  copyMarked(keys: number, end: number, marks: number, to: number): void;
+  /** Divides several lists, `stride` apart: the keys of marked rows to `start … middle`, the others behind them. */
+  divideLists(
+    from: number,
+    to: number,
+    stride: number,
+    endOfLists: number,
+    marks: number,
+    start: number,
+    middle: number,
+    end: number,
+  ): void;
+  /** The best split of several lists, one after the other, where every hessian is 1; and in general. */
+  searchPlain: Search;
+  searchSorted: Search;
+}
+
+/** Of extremely randomised trees: `randomised.as.ts`. */
+export interface RandomisedKernels {
+  /**
+   * The lowest and the highest bin of sixteen columns.
+   *
+   * @param block the sixteen columns of the first row of the table; `stride` leads to the next row
+   * @param out receives sixteen lowest bins less one, so that missing values (bin 0) come last; then sixteen highest
+   *   bins; then sixteen lowest ones
+   */
+  rangeOf(list: number, end: number, block: number, stride: number, out: number): void;
+  /**
+   * Counts the rows of each class that go left, by up to sixteen splits at once.
+   *
+   * @param end at most `MOST_COUNTED` rows behind `list`
+   * @param splits sixteen columns within the block, sixteen first bins that go left, sixteen last ones less the first
+   * @param codes a byte per row of the table
+   * @param out up to `outEnd`: per class, sixteen counts
+   */
+  countClasses(
+    list: number,
+    end: number,
+    block: number,
+    stride: number,
+    splits: number,
+    codes: number,
+    out: number,
+    outEnd: number,
+  ): void;
+  /**
+   * Adds up the values of the rows that go left, by up to eight splits at once, and counts these rows.
+   *
+   * @param end at most `MOST_COUNTED` rows behind `list`
+   * @param splits as of `countClasses`
+   * @param values a number per row of the table
+   * @param out eight sums, which are added to; then sixteen counts, which are overwritten
+   */
+  sumValues(
+    list: number,
+    end: number,
+    block: number,
+    stride: number,
+    splits: number,
+    values: number,
+    out: number,
+  ): void;
+  /**
+   * Moves the rows of a node that go left before the others; both keep their order.
+   *
+   * @param spare for as many rows
+   * @param column the bin of the first row of the table
+   * @param bins how many go left, from `first` on
+   * @returns the address behind the last row that went left
+   */
+  divideNode(
+    list: number,
+    end: number,
+    spare: number,
+    column: number,
+    stride: number,
+    first: number,
+    bins: number,
+  ): number;
+}
+
+/** Of dense matrices: `dense.as.ts`. */
+export interface DenseKernels {
+  /**
+   * Computes four rows of a Cholesky factor, up to the diagonal of the first of them.
+   *
+   * @param matrix its first row
+   * @param rows the first of the four
+   * @param length of a row
+   */
+  factoriseFour(matrix: number, rows: number, length: number): void;
+  /** Adds `sign` times the products of the columns of four rows to the lower triangle of `out`. */
+  addGramFour(
+    row0: number,
+    row1: number,
+    row2: number,
+    row3: number,
+    length: number,
+    sign: number,
+    out: number,
+  ): void;
+  /**
+   * Subtracts from a row of a pivoted factor what earlier rows explain of it.
+   *
+   * @param factor its first row
+   * @param own the row, behind those before it
+   * @param length of a row
+   * @param even of it, those in groups of eight
+   * @param pivot where a row's share is
+   */
+  takeShares(factor: number, own: number, length: number, even: number, pivot: number): void;
+}
+
+/**
+ * @param even length of the weights in groups of four, or of the sums in pairs
+ * @param length of all of them
+ * @param stride distance between the errors of two rows
+ */
+type OverFeatures = (
+  rows: number,
+  end: number,
+  features: number,
+  even: number,
+  length: number,
+  numbers: number,
+  errors: number,
+  stride: number,
+) => void;
+
+/** Of logistic regressions: `slopes.as.ts` for dense features, `sparse-slopes.as.ts`. */
+export interface SlopeKernels {
+  /** Per row, the dot product of its features and the weights, for a multiple of four rows. */
+  dotFour: OverFeatures;
+  dotOne: OverFeatures;
+  /** Adds each row's features times its error to sums, four rows at a time. */
+  addRowsFour: OverFeatures;
+  addRowsOne: OverFeatures;
+  /**
+   * Adds the log-loss gradient of rows. Lists per class are padded to pairs, of `width` bytes in all.
+   *
+   * @param ends per row, where its entries end, in entries; up to `endsEnd`. The number before them is 0
+   * @param terms per entry, the distance of its term's classes from the first term's
+   * @param by the value of each entry
+   * @param codes the class of each row
+   * @param everywhere per class, what the common values score; -∞ for the padding
+   * @param weights terms × classes
+   * @param out terms × classes, which is added to
+   * @param errors per class, which is added to
+   * @param scores for a row
+   * @param table of `writeExponentialTable`
+   */
+  addSparseRows(
+    ends: number,
+    endsEnd: number,
+    terms: number,
+    by: number,
+    codes: number,
+    width: number,
+    everywhere: number,
+    weights: number,
+    out: number,
+    errors: number,
+    scores: number,
+    table: number,
+  ): void;
+}
+
+/** Of Gaussian processes: `matern.as.ts`. Each dimension has a record of `DIMENSION_BYTES`. */
+export interface MaternKernels {
+  /**
+   * Writes the kernel between one position and others.
+   *
+   * @param others those of the first dimension; `length` leads to the next one
+   * @param table of `writeExponentialTable`
+   */
+  maternRow(
+    dimensions: number,
+    dimensionsEnd: number,
+    others: number,
+    length: number,
+    table: number,
+    out: number,
+  ): void;
+  /**
+   * Writes the derivative of the sum by the logarithm of each dimension's rate.
+   *
+   * @param gaps of the first dimension; `length` leads to the next one
+   * @param shares of all pairs, a multiple of two
+   * @param out receives a number per dimension
+   */
+  maternSlopes(
+    dimensions: number,
+    dimensionsEnd: number,
+    gaps: number,
+    length: number,
+    shares: number,
+    sharesEnd: number,
+    out: number,
+  ): void;
+}
+
+/** Of sums per class, at least two: `class-sums.as.ts`. They add to the scores of rows, rows × classes. */
+export interface ClassKernels {
+  /**
+   * Adds the values of each row's leaves, one tree after the other.
+   *
+   * @param leaves trees × rows: where a leaf's values begin, in elements
+   * @param rows bytes of the leaves of a tree
+   * @param classes their number
+   */
+  addLeaves(
+    leaves: number,
+    leavesEnd: number,
+    rows: number,
+    values: number,
+    scores: number,
+    classes: number,
+  ): void;
+  /**
+   * Adds a factor of each row times the weights of a term, one term after the other.
+   *
+   * @param factors terms × rows
+   * @param rows bytes of the factors of a term
+   * @param weights terms × classes
+   * @param classes their number
+   */
+  addTerms(
+    factors: number,
+    factorsEnd: number,
+    rows: number,
+    weights: number,
+    scores: number,
+    classes: number,
+  ): void;
+  /**
+   * Adds the values of each row's leaves as `findLeaves` wrote them, one tree after the other.
+   *
+   * @param bytes of a tile's leaves in all of the trees
+   * @param classes their number
+   */
+  addTrees(leaves: number, bytes: number, scores: number, scoresEnd: number, classes: number): void;
+}
+
+/**
+ * Writes the program of a tree and the table of its leaves, and returns the program's end.
+ *
+ * @param root index of its first node
+ * @param nodes their number
+ * @param slot number of its table
+ */
+type Prepare = (root: number, nodes: number, slot: number) => number;
+
+/**
+ * Adds the values of each row's leaves in so many trees, one after the other.
+ *
+ * @param leaves of the first of the trees
+ * @param table of its leaves
+ */
+type AddValues = (leaves: number, sums: number, sumsEnd: number, table: number) => void;
+
+/** Of QuickScorer: `quick-scorer.as.ts`. Their memory begins as in `quick-scorer-layout.ts`. */
+export interface QuickScorerKernels {
+  /** The table of leaves holds their values; or, for trees with a value per class, the addresses of these. */
+  prepareValues: Prepare;
+  prepareClasses: Prepare;
+  /**
+   * Writes each row's leaf in the prepared tree, as an offset in its table.
+   *
+   * @param out where the leaves of the first tile go; those of the next one are `SLOTS` × `TILE` further
+   */
+  findLeaves(tiles: number, tilesEnd: number, tileBytes: number, programEnd: number, out: number): void;
+  addValues1: AddValues;
+  addValues4: AddValues;
+  addValues16: AddValues;
+}
+
+/** Of leaf blocks: `blocks.as.ts`. Their memory begins as in `blocks-layout.ts`. */
+export interface BlockKernels {
+  /**
+   * Adds the results of blocks of trees with one value per leaf.
+   *
+   * @param bins of the foreground row, per column
+   * @param rows background rows, as bits
+   * @param scratch for the longest result
+   * @param isCached 1 if `rows` are all background rows, so that results may be cached; else 0
+   */
+  addBlocks(
+    headers: number,
+    end: number,
+    bins: number,
+    rows: number,
+    scores: number,
+    effects: number,
+    scratch: number,
+    isCached: number,
+    weight: number,
+  ): void;
+  /**
+   * The same for trees with a value per class.
+   *
+   * @param effects groups × classes
+   * @param values scratch for the values of a block's leaves, and a 0 for each class after them
+   * @param width bytes of one number per class
+   */
+  addBlocksOfClasses(
+    headers: number,
+    end: number,
+    bins: number,
+    rows: number,
+    scores: number,
+    effects: number,
+    values: number,
+    width: number,
+    weight: number,
+  ): void;
+}
+
+/** Of kernels that are products over groups: `products.as.ts`. `mask`: background rows, as bits. */
+export interface ProductKernels {
+  /**
+   * Adds Shapley values over all points.
+   *
+   * @param points bytes of an output's weights
+   * @param groups bytes of a row's factors
+   * @param rows bytes of the factors of all background rows
+   * @param nodes four nodes of the quadrature, then their weights, and so on
+   * @param effects outputs × groups of the kernel
+   */
+  addPointEffects(
+    own: number,
+    others: number,
+    points: number,
+    groups: number,
+    rows: number,
+    mask: number,
+    nodes: number,
+    nodesEnd: number,
+    weights: number,
+    effects: number,
+    bases: number,
+    basesEnd: number,
+    scratch: number,
+    share: number,
+  ): void;
+  /** Divides the same dividends by each row of divisors in turn. */
+  divideByRows(
+    dividends: number,
+    divisors: number,
+    length: number,
+    quotients: number,
+    quotientsEnd: number,
+  ): void;
+  /**
+   * The score of each permutation's first mixture and the change at each step; `changes` start at 0.
+   *
+   * @param rowRatios bytes of a background row's ratios
+   * @param places `ProductBuffers.places`
+   * @param permutation bytes of a permutation's places
+   * @param row bytes of the places of all permutations of a background row
+   * @param weightsByFours weights of all outputs for four points at a time, then point by point
+   * @param kernel scratch for the kernel at all points and a score per output
+   */
+  followPermutations(
+    starts: number,
+    ratios: number,
+    rowRatios: number,
+    places: number,
+    placesEnd: number,
+    permutation: number,
+    row: number,
+    mask: number,
+    points: number,
+    weights: number,
+    weightsByFours: number,
+    base: number,
+    outputs: number,
+    kernel: number,
+    changes: number,
+  ): void;
+  /**
+   * Adds each coalition's scores (outputs × coalitions) to `sums`, over all points. The first half has at least one player.
+   *
+   * @param own factors of the foreground row, points × groups
+   * @param others factors of a background row, `step` bytes apart from point to point
+   * @param alike three lists of byte offsets of groups: those that do not differ, and two halves of the rest
+   * @param low scratch for the products of a half, as is `high`
+   */
+  addCoalitions(
+    own: number,
+    others: number,
+    groups: number,
+    step: number,
+    alike: number,
+    first: number,
+    second: number,
+    end: number,
+    low: number,
+    high: number,
+    weights: number,
+    points: number,
+    sums: number,
+    sumsEnd: number,
+  ): void;
+}
+
+export interface Kernels
+  extends
+    BoostingKernels,
+    SortedKernels,
+    RandomisedKernels,
+    DenseKernels,
+    SlopeKernels,
+    MaternKernels,
+    ClassKernels,
+    QuickScorerKernels,
+    BlockKernels,
+    ProductKernels {}

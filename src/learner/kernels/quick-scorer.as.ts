@@ -1,0 +1,288 @@
+/* The loops of `TreeSums`: eight leaves of 64 rows at a time. */
+import {
+  ARRAY_BIN,
+  ARRAY_FEATURE,
+  ARRAY_FLAGS,
+  ARRAY_HIGHEST,
+  ARRAY_LEFT,
+  ARRAY_OFFSETS,
+  ARRAY_SET_AT,
+  ARRAY_SETS,
+  ARRAY_VALUES,
+  CATEGORIES,
+  CATEGORIES_BYTES,
+  CHUNK_BYTES,
+  COUNTS,
+  FIRSTS,
+  LEAF_BYTES,
+  LEAF_TABLES,
+  MAX_LEAVES,
+  ORDERED,
+  ORDERED_BYTES,
+  PLANE_BYTES,
+  PROGRAM,
+  SLOTS,
+  TILE,
+  TREE_ARRAYS,
+} from './quick-scorer-layout';
+
+const NUMBER: usize = 8;
+const VECTOR: usize = 16;
+
+/** As in `Trees`. */
+const LEAF: u32 = 0xffff;
+const MISSING_LEFT: u32 = 1;
+const CATEGORY: u32 = 2;
+
+const IN_FOUR_BYTES: u32 = 0x01010101;
+
+function array(offset: usize): usize {
+  return load<u32>(TREE_ARRAYS + offset);
+}
+
+/** Numbers the leaves of a tree from left to right and notes its branches; `LeavesOf` has what its leaves hold. */
+class Prepare {
+  @inline
+  static run(hasOneValue: bool, root: usize, nodes: usize, slot: usize): usize {
+    const feature = array(ARRAY_FEATURE) + root * 2;
+    const bin = array(ARRAY_BIN) + root;
+    const flags = array(ARRAY_FLAGS) + root;
+    const left = array(ARRAY_LEFT) + root * 4;
+    const setAt = array(ARRAY_SET_AT) + root * 4;
+    const sets = array(ARRAY_SETS);
+    const values = array(ARRAY_VALUES);
+    const offsets = array(ARRAY_OFFSETS);
+    const highest = array(ARRAY_HIGHEST);
+    // Leaves below each node; children follow their parents.
+    for (let node = nodes; node !== 0;) {
+      node--;
+      if (load<u16>(feature + node * 2) == LEAF) {
+        store<u8>(node, 1, COUNTS);
+      } else {
+        const child = load<u32>(left + node * 4) - root;
+        store<u8>(node, load<u8>(child, COUNTS) + load<u8>(child, COUNTS + 1), COUNTS);
+      }
+    }
+    store<u8>(0, 0, FIRSTS);
+    let ordered: usize = ORDERED;
+    let category: usize = CATEGORIES;
+    let always: u32 = 0;
+    const table = LEAF_TABLES + slot * (MAX_LEAVES * LEAF_BYTES);
+    for (let node: usize = 0; node < nodes; node++) {
+      const first = load<u8>(node, FIRSTS) as u32;
+      const column = load<u16>(feature + node * 2) as u32;
+      if (column == LEAF) {
+        const valueAt = values + (load<u32>(left + node * 4) << 2);
+        const to = table + first * LEAF_BYTES;
+        if (hasOneValue) {
+          store<f64>(to, load<f32>(valueAt) as f64);
+        } else {
+          store<u32>(to, valueAt);
+        }
+        continue;
+      }
+      const child = load<u32>(left + node * 4) - root;
+      const onLeft = load<u8>(child, COUNTS) as u32;
+      store<u8>(child, first as u8, FIRSTS);
+      store<u8>(child, (first + onLeft) as u8, FIRSTS + 1);
+      const mask = (((1 as u32) << onLeft) - 1) << first;
+      const flag = load<u8>(flags + node) as u32;
+      if (flag & CATEGORY) {
+        store<u32>(category, load<u32>(offsets + column * 4));
+        store<u32>(category, mask, 4);
+        store<u32>(category, sets + load<u32>(setAt + node * 4) * 4, 8);
+        store<u32>(category, load<u8>(highest + column) as u32, 12);
+        category += CATEGORIES_BYTES;
+        continue;
+      }
+      // Missing values, bin 0, go left by the bins as they are, and right by bins less one.
+      const right = (flag & MISSING_LEFT) ^ MISSING_LEFT;
+      const border = load<u8>(bin + node) as u32;
+      if (border < right) {
+        always |= mask;
+      } else {
+        store<u32>(ordered, load<u32>(offsets + column * 4) + right * TILE);
+        store<u32>(ordered, ((border - right) ^ 0x80) * IN_FOUR_BYTES, 4);
+        store<u32>(ordered, mask, 8);
+        ordered += ORDERED_BYTES;
+      }
+    }
+    return writeProgram(ordered, category, always);
+  }
+}
+
+/** Writes the program from the branches noted, and returns its end. */
+function writeProgram(orderedEnd: usize, categoriesEnd: usize, always: u32): usize {
+  let program: usize = PROGRAM;
+  const leaves = load<u8>(0, COUNTS) as u32;
+  for (let shift: u32 = 0; shift < leaves; shift += 8) {
+    const header = program;
+    store<u32>(header, ((always >> shift) & 0xff) * IN_FOUR_BYTES);
+    program += PLANE_BYTES;
+    for (let at: usize = ORDERED; at < orderedEnd; at += ORDERED_BYTES) {
+      const mask = (load<u32>(at, 8) >> shift) & 0xff;
+      store<u32>(program, load<u32>(at));
+      store<u32>(program, load<u32>(at, 4), 4);
+      store<u32>(program, mask * IN_FOUR_BYTES, 8);
+      program += mask ? ORDERED_BYTES : 0;
+    }
+    store<u32>(header, program as u32, 4);
+    for (let at: usize = CATEGORIES; at < categoriesEnd; at += CATEGORIES_BYTES) {
+      const mask = (load<u32>(at, 4) >> shift) & 0xff;
+      if (mask) {
+        program = writeChunks(program, at, i8x16.splat(mask as i8));
+      }
+    }
+    store<u32>(header, program as u32, 8);
+  }
+  return program;
+}
+
+/** The steps of a branch on categories, for sixteen bins each, where some of them go right. */
+function writeChunks(program: usize, branch: usize, mask: v128): usize {
+  const set = load<u32>(branch, 8);
+  const end = load<u32>(branch, 12) + 1;
+  // In the lowest and in the next eight lanes, the two bytes of a number; and per lane its bit of them.
+  const halves = i8x16(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+  const bits = i8x16(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
+  for (let chunk: u32 = 0; chunk < end; chunk += 16) {
+    const others = (load<u16>(set + (chunk >> 3)) as u32) ^ 0xffff;
+    if (others) {
+      store<u32>(program, load<u32>(branch));
+      store<u32>(program, ((chunk + 0x80) & 0xff) * IN_FOUR_BYTES, 4);
+      const own = v128.and(i8x16.swizzle(i32x4.splat(others), halves), bits);
+      v128.store(program, v128.and(i8x16.eq(own, bits), mask), 8);
+      program += CHUNK_BYTES;
+    }
+  }
+  return program;
+}
+
+export function prepareValues(root: usize, nodes: usize, slot: usize): usize {
+  return Prepare.run(true, root, nodes, slot);
+}
+
+export function prepareClasses(root: usize, nodes: usize, slot: usize): usize {
+  return Prepare.run(false, root, nodes, slot);
+}
+
+/**
+ * The first of eight leaves that is not removed, as an offset in a table of leaves; at least 255 if there is none. `removed`
+ * has them as bits: each half of a byte is looked up.
+ */
+function firstLeft(removed: v128): v128 {
+  const nibble = i8x16.splat(0x0f);
+  const low = i8x16(0, 8, 0, 16, 0, 8, 0, 24, 0, 8, 0, 16, 0, 8, 0, -1);
+  const high = i8x16(32, 40, 32, 48, 32, 40, 32, 56, 32, 40, 32, 48, 32, 40, 32, -1);
+  return i8x16.min_u(
+    i8x16.swizzle(low, v128.and(removed, nibble)),
+    i8x16.swizzle(high, v128.and(i16x8.shr_u(removed, 4), nibble)),
+  );
+}
+
+/** A branch on an ordered column sends rows of bins above the border right, which removes the leaves of `mask`. */
+function removeAbove(removed: v128, bins: v128, border: v128, mask: v128): v128 {
+  return v128.or(removed, v128.and(i8x16.gt_s(bins, border), mask));
+}
+
+/** The same for a chunk of categories: `table` has the leaves that each of its bins removes. */
+function removeOthers(removed: v128, bins: v128, lowest: v128, table: v128): v128 {
+  return v128.or(removed, i8x16.swizzle(table, i8x16.sub(bins, lowest)));
+}
+
+function firstOfPlane(leaves: v128, removed: v128, bias: v128): v128 {
+  return i8x16.min_u(leaves, i8x16.add_sat_u(firstLeft(removed), bias));
+}
+
+export function findLeaves(
+  tiles: usize,
+  tilesEnd: usize,
+  tileBytes: usize,
+  programEnd: usize,
+  out: usize,
+): void {
+  const planeBytes = i8x16.splat((8 * LEAF_BYTES) as i8);
+  for (; tiles < tilesEnd; tiles += tileBytes, out += SLOTS * TILE) {
+    let leaves0 = i8x16.splat(-1);
+    let leaves1 = leaves0;
+    let leaves2 = leaves0;
+    let leaves3 = leaves0;
+    let bias = i8x16.splat(0);
+    let at: usize = PROGRAM;
+    while (at < programEnd) {
+      let removed0 = v128.load32_splat(at);
+      let removed1 = removed0;
+      let removed2 = removed0;
+      let removed3 = removed0;
+      let step = at + PLANE_BYTES;
+      for (const end: usize = load<u32>(at, 4); step < end; step += ORDERED_BYTES) {
+        const column = tiles + load<u32>(step);
+        const border = v128.load32_splat(step, 4);
+        const mask = v128.load32_splat(step, 8);
+        removed0 = removeAbove(removed0, v128.load(column), border, mask);
+        removed1 = removeAbove(removed1, v128.load(column, VECTOR), border, mask);
+        removed2 = removeAbove(removed2, v128.load(column, 2 * VECTOR), border, mask);
+        removed3 = removeAbove(removed3, v128.load(column, 3 * VECTOR), border, mask);
+      }
+      for (const end: usize = load<u32>(at, 8); step < end; step += CHUNK_BYTES) {
+        const column = tiles + load<u32>(step);
+        const lowest = v128.load32_splat(step, 4);
+        const table = v128.load(step, 8);
+        removed0 = removeOthers(removed0, v128.load(column), lowest, table);
+        removed1 = removeOthers(removed1, v128.load(column, VECTOR), lowest, table);
+        removed2 = removeOthers(removed2, v128.load(column, 2 * VECTOR), lowest, table);
+        removed3 = removeOthers(removed3, v128.load(column, 3 * VECTOR), lowest, table);
+      }
+      leaves0 = firstOfPlane(leaves0, removed0, bias);
+      leaves1 = firstOfPlane(leaves1, removed1, bias);
+      leaves2 = firstOfPlane(leaves2, removed2, bias);
+      leaves3 = firstOfPlane(leaves3, removed3, bias);
+      bias = i8x16.add_sat_u(bias, planeBytes);
+      at = step;
+    }
+    v128.store(out, leaves0);
+    v128.store(out, leaves1, VECTOR);
+    v128.store(out, leaves2, 2 * VECTOR);
+    v128.store(out, leaves3, 3 * VECTOR);
+  }
+}
+
+/** The value of a row's leaf in a tree, by its slot from the first one on. */
+function valueOf(leaves: usize, table: usize, slot: usize): f64 {
+  return load<f64>(table + slot * (MAX_LEAVES * LEAF_BYTES) + load<u8>(leaves + slot * TILE));
+}
+
+class Values {
+  /** @param trees 1, 4 or 16 */
+  @inline
+  static add(trees: i32, leaves: usize, sums: usize, sumsEnd: usize, table: usize): void {
+    for (; sums < sumsEnd; leaves += (SLOTS - 1) * TILE) {
+      const tileEnd = leaves + TILE;
+      for (; leaves < tileEnd; leaves++, sums += NUMBER) {
+        let sum = load<f64>(sums) + valueOf(leaves, table, 0);
+        if (trees > 1) {
+          sum = sum + valueOf(leaves, table, 1) + valueOf(leaves, table, 2) + valueOf(leaves, table, 3);
+        }
+        if (trees > 4) {
+          sum = sum + valueOf(leaves, table, 4) + valueOf(leaves, table, 5) + valueOf(leaves, table, 6);
+          sum = sum + valueOf(leaves, table, 7) + valueOf(leaves, table, 8) + valueOf(leaves, table, 9);
+          sum = sum + valueOf(leaves, table, 10) + valueOf(leaves, table, 11) + valueOf(leaves, table, 12);
+          sum = sum + valueOf(leaves, table, 13) + valueOf(leaves, table, 14) + valueOf(leaves, table, 15);
+        }
+        store<f64>(sums, sum);
+      }
+    }
+  }
+}
+
+export function addValues1(leaves: usize, sums: usize, sumsEnd: usize, table: usize): void {
+  Values.add(1, leaves, sums, sumsEnd, table);
+}
+
+export function addValues4(leaves: usize, sums: usize, sumsEnd: usize, table: usize): void {
+  Values.add(4, leaves, sums, sumsEnd, table);
+}
+
+export function addValues16(leaves: usize, sums: usize, sumsEnd: usize, table: usize): void {
+  Values.add(16, leaves, sums, sumsEnd, table);
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+
+import { explain, type Model, predict, trainModel } from '../../../dist/src/learner';
+import { Random } from '../../doors/learner';
+import { classify, numbers, regress } from './tables';
+
+const ROWS = 131;
+const EXPLAINED = 20;
+
+/** About normal, from sums alone: the engine's logarithm and cosine would make other tables. */
+function bell(seed: number): Float64Array {
+  const random = new Random(seed);
+  return Float64Array.from({ length: ROWS }, () => {
+    let sum = -6;
+    for (let i = 0; i < 12; i++) {
+      sum += random.uniform();
+    }
+    return sum;
+  });
+}
+
+/** What a member is made of: trees by how many values a leaf has, Gaussian processes by outputs, and points beyond fours. */
+const partsOf = ({ members }: Model) =>
+  members[0]!.parts.map((part) =>
+    part.kind === 'gaussian'
+      ? `process of ${part.base.length}, ${(part.gaussian.weights.length / part.base.length) % 4} more`
+      : 'trees' in part
+        ? `${part.kind} of ${part.trees.width}`
+        : part.kind,
+  );
+
+/** Of so many columns and classes, by coalitions (few columns) or along permutations; a number has one score. */
+const TABLES: { columns: number; cuts: number[]; bits: string }[] = [
+  { columns: 13, cuts: [0], bits: '9dace9b804b8bc0c7b69239c0e55960a' },
+  { columns: 13, cuts: [-1, 1], bits: 'a1a1a6254b62496a82dce9b91578d3ee' },
+  { columns: 5, cuts: [0], bits: '173466d28c6261a70151a7b283c4eed9' },
+  { columns: 4, cuts: [-1, 1], bits: '219e38bbb787b9852289b63776c09562' },
+  { columns: 6, cuts: [-2, -1, 0, 1, 2], bits: 'f1d318e101edf90dae082510931ee20b' },
+  {
+    columns: 6,
+    cuts: Array.from({ length: 12 }, (_, i) => 0.4 * (i - 6)),
+    bits: '8507d9f4a4d5f6710b5f8f4ab78f2d6a',
+  },
+  { columns: 9, cuts: [], bits: '067a610f9df814bae244748fe2292d43' },
+];
+
+describe('learner: the very bits of explanations when this was written', () => {
+  const parts = new Set<string>();
+
+  for (const { columns, cuts, bits } of TABLES) {
+    it(`${columns} columns, ${cuts.length === 0 ? 'a number' : `${cuts.length + 1} classes`}`, () => {
+      const values = Array.from({ length: columns }, (_, i) => bell(i + 1));
+      const [a, b, c, d] = values;
+      const scores = Array.from(
+        a!,
+        (value, row) => 2 * value + b![row]! * c![row]! + 3 * d![row]! * d![row]! - 3,
+      );
+      const features = values.map((own, i) => numbers(`x${i}`, own));
+      const model = trainModel(
+        cuts.length === 0
+          ? regress(features, scores, { n_estimators: 3 })
+          : classify(
+              features,
+              scores.map((score) => `c${cuts.filter((cut) => score > cut).length}`),
+              { n_estimators: 3 },
+            ),
+      );
+      partsOf(model).forEach((part) => parts.add(part));
+      const first = values.map((own, i) => numbers(`x${i}`, own.slice(0, EXPLAINED)));
+      const predicted = predict(model, first, EXPLAINED);
+      const found = explain(model, first, predicted, cuts.length === 0 ? {} : { of: 1 });
+      const sum = createHash('sha256');
+      for (const list of [found.effects, found.bases]) {
+        sum.update(new Uint8Array(Float64Array.from(list).buffer));
+      }
+      assert.equal(sum.digest('hex').slice(0, 32), bits);
+    });
+  }
+
+  it('cover sums of four at a time with a rest, and pairs of classes with one left', () => {
+    for (const part of ['trees of 1', 'trees of 13', 'votes of 3', 'votes of 6']) {
+      assert.ok(parts.has(part), `${part} is not among ${[...parts].join('; ')}`);
+    }
+    const points = [...parts].filter((part) => part.startsWith('process of'));
+    for (const of of ['process of 1, ', 'process of 3, ', /[123] more$/]) {
+      assert.ok(
+        points.some((part) => (typeof of === 'string' ? part.startsWith(of) : of.test(part))),
+        points.join('; '),
+      );
+    }
+  });
+});
