@@ -8,9 +8,9 @@ import { isGone, isIdentity, ownIdentity, type ProcessIdentity } from './process
 
 /** Milliseconds. */
 interface LockTimes {
-  /** How often the owner of a lock shows that it lives. */
+  /** How often the owner of a lock looks whether somebody asks for it, and shows then that it lives. */
   beat: number;
-  /** A lock whose beat has not moved for this long belongs to nobody. */
+  /** A lock whose beat has not moved for this long, while its owner was asked, belongs to nobody. */
   stale: number;
   /** The same for an owner that is probably gone. */
   gone: number;
@@ -20,8 +20,11 @@ const TIMES: LockTimes = { beat: 1_000, stale: 5_000, gone: 2_000 };
 const LOOK_MS = 100;
 /** A lock may change hands while it is watched; after this many times `stale` somebody else has the folder for good. */
 const PATIENCE = 2;
-/** What is left of former locks is removed at this beat, when no other process can still act on what it saw of them. */
-const CLEAR_AT_BEAT = 10;
+/** What is left of former locks is removed at this look, when no other process can still act on what it saw of them. */
+const CLEAR_AT_LOOK = 10;
+
+/** Where a disk can be written again, a former lock is asked for so often before it is replaced, one look apart. */
+const UNANSWERED = 3;
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
@@ -71,9 +74,11 @@ export class FolderInUse extends Error {
 }
 
 /**
- * Takes a folder for this process alone: the folder `lock` in it, which names its owner and whose time moves every
- * second. A living owner keeps it, whatever its clock says. One that is gone loses it at once where its process is
- * known to be gone, and else when its beat has not moved for five seconds.
+ * Takes a folder for this process alone: the folder `lock` in it, which names its owner. Who wants it asks by moving the
+ * time of `owner.json`; the owner looks each second, and answers by moving that of the folder. So a lock that nobody asks
+ * for is only ever read: an SD card is not written once a second for each node that is open. A living owner keeps it,
+ * whatever its clock says. One that is gone loses it at once where its process is known to be gone, and else when it has
+ * not answered for five seconds: five looks, for a machine that is busy.
  *
  * On a disk that is full or read only nobody can write who the owner is, and what needs no space should work all the same:
  * such a lock is written at the first beat that can, and lost where somebody else's is found by then.
@@ -88,6 +93,7 @@ export async function lockFolder(
   const owner: Owner = { id: randomUUID(), ...ownIdentity(token) };
   const started = performance.now();
   let seen: (Look & { since: number }) | undefined;
+  let asked = -Infinity;
   const hold = (lacks: Lack | undefined): FolderLock =>
     new HeldLock(lock, owner, { beatMs: times.beat, onLost, lacks });
   for (;;) {
@@ -102,6 +108,10 @@ export async function lockFolder(
       throw error;
     }
     const now = performance.now();
+    if (now - asked >= times.beat) {
+      asked = now;
+      await ask(lock, folder);
+    }
     const look = await lookAt(lock);
     if (look === undefined) {
       continue;
@@ -194,6 +204,26 @@ async function takeAway(lock: string, { owner, beat }: Look): Promise<void> {
   }
 }
 
+/**
+ * Asks the owner of a lock to show that it lives. That takes no space on the disk.
+ *
+ * @returns false where nothing can be written
+ * @throws FolderInUse where this process may not: it could not tell a living owner from one that is gone
+ */
+async function ask(lock: string, folder: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(path.join(lock, OWNER), now, now);
+    return true;
+  } catch (error) {
+    // On a disk that is read only no owner can answer, and none can be replaced.
+    if (!isMissing(error) && !cannotWrite(error)) {
+      throw new FolderInUse(folder, whoIs(await readOwner(lock)));
+    }
+    return false;
+  }
+}
+
 async function lookAt(lock: string): Promise<Look | undefined> {
   try {
     const time = await timeOf(lock);
@@ -207,12 +237,12 @@ async function lookAt(lock: string): Promise<Look | undefined> {
   }
 }
 
-/** The time of a folder, in milliseconds. A network file system may answer for a path from memory, not once it is open. */
-async function timeOf(folder: string): Promise<number> {
+/** The time of a file or folder, in milliseconds. A network file system may answer for a path from memory, not once it is open. */
+async function timeOf(place: string): Promise<number> {
   if (process.platform === 'win32') {
-    return (await lstat(folder)).mtimeMs;
+    return (await lstat(place)).mtimeMs;
   }
-  const handle = await open(folder, 'r');
+  const handle = await open(place, 'r');
   try {
     return (await handle.stat()).mtimeMs;
   } finally {
@@ -256,11 +286,15 @@ interface Lost {
   isRemoved: boolean;
 }
 
-/** A lock of this process: beats until it is released or lost. */
+/** A lock of this process: answers who asks for it until it is released or lost. */
 class HeldLock implements FolderLock {
   private timer: NodeJS.Timeout | undefined;
   private beating: Promise<void> = Promise.resolve();
-  private beats = 0;
+  private looks = 0;
+  /** How often this one has asked for a lock that was in its place. */
+  private unanswered = 0;
+  /** The time that who asked last has left. */
+  private asked: number | undefined;
   private over = false;
   /** Until it is written. */
   private lacks: Lack | undefined;
@@ -321,10 +355,14 @@ class HeldLock implements FolderLock {
       if (owner?.id !== this.owner.id) {
         return owner === undefined ? { reason: 'its lock was removed', isRemoved: true } : takenBy(owner);
       }
-      const now = new Date();
-      await utimes(lock, now, now);
-      this.beats += 1;
-      if (this.beats === CLEAR_AT_BEAT) {
+      const asked = await timeOf(path.join(lock, OWNER));
+      if (asked !== this.asked) {
+        const now = new Date();
+        await utimes(lock, now, now);
+        this.asked = asked;
+      }
+      this.looks += 1;
+      if (this.looks === CLEAR_AT_LOOK) {
         await this.clear();
       }
     } catch {
@@ -341,7 +379,12 @@ class HeldLock implements FolderLock {
     }
     const look = await lookAt(this.lock);
     if (look !== undefined && former?.beat === look.beat) {
-      await takeAway(this.lock, look);
+      // Whoever has it may live, and could not answer either as long as the disk was read only.
+      if (look.owner === undefined || this.unanswered >= UNANSWERED) {
+        await takeAway(this.lock, look);
+      } else {
+        this.unanswered += Number(await ask(this.lock, path.dirname(this.lock)));
+      }
       return undefined;
     }
     return look?.owner === undefined ? undefined : takenBy(look.owner);

@@ -116,6 +116,27 @@ describe('The lock of the data folder', () => {
     clearInterval(timer);
   });
 
+  it('is only read while nobody asks for it, and kept by its owner when somebody does', async () => {
+    const times = async (): Promise<number[]> => [
+      (await stat(lockFolderOf())).mtimeMs,
+      (await stat(ownerFile())).mtimeMs,
+    ];
+    await take();
+    const [taken] = await times();
+    let before = await times();
+    // The first look takes the time of the file that was just written for a question.
+    while (before[0] === taken) {
+      await sleep(TIMES.beat);
+      before = await times();
+    }
+    await sleep(6 * TIMES.beat);
+    assert.deepEqual(await times(), before);
+    const [folderTime] = before;
+    await assert.rejects(take(randomUUID(), { ...TIMES, gone: 1_000 }), { name: 'FolderInUse' });
+    assert.ok((await times())[0]! > folderTime!);
+    assert.deepEqual(lost, []);
+  });
+
   it('is taken from a process whose pid belongs to another one by now', async function () {
     if (process.platform !== 'linux') {
       this.skip();
