@@ -25,7 +25,7 @@ module.exports = function (RED: NodeAPI): void {
     const messages = new ReadMessages(RED, this, def);
     const keeper = new AnomalyKeeper(RED, this, def, (change) => {
       this.send([null, answers.changes([change])]);
-      nodeChanged(RED, this.id);
+      nodeChanged(RED, this.id, true);
     });
     const answers = new AnomalyAnswers(RED, this, def, keeper, table, messages);
     showKept(RED, this, keeper, (opened) => keptAnomalies(RED, opened));
@@ -34,9 +34,7 @@ module.exports = function (RED: NodeAPI): void {
       // All of it one message after the other: a reading changes what is usual for the next one.
       read: async (msg, work) => {
         const request = await anomalyRequest(RED, this, def, table, messages, msg);
-        const output = await answers.answer(request, msg, work);
-        nodeChanged(RED, this.id);
-        return output;
+        return answers.answer(request, msg, work);
       },
       run: (output) => output,
       refuses: (underWay) => keeper.refuses(underWay),

@@ -1,7 +1,7 @@
 /* global RED, $, document, IntersectionObserver */
 /*
- * The sidebar Models, with the machines of anomaly nodes: what is shown, when it is fetched. Values are fetched only while they can be seen; a notice of
- * the runtime says that some have changed, and holds none.
+ * The sidebar Models, with the machines of anomaly nodes: what is shown, when it is fetched. Values are fetched only while
+ * they can be seen; a notice of the runtime says that some have changed, and holds none.
  */
 (function () {
   'use strict';
@@ -29,6 +29,9 @@
     /* The fetches, counted: an answer that an earlier fetch got is older. */
     let fetches = 0;
     let shownFetch = 0;
+    /* Of what the list shows, how often it has changed, and which of these changes are shown. */
+    const changed = { models: 1, machines: 1 };
+    const had = { models: 0, machines: 0 };
 
     const body = el('div', { class: 'tabular-body' });
     const search = el('input', {
@@ -188,6 +191,12 @@
     }
 
     function refresh() {
+      changed.models++;
+      changed.machines++;
+      fetchChanged();
+    }
+
+    function fetchChanged() {
       if (!isVisible || models.isLeaving()) {
         isStale = true;
         return;
@@ -206,8 +215,17 @@
             }
           });
       if (mine === undefined) {
-        $.when($.getJSON(at('models')), $.getJSON(at('anomalies')))
-          .done(shows(showServices))
+        const asked = { ...changed };
+        $.when(
+          asked.models > had.models ? $.getJSON(at('models')) : [services],
+          asked.machines > had.machines ? $.getJSON(at('anomalies')) : [nodes],
+        )
+          .done(
+            shows((found, machines) => {
+              Object.assign(had, asked);
+              showServices(found, machines);
+            }),
+          )
           .fail(shows(failed));
         return;
       }
@@ -240,11 +258,16 @@
       }
     }
 
-    function noticed(_topic, { model, node } = {}) {
+    function noticed(_topic, { model, node, ...has } = {}) {
+      changed.models += Number(has.models === true);
+      changed.machines += Number(has.machines === true);
+      if (opened === undefined && has.models !== true && has.machines !== true) {
+        return;
+      }
       const isOther = node === undefined ? model !== opened?.name : node !== opened?.node?.id;
       if (opened === undefined || (model ?? node) === undefined || !isOther) {
         clearTimeout(timer);
-        timer = setTimeout(refresh, GATHER_MS);
+        timer = setTimeout(fetchChanged, GATHER_MS);
       }
     }
 

@@ -8,6 +8,8 @@ const EVERY = 1000;
 interface Untold {
   models: Set<string>;
   nodes: Set<string>;
+  /** Whether the list of machines shows what has changed. */
+  isListed: boolean;
   timer?: NodeJS.Timeout;
   last: number;
 }
@@ -27,21 +29,28 @@ export function onModelChanged(node: FlowNode, listener: (model: string) => void
 
 /**
  * Tells nodes and open editors that a model has changed: fitted, renamed, rolled back, scored by a watch. The notice goes
- * to every editor, whatever its rights, so it holds no values: {model, revision}; `model` is left out where several changed.
+ * to every editor, whatever its rights, so it holds no values: {model, models: true, revision}; `model` is left out where
+ * several changed.
  */
 export function modelChanged(red: Red, model: string): void {
   listeners.forEach((listener) => listener(model));
   changed(red).models.add(model);
 }
 
-/** Tells open editors that what an anomaly node knows has changed: {node, revision}, as `modelChanged` does. */
-export function nodeChanged(red: Red, id: string): void {
-  changed(red).nodes.add(id);
+/**
+ * Tells open editors that what an anomaly node knows has changed: {node, machines: true, revision}, as `modelChanged` does.
+ *
+ * @param isListed whether the list of machines shows it: `machines` is left out where it does not
+ */
+export function nodeChanged(red: Red, id: string, isListed: boolean): void {
+  const waiting = changed(red);
+  waiting.nodes.add(id);
+  waiting.isListed ||= isListed;
 }
 
 /** What is told soon. */
 function changed(red: Red): Untold {
-  const waiting = untold.get(red) ?? { models: new Set(), nodes: new Set(), last: -Infinity };
+  const waiting = untold.get(red) ?? { ...nothing(), last: -Infinity };
   untold.set(red, waiting);
   waiting.timer ??= setTimeout(
     () => publish(red, waiting),
@@ -50,12 +59,21 @@ function changed(red: Red): Untold {
   return waiting;
 }
 
+function nothing(): Omit<Untold, 'last'> {
+  return { models: new Set(), nodes: new Set(), isListed: false };
+}
+
 function publish(red: Red, waiting: Untold): void {
   const isOne = waiting.models.size + waiting.nodes.size === 1;
   const [model] = isOne ? waiting.models : [];
   const [node] = isOne ? waiting.nodes : [];
-  untold.set(red, { models: new Set(), nodes: new Set(), last: Date.now() });
+  untold.set(red, { ...nothing(), last: Date.now() });
   revision++;
-  const named = { ...(model !== undefined && { model }), ...(node !== undefined && { node }) };
-  red.comms.publish(TOPIC, { ...named, revision }, false);
+  const told = {
+    ...(model !== undefined && { model }),
+    ...(node !== undefined && { node }),
+    ...(waiting.models.size > 0 && { models: true }),
+    ...(waiting.isListed && { machines: true }),
+  };
+  red.comms.publish(TOPIC, { ...told, revision }, false);
 }

@@ -19,7 +19,7 @@ export { tableReader } from '../../dist/src/runtime/input/table-input';
 export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { unreadablePart } from '../../dist/src/runtime/messages/usable-message';
-export { modelChanged } from '../../dist/src/runtime/model-changed';
+export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { OwnedPath } from '../../dist/src/runtime/owned-path';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';

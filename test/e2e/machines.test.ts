@@ -119,4 +119,15 @@ describeInEditor('machines of anomaly nodes in the sidebar Models', FLOWS, ({ re
       'pump 10',
     );
   });
+  it('fetches the machines where they have changed, and not the models', async () => {
+    const { page } = editor;
+    const asked: string[] = [];
+    page.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+    const fetched = page.waitForResponse((response) =>
+      response.url().endsWith('/tabular-prediction/anomalies'),
+    );
+    await red.inject('begin');
+    await fetched;
+    assert.ok(!asked.includes('/tabular-prediction/models'), asked.join(' '));
+  });
 });

@@ -6,6 +6,7 @@ import { type ReadSetting, settingsReaders } from '../fields/settings-reader';
 import { addColumns } from '../input/columns-seen';
 import type { TableReader } from '../input/table-input';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
+import { nodeChanged } from '../model-changed';
 import type { FlowNode, Message, Red } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
 import { StatusLine } from '../status/status-line';
@@ -34,6 +35,8 @@ export class AnomalyAnswers {
   private readonly gather = new Gather();
   /** The newest answer of each key, for values that are part of a row to come. */
   private readonly answers = new BoundedMap<string | undefined, AnomalyAnswer>(MAX_KEYS);
+  /** How each machine stood last. */
+  private readonly states = new BoundedMap<string | null, AnomalyAnswer['state']>(MAX_KEYS);
   private newest: AnomalyAnswer | undefined;
   private readonly read: ReadSetting<typeof ANOMALY>;
 
@@ -57,19 +60,23 @@ export class AnomalyAnswers {
     switch (request.kind) {
       case 'confirm':
         await anomalies.confirm(request.answer, request.id, request.key);
+        this.tellEditors(true);
         return undefined;
       case 'odd':
         await anomalies.odd(request.answer, request.key);
+        this.tellEditors(true);
         return undefined;
       case 'reset':
         await anomalies.reset(request.key);
         this.newest = undefined;
         this.answers.clear();
         this.show(work.status, anomalies);
+        this.tellEditors(true);
         return undefined;
       case 'table':
         await anomalies.teach(taughtRows(request, this.messages, this.read('time'), work), work.signal);
         this.show(work.status, anomalies);
+        this.tellEditors(true);
         return undefined;
       case 'reading':
         return this.readings(anomalies, [{ values: request.reading.cells, key: request.key }], msg, work);
@@ -135,6 +142,10 @@ export class AnomalyAnswers {
     for (const row of rows) {
       const taken = await anomalies.take(row, { key, time });
       changes.push(...taken.changes.map((change) => ({ ...change, key: taken.key })));
+      // The list shows how a machine stands, and how far it has learned at first.
+      const before = this.states.get(taken.key);
+      this.tellEditors(before !== taken.state || taken.state === 'learning' || taken.changes.length > 0);
+      this.states.set(taken.key, taken.state);
       this.answers.set(key, taken);
       this.newest = taken;
     }
@@ -226,6 +237,10 @@ export class AnomalyAnswers {
       this.table.write(msg, { ...row, ...Object.fromEntries(values) });
     }
     return missing.map(([column]) => column);
+  }
+
+  private tellEditors(isListed: boolean): void {
+    nodeChanged(this.red, this.node.id, isListed);
   }
 
   private show(status: StatusLine, anomalies: Anomalies): void {

@@ -76,13 +76,13 @@ class ShownNode {
   async confirm(answer: unknown, id: unknown, key: string | undefined): Promise<void> {
     const said = oneOf('The property "answer"', answer, ['real', 'usual']);
     await (await this.keeper.open()).confirm(said, String(id), key);
-    nodeChanged(this.red, this.node.id);
+    nodeChanged(this.red, this.node.id, true);
   }
 
   /** What a person says of the odd periods of the history. @throws as `confirm` */
   async odd(answer: unknown, key: string | undefined): Promise<void> {
     const said = oneOf('The property "answer"', answer, ['usual', 'faults']);
     await (await this.keeper.open()).odd(said, key);
-    nodeChanged(this.red, this.node.id);
+    nodeChanged(this.red, this.node.id, true);
   }
 }
