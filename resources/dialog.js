@@ -29,7 +29,7 @@
    * The rows of one dialog; labels, choices and what an empty field stands for come with its settings (`defaults`).
    * Options of every row: icon, unit and tip (keys), placeholder (a text, or true for the key of this name), when
    * ("field=value", "field=one|other", "field!=value": shown only then), unless (the task of a model: not shown where
-   * the chosen model has it), except (a field whose column is not suggested here), fill (it is filled in as it is shown,
+   * the chosen model has it), service (kinds of service: on another it is shown only where it was changed), except (a field whose column is not suggested here), fill (it is filled in as it is shown,
    * where there is one answer only).
    */
   function rowsOf(type, defaults) {
@@ -37,6 +37,8 @@
     const setting = (name) => defaults[name] || {};
     const labelOf = (name) => (setting(name).label ? escape(setting(name).label) : word(`label.${name}`));
     const when = (condition) => attributes({ 'data-tabular-when': condition });
+    const conditions = ({ when: condition, unless, service }) =>
+      when(condition) + attributes({ 'data-tabular-unless': unless, 'data-tabular-service': service });
     const icon = (name) => `<i class="fa fa-${name}" aria-hidden="true"></i>`;
 
     function parts(name, options) {
@@ -54,7 +56,7 @@
     function row(name, options, control) {
       const { id, unit, after, described } = parts(name, options);
       const label = options.labels || labelOf(name);
-      return `<div class="form-row"${when(options.when)}${attributes({ 'data-tabular-unless': options.unless })}>
+      return `<div class="form-row"${conditions(options)}>
         <label for="${id}" id="${id}-label">${icon(options.icon)} <span>${label}</span></label>
         <div class="tabular-field">${control(id, described)}${unit}</div>${after}</div>`;
     }
@@ -113,7 +115,7 @@
 
       check: (name, more = {}) => {
         const { id, after, described } = parts(name, more);
-        return `<div class="form-row"${when(more.when)}>
+        return `<div class="form-row"${conditions(more)}>
           <label class="tabular-check" for="${id}" id="${id}-label"><input type="checkbox" id="${id}" aria-labelledby="${id}-label" aria-describedby="${described}"> <span>${labelOf(name)}</span></label>${after}</div>`;
       },
 
@@ -122,7 +124,7 @@
         const id = `${shared.prefixOf(type)}${name}`;
         const box = (value) =>
           `<label class="tabular-check"${when((more.whens || {})[value])}><input type="checkbox" value="${value}"> <span>${word(`${name}.${value}`)}</span></label>`;
-        return `<div class="form-row"${when(more.when)}>
+        return `<div class="form-row"${conditions(more)}>
           <label id="${id}-label">${icon(more.icon)} <span>${labelOf(name)}</span></label>
           <div class="tabular-group" role="group" aria-labelledby="${id}-label" data-tabular-checks="${name}">${setting(name).options.map(box).join('')}</div></div>`;
       },

@@ -58,11 +58,17 @@
     return !id || id === '_ADD_' ? 'none' : id;
   }
 
-  /* What a service is that may not be deployed yet: its models are kept by its address. */
-  function whereFrom() {
+  /* What the chosen service is; none is the embedded one. */
+  function serviceProperties() {
     const { service, baseUrl, apiName } = RED.nodes.node(chosenService()) || {};
-    const isRemote = service === 'hosted' || service === 'onPrem';
-    return isRemote ? `?${$.param({ service, baseUrl, apiName })}` : '';
+    return { service: service || 'embedded', baseUrl, apiName };
+  }
+
+  /* The cards of its models, given to `then`. It may not be deployed yet: they are kept by its address. */
+  function fetchModels(then) {
+    const properties = serviceProperties();
+    const query = properties.service === 'embedded' ? '' : `?${$.param(properties)}`;
+    fetchList(chosenService(), `models${query}`, then);
   }
 
   const newestFirst = (cards) =>
@@ -104,7 +110,7 @@
     columns: (node, then) =>
       fetchList(node.id, 'columns', (names) => then(names.map((value) => ({ value })))),
     models: (_node, then, form) =>
-      fetchList(chosenService(), `models${whereFrom()}`, (cards) => {
+      fetchModels((cards) => {
         form.data('tabularTasks', Object.fromEntries(cards.map(({ name, task }) => [name, task])));
         const planned = plannedModels(new Set(cards.map(({ name }) => name)));
         then([
@@ -114,7 +120,7 @@
         form.trigger('change');
       }),
     labels: (node, then) =>
-      fetchList(chosenService(), `models${whereFrom()}`, (cards) => {
+      fetchModels((cards) => {
         const { labels, sure } = labelsOf(node, cards);
         then(labels.map((value) => ({ value, sure, details: [] })));
       }),
@@ -165,6 +171,7 @@
       const input = $(this);
       const what = input.attr('data-tabular-suggest');
       const typed = input.is('[data-tabular-typed]');
+      const except = $(`#${prefix}${input.attr('data-tabular-except')}`);
       const shown = typed
         ? input.next('.red-ui-typedInput-container').find('.red-ui-typedInput-input')
         : input;
@@ -178,9 +185,7 @@
                 node,
                 (entries) => {
                   form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
-                  const taken = String(
-                    $(`#${prefix}${input.attr('data-tabular-except')}`).val() ?? '',
-                  ).trim();
+                  const taken = String(except.val() ?? '').trim();
                   then(entries.filter(({ value }) => value !== taken));
                 },
                 form,
@@ -188,7 +193,7 @@
               ),
       });
       $('#node-input-config').on('change', refresh);
-      $(`#${prefix}${input.attr('data-tabular-except')}`).on('change', refresh);
+      except.on('change', refresh);
       if (typed) {
         input.on('change', refresh);
       }
@@ -231,8 +236,20 @@
     }
   }
 
+  /* Whether anything is set in a row, that is, differs from what stands there from the start. */
+  function isSet(row, { _def: { defaults } }) {
+    return row
+      .find(':input[id]')
+      .get()
+      .some((input) => {
+        const { value } = defaults[input.id.slice(input.id.lastIndexOf('-') + 1)] || {};
+        const now = input.type === 'checkbox' ? input.checked : $(input).val();
+        return !isEmpty(now) && String(now) !== String(value);
+      });
+  }
+
   /* Rows with a condition are shown while their field has one of the values. */
-  function showWhatApplies(form, field) {
+  function showWhatApplies(node, form, field) {
     form.find('[data-tabular-when]').each(function () {
       const [, name, not, values] = /^(\w+)(!?)=(.*)$/.exec($(this).attr('data-tabular-when'));
       const input = field(name);
@@ -243,6 +260,14 @@
     form.find('[data-tabular-unless]').each(function () {
       if (task === $(this).attr('data-tabular-unless')) {
         $(this).hide();
+      }
+    });
+    const { service } = serviceProperties();
+    form.find('[data-tabular-service]').each(function () {
+      const row = $(this);
+      const applies = row.attr('data-tabular-service').split(' ').includes(service) || isSet(row, node);
+      if (!applies || !row.is('[data-tabular-when]')) {
+        row.toggle(applies);
       }
     });
     // Of the choices for one task or the other, those that fit the model, and what is chosen.
@@ -393,7 +418,7 @@
     suggest(node, form);
     showLastReading(node, form);
     const refresh = () => {
-      showWhatApplies(form, field);
+      showWhatApplies(node, form, field);
       explain(node, field);
       RED.tray.resize();
     };

@@ -1,25 +1,18 @@
 /* global RED */
+import { inUsualUnit } from '../../src/runtime/anomaly/time-unit';
+
 /* The machines of the anomaly nodes: what is known of each, its sensors within what was expected of them, its alarms. */
 (function () {
   'use strict';
   const models = RED.tabularPrediction.models;
   const { el, svg, text, bdi, number, time, period, section, pictures } = models;
 
-  const DAY = 86_400_000;
-  const UNITS = [
-    [7 * DAY, 'week', 21 * DAY],
-    [DAY, 'day', 2 * DAY],
-    [DAY / 24, 'hour', (1.5 * DAY) / 24],
-    [DAY / 1440, 'minute', 0],
-  ];
-
   /* `6 days`: in the unit that people would use. */
   function knownTime(ms) {
-    const [size, unit] = UNITS.find(([, , from]) => ms >= from);
-    const value = ms / size;
+    const { unit, value, decimals } = inUsualUnit(ms);
     return new Intl.NumberFormat(text('language'), {
       ...{ style: 'unit', unit, unitDisplay: 'long' },
-      maximumFractionDigits: value < 3 ? 1 : 0,
+      maximumFractionDigits: decimals,
     }).format(value);
   }
 

@@ -257,7 +257,16 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await field('Keep the order of arrival').uncheck();
     await field('Queue').fill('5000');
     await field('When full').selectOption('dropOldest');
+    const become = (service: string) =>
+      page.evaluate(
+        `RED.nodes.node('local').service = '${service}'; $('#node-input-config').trigger('change')`,
+      );
+    assert.equal(await field('Highest cost').isVisible(), false, 'it costs nothing');
+    await become('hosted');
     await field('Highest cost').fill('12.5');
+    await become('embedded');
+    assert.equal(await field('Highest cost').isVisible(), true, 'what is set is shown');
+    assert.equal(await field('API').isVisible(), false);
     assert.equal(await field('Only above').isVisible(), false);
     await field('Say why').selectOption('on');
     await field('Only above').fill('0.5');

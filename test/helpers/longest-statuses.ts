@@ -17,6 +17,7 @@ const KEYS: Record<string, string[]> = {
 /** Those that hold a name, which may be of any length, or for which there is a shorter one. */
 const OPEN_ENDED = new Set([
   ...['billed.model', 'billed.both', 'series.as', 'series.asValues', 'series.asKey'],
+  ...['series.asValue', 'series.asKeyValue'],
   ...['anomaly.unusual', 'anomaly.unusualShort'],
   ...['watch.ofModel', 'watch.lossOf', 'watch.band', 'watch.right', 'watch.plain', 'fitted.version'],
 ]);

@@ -1,20 +1,11 @@
 import type { AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
 import { number, type Red, text } from '../node-red';
 import { shortNumber } from '../watch/changes/change-text';
+import { inUsualUnit } from './time-unit';
 
 const DIGITS = 3;
 /** Nothing is said to come once in more than this, in seconds: some ten years are known by nobody. */
 const MOST_SECONDS = 10 * 365 * 86_400;
-/** Units of time: their seconds, and from how many on they are used. */
-const UNITS = [
-  ['s', 1, 0],
-  ['min', 60, 90],
-  ['h', 3600, 90 * 60],
-  ['days', 86_400, 2 * 86_400],
-  ['weeks', 7 * 86_400, 21 * 86_400],
-  ['years', 365 * 86_400, 2 * 365 * 86_400],
-] as const;
-
 /** A sensor that is off: `vibration 7.9, expected 2.4 (2.1 to 2.7): disagrees with the other sensors`. */
 export function sensorText(red: Red, { column, value, expected, low, high, kind }: OffSensor): string {
   return text(red, 'change.anomaly.sensor', {
@@ -90,12 +81,8 @@ function saidOf(red: Red, change: AnomalyChange): string {
 
 /** A time such as `6 days`, in the unit that people would use. */
 export function durationText(red: Red, ms: number): string {
-  const seconds = Math.min(ms / 1000, MOST_SECONDS);
-  const [unit, size] = UNITS.findLast(([, , from]) => seconds >= from) ?? UNITS[0];
-  const value = seconds / size;
-  return text(red, `change.anomaly.time.${unit}`, {
-    value: number(red, value, value < 3 && size > 60 ? 1 : 0),
-  });
+  const { key, value, decimals } = inUsualUnit(Math.min(ms, MOST_SECONDS * 1000));
+  return text(red, `change.anomaly.time.${key}`, { value: number(red, value, decimals) });
 }
 
 function dateText(time: number): string {

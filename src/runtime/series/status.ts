@@ -70,11 +70,15 @@ export function showSeries(status: StatusLine, series: Series, messages: ReadMes
 function recognised({ shape = '', key, values }: LastReading): Pick<Shown, 'key' | 'values' | 'shorter'> {
   const count = Object.keys(values).length;
   const counted = {
-    key: 'series.asValues',
+    key: count === 1 ? 'series.asValue' : 'series.asValues',
     values: { shape, values: count },
     shorter: { key: 'series.as', values: { shape } },
   };
   return key === undefined
     ? counted
-    : { key: 'series.asKey', values: { shape, key, values: count }, shorter: counted };
+    : {
+        key: count === 1 ? 'series.asKeyValue' : 'series.asKey',
+        values: { shape, key, values: count },
+        shorter: counted,
+      };
 }
