@@ -2,6 +2,7 @@ import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { CsvParser } from './parser';
 import { type CsvForm, isRule, type Quote, TableRows } from './table-rows';
+import { fileLine, linesOfUnits } from './tool-lines';
 
 const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;
@@ -24,21 +25,28 @@ export interface Layout {
  */
 export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layout {
   const separator = SEPARATOR_LINE.exec(head);
-  const front = (separator?.[0] ?? '') + commentsIn(head.slice(separator?.[0].length));
+  const above = (separator?.[0] ?? '') + commentsIn(head.slice(separator?.[0].length));
+  const ofFile = fileLine(head.slice(above.length));
+  const front = above + ofFile;
   const skipped = front.split(WHOLE_LINE_END).length - 1;
   const given = separator?.[1] ?? delimiter;
   const whole = head.slice(front.length);
   const isDrawn = isDrawnTable(whole, isAll);
   const quoted = isDrawn ? undefined : quotedHeader(whole, given);
-  const title = isDrawn || quoted !== undefined ? undefined : titleAbove(whole, isAll, given);
+  const padded = isDrawn || quoted !== undefined ? undefined : paddedQuotes(whole, isAll, given);
+  const known = isDrawn ? DRAWN : (quoted ?? padded);
+  const title =
+    known === undefined ? (belowSettings(whole, isAll, given) ?? titleAbove(whole, isAll, given)) : undefined;
   const text = whole.slice(title?.length ?? 0);
   const form: CsvForm = {
-    delimiter: isDrawn ? DRAWN : (quoted ?? title?.delimiter ?? given ?? findDelimiter(text, isAll)),
+    delimiter: known ?? title?.delimiter ?? given ?? findDelimiter(text, isAll),
+    isPadded: padded !== undefined,
     isAnnotated: ANNOTATION.test(front),
     isDrawn,
     quote: quoted === undefined ? undefined : SINGLE,
   };
-  form.hasRowNames = !isDrawn && hasRowNames(text, form, isAll);
+  form.unitLines = isDrawn ? 0 : unitLines(text, form, isAll, ofFile);
+  form.hasRowNames = !isDrawn && form.unitLines === 0 && hasRowNames(text, form, isAll);
   let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }), form.quote);
   try {
     parser.push(text, isAll);
@@ -63,6 +71,11 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
       ...(form.quote === SINGLE
         ? [`Single quotes (') around names and cells are taken for quotation marks, and left off.`]
         : []),
+      ...(ofFile === ''
+        ? []
+        : [
+            `The first line (${show(ofFile.trim())}) tells of the file: line ${skipped + 1} names the columns.`,
+          ]),
       ...(title === undefined
         ? []
         : [
@@ -112,6 +125,32 @@ function quotedCells(text: string, isAll: boolean, given: string | undefined): s
       columns.some((cells) => cells.some((cell) => cell.includes(delimiter)))
     );
   });
+}
+
+/** The delimiter of a text that has spaces before fields in quotes, where all its rows are read so; otherwise undefined. */
+function paddedQuotes(text: string, isAll: boolean, given: string | undefined): string | undefined {
+  const found = /([,;\t|]) +"/.exec(text)?.[1];
+  if (found === undefined || (given !== undefined && given !== found)) {
+    return undefined;
+  }
+  const parser = new CsvParser(found, new TableRows({ delimiter: found, isStrict: true, isPadded: true }));
+  try {
+    parser.push(...sampleOf(text, isAll));
+  } catch {
+    return undefined;
+  }
+  return (parser.names?.length ?? 0) > 1 ? found : undefined;
+}
+
+/** How many lines under the header name units. */
+function unitLines(text: string, form: CsvForm, isAll: boolean, ofFile: string): number {
+  const parser = new CsvParser(form.delimiter, new TableRows(form), form.quote);
+  try {
+    parser.push(...sampleOf(text, isAll));
+  } catch {
+    return 0;
+  }
+  return linesOfUnits(parser.take().columns, ofFile);
 }
 
 const DRAWN = '|';
@@ -200,6 +239,40 @@ function titleAbove(text: string, isAll: boolean, given: string | undefined): Ti
     best.first.split(best.delimiter).length > 1 && hasRowNames(text, { delimiter: best.delimiter }, isAll);
   return isHeader || isOfR ? undefined : best;
 }
+
+/**
+ * Where a header stands below lines of a name and its value each, as oscilloscopes write them: all of the rows below it are
+ * numbers, and none above.
+ */
+function belowSettings(text: string, isAll: boolean, given: string | undefined): Title | undefined {
+  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE + SAMPLE_ROWS);
+  if (!isAll && lines.length < MAX_PREAMBLE + SAMPLE_ROWS) {
+    lines.pop();
+  }
+  for (const delimiter of given === undefined ? DELIMITERS : [given]) {
+    const rows = lines.map((line) => line.split(delimiter).map(unquoted));
+    const isRow = (row: readonly string[]): boolean => row.length > 1 && row.every(isNumber);
+    const first = rows.findIndex(isRow);
+    const at = first - 1;
+    const width = rows[first]?.length;
+    const below = rows.slice(first).filter((row) => row.length > 1 || !isBlank(row[0]!));
+    if (
+      at >= MIN_SETTINGS &&
+      at <= MAX_PREAMBLE &&
+      rows[at]!.length === width &&
+      rows[at]!.every(isName) &&
+      below.length >= ALIKE &&
+      below.every((row) => row.length === width && isRow(row)) &&
+      rows.slice(0, at).every((row) => row.length > 1 && isName(row[0]!))
+    ) {
+      return { delimiter, lines: at, length: startOfLine(text, at), first: lines[0]! };
+    }
+  }
+  return undefined;
+}
+
+/** Lines of settings above a header. */
+const MIN_SETTINGS = 3;
 
 /** The line of the header, from 0, where those above it cannot be one and those below it have numbers; -1 where none is. */
 function headerBelowTitle(lines: readonly string[], delimiter: string): number {

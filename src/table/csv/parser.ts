@@ -39,6 +39,7 @@ export class CsvParser {
   private bareCr = false;
 
   private mayHaveNuls = false;
+  private readonly isPadded: boolean;
 
   /**
    * @param lines what takes the lines for rows of a table; empty fields beyond its last named column, as spreadsheets add
@@ -49,7 +50,9 @@ export class CsvParser {
     private readonly delimiter: string,
     private readonly lines?: TableRows,
     private readonly quote: Quote = '"',
-  ) {}
+  ) {
+    this.isPadded = lines?.isPadded === true;
+  }
 
   /** Rows that are complete and not taken yet. */
   get ready(): number {
@@ -165,6 +168,10 @@ export class CsvParser {
           return afterLineEnd(text, at);
         }
       }
+      if (this.isPadded) {
+        const begin = skipSpaces(text, at);
+        at = text.charCodeAt(begin) === quoteCode ? begin : at;
+      }
       let from = at;
       if (text.charCodeAt(at) === quoteCode) {
         const close = this.readQuoted(text, at, last);
@@ -176,7 +183,7 @@ export class CsvParser {
           lineEnd = this.lineEnd(text, from);
         }
         if (close !== TORN) {
-          at = close;
+          at = this.isPadded ? Math.min(skipSpaces(text, close), lineEnd) : close;
           if (at === lineEnd) {
             return afterLineEnd(text, at);
           }
@@ -330,6 +337,13 @@ function nameOf(delimiter: string): string {
 /** The beginning of a field in quotes, without the quote. */
 function preview(field: readonly string[]): string {
   return JSON.stringify(field.slice(0, 40).join('').slice(1, 31));
+}
+
+function skipSpaces(text: string, at: number): number {
+  while (text.charCodeAt(at) === 32) {
+    at++;
+  }
+  return at;
 }
 
 function skipEmptyLines(text: string, at: number): number {

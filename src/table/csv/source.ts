@@ -83,6 +83,7 @@ export class CsvSource implements SliceSource {
   get warnings(): readonly string[] {
     const encoding = this.pieces.oldEncoding?.();
     const { aside, firstAside, repeated, torn, nulsAbove, short, firstShort } = this.rows;
+    const { footers, firstFooter, units } = this.rows;
     return [
       ...(encoding === undefined ? [] : [OLD_ENCODINGS[encoding]]),
       ...this.told,
@@ -90,6 +91,16 @@ export class CsvSource implements SliceSource {
         ? []
         : [
             `The table is drawn with lines: ${lines(aside)} of other text (${show(firstAside)}) ${aside === 1 ? 'is' : 'are'} left out as no row.`,
+          ]),
+      ...(units === undefined
+        ? []
+        : [
+            `The line under the header (${show(units.filter((unit) => unit.trim() !== '').join(', '))}) names units: it is left out as no row.`,
+          ]),
+      ...(footers === 0
+        ? []
+        : [
+            `${footers === 1 ? 'A line' : `${footers} lines`} that a tool has written below the rows (${show(firstFooter)}) ${footers === 1 ? 'is' : 'are'} left out.`,
           ]),
       ...(repeated === 0 ? [] : [`The header comes again in ${lines(repeated)}, left out as no row.`]),
       ...(short === 0

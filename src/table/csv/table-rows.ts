@@ -1,5 +1,6 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { isDashes, isFooter } from './tool-lines';
 
 /** What a field with delimiters or line ends stands in. */
 export type Quote = '"' | "'";
@@ -15,6 +16,10 @@ export interface CsvForm {
   isAnnotated?: boolean;
   /** Lines are drawn around the fields, as databases and SAP print tables: `isRule` tells which are no rows. */
   isDrawn?: boolean;
+  /** Lines under the header that name the units of the columns. */
+  unitLines?: number;
+  /** Spaces stand before fields in quotes. */
+  isPadded?: boolean;
   /** A row of fewer fields than the header is an error, rather than one whose last cells are missing. */
   isStrict?: boolean;
 }
@@ -38,13 +43,25 @@ export class TableRows {
   /** Lines above, between and below the rows of a drawn table that are none of them, and the first of these. */
   aside = 0;
   firstAside = '';
+  /** Lines that a tool wrote to end or to count the rows, and the first of them. */
+  footers = 0;
+  firstFooter = '';
+  /** The line that names the units. */
+  units: readonly string[] | undefined;
   private header: readonly string[] | undefined;
+  private isDashed = false;
+  /** Lines under the header that were looked at. */
+  private below = 0;
   /** Lines of a drawn table begin and end with a line. */
   private isFramed = false;
   /** Names that are all numbers may be those of a row as well. */
   private isOfNumbers = false;
 
   constructor(private readonly form: CsvForm) {}
+
+  get isPadded(): boolean {
+    return this.form.isPadded === true;
+  }
 
   /** Fields of the header. */
   get width(): number | undefined {
@@ -63,6 +80,9 @@ export class TableRows {
       this.header = names;
       this.isOfNumbers = names.every((name) => Number.isFinite(parseNumber(name, true)));
       return names.slice();
+    }
+    if (this.isOfTool(row)) {
+      return undefined;
     }
     if (
       !this.isOfNumbers &&
@@ -89,6 +109,26 @@ export class TableRows {
     while (row.length < width) {
       row.push('');
     }
+    return true;
+  }
+
+  /** Whether a line below the header is no row, but one of the tool that wrote the table. */
+  private isOfTool(row: readonly string[]): boolean {
+    const { unitLines = 0 } = this.form;
+    const below = this.below++;
+    if (below < unitLines) {
+      this.units ??= row;
+      return true;
+    }
+    if (below === 0 && isDashes(row)) {
+      this.isDashed = true;
+      return true;
+    }
+    if (!isFooter(row, this.isDashed)) {
+      return false;
+    }
+    this.footers++;
+    this.firstFooter ||= row.join(this.form.delimiter).trim();
     return true;
   }
 

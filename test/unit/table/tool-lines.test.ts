@@ -1,0 +1,138 @@
+import { strict as assert } from 'node:assert';
+
+import { openTable, profileTable, readRows } from '../../../dist/src/table';
+
+async function read(
+  text: string,
+): Promise<{ names: readonly string[]; rows: unknown[][]; warnings: string }> {
+  const source = await openTable(text);
+  const { warnings } = await profileTable(source);
+  const rows = await readRows(source);
+  return { names: source.names, rows: rows.map((row) => Object.values(row)), warnings: warnings.join(' | ') };
+}
+
+const OF_UNITS = /^The line under the header \(".*"\) names units: it is left out as no row\.$/;
+
+describe('Lines that devices and tools write beside rows', () => {
+  it('end and count the rows of SIMATIC HMI: left out, said once', async () => {
+    const csv = await read('Record,Temp\r\n1,21.5\r\n2,22.5\r\n//END\r\n');
+    assert.deepEqual(csv.rows, [
+      [1, 21.5],
+      [2, 22.5],
+    ]);
+    assert.equal(csv.warnings, 'A line that a tool has written below the rows ("//END") is left out.');
+    const wincc = await read('"Var";"Value"\r\n"T";21,5\r\n"$RT_COUNT$";1\r\n//END\r\n');
+    assert.deepEqual(wincc.rows, [['T', 21.5]]);
+    const own = await read('path,n\n//ENDING,1\n//END,2\n');
+    assert.deepEqual(own.rows, [
+      ['//ENDING', 1],
+      ['//END', 2],
+    ]);
+  });
+
+  for (const [name, text, rows] of [
+    [
+      'Rigol',
+      'X,CH1,Start,Increment,\r\nSequence,Volt,-1.2e-02,2e-05\r\n0,0.5,,\r\n1,0.6,,\r\n2,0.7,,\r\n',
+      [
+        [0, 0.5, null, null],
+        [1, 0.6, null, null],
+        [2, 0.7, null, null],
+      ],
+    ],
+    [
+      'Keysight',
+      'x-axis,a\r\nsecond,Volt\r\n-1.0E-03,0.01\r\n-0.9E-03,0.02\r\n',
+      [
+        [-0.001, 0.01],
+        [-0.0009, 0.02],
+      ],
+    ],
+    [
+      'a logger with times',
+      'time;T;H\n;°C;%\n2026-01-01 00:00;21,5;40,2\n2026-01-01 00:10;21,6;40,3\n',
+      [
+        ['2026-01-01T00:00:00.000Z', 21.5, 40.2],
+        ['2026-01-01T00:10:00.000Z', 21.6, 40.3],
+      ],
+    ],
+  ] as const) {
+    it(`name units under the header: ${name}`, async () => {
+      const found = await read(text);
+      assert.deepEqual(JSON.parse(JSON.stringify(found.rows)), rows);
+      assert.match(found.warnings, OF_UNITS);
+    });
+  }
+
+  it('are rows where a column of numbers has no unit, or no column is of numbers', async () => {
+    assert.equal((await read('a,b\nV,x\n1,2\n3,4\n')).rows.length, 3);
+    assert.equal((await read('a,b\nV,s\nA,m\nW,h\n')).rows.length, 3);
+    assert.equal((await read('a,b\n-,NA\n1,2\n3,4\n')).rows.length, 3);
+  });
+
+  it('are dashes under a header, and a count of rows below: sqlcmd', async () => {
+    const rows = [
+      [1, 'abc', 21.5],
+      [2, 'def', 22.5],
+    ];
+    const csv = await read('id,name,v\r\n--,----,-\r\n1,abc,21.5\r\n2,def,22.5\r\n\r\n(2 rows affected)\r\n');
+    assert.deepEqual(csv.rows, rows);
+    assert.match(csv.warnings, /\("\(2 rows affected\)"\) is left out\.$/);
+    const wide = await read(
+      'id          name       v\n----------- ---------- -----\n          1 abc         21.5\n          2 def         22.5\n\n(2 rows affected)\n',
+    );
+    assert.deepEqual([wide.names, wide.rows], [['id', 'name', 'v'], rows]);
+    assert.equal((await read('a,b\n-,-\n1,2\n')).rows.length, 2);
+    assert.equal((await read('a,b\n1,2\n(2 rows affected),x\n')).rows.length, 2);
+  });
+
+  it('tell of the file: DATEV, and Campbell Scientific with its two lines of units', async () => {
+    const datev = await read(
+      '"EXTF";700;21;"Buchungsstapel";13\r\n"Umsatz";"Kennzeichen";"Konto"\r\n123,45;"S";1200\r\n67,89;"H";1400\r\n',
+    );
+    assert.deepEqual(datev.names, ['Umsatz', 'Kennzeichen', 'Konto']);
+    assert.deepEqual(datev.rows, [
+      [123.45, 'S', 1200],
+      [67.89, 'H', 1400],
+    ]);
+    assert.match(
+      datev.warnings,
+      /^The first line \(.*EXTF.*\) tells of the file: line 2 names the columns\.$/,
+    );
+    const same = await read('EXTF;700\r\nUmsatz;Konto\r\n1,5;1200\r\n2,5;1400\r\n');
+    assert.deepEqual(same.names, ['Umsatz', 'Konto']);
+    const toa5 = await read(
+      '"TOA5","CR1000","CR1000","1"\r\n"RECORD","BattV","AirT"\r\n"RN","Volts","Deg C"\r\n"","Avg","Smp"\r\n0,12.5,21.5\r\n1,12.6,"NAN"\r\n',
+    );
+    assert.deepEqual(toa5.rows, [
+      [0, 12.5, 21.5],
+      [1, 12.6, null],
+    ]);
+  });
+
+  it('are settings above a header of numbers: Tektronix', async () => {
+    const found = await read(
+      'Model,TBS1102\r\nFirmware Version,1.0\r\nHorizontal Units,s\r\nSample Interval,4e-06\r\nTIME,CH1\r\n-0.005,0.04\r\n-0.0049,0.08\r\n-0.0048,0.04\r\n',
+    );
+    assert.deepEqual(found.names, ['TIME', 'CH1']);
+    assert.deepEqual(found.rows[0], [-0.005, 0.04]);
+    assert.match(found.warnings, /^The first 4 lines \("Model,TBS1102", …\) are left out/);
+    const words = await read('a,b\nx,y\nu,v\n1,2\n3,4\n5,6\n');
+    assert.deepEqual(words.names, ['a', 'b']);
+  });
+});
+
+describe('Spaces before a quote', () => {
+  it('are left off where all rows are read so', async () => {
+    const found = await read('"name", "size" , "note"\n"a", 1, "x, y"\n"b" , 2, "z ""q"""\n');
+    assert.deepEqual(found.names, ['name', 'size', 'note']);
+    assert.deepEqual(found.rows, [
+      ['a', 1, 'x, y'],
+      ['b', 2, 'z "q"'],
+    ]);
+  });
+
+  it('stay where a quote is part of the text', async () => {
+    assert.deepEqual((await read('a,b\nx, "y" z\nu, v\n')).rows[0], ['x', '"y" z']);
+  });
+});
