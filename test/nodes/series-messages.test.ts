@@ -105,6 +105,14 @@ describe('messages as their sources send them', () => {
     assert.match(told[0]!, /has 2 values without a name/);
   });
 
+  it('are shown as one value where there is one', async () => {
+    const bench = await start({ send: 'all' });
+    const payload = { Time: '2026-11-25T10:00:00', ENERGY: { Power: 7 } };
+    bench.send('s', { topic: 'tele/plug1/SENSOR', payload });
+    await settled(bench, 1);
+    await bench.shows('s', /status\.series\.asKeyValue$/);
+  });
+
   it('of a table with a column for each day are its readings, a column for each row', async () => {
     const bench = await start({ send: 'all' });
     const days = ['2026-11-22', '2026-11-23', '2026-11-24'];
