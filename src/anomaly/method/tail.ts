@@ -11,8 +11,8 @@ const EPISODE_SHARE = 0.02;
 const NEXT_THRESHOLD = 0.35;
 const RAISES = 8;
 const RANKS = 100;
-/** Nothing is called rarer than once in 10^30 rows. */
-const RAREST = 30;
+/** Nothing is called rarer than once in 10^100 rows: far beyond, so that a larger fault still exceeds a large one. */
+const RAREST = 100;
 const LN10 = Math.log(10);
 
 /**

@@ -28,8 +28,8 @@ describe('how rare a value of a statistic is', () => {
         (seed, rows, value) => {
           const tail = fitTail(sample(seed, rows));
           const rarity = rarityOf(tail, value);
-          // Nothing is rarer than once in 10^30 rows.
-          fc.pre(rarity < 29);
+          // Nothing is rarer than once in 10^100 rows, and below the least value of the sample all are alike.
+          fc.pre(rarity > 0 && rarity < 99);
           assert.ok(rarityOf(tail, value + 0.5) > rarity);
           assert.ok(Math.abs(valueOfRarity(tail, rarity) - value) < 1e-6);
         },
