@@ -29,6 +29,7 @@ const benches = {
   watch: { file: 'watch/watch.mjs', peers: false },
   unlike: { file: 'unlike/unlike.mjs', peers: false },
   anomaly: { file: 'anomaly/anomaly.ts', peers: false },
+  public: { file: 'anomaly/public.ts', peers: false },
   histories: { file: 'anomaly/histories.ts', peers: false },
 };
 
