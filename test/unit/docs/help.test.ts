@@ -93,6 +93,7 @@ const NOT_FOR_MESSAGE: Partial<Record<NodeName, string[]>> = {
 
 /** What each node calls at the service raises these, beyond what the node's own code names. */
 const ANY_CALL = [
+  'engine.unsupported',
   'auth.unauthorized',
   'auth.forbidden',
   'not_found',
