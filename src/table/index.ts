@@ -51,7 +51,7 @@ export {
 } from './columns/column-batch';
 export { datesAmong, datesInHeader } from './columns/date-names';
 export { MissingWords } from './columns/missing-words';
-export type { ReadOptions } from './columns/read-batches';
+export { areFew, batchOfRows, type ReadOptions } from './columns/read-batches';
 export type { TableForm } from './columns/slices';
 export type {
   CategorySample,

@@ -10,7 +10,7 @@ export { checkAsIs } from '../../dist/src/table/files/check-as-is';
 export { parquet } from '../../dist/src/table/packages/heavy-modules';
 export { openParquet } from '../../dist/src/table/parquet/reader';
 export { ParquetSource } from '../../dist/src/table/parquet/source';
-export { ThriftWriter } from '../../dist/src/table/parquet/thrift';
+export { type ThriftFields, thriftStruct } from '../../dist/src/table/parquet/thrift';
 export { type BlobLike } from '../../dist/src/table/storage/blob';
 export { combineCrc32c, crc32c, crc32cToBase64 } from '../../dist/src/table/storage/crc32c';
 export { fileChecksum } from '../../dist/src/table/storage/file-checksum';

@@ -1,7 +1,7 @@
 /** Parquet files of a few KB that hold gigabytes: what a decompression bomb looks like in this format. */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-import { ThriftWriter } from '../doors/table';
+import { type ThriftFields, thriftStruct } from '../doors/table';
 
 /** Numbers of the format that are used here (parquet.thrift). */
 const GZIP = 2;
@@ -12,6 +12,12 @@ const RLE_DICTIONARY = 8;
 const INT64 = 2;
 const BYTE_ARRAY = 6;
 const DICTIONARY_PAGE = 2;
+/** Types of Thrift's compact protocol. */
+const I32 = 5;
+const I64 = 6;
+const BINARY = 8;
+const LIST = 9;
+const STRUCT = 12;
 
 interface Page {
   dictionary?: boolean;
@@ -38,7 +44,6 @@ export interface BombOptions {
 /** A file of required columns in one row group, with the pages as they are given. */
 export function parquetFile(columns: readonly BombColumn[], options: BombOptions = {}): Buffer {
   const { codec = 'brotli' } = options;
-  const thrift = new ThriftWriter();
   const parts: Buffer[] = [Buffer.from('PAR1')];
   let offset = 4;
   const rows =
@@ -48,18 +53,20 @@ export function parquetFile(columns: readonly BombColumn[], options: BombOptions
     const chunk = { start: offset, data: offset, compressed: 0, uncompressed: 0, dictionary: false };
     for (const { dictionary = false, values, content, claims = content.length } of pages) {
       const packed = codec === 'gzip' ? gzipSync(content, { level: 9 }) : brotli(content);
-      thrift.i32(1, dictionary ? DICTIONARY_PAGE : 0);
-      thrift.i32(2, claims);
-      thrift.i32(3, packed.length);
-      thrift.struct(dictionary ? 7 : 5, () => {
-        thrift.i32(1, values);
-        thrift.i32(2, dictionary || !chunk.dictionary ? PLAIN : RLE_DICTIONARY);
-        if (!dictionary) {
-          thrift.i32(3, RLE);
-          thrift.i32(4, RLE);
-        }
-      });
-      const header = thrift.finish();
+      const own: ThriftFields = [
+        [1, I32, values],
+        [2, I32, dictionary || !chunk.dictionary ? PLAIN : RLE_DICTIONARY],
+      ];
+      const levels: ThriftFields = [
+        [3, I32, RLE],
+        [4, I32, RLE],
+      ];
+      const header = thriftStruct([
+        [1, I32, dictionary ? DICTIONARY_PAGE : 0],
+        [2, I32, claims],
+        [3, I32, packed.length],
+        [dictionary ? 7 : 5, STRUCT, dictionary ? own : [...own, ...levels]],
+      ]);
       parts.push(header, packed);
       const bytes = header.length + packed.length;
       if (dictionary) {
@@ -72,43 +79,46 @@ export function parquetFile(columns: readonly BombColumn[], options: BombOptions
     }
     return chunk;
   });
-  thrift.i32(1, 1);
-  thrift.structs(2, [undefined, ...columns], (column, index) => {
-    if (column === undefined) {
-      thrift.text(4, 'schema');
-      thrift.i32(5, columns.length);
-      return;
-    }
-    thrift.i32(1, column.type);
-    thrift.i32(3, 0);
-    thrift.text(4, `c${index}`);
-    if (column.text === true) {
-      thrift.i32(6, 0);
-    }
+  const schema = columns.map(({ type, text }, index): ThriftFields => [
+    [1, I32, type],
+    [3, I32, 0],
+    [4, BINARY, `c${index + 1}`],
+    ...(text === true ? ([[6, I32, 0]] as const) : []),
+  ]);
+  const chunkFields = columns.map(({ type }, index): ThriftFields => {
+    const chunk = chunks[index]!;
+    const metadata: ThriftFields = [
+      [1, I32, type],
+      [2, LIST, [I32, [PLAIN, RLE, RLE_DICTIONARY]]],
+      [3, LIST, [BINARY, [`c${index + 1}`]]],
+      [4, I32, codec === 'gzip' ? GZIP : BROTLI],
+      [5, I64, rows],
+      [6, I64, options.uncompressed ?? chunk.uncompressed],
+      [7, I64, chunk.compressed],
+      [9, I64, chunk.data],
+      ...(chunk.dictionary ? ([[11, I64, chunk.start]] as const) : []),
+    ];
+    return [
+      [2, I64, 0],
+      [3, STRUCT, metadata],
+    ];
   });
-  thrift.i64(3, rows);
-  thrift.structs(4, [chunks], () => {
-    thrift.structs(1, columns, ({ type }, index) => {
-      const chunk = chunks[index]!;
-      thrift.i64(2, 0);
-      thrift.struct(3, () => {
-        thrift.i32(1, type);
-        thrift.i32s(2, [PLAIN, RLE, RLE_DICTIONARY]);
-        thrift.texts(3, [`c${index + 1}`]);
-        thrift.i32(4, codec === 'gzip' ? GZIP : BROTLI);
-        thrift.i64(5, rows);
-        thrift.i64(6, options.uncompressed ?? chunk.uncompressed);
-        thrift.i64(7, chunk.compressed);
-        thrift.i64(9, chunk.data);
-        if (chunk.dictionary) {
-          thrift.i64(11, chunk.start);
-        }
-      });
-    });
-    thrift.i64(2, options.uncompressed ?? chunks.reduce((sum, chunk) => sum + chunk.uncompressed, 0));
-    thrift.i64(3, rows);
-  });
-  const footer = thrift.finish();
+  const uncompressed = options.uncompressed ?? chunks.reduce((sum, chunk) => sum + chunk.uncompressed, 0);
+  const root: ThriftFields = [
+    [4, BINARY, 'schema'],
+    [5, I32, columns.length],
+  ];
+  const group: ThriftFields = [
+    [1, LIST, [STRUCT, chunkFields]],
+    [2, I64, uncompressed],
+    [3, I64, rows],
+  ];
+  const footer = thriftStruct([
+    [1, I32, 1],
+    [2, LIST, [STRUCT, [root, ...schema]]],
+    [3, I64, rows],
+    [4, LIST, [STRUCT, [group]]],
+  ]);
   const length = Buffer.alloc(4);
   length.writeUInt32LE(footer.length);
   return Buffer.concat([...parts, footer, length, Buffer.from('PAR1')]);

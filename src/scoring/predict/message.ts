@@ -1,4 +1,4 @@
-import { type Column, type ColumnBatch, joinBatches, openTable } from '../../table';
+import { areFew, batchOfRows, type Column, type ColumnBatch, joinBatches, openTable } from '../../table';
 import { reasonOf } from '../../util/reason';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { QueuedMessage } from '../batching/batch-queues';
@@ -189,9 +189,10 @@ async function readSmall(
   const { missingColumns } = items[0]!.message.payload.request;
   await bisect(items, {
     work: async (group) => {
-      const rows = group.flatMap(({ table }) => table.rows);
-      const source = await openTable(rows, { signal });
-      const batch = await readWhole(source, columns, { missingColumns, signal });
+      const rows = group.length === 1 ? group[0]!.table.rows : group.flatMap(({ table }) => table.rows);
+      const batch = areFew(rows.length, columns.length)
+        ? batchOfRows(rows, columns, missingColumns)
+        : await readWhole(await openTable(rows, { signal }), columns, { missingColumns, signal });
       if (batch.cleaned !== undefined && group.length > 1) {
         // Each message reports its own cells only.
         return 'apart';

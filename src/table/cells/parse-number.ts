@@ -17,35 +17,43 @@ import { show } from './errors';
 import type { CellReading, Decimal } from './types';
 import { writtenNumber } from './written-number';
 
-/** Reads the text of one number column: NaN where a number is missing, undefined where there is none. */
-export class NumberReader {
-  constructor(private readonly column: Pick<CellReading, 'decimal' | 'unit'>) {}
+/** What tells how the texts of a number column are read. */
+export type NumberReading = Pick<CellReading, 'decimal' | 'unit'>;
 
-  /**
-   * @param comma whether a number may have a decimal comma
-   * @param grouped whether a comma may group thousands as well
-   */
-  read(text: string, comma: boolean, grouped: boolean): number | undefined {
-    const { unit } = this.column;
-    const value = unit === undefined ? this.readPlain(text, comma, grouped) : absent(text);
-    if (value !== undefined) {
-      return value;
-    }
-    // Read the slow way only where the other one is of no use.
-    const written = writtenNumber(text);
-    return written !== undefined && written.unit === (unit ?? '')
-      ? this.readPlain(written.text, comma, grouped)
-      : undefined;
+/**
+ * The number in a text of a number column: NaN where it is missing, undefined where there is none.
+ *
+ * @param comma whether a number may have a decimal comma
+ * @param grouped whether a comma may group thousands as well
+ */
+export function readNumber(
+  text: string,
+  { decimal, unit }: NumberReading,
+  comma: boolean,
+  grouped: boolean,
+): number | undefined {
+  const value = unit === undefined ? readPlain(text, decimal, comma, grouped) : absent(text);
+  if (value !== undefined) {
+    return value;
   }
+  // Read the slow way only where the other one is of no use.
+  const written = writtenNumber(text);
+  return written !== undefined && written.unit === (unit ?? '')
+    ? readPlain(written.text, decimal, comma, grouped)
+    : undefined;
+}
 
-  private readPlain(text: string, comma: boolean, grouped: boolean): number | undefined {
-    const { decimal } = this.column;
-    if (decimal !== undefined) {
-      return parseWithDecimal(text, decimal);
-    }
-    const value = parseNumber(text, comma && !grouped);
-    return value === undefined && grouped ? parseWithAnyDecimal(text) : value;
+function readPlain(
+  text: string,
+  decimal: Decimal | undefined,
+  comma: boolean,
+  grouped: boolean,
+): number | undefined {
+  if (decimal !== undefined) {
+    return parseWithDecimal(text, decimal);
   }
+  const value = parseNumber(text, comma && !grouped);
+  return value === undefined && grouped ? parseWithAnyDecimal(text) : value;
 }
 
 function absent(text: string): number | undefined {

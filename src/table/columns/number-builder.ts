@@ -1,11 +1,10 @@
 import { show } from '../cells/errors';
-import { NumberReader, whyNotNumber } from '../cells/parse-number';
+import { readNumber, whyNotNumber } from '../cells/parse-number';
 import { cellsOf, type ColumnData } from './column-batch';
 import { FloatBuilder } from './column-builder';
 import type { SliceColumn } from './slices';
 
 export class NumberBuilder extends FloatBuilder {
-  private readonly reader = new NumberReader(this.column);
   /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */
   private fractions = false;
 
@@ -33,7 +32,7 @@ export class NumberBuilder extends FloatBuilder {
       return NaN;
     }
     if (typeof cell === 'string') {
-      const value = this.reader.read(cell, comma, grouped);
+      const value = readNumber(cell, this.column, comma, grouped);
       if (value !== undefined) {
         return value;
       }

@@ -1,7 +1,8 @@
 import { SliceSizer, Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import { listNames } from '../cells/errors';
-import type { Column } from '../cells/types';
+import { setCell } from '../cells/set-cell';
+import type { Column, Row } from '../cells/types';
 import { pickRows, sliceBatch } from './batch-rows';
 import { COLUMNS_PER_LOOK } from './bounds';
 import { builderFor } from './builders';
@@ -9,7 +10,7 @@ import { cellsOf, type ColumnBatch } from './column-batch';
 import type { TypedColumnBuilder } from './column-builder';
 import { ColumnPlaces } from './header';
 import { MissingWords } from './missing-words';
-import { type Slice, type SliceSource, tellRead } from './slices';
+import { type Slice, type SliceColumn, type SliceSource, tellRead } from './slices';
 
 /** A batch is handed over when it has this many rows, or columns of this many bytes. */
 const BATCH_ROWS = 20_000;
@@ -53,6 +54,65 @@ export async function* batchesOf(
     await sizer.step(signal);
   }
   yield* cut(gathered.take(), maxRows);
+}
+
+/** Cells that are read in one turn of the event loop at most: about a millisecond's work. */
+const FEW_CELLS = 2_000;
+
+/** Whether rows are so few that `batchOfRows` takes them. */
+export function areFew(rows: number, columns: number): boolean {
+  return rows * columns <= FEW_CELLS;
+}
+
+/** As `batchesOf`, of a few rows that are objects without getters: one batch, at once. Errors as there. */
+export function batchOfRows(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  missingColumns: 'error' | 'fill' = 'error',
+): ColumnBatch {
+  const batch: ColumnBatch = { rows: rows.length, columns: [] };
+  for (const column of columns) {
+    const builder = builderFor(column);
+    const name = nameAmong(rows, column, columns, missingColumns);
+    if (name === undefined) {
+      builder.skip(rows.length);
+    } else {
+      const values: SliceColumn = { kind: 'values', cells: cellsOfRows(rows, name) };
+      const cleaned = column.missing && new MissingWords(column.missing).clear(values);
+      builder.add(cleaned?.column ?? values, 0);
+      const cells = (cleaned?.cleared ?? 0) + builder.unreadable;
+      if (cells > 0) {
+        setCell((batch.cleaned ??= {}), column.name, cells);
+      }
+    }
+    batch.columns.push(builder.take());
+  }
+  return batch;
+}
+
+/** The name that a column has in the rows; undefined where none has it, and that is allowed. */
+function nameAmong(
+  rows: readonly Row[],
+  { name }: Column,
+  columns: readonly Column[],
+  missingColumns: 'error' | 'fill',
+): string | undefined {
+  for (const row of rows) {
+    if (Object.hasOwn(row, name)) {
+      return name;
+    }
+  }
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const indices = indicesOf(names, columns, missingColumns);
+  return names[indices[columns.findIndex((one) => one.name === name)]!];
+}
+
+function cellsOfRows(rows: readonly Row[], name: string): unknown[] {
+  const cells: unknown[] = [];
+  for (const row of rows) {
+    cells.push(Object.hasOwn(row, name) ? row[name] : undefined);
+  }
+  return cells;
 }
 
 /** The rows of some slices, column by column. */

@@ -21,12 +21,6 @@ const FEW_ROWS = 64;
 const FEW_CELLS = 2_000;
 const FEW_BYTES = 16 * 1024;
 
-/** Whether a batch is so small that handing it to the encoder thread would take longer than writing it. */
-function isSmall(batch: ColumnBatch): boolean {
-  const { rows, columns } = batch;
-  return rows <= FEW_ROWS && rows * columns.length <= FEW_CELLS && batchBytes(batch) <= FEW_BYTES;
-}
-
 /** What is sent in one message, without waiting for acknowledgements. */
 const ONE_MESSAGE = 4 * 1024 * 1024;
 
@@ -42,8 +36,7 @@ export async function encodeBatches(
   options: EncodeOptions = {},
 ): Promise<TableFile> {
   if (Symbol.iterator in batches) {
-    const list = [...batches];
-    return retried(() => encodeStream(stored(columns, list), list, options));
+    return encodeList(columns, [...batches], options);
   }
   const iterator = batches[Symbol.asyncIterator]();
   try {
@@ -64,7 +57,7 @@ async function encodeSequence(
   while (bytes < ONE_MESSAGE) {
     const next = await iterator.next();
     if (next.done === true) {
-      return retried(() => encodeStream(stored(columns, head), head, options));
+      return encodeList(columns, head, options);
     }
     head.push(next.value);
     bytes += batchBytes(next.value);
@@ -76,13 +69,48 @@ async function encodeSequence(
   return encodeStream(wide, chained(head, iterator), options);
 }
 
+async function encodeList(
+  columns: readonly Column[],
+  list: readonly ColumnBatch[],
+  options: EncodeOptions,
+): Promise<TableFile> {
+  const own = stored(columns, list);
+  return fewRows(own, list, options) ?? retried(() => encodeStream(own, list, options));
+}
+
 /** The columns as they are stored: an `integer` column with fractions as `number`. */
 function stored(columns: readonly Column[], batches: readonly ColumnBatch[]): Column[] {
-  return columns.map((column, index) =>
-    column.type === 'integer' && batches.some((batch) => batch.columns[index]!.type === 'number')
-      ? { ...column, type: 'number' }
-      : column,
-  );
+  const result = [...columns];
+  for (const batch of batches) {
+    for (let index = 0; index < result.length; index++) {
+      if (result[index]!.type === 'integer' && batch.columns[index]!.type === 'number') {
+        result[index] = { ...result[index]!, type: 'number' };
+      }
+    }
+  }
+  return result;
+}
+
+/** The file of a few rows, where handing them to the encoder thread would take longer than writing them; else undefined. */
+function fewRows(
+  columns: readonly Column[],
+  [batch, ...others]: readonly ColumnBatch[],
+  { format = 'parquet', signal, onProgress }: EncodeOptions,
+): TableFile | undefined {
+  if (
+    batch === undefined ||
+    others.length > 0 ||
+    format !== 'parquet' ||
+    batch.rows > FEW_ROWS ||
+    batch.rows * columns.length > FEW_CELLS ||
+    batchBytes(batch) > FEW_BYTES
+  ) {
+    return undefined;
+  }
+  signal?.throwIfAborted();
+  const data = parquetOf(columns, batch);
+  onProgress?.(batch.rows);
+  return tableFile(format, batch.rows, { bytes: data.length, hash: crc32cToBase64(crc32c(data)), data });
 }
 
 async function* chained(head: ColumnBatch[], rest: AsyncIterator<ColumnBatch>): AsyncIterable<ColumnBatch> {
@@ -101,12 +129,6 @@ async function encodeStream(
   if (Array.isArray(batches) && total(batches, batchBytes) <= ONE_MESSAGE) {
     const list = batches as ColumnBatch[];
     const rows = total(list, (batch) => batch.rows);
-    if (format === 'parquet' && list.length === 1 && isSmall(list[0]!)) {
-      signal?.throwIfAborted();
-      const data = parquetOf(columns, list[0]!);
-      onProgress?.(rows);
-      return tableFile(format, rows, { bytes: data.length, hash: crc32cToBase64(crc32c(data)), data });
-    }
     const result = await startJob({ ...task, batches: list }, signal).result<Written>();
     onProgress?.(rows);
     return tableFile(format, rows, result);

@@ -2,7 +2,7 @@ import { isDate } from '../../util/realms';
 import { isAbsent } from '../cells/absent';
 import { isLong } from '../cells/errors';
 import { parseDate } from '../cells/parse-date';
-import { NumberReader, parseBigint } from '../cells/parse-number';
+import { type NumberReading, parseBigint, readNumber } from '../cells/parse-number';
 import type { Column, ColumnType, Label } from '../cells/types';
 import { cellsOf } from '../columns/column-batch';
 import type { SliceColumn } from '../columns/slices';
@@ -80,11 +80,11 @@ export class TargetTally {
       }
     }
     const lacks = { missing, ...(missing > 0 && { firstMissing: first }) };
-    const reader = new NumberReader({ decimal, unit });
+    const reading = { decimal, unit };
     const labels = new Set<Label>();
     for (const value of this.distinct) {
       const own = trim === true && typeof value === 'string' ? value.trim() : value;
-      const label = own === '' && trim === true ? undefined : asLabel(own, type, this.comma, reader);
+      const label = own === '' && trim === true ? undefined : asLabel(own, type, this.comma, reading);
       if (label !== undefined) {
         labels.add(label);
       }
@@ -102,11 +102,16 @@ function isNoLabel(cell: unknown): boolean {
   return typeof cell === 'object' || (typeof cell === 'bigint' && isLong(cell));
 }
 
-function asLabel(value: unknown, type: ColumnType, comma: boolean, reader: NumberReader): Label | undefined {
+function asLabel(
+  value: unknown,
+  type: ColumnType,
+  comma: boolean,
+  reading: NumberReading,
+): Label | undefined {
   switch (type) {
     case 'number':
     case 'integer': {
-      const number = typeof value !== 'string' ? Number(value) : reader.read(value, comma, false);
+      const number = typeof value !== 'string' ? Number(value) : readNumber(value, reading, comma, false);
       return number === undefined || Number.isNaN(number) ? undefined : number;
     }
     case 'bigint': {

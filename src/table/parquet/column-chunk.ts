@@ -4,7 +4,7 @@ import type { ColumnType } from '../cells/types';
 import { type ColumnData, isMissing, rowsOf } from '../columns/column-batch';
 import { bytesIn, type Dictionary, dictionaryOf, packed, putText, run, viewOf } from './dictionary';
 import { CODEC, DATA_PAGE_HEADER, DICTIONARY_PAGE_HEADER, ENCODING, PAGE_HEADER, PAGE_TYPE } from './format';
-import { ThriftWriter } from './thrift';
+import { I32, STRUCT, type ThriftFields, thriftStruct } from './thrift';
 
 /** A column of a row group as it stands in the file: a dictionary page, where there is one, and one data page. */
 export interface ColumnChunk {
@@ -38,35 +38,68 @@ export interface ChunkStatistics {
  * @param compress pages are compressed (gzip, which every reader of Parquet knows) where that makes them smaller
  */
 export function columnChunk(type: ColumnType, parts: readonly ColumnData[], compress: boolean): ColumnChunk {
-  const rows = parts.reduce((sum, part) => sum + rowsOf(part), 0);
-  const there = parts.reduce((sum, part) => sum + thereIn(part), 0);
+  let rows = 0;
+  let there = 0;
+  for (const part of parts) {
+    const own = rowsOf(part);
+    rows += own;
+    there += thereIn(part, own);
+  }
   const { values, dictionary, bounds } = encoded(type, parts, there);
   const data = [definitionLevels(parts, rows, there), values];
-  const plain = dictionary === undefined ? [data] : [[dictionary.values], data];
-  const isCompressed = compress && isWorthCompressing(plain);
-  const pages = [
-    ...(dictionary === undefined ? [] : [dictionaryPage(dictionary, isCompressed)]),
-    dataPage(rows, data, dictionary === undefined ? ENCODING.plain : ENCODING.plainDictionary, isCompressed),
-  ];
-  const sum = (size: (page: Page) => number): number => pages.reduce((total, page) => total + size(page), 0);
-  return {
-    parts: pages.flatMap(({ header, body }) => [header, ...body]),
+  const isCompressed =
+    compress && isWorthCompressing(dictionary === undefined ? [data] : [[dictionary.values], data]);
+  const encodings = [ENCODING.plain, ENCODING.rle];
+  const pages: Page[] = [];
+  if (dictionary !== undefined) {
+    encodings.push(ENCODING.plainDictionary);
+    pages.push(
+      page(PAGE_TYPE.dictionaryPage, [dictionary.values], isCompressed, [
+        PAGE_HEADER.dictionaryPageHeader,
+        STRUCT,
+        [
+          [DICTIONARY_PAGE_HEADER.numValues, I32, dictionary.length],
+          [DICTIONARY_PAGE_HEADER.encoding, I32, ENCODING.plainDictionary],
+        ],
+      ]),
+    );
+  }
+  pages.push(
+    page(PAGE_TYPE.dataPage, data, isCompressed, [
+      PAGE_HEADER.dataPageHeader,
+      STRUCT,
+      [
+        [DATA_PAGE_HEADER.numValues, I32, rows],
+        [
+          DATA_PAGE_HEADER.encoding,
+          I32,
+          dictionary === undefined ? ENCODING.plain : ENCODING.plainDictionary,
+        ],
+        [DATA_PAGE_HEADER.definitionLevelEncoding, I32, ENCODING.rle],
+        [DATA_PAGE_HEADER.repetitionLevelEncoding, I32, ENCODING.rle],
+      ],
+    ]),
+  );
+  const chunk: ColumnChunk = {
+    parts: [],
     codec: isCompressed ? CODEC.gzip : CODEC.uncompressed,
-    encodings: [
-      ENCODING.plain,
-      ENCODING.rle,
-      ...(dictionary === undefined ? [] : [ENCODING.plainDictionary]),
-    ],
-    bytes: sum(({ header, body }) => header.length + sizeOf(body)),
-    uncompressed: sum(({ header, plain }) => header.length + plain),
-    dataPage: pages.length === 1 ? 0 : pages[0]!.header.length + sizeOf(pages[0]!.body),
+    encodings,
+    bytes: 0,
+    uncompressed: 0,
+    dataPage: 0,
     statistics: { missing: rows - there, ...bounds },
   };
+  for (const { header, body, plain } of pages) {
+    chunk.dataPage = chunk.bytes;
+    chunk.parts.push(header, ...body);
+    chunk.bytes += header.length + sizeOf(body);
+    chunk.uncompressed += header.length + plain;
+  }
+  return chunk;
 }
 
 /** Cells of a column that are there. */
-function thereIn(column: ColumnData): number {
-  const rows = rowsOf(column);
+function thereIn(column: ColumnData, rows: number): number {
   if ((column.type === 'text' || column.type === 'bigint') && column.missing === undefined) {
     return rows;
   }
@@ -117,36 +150,35 @@ function encoded(type: ColumnType, parts: readonly ColumnData[], there: number):
     case 'bigint':
       return bigints(parts as readonly Of<'bigint'>[], there);
     case 'date':
-      return { values: wholeNumbers(numbersOf(parts), there) };
+      return { values: wholeNumbers(parts as readonly Floats[], there) };
     case 'integer': {
-      const numbers = numbersOf(parts);
-      const bounds = boundsOf(numbers, there, (bound) => wholeNumbers([bound], 1));
-      return { values: wholeNumbers(numbers, there), bounds };
+      const numbers = parts as readonly Floats[];
+      return { values: wholeNumbers(numbers, there), bounds: boundsOf(numbers, there, wholeNumbers) };
     }
     case 'number': {
-      const numbers = numbersOf(parts);
-      return { values: doubles(numbers, there), bounds: boundsOf(numbers, there, bytesIn) };
+      const numbers = parts as readonly Floats[];
+      return { values: doubles(numbers, there), bounds: boundsOf(numbers, there, doubles) };
     }
   }
 }
 
 type Of<T extends ColumnData['type']> = ColumnData & { type: T };
 
-function numbersOf(parts: readonly ColumnData[]): Float64Array[] {
-  return parts.map((part) => (part as Of<'number'>).values);
+interface Floats {
+  values: Float64Array;
 }
 
 /**
  * Eight bytes each, as this machine and Parquet have them: the lowest first. NaN is missing. One part without any is
  * taken as it is.
  */
-function doubles(parts: readonly Float64Array[], there: number): Uint8Array {
-  if (parts.length === 1 && parts[0]!.length === there) {
-    return bytesIn(parts[0]!);
+function doubles(parts: readonly Floats[], there: number): Uint8Array {
+  if (parts.length === 1 && parts[0]!.values.length === there) {
+    return bytesIn(parts[0]!.values);
   }
   const result = new Float64Array(there);
   let at = 0;
-  for (const values of parts) {
+  for (const { values } of parts) {
     for (let row = 0; row < values.length; row++) {
       const value = values[row]!;
       if (!Number.isNaN(value)) {
@@ -158,10 +190,10 @@ function doubles(parts: readonly Float64Array[], there: number): Uint8Array {
 }
 
 /** Doubles as 64-bit whole numbers, by their halves: a BigInt for each would be ten times slower. */
-function wholeNumbers(parts: readonly Float64Array[], there: number): Uint8Array {
+function wholeNumbers(parts: readonly Floats[], there: number): Uint8Array {
   const halves = new Int32Array(2 * there);
   let at = 0;
-  for (const values of parts) {
+  for (const { values } of parts) {
     for (let row = 0; row < values.length; row++) {
       const value = values[row]!;
       const low = value | 0;
@@ -180,13 +212,13 @@ function wholeNumbers(parts: readonly Float64Array[], there: number): Uint8Array
 }
 
 function boundsOf(
-  parts: readonly Float64Array[],
+  parts: readonly Floats[],
   there: number,
-  stored: (bound: Float64Array) => Uint8Array,
+  stored: (bound: readonly Floats[], there: number) => Uint8Array,
 ): Encoded['bounds'] {
   let least = Infinity;
   let greatest = -Infinity;
-  for (const values of parts) {
+  for (const { values } of parts) {
     for (let row = 0; row < values.length; row++) {
       const value = values[row]!;
       if (value < least) {
@@ -201,8 +233,8 @@ function boundsOf(
   return there === 0
     ? undefined
     : {
-        least: stored(Float64Array.of(least === 0 ? -0 : least)),
-        greatest: stored(Float64Array.of(greatest === 0 ? 0 : greatest)),
+        least: stored([{ values: Float64Array.of(least === 0 ? -0 : least) }], 1),
+        greatest: stored([{ values: Float64Array.of(greatest === 0 ? 0 : greatest) }], 1),
       };
 }
 
@@ -283,41 +315,28 @@ interface Page {
   plain: number;
 }
 
-function dictionaryPage({ values, length }: Dictionary, compress: boolean): Page {
-  return page(PAGE_TYPE.dictionaryPage, [values], compress, (thrift) =>
-    thrift.struct(PAGE_HEADER.dictionaryPageHeader, () => {
-      thrift.i32(DICTIONARY_PAGE_HEADER.numValues, length);
-      thrift.i32(DICTIONARY_PAGE_HEADER.encoding, ENCODING.plainDictionary);
-    }),
-  );
-}
-
-function dataPage(rows: number, data: readonly Uint8Array[], encoding: number, compress: boolean): Page {
-  return page(PAGE_TYPE.dataPage, data, compress, (thrift) =>
-    thrift.struct(PAGE_HEADER.dataPageHeader, () => {
-      thrift.i32(DATA_PAGE_HEADER.numValues, rows);
-      thrift.i32(DATA_PAGE_HEADER.encoding, encoding);
-      thrift.i32(DATA_PAGE_HEADER.definitionLevelEncoding, ENCODING.rle);
-      thrift.i32(DATA_PAGE_HEADER.repetitionLevelEncoding, ENCODING.rle);
-    }),
-  );
-}
-
+/** @param own the header of its kind */
 function page(
   type: number,
   plain: readonly Uint8Array[],
   compress: boolean,
-  tellKind: (thrift: ThriftWriter) => void,
+  own: ThriftFields[number],
 ): Page {
   const body = compress ? [gzipped(Buffer.concat(plain))] : plain;
-  const thrift = new ThriftWriter();
-  thrift.i32(PAGE_HEADER.type, type);
-  thrift.i32(PAGE_HEADER.uncompressedPageSize, sizeOf(plain));
-  thrift.i32(PAGE_HEADER.compressedPageSize, sizeOf(body));
-  tellKind(thrift);
-  return { header: thrift.finish(), body, plain: sizeOf(plain) };
+  const size = sizeOf(plain);
+  const header = thriftStruct([
+    [PAGE_HEADER.type, I32, type],
+    [PAGE_HEADER.uncompressedPageSize, I32, size],
+    [PAGE_HEADER.compressedPageSize, I32, sizeOf(body)],
+    own,
+  ]);
+  return { header, body, plain: size };
 }
 
 function sizeOf(parts: readonly Uint8Array[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0);
+  let size = 0;
+  for (const { length } of parts) {
+    size += length;
+  }
+  return size;
 }

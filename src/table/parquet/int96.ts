@@ -3,7 +3,7 @@ import type { Field } from 'apache-arrow';
 import { arrow } from '../packages/heavy-modules';
 import type { BlobLike } from '../storage/blob';
 import { FILE_METADATA, KEY_VALUE, PHYSICAL_TYPE, SCHEMA_ELEMENT } from './format';
-import { LIST, listHead, STRUCT, ThriftReader, ThriftWriter } from './thrift';
+import { BINARY, LIST, listHead, STRUCT, ThriftReader, thriftStruct } from './thrift';
 
 /*
  * Times of 96 bits, as Spark, Hive and Impala write them, hold any day, but the decoder makes nanoseconds of 64 bits of
@@ -75,10 +75,10 @@ function int96Columns(footer: Buffer): Set<string> {
 
 /** A footer with one more pair of a key and a value. */
 function withPair(footer: Buffer, key: string, value: string): Buffer {
-  const writer = new ThriftWriter();
-  writer.text(KEY_VALUE.key, key);
-  writer.text(KEY_VALUE.value, value);
-  const pair = writer.finish();
+  const pair = thriftStruct([
+    [KEY_VALUE.key, BINARY, key],
+    [KEY_VALUE.value, BINARY, value],
+  ]);
   const fields = [...new ThriftReader(footer).fields()];
   const pairs = fields.find(({ id }) => id === FILE_METADATA.keyValues);
   if (pairs !== undefined) {

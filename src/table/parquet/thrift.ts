@@ -1,11 +1,13 @@
-/** Types of Thrift's compact protocol, in which Parquet keeps its headers. The value of a boolean field is its type. */
-const TRUE = 1;
-const FALSE = 2;
+/**
+ * Types of Thrift's compact protocol, in which Parquet keeps its headers. A field of a boolean has its value for a type.
+ */
+export const TRUE = 1;
+export const FALSE = 2;
 const BYTE = 3;
-const I32 = 5;
-const I64 = 6;
+export const I32 = 5;
+export const I64 = 6;
 const DOUBLE = 7;
-const BINARY = 8;
+export const BINARY = 8;
 export const LIST = 9;
 const SET = 10;
 export const STRUCT = 12;
@@ -26,114 +28,84 @@ export function listHead(type: number, length: number): number[] {
   return length < 15 ? [(length << 4) | type] : [0xf0 | type, ...varint(length)];
 }
 
-/** Bytes in the compact protocol of Thrift. Fields are written in ascending order of their numbers. */
-export class ThriftWriter {
+/** A value of a type: a whole number, text or bytes, the fields of a struct, or a list after the type of its items. */
+export type ThriftValue = number | string | Uint8Array | ThriftFields | ThriftList | undefined;
+export type ThriftList = readonly [of: number, items: readonly Exclude<ThriftValue, ThriftList>[]];
+/** A struct, as its fields in ascending order of their numbers: [number, type, value]. */
+export type ThriftFields = readonly (readonly [id: number, type: number, value?: ThriftValue])[];
+
+/** A struct in the compact protocol of Thrift. */
+export function thriftStruct(fields: ThriftFields): Buffer {
+  const writer = new ThriftWriter();
+  writer.struct(fields);
+  return writer.written();
+}
+
+class ThriftWriter {
   private bytes = Buffer.allocUnsafe(256);
   private length = 0;
-  private last = 0;
-  private readonly outer: number[] = [];
 
-  i32(field: number, value: number): void {
-    this.head(field, I32);
-    this.zigzag(value);
+  struct(fields: ThriftFields): void {
+    let last = 0;
+    for (const [id, type, value] of fields) {
+      this.room(16);
+      // The compact form holds a step of up to 15, which Parquet's structs never exceed.
+      this.bytes[this.length++] = ((id - last) << 4) | type;
+      last = id;
+      this.value(type, value);
+    }
+    this.room(1);
+    this.bytes[this.length++] = 0;
   }
 
-  i64(field: number, value: number): void {
-    this.head(field, I64);
-    this.zigzag(value);
+  /** A copy of what was written. */
+  written(): Buffer {
+    return Buffer.from(this.bytes.subarray(0, this.length));
   }
 
-  boolean(field: number, value: boolean): void {
-    this.head(field, value ? 1 : 2);
+  private value(type: number, value: ThriftValue): void {
+    switch (type) {
+      case I32:
+      case I64:
+        this.number((value as number) < 0 ? -2 * (value as number) - 1 : 2 * (value as number));
+        return;
+      case BINARY: {
+        const bytes = typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array);
+        this.number(bytes.length);
+        this.room(bytes.length);
+        this.bytes.set(bytes, this.length);
+        this.length += bytes.length;
+        return;
+      }
+      case STRUCT:
+        this.struct(value as ThriftFields);
+        return;
+      case LIST: {
+        const [of, items] = value as ThriftList;
+        this.room(16);
+        const short = items.length < 15;
+        this.bytes[this.length++] = ((short ? items.length : 15) << 4) | of;
+        if (!short) {
+          this.number(items.length);
+        }
+        for (const item of items) {
+          this.value(of, item);
+        }
+      }
+    }
   }
 
-  text(field: number, value: string): void {
-    this.head(field, BINARY);
-    this.string(value);
+  /** As `varint`. */
+  private number(value: number): void {
+    this.room(16);
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) {
+      this.bytes[this.length++] = (rest % 128) | 128;
+    }
+    this.bytes[this.length++] = rest;
   }
 
-  binary(field: number, value: Uint8Array): void {
-    this.head(field, BINARY);
-    this.varint(value.length);
-    this.reserve(value.length);
-    this.bytes.set(value, this.length);
-    this.length += value.length;
-  }
-
-  texts(field: number, values: readonly string[]): void {
-    this.list(field, BINARY, values.length);
-    values.forEach((value) => this.string(value));
-  }
-
-  i32s(field: number, values: readonly number[]): void {
-    this.list(field, I32, values.length);
-    values.forEach((value) => this.zigzag(value));
-  }
-
-  struct(field: number, write: () => void): void {
-    this.head(field, STRUCT);
-    this.body(write);
-  }
-
-  /** A struct without fields, as a union has it where its kind says all. */
-  empty(field: number): void {
-    this.struct(field, () => undefined);
-  }
-
-  structs<T>(field: number, items: readonly T[], write: (item: T, index: number) => void): void {
-    this.list(field, STRUCT, items.length);
-    items.forEach((item, index) => this.body(() => write(item, index)));
-  }
-
-  /** What was written, as the one struct that it is. The writer starts again. */
-  finish(): Buffer {
-    this.byte(0);
-    const result = Buffer.from(this.bytes.subarray(0, this.length));
-    this.length = this.last = 0;
-    return result;
-  }
-
-  private body(write: () => void): void {
-    this.outer.push(this.last);
-    this.last = 0;
-    write();
-    this.byte(0);
-    this.last = this.outer.pop()!;
-  }
-
-  private head(field: number, type: number): void {
-    // The compact form holds a step of up to 15, which Parquet's structs never exceed.
-    this.byte(((field - this.last) << 4) | type);
-    this.last = field;
-  }
-
-  private list(field: number, type: number, length: number): void {
-    this.head(field, LIST);
-    listHead(type, length).forEach((byte) => this.byte(byte));
-  }
-
-  private string(value: string): void {
-    const bytes = Buffer.byteLength(value);
-    this.varint(bytes);
-    this.reserve(bytes);
-    this.bytes.write(value, this.length);
-    this.length += bytes;
-  }
-
-  private zigzag(value: number): void {
-    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
-  }
-
-  private varint(value: number): void {
-    varint(value).forEach((byte) => this.byte(byte));
-  }
-
-  private byte(value: number): void {
-    this.reserve(1);
-    this.bytes[this.length++] = value;
-  }
-
-  private reserve(more: number): void {
+  private room(more: number): void {
     if (this.length + more > this.bytes.length) {
       const grown = Buffer.allocUnsafe(2 * (this.length + more));
       this.bytes.copy(grown, 0, 0, this.length);

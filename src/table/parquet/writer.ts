@@ -1,6 +1,6 @@
 import type { Column, ColumnType } from '../cells/types';
 import { sliceBatch } from '../columns/batch-rows';
-import { batchBytes, type ColumnBatch } from '../columns/column-batch';
+import { batchBytes, type ColumnBatch, type ColumnData } from '../columns/column-batch';
 import type { Sink } from '../storage/sink';
 import { type ColumnChunk, columnChunk } from './column-chunk';
 import {
@@ -18,7 +18,7 @@ import {
   TIME_UNIT,
   TIMESTAMP_TYPE,
 } from './format';
-import { ThriftWriter } from './thrift';
+import { BINARY, I32, I64, LIST, STRUCT, type ThriftFields, thriftStruct, TRUE } from './thrift';
 
 /** Rows and bytes of a row group at most: what a reader must hold at once, and what this thread does. */
 const GROUP_ROWS = 20_000;
@@ -36,6 +36,20 @@ const PHYSICAL: Record<ColumnType, number> = {
   date: PHYSICAL_TYPE.int64,
 };
 
+const TEXT: ThriftFields = [
+  [SCHEMA_ELEMENT.convertedType, I32, CONVERTED_TYPE.utf8],
+  [SCHEMA_ELEMENT.logicalType, STRUCT, [[LOGICAL_TYPE.string, STRUCT, []]]],
+];
+const MILLISECONDS_UTC: ThriftFields = [
+  [TIMESTAMP_TYPE.isAdjustedToUtc, TRUE],
+  [TIMESTAMP_TYPE.unit, STRUCT, [[TIME_UNIT.millis, STRUCT, []]]],
+];
+const DATE: ThriftFields = [
+  [SCHEMA_ELEMENT.convertedType, I32, CONVERTED_TYPE.timestampMillis],
+  [SCHEMA_ELEMENT.logicalType, STRUCT, [[LOGICAL_TYPE.timestamp, STRUCT, MILLISECONDS_UTC]]],
+];
+const BY_TYPE: ThriftFields = [[COLUMN_ORDER.typeOrder, STRUCT, []]];
+
 /**
  * Writes batches as one Parquet file (apache/parquet-format): every column is optional, so missing cells stay missing.
  *
@@ -50,8 +64,9 @@ export async function writeParquet(
   const file = new ParquetFile(columns, compress);
   await sink.write(MAGIC);
   for await (const group of rowGroups(batches)) {
-    for (const parts of file.rowGroup(group)) {
-      await sink.write(...parts);
+    file.beginGroup(group.reduce((sum, batch) => sum + batch.rows, 0));
+    for (let index = 0; index < columns.length; index++) {
+      await sink.write(...file.nextChunk(group.map((batch) => batch.columns[index]!)));
     }
   }
   await sink.write(file.end());
@@ -60,7 +75,15 @@ export async function writeParquet(
 /** The same of one batch, at once: for few rows, which are not worth compressing. */
 export function parquetOf(columns: readonly Column[], batch: ColumnBatch): Uint8Array<ArrayBuffer> {
   const file = new ParquetFile(columns, false);
-  return Buffer.concat([MAGIC, ...(batch.rows === 0 ? [] : [...file.rowGroup([batch])].flat()), file.end()]);
+  const parts: Uint8Array[] = [MAGIC];
+  if (batch.rows > 0) {
+    file.beginGroup(batch.rows);
+    for (const cells of batch.columns) {
+      parts.push(...file.nextChunk([cells]));
+    }
+  }
+  parts.push(file.end());
+  return Buffer.concat(parts);
 }
 
 /** The batches of each row group: small ones are collected, large ones cut. */
@@ -105,7 +128,7 @@ interface RowGroup {
   chunks: (Omit<ColumnChunk, 'parts'> & { offset: number })[];
 }
 
-/** The parts of a file in their order: the magic number, row groups, the end. */
+/** The parts of a file in their order: the magic number, row groups, each column by column, and the end. */
 class ParquetFile {
   private readonly groups: RowGroup[] = [];
   private offset = MAGIC.length;
@@ -115,103 +138,98 @@ class ParquetFile {
     private readonly compress: boolean,
   ) {}
 
-  /** Column by column. */
-  *rowGroup(batches: readonly ColumnBatch[]): Iterable<Uint8Array[]> {
-    const group: RowGroup = { rows: batches.reduce((sum, { rows }) => sum + rows, 0), chunks: [] };
-    this.groups.push(group);
-    for (const [index, { type }] of this.columns.entries()) {
-      const cells = batches.map(({ columns }) => columns[index]!);
-      const { parts, ...chunk } = columnChunk(type, cells, this.compress);
-      group.chunks.push({ ...chunk, offset: this.offset });
-      this.offset += chunk.bytes;
-      yield parts;
-    }
+  beginGroup(rows: number): void {
+    this.groups.push({ rows, chunks: [] });
+  }
+
+  /** The next column of the group. */
+  nextChunk(cells: readonly ColumnData[]): Uint8Array[] {
+    const { chunks } = this.groups.at(-1)!;
+    const { parts, ...chunk } = columnChunk(this.columns[chunks.length]!.type, cells, this.compress);
+    chunks.push({ ...chunk, offset: this.offset });
+    this.offset += chunk.bytes;
+    return parts;
   }
 
   /** The footer, its length and the magic number. */
   end(): Uint8Array {
-    const footer = this.fileMetadata();
+    const { columns, groups } = this;
+    let rows = 0;
+    const written: ThriftFields[] = [];
+    for (const group of groups) {
+      rows += group.rows;
+      written.push(groupFields(columns, group));
+    }
+    const footer = thriftStruct([
+      [FILE_METADATA.version, I32, 1],
+      [FILE_METADATA.schema, LIST, [STRUCT, schemaFields(columns)]],
+      [FILE_METADATA.numRows, I64, rows],
+      [FILE_METADATA.rowGroups, LIST, [STRUCT, written]],
+      [FILE_METADATA.createdBy, BINARY, 'node-red-contrib-tabular-prediction'],
+      // Without it, readers do not use the bounds.
+      [FILE_METADATA.columnOrders, LIST, [STRUCT, new Array<ThriftFields>(columns.length).fill(BY_TYPE)]],
+    ]);
     const length = Buffer.alloc(4);
     length.writeUInt32LE(footer.length);
     return Buffer.concat([footer, length, MAGIC]);
   }
-
-  private fileMetadata(): Buffer {
-    const { columns, groups } = this;
-    const thrift = new ThriftWriter();
-    thrift.i32(FILE_METADATA.version, 1);
-    thrift.structs(FILE_METADATA.schema, [undefined, ...columns], (column) => {
-      if (column === undefined) {
-        thrift.text(SCHEMA_ELEMENT.name, 'schema');
-        thrift.i32(SCHEMA_ELEMENT.numChildren, columns.length);
-      } else {
-        schemaElement(thrift, column);
-      }
-    });
-    thrift.i64(
-      FILE_METADATA.numRows,
-      groups.reduce((sum, { rows }) => sum + rows, 0),
-    );
-    thrift.structs(FILE_METADATA.rowGroups, groups, ({ rows, chunks }) => {
-      thrift.structs(ROW_GROUP.columns, columns, (column, index) => {
-        thrift.i64(COLUMN_CHUNK.fileOffset, 0);
-        thrift.struct(COLUMN_CHUNK.metaData, () => columnMetadata(thrift, column, rows, chunks[index]!));
-      });
-      thrift.i64(
-        ROW_GROUP.totalByteSize,
-        chunks.reduce((sum, { uncompressed }) => sum + uncompressed, 0),
-      );
-      thrift.i64(ROW_GROUP.numRows, rows);
-    });
-    thrift.text(FILE_METADATA.createdBy, 'node-red-contrib-tabular-prediction');
-    // Without it, readers do not use the bounds.
-    thrift.structs(FILE_METADATA.columnOrders, columns, () => thrift.empty(COLUMN_ORDER.typeOrder));
-    return thrift.finish();
-  }
 }
 
-function columnMetadata(
-  thrift: ThriftWriter,
-  { name, type }: Column,
-  rows: number,
-  chunk: RowGroup['chunks'][number],
-): void {
+function groupFields(columns: readonly Column[], { rows, chunks }: RowGroup): ThriftFields {
+  let uncompressed = 0;
+  const written: ThriftFields[] = [];
+  for (const [index, chunk] of chunks.entries()) {
+    uncompressed += chunk.uncompressed;
+    written.push([
+      [COLUMN_CHUNK.fileOffset, I64, 0],
+      [COLUMN_CHUNK.metaData, STRUCT, chunkFields(columns[index]!, rows, chunk)],
+    ]);
+  }
+  return [
+    [ROW_GROUP.columns, LIST, [STRUCT, written]],
+    [ROW_GROUP.totalByteSize, I64, uncompressed],
+    [ROW_GROUP.numRows, I64, rows],
+  ];
+}
+
+function chunkFields({ name, type }: Column, rows: number, chunk: RowGroup['chunks'][number]): ThriftFields {
   const { missing, least, greatest } = chunk.statistics;
-  thrift.i32(COLUMN_METADATA.type, PHYSICAL[type]);
-  thrift.i32s(COLUMN_METADATA.encodings, chunk.encodings);
-  thrift.texts(COLUMN_METADATA.pathInSchema, [name]);
-  thrift.i32(COLUMN_METADATA.codec, chunk.codec);
-  thrift.i64(COLUMN_METADATA.numValues, rows);
-  thrift.i64(COLUMN_METADATA.totalUncompressedSize, chunk.uncompressed);
-  thrift.i64(COLUMN_METADATA.totalCompressedSize, chunk.bytes);
-  thrift.i64(COLUMN_METADATA.dataPageOffset, chunk.offset + chunk.dataPage);
-  if (chunk.dataPage > 0) {
-    thrift.i64(COLUMN_METADATA.dictionaryPageOffset, chunk.offset);
+  const statistics: ThriftFields[number][] = [[STATISTICS.nullCount, I64, missing]];
+  if (least !== undefined && greatest !== undefined) {
+    statistics.push([STATISTICS.maxValue, BINARY, greatest], [STATISTICS.minValue, BINARY, least]);
   }
-  thrift.struct(COLUMN_METADATA.statistics, () => {
-    thrift.i64(STATISTICS.nullCount, missing);
-    if (least !== undefined && greatest !== undefined) {
-      thrift.binary(STATISTICS.maxValue, greatest);
-      thrift.binary(STATISTICS.minValue, least);
-    }
-  });
+  const fields: ThriftFields[number][] = [
+    [COLUMN_METADATA.type, I32, PHYSICAL[type]],
+    [COLUMN_METADATA.encodings, LIST, [I32, chunk.encodings]],
+    [COLUMN_METADATA.pathInSchema, LIST, [BINARY, [name]]],
+    [COLUMN_METADATA.codec, I32, chunk.codec],
+    [COLUMN_METADATA.numValues, I64, rows],
+    [COLUMN_METADATA.totalUncompressedSize, I64, chunk.uncompressed],
+    [COLUMN_METADATA.totalCompressedSize, I64, chunk.bytes],
+    [COLUMN_METADATA.dataPageOffset, I64, chunk.offset + chunk.dataPage],
+  ];
+  if (chunk.dataPage > 0) {
+    fields.push([COLUMN_METADATA.dictionaryPageOffset, I64, chunk.offset]);
+  }
+  fields.push([COLUMN_METADATA.statistics, STRUCT, statistics]);
+  return fields;
 }
 
-/** The converted type is for older readers, the logical type for newer ones. */
-function schemaElement(thrift: ThriftWriter, { name, type }: Column): void {
-  thrift.i32(SCHEMA_ELEMENT.type, PHYSICAL[type]);
-  thrift.i32(SCHEMA_ELEMENT.repetitionType, REPETITION.optional);
-  thrift.text(SCHEMA_ELEMENT.name, name);
-  if (type === 'text') {
-    thrift.i32(SCHEMA_ELEMENT.convertedType, CONVERTED_TYPE.utf8);
-    thrift.struct(SCHEMA_ELEMENT.logicalType, () => thrift.empty(LOGICAL_TYPE.string));
-  } else if (type === 'date') {
-    thrift.i32(SCHEMA_ELEMENT.convertedType, CONVERTED_TYPE.timestampMillis);
-    thrift.struct(SCHEMA_ELEMENT.logicalType, () =>
-      thrift.struct(LOGICAL_TYPE.timestamp, () => {
-        thrift.boolean(TIMESTAMP_TYPE.isAdjustedToUtc, true);
-        thrift.struct(TIMESTAMP_TYPE.unit, () => thrift.empty(TIME_UNIT.millis));
-      }),
-    );
+/** The root and its columns. The converted type is for older readers, the logical type for newer ones. */
+function schemaFields(columns: readonly Column[]): ThriftFields[] {
+  const elements: ThriftFields[] = [
+    [
+      [SCHEMA_ELEMENT.name, BINARY, 'schema'],
+      [SCHEMA_ELEMENT.numChildren, I32, columns.length],
+    ],
+  ];
+  for (const { name, type } of columns) {
+    elements.push([
+      [SCHEMA_ELEMENT.type, I32, PHYSICAL[type]],
+      [SCHEMA_ELEMENT.repetitionType, I32, REPETITION.optional],
+      [SCHEMA_ELEMENT.name, BINARY, name],
+      ...(type === 'text' ? TEXT : type === 'date' ? DATE : []),
+    ]);
   }
+  return elements;
 }
