@@ -94,7 +94,9 @@ export function isErrorBody(body: Body): boolean {
   if (body._streamed_error === true) {
     return true;
   }
-  const names = Object.keys(body);
+  if (body.detail === undefined && body.message === undefined) {
+    return false;
+  }
   const explaining = [
     'detail',
     'message',
@@ -105,10 +107,7 @@ export function isErrorBody(body: Body): boolean {
     'trace_id',
     'status',
   ];
-  return (
-    names.some((name) => name === 'detail' || name === 'message') &&
-    names.every((name) => explaining.includes(name))
-  );
+  return Object.keys(body).every((name) => explaining.includes(name));
 }
 
 /** `detail` may be text, or a list of places and reasons ({loc, msg}), as validators of the service's kind answer. */
@@ -189,12 +188,12 @@ export function readAnswer(answer: HttpAnswer, what: string, labels?: 'preds' | 
 
 /** The JSON value of a text, or undefined where it is none. `labels` as for `readAnswer`. */
 export function parseAnswer(text: string, labels: 'preds' | 'probas' | undefined): unknown {
-  return labels !== undefined && hasLong(text, labels) ? exactly(text) : tryParseJson(text);
-}
-
-/** Probabilities are numerous and never whole numbers, so only what follows them is examined. */
-function hasLong(text: string, labels: 'preds' | 'probas'): boolean {
-  return mayHoldLong(labels === 'preds' ? text : text.slice(Math.max(0, text.lastIndexOf('"metadata"'))));
+  if (labels === undefined) {
+    return tryParseJson(text);
+  }
+  // Probabilities are numerous and never whole numbers, so only what follows them is examined.
+  const examined = labels === 'preds' ? text : text.slice(Math.max(0, text.lastIndexOf('"metadata"')));
+  return mayHoldLong(examined) ? exactly(text) : tryParseJson(text);
 }
 
 function exactly(text: string): unknown {
@@ -228,9 +227,13 @@ export function withoutNulls<Value extends Body>(body: Value): WithoutNulls<Valu
 
 /** An object without those named properties that are null. */
 export function withoutNull(body: Body, names: readonly string[]): Body {
-  return Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => value !== null || !names.includes(name)),
-  );
+  const rest: Body = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (value !== null || !names.includes(name)) {
+      rest[name] = value;
+    }
+  }
+  return rest;
 }
 
 export function malformedAnswer(what: string, reason: string): ServiceError {

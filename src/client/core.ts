@@ -17,12 +17,15 @@ import type { Body } from '../wire/parse-body';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits, ServiceSettings, Usage } from '../wire/types';
 import { assertConforms, malformedAnswer, withoutNulls } from './answer';
-import { Dispatchers, warmUndici } from './http';
-import { type Call, Notices, RateGates, withCall } from './pacing';
+import { Dispatchers, type HttpRequest, warmUndici } from './http';
+import { Call, Notices, RateGate } from './pacing';
 import { ask, type RequestPlan, type Wiring } from './retry';
 import { Secrets } from './secrets';
 import { type ClientSettings, clientSettings } from './settings';
 import type { CallKind, CallOptions, ClientOptions } from './types';
+
+/** Most bytes of an exported model and its entry. */
+const MAX_BYTES = 288 * 1024 * 1024;
 
 /** Loads the heavy modules, in several turns of the event loop. */
 export const warm = lazy(async () => {
@@ -31,38 +34,58 @@ export const warm = lazy(async () => {
   await warmSchemas();
 });
 
-/** What differs from request to request: see RequestPlan. `below` is the part of the path after the route. */
+/** What differs from request to request: see RequestPlan. */
 export type RequestOptions = Partial<Omit<RequestPlan, 'request'>> & {
   repeatable: boolean;
+  /** Default POST with a body, else GET. */
+  method?: HttpRequest['method'];
+  /** Sent as JSON. */
   body?: Body;
+  /** Sent as it is. */
+  content?: { type: string; body: NonNullable<HttpRequest['body']> };
+  /** The part of the path after the route. */
   below?: string;
+  query?: Readonly<Record<string, string>>;
 };
 
 /** What the methods of a client share: slots, holds and connections. */
 export class Core {
+  readonly settings: ClientSettings;
+  readonly dialect: Dialect;
   readonly wiring: Wiring;
-  readonly gates: RateGates;
+  readonly gates: Record<CallKind, RateGate>;
+  /** PUTs need no slot of their own: their upload has one. Their storage may ask for patience by itself. */
+  readonly storage = new RateGate(Infinity);
+  /** Of every request but a PUT: the bearer goes nowhere else (S 5). */
+  readonly headers: Readonly<Record<string, string>>;
   private readonly closing = new AbortController();
-  private readonly routes = new Map<string, URL>();
+  /** By route: shared by all requests, so never changed. */
+  private readonly places = new Map<string, { path: string; url: URL }>();
 
   /** @throws ServiceError `config.invalid` */
   constructor(options: ClientOptions) {
     const settings = clientSettings(options);
+    const { base, concurrency, dialect, token, userAgent } = settings;
+    this.settings = settings;
+    this.dialect = dialect;
     this.wiring = {
       settings,
-      dispatchers: new Dispatchers(settings.base.origin, settings.tls, settings.proxy),
-      secrets: new Secrets(settings.token),
+      dispatchers: new Dispatchers(base.origin, settings.tls, settings.proxy),
+      secrets: new Secrets(token),
       notices: new Notices((text) => settings.log('warn', text)),
     };
-    this.gates = new RateGates(settings.concurrency);
-  }
-
-  get settings(): ClientSettings {
-    return this.wiring.settings;
-  }
-
-  get dialect(): Dialect {
-    return this.settings.dialect;
+    this.gates = {
+      fit: new RateGate(concurrency),
+      predict: new RateGate(concurrency),
+      upload: new RateGate(concurrency),
+      info: new RateGate(concurrency),
+    };
+    this.headers = {
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': userAgent,
+    };
   }
 
   /** Takes a slot, runs a call under its deadline, and gives the slot back. */
@@ -73,14 +96,18 @@ export class Core {
     work: (call: Call) => Promise<T>,
   ): Promise<T> {
     const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
-    return withCall(what, timeoutMs, options, this.closing.signal, async (call) => {
-      const leave = await this.gates.of(kind).enter(call);
+    const call = new Call(what, timeoutMs, [options.signal, this.closing.signal]);
+    const gate = this.gates[kind];
+    try {
+      await gate.enter(call);
       try {
         return await work(call);
       } finally {
-        leave();
+        gate.leave();
       }
-    });
+    } finally {
+      call.end();
+    }
   }
 
   /** Requests a route and returns its body, which conforms to the schema. */
@@ -94,45 +121,35 @@ export class Core {
     return body;
   }
 
-  plan(kind: CallKind, what: string, route: ServiceRoute, options: RequestOptions): RequestPlan {
-    const { body, below, ...rest } = options;
-    const path = routePath(route, this.dialect);
-    const url = below === undefined ? this.routeUrl(path) : this.url(`${path}/${encodeURIComponent(below)}`);
-    const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    return {
-      what,
-      path,
-      gate: this.gates.of(kind),
-      missing: 'not_found',
-      request: {
-        method: json === undefined ? 'GET' : 'POST',
-        url,
-        headers: { ...this.headers(), ...(json !== undefined && { 'content-type': 'application/json' }) },
-        ...(json !== undefined && { body: json }),
-      },
-      ...rest,
-    };
-  }
-
-  /** Headers of every request but a PUT: the bearer goes nowhere else (S 5). */
-  headers(): Record<string, string> {
-    const { token, userAgent } = this.settings;
-    return {
-      ...(token !== '' && { authorization: `Bearer ${token}` }),
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': userAgent,
-    };
-  }
-
-  /** The URL of a route: shared by all requests, so never changed. */
-  private routeUrl(path: string): URL {
-    let url = this.routes.get(path);
-    if (url === undefined) {
-      url = this.url(path);
-      this.routes.set(path, url);
+  /** @param route of the product's name, or a path of its own */
+  plan(
+    kind: CallKind,
+    what: string,
+    route: ServiceRoute | `/${string}`,
+    options: RequestOptions,
+  ): RequestPlan {
+    const { method, body, content, below, query, ...rest } = options;
+    let place = this.places.get(route);
+    if (place === undefined) {
+      const path = route.startsWith('/') ? route : routePath(route as ServiceRoute, this.dialect);
+      place = { path, url: this.url(path) };
+      this.places.set(route, place);
     }
-    return url;
+    const { path } = place;
+    let { url } = place;
+    if (below !== undefined || query !== undefined) {
+      url = this.url(below === undefined ? path : `${path}/${encodeURIComponent(below)}`);
+      url.search = new URLSearchParams(query).toString();
+    }
+    const request: HttpRequest = { method: method ?? 'GET', url, headers: { ...this.headers } };
+    const sent =
+      body === undefined ? content : { type: 'application/json', body: Buffer.from(JSON.stringify(body)) };
+    if (sent !== undefined) {
+      request.method = method ?? 'POST';
+      request.headers['content-type'] = sent.type;
+      request.body = sent.body;
+    }
+    return { what, path, gate: this.gates[kind], missing: 'not_found', request, ...rest };
   }
 
   url(path: string): URL {
@@ -189,10 +206,8 @@ export async function getSettings(core: Core, call: Call): Promise<ServiceSettin
 
 /** What the account has used. */
 export async function getUsage(core: Core, call: Call): Promise<Usage> {
-  const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
-  const request = { method: 'POST' as const, url: core.url(USAGE_PATH), headers: core.headers() };
-  const body = await core.ask(call, { ...plan, path: USAGE_PATH, request }, schemas().UsageResponseSchema);
-  return usageOf(withoutNulls(body));
+  const plan = core.plan('info', call.what, USAGE_PATH, { method: 'POST', repeatable: true });
+  return usageOf(withoutNulls(await core.ask(call, plan, schemas().UsageResponseSchema)));
 }
 
 /** The budget that is nearer to its end stands for both where the service tells of a day and a month. */
@@ -212,43 +227,37 @@ function usageOf(body: Partial<Usage>): Usage {
 
 /** Removes an upload with its models, or a model, from the service. */
 export async function askDeletion(core: Core, call: Call, id: string): Promise<void> {
-  const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
-  const url = core.url(DELETE_DATASET_PATH);
-  url.searchParams.set('dataset_uid', id);
-  const request = { method: 'DELETE' as const, url, headers: core.headers() };
-  await ask(core.wiring, call, { ...plan, path: DELETE_DATASET_PATH, request });
+  const plan = core.plan('info', call.what, DELETE_DATASET_PATH, {
+    method: 'DELETE',
+    query: { dataset_uid: id },
+    repeatable: true,
+  });
+  await ask(core.wiring, call, plan);
 }
 
 function isNotFound(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'not_found';
 }
 
-/** A model and its entry. */
-const MAX_BYTES = 288 * 1024 * 1024;
-
 /** A fitted train set as bytes, as `askModelImport` takes it. */
 export async function askModelExport(core: Core, call: Call, fittedId: string): Promise<Buffer> {
-  const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
-  const url = core.url(EXPORT_MODEL_PATH);
-  url.searchParams.set('fitted_train_set_id', fittedId);
-  const request = { method: 'GET' as const, url, headers: core.headers() };
-  const { bytes } = await ask(core.wiring, call, {
-    ...plan,
-    path: EXPORT_MODEL_PATH,
-    request,
+  const plan = core.plan('info', call.what, EXPORT_MODEL_PATH, {
+    query: { fitted_train_set_id: fittedId },
+    repeatable: true,
     maxBytes: MAX_BYTES,
     isBytes: true,
   });
+  const { bytes } = await ask(core.wiring, call, plan);
   return bytes as Buffer;
 }
 
 /** Gives the service a fitted train set; returns its id there. */
 export async function askModelImport(core: Core, call: Call, bytes: Buffer): Promise<string> {
-  const plan = core.plan('info', call.what, 'get_settings', { repeatable: true });
-  const headers = { ...core.headers(), 'content-type': 'application/octet-stream' };
-  const request = { method: 'POST' as const, url: core.url(IMPORT_MODEL_PATH), headers, body: bytes };
-  const body = await ask(core.wiring, call, { ...plan, path: IMPORT_MODEL_PATH, request });
-  const { fitted_train_set_id: id } = body;
+  const plan = core.plan('info', call.what, IMPORT_MODEL_PATH, {
+    content: { type: 'application/octet-stream', body: bytes },
+    repeatable: true,
+  });
+  const { fitted_train_set_id: id } = await ask(core.wiring, call, plan);
   if (typeof id !== 'string') {
     throw malformedAnswer(call.what, 'it names no fitted_train_set_id');
   }

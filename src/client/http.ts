@@ -78,13 +78,12 @@ export function exchange(
       controller?.abort(new Error('aborted'));
       fail(new Error('aborted'));
     };
-    const settle = () => signal.removeEventListener('abort', abort);
     const finish = () => {
-      settle();
+      signal.removeEventListener('abort', abort);
       resolve({ status, headers, body: Buffer.concat(chunks) });
     };
     const fail = (error: Error) => {
-      settle();
+      signal.removeEventListener('abort', abort);
       if (bodyFailure.error instanceof Error) {
         reject(bodyFailure.error);
       } else if (error instanceof AnswerTooLong) {
@@ -98,6 +97,7 @@ export function exchange(
       return;
     }
     signal.addEventListener('abort', abort, { once: true });
+    const { body } = request;
 
     try {
       dispatcher.dispatch(
@@ -106,7 +106,7 @@ export function exchange(
           path: request.url.pathname + request.url.search,
           method: request.method,
           headers: request.headers,
-          body: bodyOf(request.body, bodyFailure),
+          body: body === undefined || Buffer.isBuffer(body) ? body : streamOf(body, bodyFailure),
           ...NO_TIMEOUTS,
         },
         {
@@ -123,7 +123,7 @@ export function exchange(
             headers = fields as Record<string, string | undefined>;
           },
           onResponseData(current, chunk) {
-            const data = size === 0 ? withoutLeadingSpace(chunk) : chunk;
+            const data = size === 0 && chunk[0]! <= 0x20 ? withoutLeadingSpace(chunk) : chunk;
             // Even an empty slice of white space would keep the buffer that it was cut from.
             if (data.length === 0) {
               return;
@@ -139,9 +139,7 @@ export function exchange(
               current.abort(new Error('The rest of an error page is not worth reading.'));
             }
           },
-          onResponseEnd() {
-            finish();
-          },
+          onResponseEnd: finish,
           onResponseError(_, error) {
             fail(error);
           },
@@ -159,10 +157,10 @@ export function exchange(
  * come some turns of the event loop later: the answer may be there by then, and undici closes a connection whose
  * answer is complete before its request.
  */
-function bodyOf(body: HttpRequest['body'], failure: { error?: unknown }): Dispatcher.DispatchOptions['body'] {
-  if (body === undefined || Buffer.isBuffer(body)) {
-    return body;
-  }
+function streamOf(
+  body: Exclude<HttpRequest['body'], Buffer | undefined>,
+  failure: { error?: unknown },
+): Dispatcher.DispatchOptions['body'] {
   if (body.bytes === 0) {
     return Buffer.alloc(0);
   }
@@ -232,6 +230,8 @@ export async function warmUndici(): Promise<void> {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Origins whose way out is remembered. */
+const MAX_ORIGINS = 100;
 
 /**
  * Connection pools, one per way out: the service's own origin with the user's certificate, every other origin
@@ -239,6 +239,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 export class Dispatchers {
   private readonly pools = new Map<string, Dispatcher>();
+  /** By origin: which way leads there does not change. */
+  private readonly ways = new Map<string, Dispatcher>();
 
   constructor(
     private readonly apiOrigin: string,
@@ -247,6 +249,18 @@ export class Dispatchers {
   ) {}
 
   for(url: URL): Dispatcher {
+    let way = this.ways.get(url.origin);
+    if (way === undefined) {
+      way = this.pool(url);
+      if (this.ways.size >= MAX_ORIGINS) {
+        this.ways.clear();
+      }
+      this.ways.set(url.origin, way);
+    }
+    return way;
+  }
+
+  private pool(url: URL): Dispatcher {
     const own = url.origin === this.apiOrigin;
     const proxy = proxyFor(url, this.proxy);
     const key = `${own ? 'api' : 'other'} ${proxy ?? 'direct'}`;
@@ -270,6 +284,7 @@ export class Dispatchers {
   async close(): Promise<void> {
     const pools = [...this.pools.values()];
     this.pools.clear();
+    this.ways.clear();
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
 
@@ -371,40 +386,38 @@ function withScheme(proxy: string): string {
 const MAX_HOPS = 3;
 
 /**
- * Sends a request and follows redirects that stay on its origin and keep its method. Any other is an error: what
- * leaves the origin would take the table, and the token if it were sent, to somebody else.
+ * The request that a redirect asks for, where it stays on its origin and keeps its method; undefined where the answer is
+ * none. What leaves the origin would take the table, and the token if it were sent, to somebody else.
+ * @param hops redirects before it
  * @throws ServiceError `response.invalid`
  */
-export async function followed(
+export function redirected(
   request: HttpRequest,
-  send: (request: HttpRequest) => Promise<HttpAnswer>,
+  answer: HttpAnswer,
   what: string,
-): Promise<HttpAnswer> {
-  let current = request;
-  for (let hops = 0; ; hops += 1) {
-    const answer = await send(current);
-    const location = answer.headers.location;
-    if (answer.status < 300 || answer.status > 399 || location === undefined) {
-      return answer;
-    }
-    const keepsMethod = answer.status === 307 || answer.status === 308 || current.method === 'GET';
-    const next = URL.canParse(location, current.url.href) ? new URL(location, current.url) : undefined;
-    if (next?.origin !== current.url.origin) {
-      const where = next === undefined ? 'nowhere' : next.origin;
-      throw refused(
-        what,
-        answer,
-        `to ${where}, which is another address; if it is the service's, set it as the base URL`,
-      );
-    }
-    if (!keepsMethod) {
-      throw refused(what, answer, 'in a way that would lose what is sent');
-    }
-    if (hops >= MAX_HOPS) {
-      throw refused(what, answer, `again and again (${hops} times)`);
-    }
-    current = { ...current, url: next };
+  hops: number,
+): HttpRequest | undefined {
+  const { location } = answer.headers;
+  if (answer.status < 300 || answer.status > 399 || location === undefined) {
+    return undefined;
   }
+  const { method, url } = request;
+  const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  if (next?.origin !== url.origin) {
+    const where = next === undefined ? 'nowhere' : next.origin;
+    throw refused(
+      what,
+      answer,
+      `to ${where}, which is another address; if it is the service's, set it as the base URL`,
+    );
+  }
+  if (answer.status !== 307 && answer.status !== 308 && method !== 'GET') {
+    throw refused(what, answer, 'in a way that would lose what is sent');
+  }
+  if (hops >= MAX_HOPS) {
+    throw refused(what, answer, `again and again (${hops} times)`);
+  }
+  return { ...request, url: next };
 }
 
 function refused(what: string, answer: HttpAnswer, how: string): ServiceError {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore } from '../util/semaphore';
 import { ServiceError } from '../wire/service-error';
 import type { HttpAnswer } from './http';
-import type { CallKind, CallOptions, RateLimit } from './types';
+import type { RateLimit } from './types';
 
 /**
  * One call of a user: one deadline for all its retries and waits, and one signal that ends them all, be it the
@@ -28,7 +28,7 @@ export class Call {
   ) {
     this.signal = this.controller.signal;
     // A signal that many calls or chunks listen to is no leak: each takes its listener away when it ends.
-    setMaxListeners(0, this.signal, ...sources.filter((source) => source !== undefined));
+    setMaxListeners(0, this.signal);
     this.deadline = performance.now() + leftMs;
     this.timer = setTimeout(
       () => {
@@ -38,10 +38,14 @@ export class Call {
       Math.min(leftMs, 2 ** 31 - 1),
     );
     for (const source of sources) {
-      if (source?.aborted === true) {
+      if (source === undefined) {
+        continue;
+      }
+      if (source.aborted) {
         this.controller.abort();
       }
-      source?.addEventListener('abort', this.stop, { once: true });
+      setMaxListeners(0, source);
+      source.addEventListener('abort', this.stop, { once: true });
     }
   }
 
@@ -107,22 +111,6 @@ export class Call {
   }
 }
 
-/** Runs one call and ends it whatever happens. */
-export async function withCall<T>(
-  what: string,
-  timeoutMs: number,
-  options: CallOptions,
-  closing: AbortSignal,
-  work: (call: Call) => Promise<T>,
-): Promise<T> {
-  const call = new Call(what, timeoutMs, [options.signal, closing]);
-  try {
-    return await work(call);
-  } finally {
-    call.end();
-  }
-}
-
 /** Calls of one kind: a limited number at a time, first come first served, and none while `Retry-After` holds. */
 export class RateGate {
   inFlight = 0;
@@ -134,25 +122,24 @@ export class RateGate {
     this.slots = new Semaphore(limit);
   }
 
-  /** Waits for a slot. The caller gives it back by the function it receives. */
-  async enter(call: Call): Promise<() => void> {
+  /** Waits for a slot; each needs its `leave`. */
+  async enter(call: Call): Promise<void> {
     call.throwIfOver();
-    await this.slot(call);
-    let given = false;
-    return () => {
-      if (!given) {
-        given = true;
-        this.inFlight -= 1;
-        this.slots.release();
-      }
-    };
+    if (!this.slots.take()) {
+      await this.slot(call);
+    }
+    this.inFlight += 1;
+  }
+
+  leave(): void {
+    this.inFlight -= 1;
+    this.slots.release();
   }
 
   private slot(call: Call): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
         call.signal.removeEventListener('abort', leave);
-        this.inFlight += 1;
         resolve();
       };
       const leave = () => {
@@ -166,11 +153,7 @@ export class RateGate {
 
   /** Waits until the service takes requests of this kind again; fails at once where that is past the deadline. */
   async pass(call: Call): Promise<void> {
-    for (;;) {
-      const ms = this.heldForMs();
-      if (ms <= 0) {
-        return;
-      }
+    for (let ms = this.heldUntil - Date.now(); ms > 0; ms = this.heldUntil - Date.now()) {
       if (ms > call.leftMs() && this.heldBy !== undefined) {
         throw beyondDeadline(this.heldBy, ms);
       }
@@ -196,26 +179,6 @@ function beyondDeadline(by: ServiceError, ms: number): ServiceError {
   return new ServiceError(by.code, by.message, { ...by.cause, retryAfterMs: Math.ceil(ms) });
 }
 
-/** The gates of a client, one per kind of call, so that a long fit never starves predicts. */
-export class RateGates {
-  private readonly gates: Record<CallKind, RateGate>;
-  /** PUTs need no slot of their own: their upload has one. Their storage may ask for patience by itself. */
-  readonly storage = new RateGate(Infinity);
-
-  constructor(concurrency: number) {
-    this.gates = {
-      fit: new RateGate(concurrency),
-      predict: new RateGate(concurrency),
-      upload: new RateGate(concurrency),
-      info: new RateGate(concurrency),
-    };
-  }
-
-  of(kind: CallKind): RateGate {
-    return this.gates[kind];
-  }
-}
-
 /** Most routes with a remembered warning; a service has a dozen. */
 const MAX_ROUTES = 100;
 
@@ -228,25 +191,35 @@ export class Notices {
 
   /** Reads `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `X-RateLimit-*`; warns once of each route. */
   read(path: string, { headers }: HttpAnswer): void {
+    const { deprecation, sunset } = headers;
+    if (headers['x-ratelimit-limit'] !== undefined) {
+      this.readRate(headers);
+    }
+    if ((deprecation !== undefined && isDeprecation(deprecation)) || sunset !== undefined) {
+      this.warnOfEnd(path, sunset);
+    }
+  }
+
+  private readRate(headers: HttpAnswer['headers']): void {
     const limit = count(headers['x-ratelimit-limit']);
     const remaining = count(headers['x-ratelimit-remaining']);
     if (limit !== undefined && remaining !== undefined) {
       const reset = secondsOf(headers['x-ratelimit-reset']);
       this.rateLimit = { limit, remaining, ...(reset !== undefined && { reset }) };
     }
-    const { deprecation, sunset } = headers;
-    if ((!isDeprecation(deprecation) && sunset === undefined) || this.deprecated.size >= MAX_ROUTES) {
+  }
+
+  private warnOfEnd(path: string, sunset: string | undefined): void {
+    if (this.deprecated.has(path) || this.deprecated.size >= MAX_ROUTES) {
       return;
     }
-    if (!this.deprecated.has(path)) {
-      this.deprecated.add(path);
-      const end = dateOf(sunset);
-      const until =
-        end === undefined ? '' : ` and will be gone on ${new Date(end).toISOString().slice(0, 10)}`;
-      this.warn(
-        `The service says that its route ${path} is deprecated${until}. Look for an update of this package.`,
-      );
-    }
+    this.deprecated.add(path);
+    const end = dateOf(sunset);
+    const until =
+      end === undefined ? '' : ` and will be gone on ${new Date(end).toISOString().slice(0, 10)}`;
+    this.warn(
+      `The service says that its route ${path} is deprecated${until}. Look for an update of this package.`,
+    );
   }
 }
 

@@ -1,10 +1,7 @@
-import type { Static } from '@sinclair/typebox';
-
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict, toWireTask } from '../wire/dialect';
 import { schemas } from '../wire/load-schemas';
 import { rowCount } from '../wire/prediction';
 import { type PredictionContext, readPrediction } from '../wire/read-prediction';
-import type { PredictResponseSchema } from '../wire/schemas';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import {
   DEFAULT_OUTPUT_TYPE,
@@ -53,7 +50,8 @@ export async function callPredict(
     });
     const body = await core.ask(call, plan, schemas().PredictResponseSchema);
     const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
-    return predictResult(await predictionOf(core, call, plan, body), metadata, request);
+    const prediction = body.prediction ?? (await fetchedPrediction(core, call, plan, body.prediction_uri));
+    return predictResult(prediction, metadata, request);
   });
 }
 
@@ -75,19 +73,15 @@ export async function callLegacyPredict(
 
 function legacyPlan(core: Core, request: LegacyPredictCall): RequestPlan {
   const form = multipart(request.data, request.file);
-  const plan = core.plan('predict', 'predict', 'predict', {
+  const plan = core.plan('predict', 'predict', LEGACY_PREDICT_PATH, {
+    content: { type: form.contentType, body: form.body },
     ...predictRights(core, request),
     missing: 'model.unknown',
     maxBytes: maxPredictBytes({ task: request.data.task }),
     labels: labelsIn(request.data),
   });
-  const headers = {
-    ...core.headers(),
-    'content-type': form.contentType,
-    'content-length': String(form.bytes),
-  };
-  const url = core.url(LEGACY_PREDICT_PATH);
-  return { ...plan, path: LEGACY_PREDICT_PATH, request: { method: 'POST', url, headers, body: form.body } };
+  plan.request.headers['content-length'] = String(form.bytes);
+  return plan;
 }
 
 /** A predict changes nothing: where it is free, it may be made again whatever became of it. */
@@ -146,7 +140,7 @@ export async function callRowsPredict(
     const plan = {
       what: call.what,
       path: url.pathname,
-      gate: core.gates.of(kind),
+      gate: core.gates[kind],
       missing: request.model_id === undefined ? ('not_found' as const) : ('model.unknown' as const),
       repeatable: true,
       maxBytes: maxPredictBytes(request),
@@ -154,15 +148,16 @@ export async function callRowsPredict(
       request: {
         method: 'POST' as const,
         url,
-        headers: { ...core.headers(), 'content-type': 'application/json' },
+        headers: { ...core.headers, 'content-type': 'application/json' },
         body: rowsBody(request, core.dialect.apiName),
       },
     };
     const body = await core.ask(call, plan, schemas().PredictResponseSchema);
     const metadata = fromWireMetadata(withoutNull(body.metadata ?? {}, METADATA), core.dialect);
     const { model_id: modelId } = body as { model_id?: unknown };
+    const prediction = body.prediction ?? (await fetchedPrediction(core, call, plan, body.prediction_uri));
     return {
-      ...predictResult(await predictionOf(core, call, plan, body), metadata, request),
+      ...predictResult(prediction, metadata, request),
       ...(typeof modelId === 'string' && { model_id: modelId }),
     };
   });
@@ -211,26 +206,23 @@ async function* joined(parts: readonly (Buffer | BodyPart)[]): AsyncIterable<Uin
 }
 
 /**
- * The prediction of an answer: in the answer itself, or fetched from the signed URL that the answer has in its place.
+ * The prediction that an answer does not hold itself, from the signed URL that it has in its place.
  * @throws ServiceError `predict.unknown` where it cannot be fetched: by then the predict has been carried out, and
  *   another one would cost again; `service.unavailable` where predicts are free
  */
-export async function predictionOf(
+async function fetchedPrediction(
   core: Core,
   call: Call,
   plan: Pick<RequestPlan, 'maxBytes' | 'labels'>,
-  { prediction, prediction_uri: uri }: Static<typeof PredictResponseSchema>,
+  uri: string | null | undefined,
 ): Promise<unknown> {
-  if (prediction !== undefined && prediction !== null) {
-    return prediction;
-  }
   if (uri === undefined || uri === null) {
     throw malformedAnswer('predict', 'prediction is required');
   }
   let text: string;
   try {
-    const { wiring, gates } = core;
-    const bytes = await downloadFile(wiring, call, gates.storage, uri, 'prediction', plan.maxBytes!);
+    const { wiring, storage } = core;
+    const bytes = await downloadFile(wiring, call, storage, uri, 'prediction', plan.maxBytes!);
     text = bytes.toString('utf8');
   } catch (error) {
     if (call.ending === 'cancelled') {

@@ -14,9 +14,9 @@ import {
   AnswerTooLong,
   type Dispatchers,
   exchange,
-  followed,
   type HttpAnswer,
   type HttpRequest,
+  redirected,
   TransportFailure,
 } from './http';
 import { backOff, type Call, type Notices, type RateGate, retryAfter, sleep } from './pacing';
@@ -68,13 +68,13 @@ async function attemptOnce(
 ): Promise<{ result: Body } | FailedAttempt> {
   const { settings, secrets } = wiring;
   const started = performance.now();
-  let answer: HttpAnswer;
+  let answer!: HttpAnswer;
   try {
-    answer = await followed(
-      plan.request,
-      (request) => exchange(wiring.dispatchers.for(request.url), request, call.signal, plan.maxBytes),
-      plan.what,
-    );
+    let request: HttpRequest | undefined = plan.request;
+    for (let hops = 0; request !== undefined; hops += 1) {
+      answer = await exchange(wiring.dispatchers.for(request.url), request, call.signal, plan.maxBytes);
+      request = answer.status < 300 ? undefined : redirected(request, answer, plan.what, hops);
+    }
   } catch (error) {
     return noAnswer(error, call, plan, wiring.dispatchers.place(plan.request.url));
   }

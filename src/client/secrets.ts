@@ -17,13 +17,17 @@ export class Secrets {
     this.hideToken = token.length >= MIN_SECRET ? hiderOf(token) : undefined;
   }
 
-  /** A signed URL of an upload; kept until `forget`. */
-  addUrl(text: string): void {
-    this.urls.add(text);
+  /** Signed URLs of an upload; kept until `forgetUrls`. */
+  addUrls(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.urls.add(text);
+    }
   }
 
-  forgetUrl(text: string): void {
-    this.urls.delete(text);
+  forgetUrls(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.urls.delete(text);
+    }
   }
 
   /** The text without secrets, at most `longest` characters of it. */

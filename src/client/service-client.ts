@@ -214,7 +214,7 @@ export class ServiceClient {
 
   /** Calls of a kind in flight, and for how long the service asked for no more of them. */
   whenBusy(kind: Exclude<CallKind, 'info'>): { inFlight: number; heldForMs: number } {
-    const gate = this.core.gates.of(kind);
+    const gate = this.core.gates[kind];
     return { inFlight: gate.inFlight, heldForMs: gate.heldForMs() };
   }
 

@@ -60,7 +60,13 @@ export interface PutJob {
  * @throws UrlRefused, ServiceError `upload.failed`
  */
 export async function putFile(wiring: Wiring, call: Call, gate: RateGate, job: PutJob): Promise<void> {
-  const urls = job.info.signed_urls.map((text) => signedUrl(text, wiring.settings));
+  const urls: URL[] = [];
+  for (const text of job.info.signed_urls) {
+    urls.push(signedUrl(text, wiring.settings));
+  }
+  if (urls.length === 1) {
+    return putChunk(wiring, call, gate, job, urls[0]!, { start: 0, end: job.source.bytes });
+  }
   const chunks = planChunks(job.source.bytes, urls.length);
   await inParallel(
     chunks.map((chunk, i) => () => putChunk(wiring, call, gate, job, urls[i]!, chunk)),
@@ -83,16 +89,21 @@ async function putChunk(
       sent += bytes;
       job.onBytes(bytes);
     });
-    const outcome = await settled(exchange(dispatcher, request, call.signal, MAX_PUT_ANSWER));
-    if ('answer' in outcome && outcome.answer.status >= 200 && outcome.answer.status < 300) {
+    let answer: HttpAnswer;
+    try {
+      answer = await exchange(dispatcher, request, call.signal, MAX_PUT_ANSWER);
+    } catch (failure) {
+      job.onBytes(-sent);
+      call.throwIfOver();
+      return failedPut(failure, wiring, job, url);
+    }
+    if (answer.status >= 200 && answer.status < 300) {
       job.onBytes(chunk.end - chunk.start - sent);
       return { result: undefined };
     }
     job.onBytes(-sent);
     call.throwIfOver();
-    return 'answer' in outcome
-      ? refusedPut(outcome.answer, wiring, job, url)
-      : failedPut(outcome.failure, wiring, job, url);
+    return refusedPut(answer, wiring, job, url);
   });
 }
 
@@ -111,16 +122,6 @@ function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number
     }
   };
   return { method: 'PUT', url, headers, body: { bytes, open } };
-}
-
-type Outcome = { answer: HttpAnswer } | { failure: unknown };
-
-async function settled(work: Promise<HttpAnswer>): Promise<Outcome> {
-  try {
-    return { answer: await work };
-  } catch (failure) {
-    return { failure };
-  }
 }
 
 /** @throws ServiceError for what another attempt would not fix, such as an unreadable file. */
@@ -226,7 +227,7 @@ export async function downloadFile(
   const { userAgent: agent } = wiring.settings;
   const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': agent };
   const request: HttpRequest = { method: 'GET', url, headers };
-  wiring.secrets.addUrl(signed);
+  wiring.secrets.addUrls([signed]);
   try {
     return await retrying(call, gate, wiring.settings, async () => {
       const started = performance.now();
@@ -244,7 +245,7 @@ export async function downloadFile(
         : refused(answer, wiring, url, what);
     });
   } finally {
-    wiring.secrets.forgetUrl(signed);
+    wiring.secrets.forgetUrls([signed]);
   }
 }
 

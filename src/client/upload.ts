@@ -74,7 +74,7 @@ export async function uploadTrainSet(
       ],
     };
   };
-  const { id, reused } = await sendUpload(core.wiring, call, core.gates.storage, prepare, onProgress);
+  const { id, reused } = await sendUpload(core.wiring, call, core.storage, prepare, onProgress);
   return { train_set_upload_id: id, reused };
 }
 
@@ -97,7 +97,7 @@ export async function uploadTestSet(
       files: [{ what: 'test set', source: x, info: prepared.x_test_info }],
     };
   };
-  const { id, reused } = await sendUpload(core.wiring, call, core.gates.storage, prepare, onProgress);
+  const { id, reused } = await sendUpload(core.wiring, call, core.storage, prepare, onProgress);
   return { test_set_upload_id: id, reused };
 }
 
@@ -161,9 +161,15 @@ async function sendAll(
   prepared: PreparedUpload,
   onProgress: CallOptions['onProgress'],
 ): Promise<UrlRefused | undefined> {
-  const urls = prepared.files.flatMap((file) => file.info.signed_urls);
-  urls.forEach((url) => wiring.secrets.addUrl(url));
-  const total = prepared.files.reduce((sum, file) => sum + file.source.bytes, 0);
+  const { secrets } = wiring;
+  const { files } = prepared;
+  let total = 0;
+  let urls = 0;
+  for (const { info, source } of files) {
+    secrets.addUrls(info.signed_urls);
+    urls += info.signed_urls.length;
+    total += source.bytes;
+  }
   let sent = 0;
   const onBytes = (bytes: number) => {
     sent += bytes;
@@ -172,11 +178,11 @@ async function sendAll(
     }
   };
   const stop = new AbortController();
-  const alone = urls.length === 1;
+  const alone = urls === 1;
   const call = alone ? outer : outer.within(stop.signal);
   let first: unknown;
   await Promise.all(
-    prepared.files.map(async (file) => {
+    files.map(async (file) => {
       try {
         await putFile(wiring, call, storage, { ...file, onBytes });
       } catch (error) {
@@ -188,7 +194,9 @@ async function sendAll(
   if (!alone) {
     call.end();
   }
-  urls.forEach((url) => wiring.secrets.forgetUrl(url));
+  for (const { info } of files) {
+    secrets.forgetUrls(info.signed_urls);
+  }
   outer.throwIfOver();
   if (first === undefined) {
     return undefined;

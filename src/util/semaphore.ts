@@ -13,6 +13,15 @@ export class Semaphore {
     return this.line.size;
   }
 
+  /** Takes a permit that is free; false where none is. It needs its `release`. */
+  take(): boolean {
+    if (this.free <= 0) {
+      return false;
+    }
+    this.free--;
+    return true;
+  }
+
   /** Calls `start` at once where a permit is free, else as soon as one becomes free. Each start needs its `release`. */
   request(start: () => void): void {
     if (this.free > 0) {

@@ -45,11 +45,11 @@ export function routePath(route: ServiceRoute, dialect: Pick<Dialect, 'apiName'>
   return `/${dialect.apiName}/${route}`;
 }
 
-/** Not of the specification: what a service keeps can be removed. */
 /** Not of the specification: a fitted train set as bytes, out of the embedded service and into it. */
 export const EXPORT_MODEL_PATH = '/export_fitted_train_set/';
 export const IMPORT_MODEL_PATH = '/import_fitted_train_set/';
 
+/** Not of the specification: what a service keeps can be removed. */
 export const DELETE_DATASET_PATH = '/delete_dataset/';
 
 type Body = Record<string, unknown>;
@@ -152,7 +152,11 @@ export function wireNames(dialect: Pick<Dialect, 'apiName'>): [string, string][]
 /** A shallow copy with some properties renamed. A property that already has the new name is kept. */
 export function renamed(body: Body, names: [from: string, to: string][]): Body {
   const to = new Map(names);
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => [to.get(name) ?? name, value]));
+  const result: Body = {};
+  for (const [name, value] of Object.entries(body)) {
+    result[to.get(name) ?? name] = value;
+  }
+  return result;
 }
 
 function toWireFileInfo(info: FileInfo, stem: string, dialect: Dialect): Body {
@@ -163,5 +167,11 @@ function toWireFileInfo(info: FileInfo, stem: string, dialect: Dialect): Body {
 }
 
 function defined(body: Body): Body {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+  const rest: Body = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (value !== undefined) {
+      rest[name] = value;
+    }
+  }
+  return rest;
 }

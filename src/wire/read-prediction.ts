@@ -60,17 +60,19 @@ function readShape(raw: unknown, context: PredictionContext): Prediction {
 
 function readProbas(raw: unknown): number[][] {
   const values = matrix(raw, 'prediction');
-  const lacking = values.findIndex((row) => row.some(Number.isNaN));
-  if (lacking >= 0) {
-    throw invalidPrediction(`prediction[${lacking}]`, 'has a probability that is no number');
+  for (const [at, row] of values.entries()) {
+    if (row.some(Number.isNaN)) {
+      throw invalidPrediction(`prediction[${at}]`, 'has a probability that is no number');
+    }
   }
   const classes = values[0]?.length ?? 0;
-  const odd = values.findIndex((row) => row.length !== classes || row.length === 0);
-  if (odd >= 0) {
-    throw invalidPrediction(
-      `prediction[${odd}]`,
-      `has ${values[odd]!.length} probabilities, expected ${classes || 'some'}`,
-    );
+  for (const [at, { length }] of values.entries()) {
+    if (length !== classes || length === 0) {
+      throw invalidPrediction(
+        `prediction[${at}]`,
+        `has ${length} probabilities, expected ${classes || 'some'}`,
+      );
+    }
   }
   return values;
 }

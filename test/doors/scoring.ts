@@ -2,10 +2,10 @@
 export { classCurves, numberCurves } from '../../dist/src/metrics/curves';
 export { LEVELS, quantileOf, regressionScores } from '../../dist/src/metrics/regression';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
-export { type QueuedMessage } from '../../dist/src/scoring/batching/batch-queues';
 export { Batcher, type BatcherOptions } from '../../dist/src/scoring/batching/batcher';
-export { Fifo } from '../../dist/src/scoring/batching/ordered-delivery';
-export { OrderedDelivery, Outbox } from '../../dist/src/scoring/batching/ordered-delivery';
+export { type QueuedMessage } from '../../dist/src/scoring/batching/queue';
+export { Fifo } from '../../dist/src/scoring/batching/queue';
+export { OrderedDelivery, Outbox } from '../../dist/src/scoring/batching/queue';
 export { decide } from '../../dist/src/scoring/challenger/decision';
 export { pairedDifference } from '../../dist/src/scoring/challenger/paired-difference';
 export { labelNoise, pinballLosses } from '../../dist/src/scoring/challenger/row-losses';

@@ -1,32 +1,55 @@
 import { AbortWatch } from '../../util/abort';
+import type { Semaphore } from '../../util/semaphore';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { closedError } from '../closed-error';
 import type { PredictLoad } from '../types';
 import {
-  type BatchingOptions,
-  BatchQueues,
+  Fifo,
   type Flight,
-  type QueuedMessage,
-  queuedMessage,
-} from './batch-queues';
-import { Fifo, OrderedDelivery, Outbox } from './ordered-delivery';
+  LoadReport,
+  OrderedDelivery,
+  Outbox,
+  QueueCapacity,
+  QueuedMessage,
+} from './queue';
 
-export interface BatcherOptions<Payload, Outcome> extends BatchingOptions {
+export interface BatcherOptions<Payload, Outcome> {
+  /** Rows of a batch at most, and how long its first message waits for it to be full. */
+  batchRows: number;
+  batchMs: number;
+  slots: Semaphore;
   ordered: boolean;
   queueRows: number;
   queueBytes: number;
   overflow: 'reject' | 'dropOldest';
-  /** Scores a batch: settles each of its messages by `finish` or `fail`. What it leaves unsettled is failed. */
+  /** Scores a batch: each of its messages takes its result or its error. What it leaves unsettled is failed. */
   run: (key: string, batch: QueuedMessage<Payload, Outcome>[], signal: AbortSignal) => Promise<void>;
   onLoad?: (load: PredictLoad) => void;
 }
 
+/** Messages that wait for the same model with the same options: what one batch may be taken from. */
+interface BatchQueue<Payload, Outcome> {
+  readonly key: string;
+  readonly messages: Fifo<QueuedMessage<Payload, Outcome>>;
+  rows: number;
+  /** Does not wait for a full batch any longer. */
+  due: boolean;
+  /** Waits for a slot. */
+  requested: boolean;
+  timer: NodeJS.Timeout | undefined;
+  /** What is handed to the slots: the same function each time, so that it can be cancelled. */
+  readonly onSlot: () => void;
+}
+
 /**
  * Micro-batching like a group commit: a message is sent at once while a slot is free; while none is, messages
- * with the same key gather. The queue is bounded in rows and bytes, results that wait to be delivered in order included.
+ * with the same key gather. With `batchMs` a queue first waits until its batch is full or its first message has waited
+ * that long. All are bounded in rows and bytes, results that wait to be delivered in order included.
  */
 export class Batcher<Payload, Outcome> {
-  private readonly queues: BatchQueues<Payload, Outcome>;
+  private readonly queues = new Map<string, BatchQueue<Payload, Outcome>>();
+  /** Those that would start, where nothing may. */
+  private readonly held = new Set<BatchQueue<Payload, Outcome>>();
   /** Messages not yet sent, in the order in which they came. */
   private readonly pending = new Fifo<QueuedMessage<Payload, Outcome>>();
   private readonly parked = new Set<QueuedMessage<Payload, Outcome>>();
@@ -47,11 +70,6 @@ export class Batcher<Payload, Outcome> {
   private closed = false;
 
   constructor(private readonly options: BatcherOptions<Payload, Outcome>) {
-    this.queues = new BatchQueues(
-      options,
-      (key, batch) => this.start(key, batch),
-      () => this.mayStart(),
-    );
     const max = { rows: options.queueRows, bytes: options.queueBytes };
     this.capacity = new QueueCapacity(max);
     this.parkedCapacity = new QueueCapacity(max);
@@ -73,9 +91,12 @@ export class Batcher<Payload, Outcome> {
     if (this.closed || signal?.aborted === true) {
       throw closedError();
     }
-    this.makeRoom({ rows, bytes });
+    const size = { rows, bytes };
+    if (!this.capacity.fits(size) && this.pending.size + this.parked.size > 0) {
+      this.makeRoom(size);
+    }
     const turn = this.options.ordered ? this.delivery.enter(order) : undefined;
-    const message = queuedMessage<Payload, Outcome>(payload, turn, rows, bytes, signal);
+    const message = new QueuedMessage<Payload, Outcome>(this, payload, turn, rows, bytes, signal);
     this.pending.add(message);
     this.capacity.add(message);
     if (signal !== undefined) {
@@ -116,7 +137,28 @@ export class Batcher<Payload, Outcome> {
     }
     message.state = 'waiting';
     message.alone = alone;
-    this.queues.push(key, message);
+    message.batchKey = key;
+    if (this.options.batchMs > 0) {
+      message.since = performance.now();
+    }
+    let queue = this.queues.get(key);
+    if (queue === undefined) {
+      const opened: BatchQueue<Payload, Outcome> = {
+        key,
+        messages: new Fifo(),
+        rows: 0,
+        due: false,
+        requested: false,
+        timer: undefined,
+        onSlot: () => this.start(opened),
+      };
+      queue = opened;
+      this.queues.set(key, queue);
+    }
+    queue.messages.add(message);
+    queue.rows += message.rows;
+    queue.due ||= message.hurried;
+    this.schedule(queue);
   }
 
   /** Delivers the result, after those before it; until then it counts in the queue with `bytes` and `rows`. */
@@ -170,7 +212,10 @@ export class Batcher<Payload, Outcome> {
     for (const message of this.pending) {
       message.hurried = true;
     }
-    this.queues.flush();
+    for (const queue of this.queues.values()) {
+      queue.due = true;
+      this.schedule(queue);
+    }
   }
 
   /** Fails every message that is not yet sent; returns how many. */
@@ -199,16 +244,15 @@ export class Batcher<Payload, Outcome> {
     for (const message of [...this.parked, ...this.flying, ...this.pending]) {
       this.fail(message, error);
     }
-    this.queues.close();
+    for (const queue of this.queues.values()) {
+      this.drop(queue);
+    }
     this.report.end();
     await Promise.all(this.flights.values());
   }
 
   private makeRoom(size: { rows: number; bytes: number }): void {
     const { capacity } = this;
-    if (capacity.fits(size) || this.pending.size + this.parked.size === 0) {
-      return;
-    }
     if (this.options.overflow === 'dropOldest' && this.parkedCapacity.fits(size)) {
       for (let oldest = this.pending.first(); oldest !== undefined; oldest = this.pending.first()) {
         this.fail(
@@ -236,17 +280,81 @@ export class Batcher<Payload, Outcome> {
     return !this.closed && (this.flights.size === 0 || !this.parkedCapacity.isFull());
   }
 
-  private start(key: string, messages: QueuedMessage<Payload, Outcome>[]): void {
-    const flight: Flight = { controller: new AbortController(), wanted: messages.length };
-    for (const message of messages) {
-      this.pending.delete(message);
-      this.capacity.remove(message);
-      message.state = 'flying';
-      message.flight = flight;
-      this.flying.add(message);
+  /** Asks for a slot for a queue, as soon as its batch may go. */
+  private schedule(queue: BatchQueue<Payload, Outcome>): void {
+    if (queue.requested || this.closed) {
+      return;
     }
-    this.flights.set(flight, this.fly(key, messages, flight));
-    this.report.changed();
+    const first = queue.messages.first();
+    if (first === undefined) {
+      this.drop(queue);
+      return;
+    }
+    const { batchMs, batchRows } = this.options;
+    if (batchMs > 0 && !queue.due && !first.alone && queue.rows < batchRows) {
+      queue.timer ??= setTimeout(
+        () => {
+          queue.timer = undefined;
+          queue.due = true;
+          this.schedule(queue);
+        },
+        Math.max(0, batchMs - (performance.now() - first.since)),
+      );
+      return;
+    }
+    clearTimeout(queue.timer);
+    queue.timer = undefined;
+    if (!this.mayStart()) {
+      this.held.add(queue);
+      return;
+    }
+    queue.requested = true;
+    this.options.slots.request(queue.onSlot);
+  }
+
+  /** Something may start again: the queue that was held first goes first. */
+  private resume(): void {
+    for (const queue of this.held) {
+      if (!this.mayStart()) {
+        return;
+      }
+      this.held.delete(queue);
+      this.schedule(queue);
+    }
+  }
+
+  /** A queue has its slot: its next batch takes it, or gives it back. */
+  private start(queue: BatchQueue<Payload, Outcome>): void {
+    queue.requested = false;
+    const batch = this.mayStart() ? nextBatch(queue, this.options.batchRows) : [];
+    if (batch.length === 0) {
+      this.options.slots.release();
+    } else {
+      const flight: Flight = { controller: new AbortController(), wanted: batch.length };
+      for (const message of batch) {
+        this.pending.delete(message);
+        this.capacity.remove(message);
+        message.state = 'flying';
+        message.flight = flight;
+        this.flying.add(message);
+      }
+      this.flights.set(flight, this.fly(queue.key, batch, flight));
+      this.report.changed();
+    }
+    this.schedule(queue);
+  }
+
+  private drop(queue: BatchQueue<Payload, Outcome>): void {
+    clearTimeout(queue.timer);
+    queue.timer = undefined;
+    this.held.delete(queue);
+    if (queue.requested) {
+      queue.requested = false;
+      this.options.slots.cancel(queue.onSlot);
+    }
+    if (this.queues.get(queue.key) === queue) {
+      this.queues.delete(queue.key);
+    }
   }
 
   private async fly(key: string, messages: QueuedMessage<Payload, Outcome>[], flight: Flight): Promise<void> {
@@ -267,7 +375,9 @@ export class Batcher<Payload, Outcome> {
     }
     this.flights.delete(flight);
     this.options.slots.release();
-    this.queues.resume();
+    if (this.held.size > 0) {
+      this.resume();
+    }
     this.report.changed();
   }
 
@@ -280,7 +390,9 @@ export class Batcher<Payload, Outcome> {
     if (message.turn !== undefined) {
       this.delivery.leave(message.turn);
     }
-    this.queues.resume();
+    if (this.held.size > 0) {
+      this.resume();
+    }
     this.report.changed();
   }
 
@@ -294,8 +406,7 @@ export class Batcher<Payload, Outcome> {
       case 'waiting':
         this.pending.delete(message);
         this.capacity.remove(message);
-        message.state = 'settled';
-        this.queues.remove(message);
+        this.leaveQueue(message);
         break;
       case 'flying':
         this.flying.delete(message);
@@ -310,81 +421,39 @@ export class Batcher<Payload, Outcome> {
         break;
     }
   }
-}
 
-/** What a message takes up while it waits. */
-interface Size {
-  readonly rows: number;
-  readonly bytes: number;
-}
-
-/** How full a queue is, in rows and in bytes: results that wait to be delivered in order count too. */
-export class QueueCapacity {
-  rows = 0;
-  bytes = 0;
-
-  constructor(private readonly max: Size) {}
-
-  add({ rows, bytes }: Size): void {
-    this.rows += rows;
-    this.bytes += bytes;
-  }
-
-  remove({ rows, bytes }: Size): void {
-    this.rows -= rows;
-    this.bytes -= bytes;
-  }
-
-  /** Whether it fits now. */
-  fits({ rows, bytes }: Size): boolean {
-    return this.rows + rows <= this.max.rows && this.bytes + bytes <= this.max.bytes;
-  }
-
-  /** Rows that fit now. */
-  rowsLeft(): number {
-    return Math.max(0, this.max.rows - this.rows);
-  }
-
-  isFull(): boolean {
-    return this.rows >= this.max.rows || this.bytes >= this.max.bytes;
-  }
-
-  /** The error of a message that does not fit. */
-  full(what: string): ServiceError {
-    return new ServiceError(
-      'queue.full',
-      `The queue is full: ${this.rows} rows, ${Math.ceil(this.bytes / 1024)} KiB wait. ${what} ` +
-        'Send fewer messages, or raise batchRows, queue or the concurrency of the config node.',
-    );
-  }
-}
-
-const INTERVAL_MS = 250;
-
-/** Reports the load a moment after it changed, so that a burst of changes makes one report. */
-export class LoadReport {
-  private timer: NodeJS.Timeout | undefined;
-  private ended = false;
-
-  constructor(
-    private readonly load: () => PredictLoad,
-    private readonly onLoad: ((load: PredictLoad) => void) | undefined,
-  ) {}
-
-  changed(): void {
-    if (this.onLoad === undefined || this.ended || this.timer !== undefined) {
-      return;
+  private leaveQueue(message: QueuedMessage<Payload, Outcome>): void {
+    const queue = this.queues.get(message.batchKey ?? '');
+    if (queue !== undefined) {
+      queue.messages.delete(message);
+      queue.rows -= message.rows;
+      message.batchKey = undefined;
+      if (queue.messages.first() === undefined) {
+        this.drop(queue);
+      }
     }
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
-      this.onLoad?.(this.load());
-    }, INTERVAL_MS).unref();
   }
+}
 
-  /** Reports nothing more, and leaves no timer. */
-  end(): void {
-    this.ended = true;
-    clearTimeout(this.timer);
-    this.timer = undefined;
+/** Takes the messages of the next batch out: at most `maxRows` rows, at least one message. */
+function nextBatch<Payload, Outcome>(
+  queue: BatchQueue<Payload, Outcome>,
+  maxRows: number,
+): QueuedMessage<Payload, Outcome>[] {
+  const batch: QueuedMessage<Payload, Outcome>[] = [];
+  let rows = 0;
+  for (let next = queue.messages.first(); next !== undefined; next = queue.messages.first()) {
+    if (batch.length > 0 && (next.alone || rows + next.rows > maxRows)) {
+      break;
+    }
+    queue.messages.delete(next);
+    queue.rows -= next.rows;
+    next.batchKey = undefined;
+    rows += next.rows;
+    batch.push(next);
+    if (next.alone) {
+      break;
+    }
   }
+  return batch;
 }

@@ -64,8 +64,8 @@ interface Explanation extends Pick<Effects, 'usual' | 'means' | 'left'> {
 }
 
 /** Those of the rows `from` to `to` (exclusive), numbered from 0. */
-export function sliceEffects(effects: Effects | undefined, from: number, to: number): Effects | undefined {
-  if (effects === undefined || (from === 0 && effects.rows.size === 0)) {
+export function sliceEffects(effects: Effects, from: number, to: number): Effects {
+  if (from === 0 && effects.rows.size === 0) {
     return effects;
   }
   const rows = [...effects.rows]

@@ -55,9 +55,16 @@ export interface ResolvedModel {
 export type ModelReference =
   { kind: 'name'; name: string } | { kind: 'card'; card: ModelCard } | { kind: 'id'; id: string };
 
-/** The model a request names: a card or a name first, else an id. */
-export function modelReference(request: Omit<PredictRequest, 'table'>, cards: ModelCards): ModelReference {
-  const { model, fittedTrainSetId } = request;
+/**
+ * The model a request names: a card or a name first, else an id.
+ * @param uploadedFor the model that a test set was uploaded for
+ */
+export function modelReference(
+  request: Omit<PredictRequest, 'table'>,
+  cards: ModelCards,
+  uploadedFor?: string,
+): ModelReference {
+  const { model, fittedTrainSetId = uploadedFor } = request;
   if (typeof model === 'object') {
     return { kind: 'card', card: checkedCard(model) };
   }

@@ -49,7 +49,6 @@ export function attachmentOf(
     }
     case 'probas': {
       const { values } = prediction;
-      const label = (index: number): Label => classes?.[index] ?? index;
       if (answered?.labelsOnly === true) {
         return attachmentOf(answered.labels, property, classes);
       }
@@ -57,8 +56,11 @@ export function attachmentOf(
       return {
         property,
         rows: values.length,
-        value: (row) => (own === undefined ? label(likeliest(values[row]!)) : own[row]),
-        probabilities: (row) => keyed(values[row]!.map(digits.probability), (index) => String(label(index))),
+        value: (row) => {
+          const likely = own === undefined ? likeliest(values[row]!) : -1;
+          return own === undefined ? (classes?.[likely] ?? likely) : own[row];
+        },
+        probabilities: (row) => keyed(values[row]!, classes, digits),
       };
     }
     case 'quantiles': {
@@ -255,10 +257,15 @@ function atRow(
 
 const written = (value: number, { number }: Digits): number | null => orNull(number(value));
 
-function keyed(values: readonly number[], name: (index: number) => string): Record<string, number> {
+/** Probabilities by their labels, or by their places where those are not known. */
+function keyed(
+  values: readonly number[],
+  classes: readonly Label[] | undefined,
+  { probability }: Digits,
+): Record<string, number> {
   const result: Record<string, number> = {};
   for (let index = 0; index < values.length; index++) {
-    put(result, name(index), values[index]);
+    put(result, String(classes?.[index] ?? index), probability(values[index]!));
   }
   return result;
 }
@@ -387,15 +394,15 @@ export interface AnsweredLabels {
 }
 
 /**
- * The labels that a threshold decides on; undefined if there is no threshold, or no probabilities. If the threshold is
+ * The labels that a threshold decides on; undefined where there are no probabilities. If the threshold is
  * for other classes, the most probable class is answered.
  */
 export function answeredBy(
-  rule: AnswerRule | undefined,
+  rule: AnswerRule,
   prediction: Prediction,
   classes: readonly Label[] = [],
 ): AnsweredLabels | undefined {
-  if (rule === undefined || prediction.kind !== 'probas') {
+  if (prediction.kind !== 'probas') {
     return undefined;
   }
   const wanted = comparableLabel(rule.label);

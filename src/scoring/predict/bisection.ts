@@ -1,4 +1,7 @@
-import type { ServiceError } from '../../wire/service-error';
+import { toServiceError } from '../../wire/service-error';
+
+/** Most predict requests for one batch, including the first. */
+export const MAX_PREDICTS = 32;
 
 export interface Bisection<Item, Thrown = unknown> {
   /** Handles these items together, or throws. `apart`: handle them in halves, though none is wrong. */
@@ -10,9 +13,13 @@ export interface Bisection<Item, Thrown = unknown> {
    * `end`: every group would get it, so all remaining items fail.
    */
   judge: (error: Thrown) => 'split' | 'fail' | 'end';
-  fail: (item: Item, error: Thrown) => void;
   /** Calls of `work` left. When there are none, the remaining items share the last error. Default: unlimited. */
   budget?: Budget;
+}
+
+/** What takes its error by itself. */
+export interface Failing {
+  fail(error: unknown): void;
 }
 
 interface Group<Item> {
@@ -24,7 +31,10 @@ interface Group<Item> {
 }
 
 /** Handles items together; if that fails, in halves, in order, until each culprit is alone. */
-export async function bisect<Item, Thrown>(items: Item[], how: Bisection<Item, Thrown>): Promise<void> {
+export async function bisect<Item extends Failing, Thrown>(
+  items: Item[],
+  how: Bisection<Item, Thrown>,
+): Promise<void> {
   const { budget = { left: Infinity } } = how;
   const groups: Group<Item>[] = [{ items }];
   let last: Thrown | undefined;
@@ -35,7 +45,7 @@ export async function bisect<Item, Thrown>(items: Item[], how: Bisection<Item, T
     }
     if (budget.left <= 0) {
       // The first call is free, so this is a part of a group that failed.
-      failAll(group.items, last!, how);
+      failAll(group.items, last!);
       continue;
     }
     budget.left--;
@@ -55,9 +65,9 @@ export async function bisect<Item, Thrown>(items: Item[], how: Bisection<Item, T
           continue;
         }
       }
-      failAll(group.items, error, how);
+      failAll(group.items, error);
       if (verdict === 'end') {
-        groups.splice(0).forEach((other) => failAll(other.items, error, how));
+        groups.splice(0).forEach((other) => failAll(other.items, error));
       }
     }
   }
@@ -70,14 +80,11 @@ function pushHalves<Item>(groups: Group<Item>[], items: Item[], failed = true): 
   groups.push(second, { items: items.slice(0, middle), other: failed ? second : undefined });
 }
 
-function failAll<Item, Thrown>(items: Item[], error: Thrown, { fail }: Bisection<Item, Thrown>): void {
+function failAll(items: readonly Failing[], error: unknown): void {
   for (const item of items) {
-    fail(item, error);
+    item.fail(error);
   }
 }
-
-/** Most predict requests for one batch, including the first. */
-export const MAX_PREDICTS = 32;
 
 /** Predict requests that a batch may still make to find what the service refuses. */
 export interface Budget {
@@ -87,8 +94,6 @@ export interface Budget {
 export interface Halving<Item> {
   /** Scores these together: delivers their results, or throws. */
   score: (items: Item[]) => Promise<void>;
-  fail: (item: Item, error: ServiceError) => void;
-  toError: (thrown: unknown) => ServiceError;
   /** Shared by the groups that a batch is sent in; the first predict of each is free. */
   budget: Budget;
 }
@@ -97,16 +102,15 @@ export interface Halving<Item> {
  * Scores items together; if the service refuses their content (422), in halves, until the culprit is alone. When the
  * budget of predicts is used up, the rest share the refusal.
  */
-export function scoreByHalves<Item>(items: Item[], how: Halving<Item>): Promise<void> {
-  const { score, fail, toError, budget } = how;
+export function scoreByHalves<Item extends Failing>(items: Item[], how: Halving<Item>): Promise<void> {
+  const { score, budget } = how;
   budget.left++;
   return bisect(items, {
     work: async (group) => {
       await score(group);
       return 'done';
     },
-    toError,
-    fail,
+    toError: toServiceError,
     budget,
     judge: ({ code }) => {
       switch (code) {

@@ -27,17 +27,11 @@ import { assertLabels, readTruth, type TableTruth } from './read-truth';
 import type { Scored, ScoreOptions } from './test-set';
 import { announceRows } from './why';
 
-interface ReadingTruths {
-  signal: AbortSignal;
-  /** Takes a message whose rows cannot be scored. */
-  fail: (message: QueuedPredict, error: unknown) => void;
-}
-
-/** The true values for messages whose predictions are to be scored. */
+/** The true values for messages whose predictions are to be scored. A message whose rows cannot be is failed. */
 export async function truthsOf(
   messages: readonly QueuedPredict[],
   model: ResolvedModel,
-  { signal, fail }: ReadingTruths,
+  signal: AbortSignal,
 ): Promise<Map<QueuedPredict, TableTruth>> {
   const truths = new Map<QueuedPredict, TableTruth>();
   for (const message of messages) {
@@ -52,7 +46,7 @@ export async function truthsOf(
       }
     } catch (error) {
       signal.throwIfAborted();
-      fail(message, error);
+      message.fail(error);
     }
   }
   return truths;

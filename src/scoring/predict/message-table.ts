@@ -89,6 +89,7 @@ const MAX_ROWS = 64;
 
 /** One or a few row objects, the usual message of a stream: read together with those of other messages. */
 export class SmallRows extends MessageTable {
+  rowCount = 0;
   bytes = 0;
   /** Shallow copies: the flow may go on changing the message, and predictions are attached to them. */
   readonly rows: Row[] = [];
@@ -98,10 +99,6 @@ export class SmallRows extends MessageTable {
   /** @param single the message held one object, not an array */
   constructor(readonly single: boolean) {
     super();
-  }
-
-  get rowCount(): number {
-    return this.rows.length;
   }
 
   /** Whether they may be read with the rows of other messages; if not, the table is checked on its own. */
@@ -122,7 +119,9 @@ export class SmallRows extends MessageTable {
   }
 
   attach(attachment: Attachment): Attached {
-    this.rows.forEach((row, index) => attachInPlace(row, index, attachment));
+    for (let index = 0; index < this.rows.length; index++) {
+      attachInPlace(this.rows[index]!, index, attachment);
+    }
     return { table: this.single ? this.rows[0] : this.rows };
   }
 
@@ -150,6 +149,7 @@ export class SmallRows extends MessageTable {
       return false;
     }
     this.rows.push(copy);
+    this.rowCount++;
     this.bytes += bytes;
     return true;
   }
@@ -166,13 +166,22 @@ export function smallRows(value: unknown): SmallRows | undefined {
     return undefined;
   }
   const result = new SmallRows(!isArray);
-  return items.every((item) => isPlain(item) && result.take(item)) ? result : undefined;
+  for (const item of items) {
+    if (!isPlain(item) || !result.take(item)) {
+      return undefined;
+    }
+  }
+  return result;
 }
 
 /** Every column is named by some row. */
 export function hasColumns(rows: readonly Row[], columns: readonly Column[]): boolean {
   for (const { name } of columns) {
-    if (!rows.some((row) => Object.hasOwn(row, name))) {
+    let isThere = false;
+    for (let row = 0; row < rows.length && !isThere; row++) {
+      isThere = Object.hasOwn(rows[row]!, name);
+    }
+    if (!isThere) {
       return false;
     }
   }

@@ -1,12 +1,11 @@
 import { areFew, batchOfRows, type Column, type ColumnBatch, joinBatches, openTable } from '../../table';
 import { reasonOf } from '../../util/reason';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import type { QueuedMessage } from '../batching/batch-queues';
+import type { QueuedMessage } from '../batching/queue';
 import { assertKeepsUploads, type Context } from '../context/context';
 import { type ModelReference, modelReference, orderKey, type ResolvedModel } from '../models/model-request';
 import { assertPlain } from '../models/options';
 import type { Hooks, ModelCard, PredictOutcome, PredictRequest } from '../types';
-import { bisect } from './bisection';
 import { HeldTable, type MessageTable, readWhole, SmallRows, smallRows, UnreadTable } from './message-table';
 import { LegacyTable, UploadedSet } from './own-request';
 
@@ -46,21 +45,12 @@ export function predictMessage(
   }
   const upload = uploadId === undefined ? undefined : cards.upload(uploadId);
   const request = upload === undefined ? given : { ...given, task: given.task ?? upload.task };
-  const reference = modelReference(withModelOf(upload, request), cards);
+  const reference = modelReference(request, cards, upload?.fitted_train_set_id);
   if (uploadId !== undefined) {
     assertKeepsUploads(context, 'a predict takes no msg.test_set_upload_id');
   }
   const table = uploadId === undefined ? tableOf(request) : new UploadedSet(uploadId, upload);
   return { request, hooks, reference, order: orderKey(reference), model: undefined, table };
-}
-
-/** An upload's card names the model that the test set was made for; a model in the request takes precedence. */
-function withModelOf(
-  upload: { fitted_train_set_id?: string } | undefined,
-  request: PredictRequest,
-): PredictRequest {
-  const { model, fittedTrainSetId = upload?.fitted_train_set_id } = request;
-  return model === undefined ? { ...request, fittedTrainSetId } : request;
 }
 
 function tableOf({ table }: PredictRequest): MessageTable {
@@ -121,17 +111,11 @@ interface SmallMessage {
   table: SmallRows;
 }
 
-export interface ReadingTogether {
-  signal: AbortSignal;
-  /** Fails a message that does not fit the model's columns; the error counts rows in its own table. */
-  fail: (message: QueuedPredict, error: unknown) => void;
-}
-
 /** Reads messages into one batch of the model's columns. A message that does not fit them is failed, alone. */
 export async function readTogether(
   messages: readonly QueuedPredict[],
   model: ResolvedModel,
-  how: ReadingTogether,
+  signal: AbortSignal,
 ): Promise<ReadTogether> {
   const columns = columnsOf(messages, model);
   const joined: SmallMessage[] = [];
@@ -139,20 +123,24 @@ export async function readTogether(
   for (const message of messages) {
     const { table, request } = message.payload;
     if (table instanceof HeldTable) {
-      parts.push(...(await readHeld(message, table, columns, how)));
+      parts.push(...(await readHeld(message, table, columns, signal)));
     } else if (table instanceof SmallRows) {
       if (table.mayJoin(columns, request.missingColumns)) {
         joined.push({ message, table });
       } else {
-        parts.push(...(await readSmall([{ message, table }], columns, how)));
+        parts.push(...(await readSmall([{ message, table }], columns, signal)));
       }
     }
   }
-  parts.unshift(...(await readSmall(joined, columns, how)));
-  return {
-    messages: parts.flatMap((part) => part.messages),
-    batch: joinBatches(parts.map((part) => part.batch)),
-  };
+  if (joined.length > 0) {
+    parts.unshift(...(await readSmall(joined, columns, signal)));
+  }
+  return parts.length === 1
+    ? parts[0]!
+    : {
+        messages: parts.flatMap((part) => part.messages),
+        batch: joinBatches(parts.map((part) => part.batch)),
+      };
 }
 
 /** Columns of a batch: the card's or, for a model without a card, those of its messages, which are the same. */
@@ -164,49 +152,66 @@ async function readHeld(
   message: QueuedPredict,
   table: HeldTable,
   columns: readonly Column[],
-  { signal, fail }: ReadingTogether,
+  signal: AbortSignal,
 ): Promise<ReadTogether[]> {
   const { missingColumns } = message.payload.request;
   try {
     return [{ messages: [message], batch: await table.read(columns, { missingColumns, signal }) }];
   } catch (error) {
     signal.throwIfAborted();
-    fail(message, error);
+    message.fail(error);
     return [];
   }
 }
 
 /** Reads them all at once, which is quick; if that fails, in halves, down to the message at fault. */
 async function readSmall(
-  items: SmallMessage[],
+  items: readonly SmallMessage[],
   columns: readonly Column[],
-  { signal, fail }: ReadingTogether,
+  signal: AbortSignal,
 ): Promise<ReadTogether[]> {
-  const parts: ReadTogether[] = [];
-  if (items.length === 0) {
-    return parts;
+  let read: ReadTogether | undefined;
+  try {
+    read = await readRows(items, columns, signal);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = toServiceError(thrown);
+    if (items.length === 1 || error.code === 'internal') {
+      items.forEach(({ message }) => message.fail(error));
+      return [];
+    }
   }
-  const { missingColumns } = items[0]!.message.payload.request;
-  await bisect(items, {
-    work: async (group) => {
-      const rows = group.length === 1 ? group[0]!.table.rows : group.flatMap(({ table }) => table.rows);
-      const batch = areFew(rows.length, columns.length)
-        ? batchOfRows(rows, columns, missingColumns)
-        : await readWhole(await openTable(rows, { signal }), columns, { missingColumns, signal });
-      if (batch.cleaned !== undefined && group.length > 1) {
-        // Each message reports its own cells only.
-        return 'apart';
-      }
-      group[0]!.table.cleaned = batch.cleaned;
-      parts.push({ messages: group.map(({ message }) => message), batch });
-      return 'done';
-    },
-    toError: (thrown) => {
-      signal.throwIfAborted();
-      return toServiceError(thrown);
-    },
-    judge: ({ code }) => (code === 'internal' ? 'fail' : 'split'),
-    fail: ({ message }, error) => fail(message, error),
-  });
-  return parts;
+  if (read !== undefined) {
+    return [read];
+  }
+  const middle = items.length >> 1;
+  return [
+    ...(await readSmall(items.slice(0, middle), columns, signal)),
+    ...(await readSmall(items.slice(middle), columns, signal)),
+  ];
+}
+
+/** Undefined where cells were taken as missing, and of several messages each is to report its own. */
+async function readRows(
+  items: readonly SmallMessage[],
+  columns: readonly Column[],
+  signal: AbortSignal,
+): Promise<ReadTogether | undefined> {
+  const messages: QueuedPredict[] = [];
+  const rows: Record<string, unknown>[] = [];
+  for (const { message, table } of items) {
+    messages.push(message);
+    for (const row of table.rows) {
+      rows.push(row);
+    }
+  }
+  const { missingColumns } = messages[0]!.payload.request;
+  const batch = areFew(rows.length, columns.length)
+    ? batchOfRows(rows, columns, missingColumns)
+    : await readWhole(await openTable(rows, { signal }), columns, { missingColumns, signal });
+  if (batch.cleaned !== undefined && items.length > 1) {
+    return undefined;
+  }
+  items[0]!.table.cleaned = batch.cleaned;
+  return { messages, batch };
 }

@@ -5,10 +5,10 @@ import { joinPredictions } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
 import type { Statistics } from '../../wire/types';
 import type { Context } from '../context/context';
-import { ANSWER_NUMBERS, maxAnswerRows, maxTestRows } from '../context/limits';
+import { ANSWER_NUMBERS, limitSetOf, maxAnswerRows, maxTestRows, versionOf } from '../context/limits';
 import { addOffsetsToEffects, joinEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
-import { limitsOfModel, type Scored, scoreFile, type ScoreOptions } from './test-set';
+import { type Scored, scoreFile, type ScoreOptions } from './test-set';
 
 /** Parts of one table in flight at a time: while one is scored, the next is encoded and sent. */
 const PARTS_IN_FLIGHT = 2;
@@ -33,7 +33,9 @@ async function rowsAllowed(
   columns: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const set = await limitsOfModel(context, model, signal);
+  const limits = await context.service.limits.forChecks(signal);
+  // Those of the version that the model was fitted with.
+  const set = limitSetOf(limits, versionOf(limits, model.options));
   return maxTestRows(set, { trainRows: model.trainRows, columns, outputType: model.outputType });
 }
 
@@ -102,7 +104,7 @@ export async function scoreInParts(
   if (failure !== undefined) {
     throw failure.error;
   }
-  return addOffsets(joined(results), isRelative ? offsets : undefined, model);
+  return isRelative ? addOffsets(joined(results), offsets, model) : joined(results);
 }
 
 function joined(results: readonly Scored[]): Scored {
@@ -203,12 +205,9 @@ export function offsetsOf(
  */
 export function addOffsets(
   scored: Scored,
-  offsets: readonly number[] | undefined,
+  offsets: readonly number[],
   { relativeTo }: Pick<ResolvedModel, 'relativeTo'>,
 ): Scored {
-  if (offsets === undefined) {
-    return scored;
-  }
   const unpredicted = offsets.reduce((count, offset) => count + (Number.isNaN(offset) ? 1 : 0), 0);
   if (unpredicted > 0 && unpredicted === offsets.length) {
     const rows = unpredicted === 1 ? 'The row has' : `All ${unpredicted} rows have`;

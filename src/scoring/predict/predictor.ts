@@ -51,11 +51,7 @@ export class Predictor {
       slots: context.slots,
       onLoad: (load) => settings.onLoad?.({ ...load, forModel: this.modelWait.size }),
       run: (_, messages, signal) =>
-        runBatch(
-          { context, settings, batcher: this.batcher, warn: this.warnOnce, singleRows: this.singleRows },
-          messages,
-          signal,
-        ),
+        runBatch({ context, settings, warn: this.warnOnce, singleRows: this.singleRows }, messages, signal),
     });
     this.modelWait = new ModelWait(context.cards, settings.noModel === 'wait', (message) =>
       this.begin(message),
@@ -66,7 +62,12 @@ export class Predictor {
   /** Settles exactly once, with results in arrival order per model where `ordered`. */
   predict(request: PredictRequest, hooks?: Hooks): Promise<PredictOutcome> {
     try {
-      const message = this.admit(withoutEmptyTexts(request), hooks);
+      const payload = predictMessage(withoutEmptyTexts(request), hooks, this.context);
+      const { order, table } = payload;
+      if (table instanceof LegacyTable) {
+        this.warnOnce('v1', 'The v1 route is deprecated: the service may drop it. Fit a model and use svc.');
+      }
+      const message = this.batcher.admit(order, payload, table.rowCount, table.bytes, hooks?.signal);
       this.begin(message);
       return message.promise;
     } catch (error) {
@@ -96,16 +97,6 @@ export class Predictor {
     await Promise.all(this.reading);
   }
 
-  /** @throws ServiceError for a message that cannot be predicted, or that does not fit in the queue */
-  private admit(request: PredictRequest, hooks: Hooks | undefined): QueuedPredict {
-    const payload = predictMessage(request, hooks, this.context);
-    const { order, table } = payload;
-    if (table instanceof LegacyTable) {
-      this.warnOnce('v1', 'The v1 route is deprecated: the service may drop it. Fit a model and use svc.');
-    }
-    return this.batcher.admit(order, payload, table.rowCount, table.bytes, hooks?.signal);
-  }
-
   private readonly warnOnce = (key: string, text: string): void => {
     if (!this.warned.has(key)) {
       this.warned.add(key);
@@ -131,15 +122,15 @@ export class Predictor {
       }
       message.payload.model = model;
       const { columns } = model;
-      const mayJoin = (rows: SmallRows): boolean =>
-        columns.length > 0 && rows.mayJoin(columns, request.missingColumns);
-      if (table instanceof UnreadTable || (table instanceof SmallRows && !mayJoin(table))) {
+      const isJoined =
+        table instanceof SmallRows && columns.length > 0 && table.mayJoin(columns, request.missingColumns);
+      if (table instanceof UnreadTable || (table instanceof SmallRows && !isJoined)) {
         this.readLater(message, table);
       } else {
         this.enqueue(message);
       }
     } catch (error) {
-      this.batcher.fail(message, error);
+      message.fail(error);
     }
   }
 
@@ -175,7 +166,7 @@ export class Predictor {
       message.payload.table = await this.readOpened(message, opened);
       this.enqueue(message);
     } catch (error) {
-      this.batcher.fail(message, error);
+      message.fail(error);
     }
   }
 

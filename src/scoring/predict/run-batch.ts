@@ -1,28 +1,21 @@
 import { PREDICT } from '../../settings';
-import { type Column, type ColumnBatch, encodeBatches } from '../../table';
+import { type Column, encodeBatches } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { cloneJson } from '../../util/json';
 import { type Prediction, slicePrediction, toService } from '../../wire/prediction';
-import { ServiceError, toServiceError } from '../../wire/service-error';
-import type { Batcher } from '../batching/batcher';
+import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/limits';
 import type { CausesOf } from '../explain/causes';
 import { type Effects, type ExplainWish, sliceEffects } from '../explain/effects';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
 import type { PredictOutcome, PredictRequest, PredictSettings } from '../types';
-import type { Unlike } from '../unlike/unlike';
+import type { TrainSetComparison } from '../unlike/unlike';
 import { answeredBy, attachmentOf, flatColumns } from './attach';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
 import { ALL_DIGITS, tellingDigits } from './digits';
 import { evaluateMessage, truthsOf } from './evaluate';
-import {
-  columnsOf,
-  type PredictMessage,
-  type QueuedPredict,
-  type ReadTogether,
-  readTogether,
-} from './message';
+import { columnsOf, type QueuedPredict, type ReadTogether, readTogether } from './message';
 import { LoneTable, type MessageTable } from './message-table';
 import { LegacyTable, UploadedSet } from './own-request';
 import { addOffsets, offsetsOf, rowsPerTestSet, scoreInParts } from './parts';
@@ -32,12 +25,18 @@ import { comparisonOf, type ExplainByRows, explainByRows, whyOf, wishOf } from '
 
 /** What the causes of a row take while a result waits to be delivered in order. */
 const CAUSES_BYTES = 1024;
+/** So many predicts of one row in a row are a stream of them. */
+const STREAM = 20;
+/** Rows of the batch to compare with, where the node gathers none. */
+const BATCH = 100;
+/** The charge of a batch is worth a warning where it is below this part of that of its rows one by one. */
+const WORTH = 0.5;
+const ESTIMATE_MS = 10_000;
 
 /** What a batch is run with. */
 export interface BatchRun {
   context: Context;
   settings: PredictSettings;
-  batcher: Batcher<PredictMessage, PredictOutcome>;
   /** Warns the user, once per key. */
   warn: (key: string, text: string) => void;
   /** Watches for a stream of predicts that each pay the least charge for one row. */
@@ -70,10 +69,9 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   const letGo = context.cards.hold(model.fittedId);
   try {
     // Before anything is sent: a table that cannot be scored is refused.
-    const truths = await truthsOf(messages, model, {
-      fail: (one, error) => run.batcher.fail(one, error),
-      signal,
-    });
+    const truths = messages.some(({ payload }) => payload.request.evaluate === true)
+      ? await truthsOf(messages, model, signal)
+      : undefined;
     const own = { ...run, truths };
     if (table instanceof LoneTable && first.state !== 'flying') {
       return;
@@ -111,13 +109,12 @@ async function runJoined(
   options: ScoreOptions,
 ): Promise<void> {
   const { signal } = options;
-  const fail = (message: QueuedPredict, error: unknown): void => run.batcher.fail(message, error);
   const wanted = messages.filter(({ state }) => state === 'flying');
   const columns = columnsOf(wanted, model);
   const rows = await rowsPerTestSet(run.context, model, columns.length, signal);
   const budget: Budget = { left: MAX_PREDICTS - 1 };
   for (const group of groupsOf(wanted, rows)) {
-    const whole = await readTogether(group, model, { signal, fail });
+    const whole = await readTogether(group, model, signal);
     if (whole.messages.length === 0) {
       continue;
     }
@@ -127,11 +124,9 @@ async function runJoined(
     }
     await scoreByHalves(whole.messages, {
       score: async (items) => {
-        const part = items === whole.messages ? whole : await readTogether(items, model, { signal, fail });
+        const part = items === whole.messages ? whole : await readTogether(items, model, signal);
         await scoreTogether(run, part, model, { ...options, budget });
       },
-      fail,
-      toError: toServiceError,
       budget,
     });
   }
@@ -148,7 +143,6 @@ async function scoreTogether(
   }
   const { signal } = options;
   const columns = columnsOf(messages, model);
-  const counts = messages.map(({ payload }) => payload.table.rowCount);
   const offsets = offsetsOf(model, columns, batch);
   const file = await encodeBatches(columns, [batch], { compress: !run.context.service.isLocal, signal });
   let scored: Scored;
@@ -159,28 +153,27 @@ async function scoreTogether(
     await file.dispose();
   }
   const byRows = await effectsByRows(run, { model, columns, batch, options }, scored);
-  const unlikeOf = await unlikeRows(run, messages, model, { columns, batch, signal });
+  const comparison = await comparisonFor(run, messages, model);
   const yielder = new Yielder();
-  let from = 0;
-  for (const [index, message] of messages.entries()) {
-    const to = from + counts[index]!;
+  let to = 0;
+  for (const message of messages) {
+    const from = to;
+    to += message.payload.table.rowCount;
     const own: Scored = {
       prediction: slicePrediction(scored.prediction, from, to),
       metadata: scored.metadata,
       rows: to - from,
-      effects: sliceEffects(scored.effects, from, to),
+      effects: scored.effects && sliceEffects(scored.effects, from, to),
     };
-    const ownByRows = sliceEffects(byRows, from, to);
-    const ownOffsets = offsets?.slice(from, to);
-    const first = from;
-    from = to;
     try {
-      const level = addOffsets(own, ownOffsets, model);
-      level.effects ??= ownByRows;
-      level.unlike = await unlikeOf(message, first, to);
+      const level = offsets === undefined ? own : addOffsets(own, offsets.slice(from, to), model);
+      level.effects ??= byRows && sliceEffects(byRows, from, to);
+      if (message.payload.request.unlike === true) {
+        level.unlike = await comparison?.compare(namesOf(columns), batch, { from, to, signal });
+      }
       await (deliver(run, message, level, { model, options }) ?? yielder.due());
     } catch (error) {
-      run.batcher.fail(message, error);
+      message.fail(error);
     }
   }
 }
@@ -197,11 +190,12 @@ async function runOversize(
     const columns = columnsOf([message], model);
     const scored = await scoreInParts(run.context, model, columns, [batch], options);
     scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
-    const unlikeOf = await unlikeRows(run, messages, model, { columns, batch, signal: options.signal });
-    scored.unlike = await unlikeOf(message, 0, batch.rows);
+    const comparison = await comparisonFor(run, messages, model);
+    const { signal } = options;
+    scored.unlike = await comparison?.compare(namesOf(columns), batch, { from: 0, to: batch.rows, signal });
     await deliver(run, message, scored, { model, options });
   } catch (error) {
-    run.batcher.fail(message, error);
+    message.fail(error);
   }
 }
 
@@ -217,24 +211,22 @@ async function effectsByRows(
     : explainByRows({ context, ...rows, wish, options, warn });
 }
 
-interface ReadRows {
-  columns: readonly Column[];
-  batch: ColumnBatch;
-  signal: AbortSignal;
-}
-
-/** Compares the rows of the messages that ask for it with the train set. */
-async function unlikeRows(
+/** What rows are compared with, where a message asks for it. */
+async function comparisonFor(
   { context, warn }: BatchRun,
   messages: readonly QueuedPredict[],
   model: ResolvedModel,
-  { columns, batch, signal }: ReadRows,
-): Promise<(message: QueuedPredict, from: number, to: number) => Promise<Unlike[]> | undefined> {
-  const isAsked = ({ payload }: QueuedPredict): boolean => payload.request.unlike === true;
-  const comparison = messages.some(isAsked) ? await comparisonOf(context, model, warn) : undefined;
-  const names = columns.map(({ name }) => name);
-  return (message, from, to) =>
-    isAsked(message) ? comparison?.compare(names, batch, { from, to, signal }) : undefined;
+): Promise<TrainSetComparison | undefined> {
+  for (const { payload } of messages) {
+    if (payload.request.unlike === true) {
+      return comparisonOf(context, model, warn);
+    }
+  }
+  return undefined;
+}
+
+function namesOf(columns: readonly Column[]): string[] {
+  return columns.map(({ name }) => name);
 }
 
 /** What a message was scored with. */
@@ -267,7 +259,7 @@ function deliver(
 }
 
 function hand(
-  { batcher, settings, warn }: BatchRun,
+  { settings, warn }: BatchRun,
   message: QueuedPredict,
   scored: Scored,
   model: OutcomeModel,
@@ -282,12 +274,12 @@ function hand(
   const why = request.explain === true ? whyOf(scored, explain, model.classes, settings, warn) : undefined;
   const outcome = outcomeOf(scored, table, model, request, signal, why);
   if (!(outcome instanceof Promise)) {
-    batcher.finish(message, outcome, bytes, scored.rows);
+    message.finish(outcome, bytes, scored.rows);
     return undefined;
   }
   return outcome.then(
-    (attached) => batcher.finish(message, attached, bytes, scored.rows),
-    (error: unknown) => batcher.fail(message, error),
+    (attached) => message.finish(attached, bytes, scored.rows),
+    (error: unknown) => message.fail(error),
   );
 }
 
@@ -326,11 +318,14 @@ export function outcomeOf(
   why?: CausesOf,
 ): PredictOutcome | Promise<PredictOutcome> {
   const classes = scored.metadata.classes ?? model.classes;
-  const answered = answeredBy(model.answers, scored.prediction, classes);
+  const answered = model.answers && answeredBy(model.answers, scored.prediction, classes);
+  const told = answered?.labelsOnly === true ? answered.labels : scored.prediction;
+  const own = toService(told);
   const outcome: PredictOutcome = {
-    prediction: serviceForm(
-      answered?.labelsOnly === true ? { ...scored, prediction: answered.labels } : scored,
-    ),
+    prediction:
+      told.kind === 'full' && scored.offsets !== undefined
+        ? withOwnBorders(own as object, told.value.borders, scored.offsets)
+        : own,
     metadata: { ...cloneJson(scored.metadata), test_set_num_rows: scored.rows },
     modelName: model.name,
   };
@@ -363,14 +358,9 @@ export function outcomeOf(
     : Object.assign(outcome, attached);
 }
 
-/** The service's own format; the borders of a relative model differ from row to row: [row][border]. */
-function serviceForm({ prediction, offsets }: Scored): unknown {
-  const own = toService(prediction);
-  if (prediction.kind !== 'full' || offsets === undefined) {
-    return own;
-  }
-  const { borders } = prediction.value;
-  return { ...(own as object), borders: offsets.map((offset) => borders.map((border) => border + offset)) };
+/** With the borders of a relative model, which differ from row to row: [row][border]. */
+function withOwnBorders(own: object, borders: readonly number[], offsets: readonly number[]): object {
+  return { ...own, borders: offsets.map((offset) => borders.map((border) => border + offset)) };
 }
 
 /** Bytes of a result while it waits to be delivered in order. */
@@ -388,14 +378,6 @@ export function outcomeBytes(prediction: Prediction, rows: number): number {
       return rows * 24;
   }
 }
-
-/** So many predicts of one row in a row are a stream of them. */
-const STREAM = 20;
-/** Rows of the batch to compare with, where the node gathers none. */
-const BATCH = 100;
-/** The charge of a batch is worth a warning where it is below this part of that of its rows one by one. */
-const WORTH = 0.5;
-const ESTIMATE_MS = 10_000;
 
 interface Run {
   context: Context;

@@ -4,7 +4,7 @@ import type { Label, TableFile } from '../../table';
 import { isObject } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
-import { describeExcess, limitSetOf, predictToEstimate, sizeExcess, versionOf } from '../context/limits';
+import { describeExcess, predictToEstimate, sizeExcess } from '../context/limits';
 import { type Effects, type ExplainWish, readEffects } from '../explain/effects';
 import type { ResolvedModel } from '../models/model-request';
 import type { Evaluation } from '../types';
@@ -61,12 +61,16 @@ export async function scoreFile(
   file: TableFile,
   options: ScoreOptions,
 ): Promise<Scored> {
-  const { signal } = options;
-  await checkCost(context, model, file.rows, options);
-  const excess = sizeExcess(await context.service.limits.forChecks(signal), file.bytes);
+  const { signal, maxCost = 0 } = options;
+  const limits = await context.service.limits.forChecks(signal);
+  if (maxCost > 0) {
+    const request = predictToEstimate(limits, model, { train: model.trainRows, test: file.rows });
+    await context.service.costs.assertAtMost(maxCost, request, signal);
+  }
   // Where no upload is kept, the rows go in as many requests as their size needs.
-  if (excess.length > 0 && context.service.keepsUploads) {
-    throw new ServiceError('limit.exceeded', `The test set is too large: ${describeExcess(excess)}.`);
+  if (file.bytes > (limits.dataset_max_size_bytes ?? Infinity) && context.service.keepsUploads) {
+    const excess = describeExcess(sizeExcess(limits, file.bytes));
+    throw new ServiceError('limit.exceeded', `The test set is too large: ${excess}.`);
   }
   const client = await context.service.client();
   const upload = (force: boolean) =>
@@ -92,7 +96,12 @@ export async function scoreFile(
       const again = await upload(true);
       result = await predictUpload(context, model, again.test_set_upload_id, options, file.rows);
     }
-    assertRows(result, file.rows);
+    if (result.rows !== file.rows) {
+      throw new ServiceError(
+        'response.invalid',
+        `The service answered ${result.rows} predictions for a test set of ${file.rows} rows.`,
+      );
+    }
     context.cards.markAlive(model.fittedId);
     return result;
   } catch (thrown) {
@@ -164,28 +173,6 @@ export function noteIfDead(context: Context, model: ResolvedModel, error: Servic
   );
 }
 
-async function checkCost(
-  context: Context,
-  model: ResolvedModel,
-  rows: number,
-  { maxCost = 0, signal }: ScoreOptions,
-): Promise<void> {
-  if (maxCost > 0) {
-    const limits = await context.service.limits.forChecks(signal);
-    const request = predictToEstimate(limits, model, { train: model.trainRows, test: rows });
-    await context.service.costs.assertAtMost(maxCost, request, signal);
-  }
-}
-
-function assertRows(result: PredictResult, rows: number): void {
-  if (result.rows !== rows) {
-    throw new ServiceError(
-      'response.invalid',
-      `The service answered ${result.rows} predictions for a test set of ${rows} rows.`,
-    );
-  }
-}
-
 /**
  * Whether the upload, not the model, may be why predict failed. An ambiguous 404 can mean either, so the upload is
  * retried first; only if that fails too is the model considered gone.
@@ -196,12 +183,6 @@ function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
     return missing === 'upload' || missing === 'unclear';
   }
   return reused && ['not_found', 'model.unknown', 'validation.failed', 'duplicate'].includes(error.code);
-}
-
-/** The limits of the version that the model was fitted with. */
-export async function limitsOfModel(context: Context, model: ResolvedModel, signal: AbortSignal) {
-  const limits = await context.service.limits.forChecks(signal);
-  return limitSetOf(limits, versionOf(limits, model.options));
 }
 
 /**

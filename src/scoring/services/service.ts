@@ -129,7 +129,7 @@ export abstract class Service<Client extends ServiceCalls = ServiceCalls> {
     if (this.closing.signal.aborted) {
       return Promise.reject(closedError());
     }
-    return untilAborted(this.held.get(), this.closing.signal);
+    return this.held.ready ?? untilAborted(this.held.get(), this.closing.signal);
   }
 
   /** It is at another address now: the next call makes another client. */
@@ -162,6 +162,8 @@ const OPENING_MS = 2000;
 
 /** The one client of a service, made when it is first needed. */
 export class HeldClient<Client extends ServiceCalls> {
+  /** Once it is made. */
+  ready: Promise<Client> | undefined;
   private opened: Promise<Client> | undefined;
   /** Clients of a service that has moved: what was under way may still use them. */
   private readonly former = new Set<Promise<Client>>();
@@ -170,10 +172,22 @@ export class HeldClient<Client extends ServiceCalls> {
 
   /** One that could not be made is tried again at the next call. */
   get(): Promise<Client> {
-    this.opened ??= this.open().catch((error: unknown) => {
-      this.opened = undefined;
-      throw error;
-    });
+    if (this.opened === undefined) {
+      const opened = this.open();
+      this.opened = opened;
+      opened.then(
+        () => {
+          if (this.opened === opened) {
+            this.ready = opened;
+          }
+        },
+        () => {
+          if (this.opened === opened) {
+            this.opened = undefined;
+          }
+        },
+      );
+    }
     return this.opened;
   }
 
@@ -181,7 +195,7 @@ export class HeldClient<Client extends ServiceCalls> {
   leave(): void {
     if (this.opened !== undefined) {
       this.former.add(this.opened);
-      this.opened = undefined;
+      this.opened = this.ready = undefined;
     }
   }
 

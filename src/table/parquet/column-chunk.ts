@@ -4,7 +4,7 @@ import type { ColumnType } from '../cells/types';
 import { type ColumnData, isMissing, rowsOf } from '../columns/column-batch';
 import { bytesIn, type Dictionary, dictionaryOf, packed, putText, run, viewOf } from './dictionary';
 import { CODEC, DATA_PAGE_HEADER, DICTIONARY_PAGE_HEADER, ENCODING, PAGE_HEADER, PAGE_TYPE } from './format';
-import { I32, STRUCT, type ThriftFields, thriftStruct } from './thrift';
+import { THRIFT, type ThriftFields, thriftStruct } from './thrift';
 
 /** A column of a row group as it stands in the file: a dictionary page, where there is one, and one data page. */
 export interface ColumnChunk {
@@ -56,10 +56,10 @@ export function columnChunk(type: ColumnType, parts: readonly ColumnData[], comp
     pages.push(
       page(PAGE_TYPE.dictionaryPage, [dictionary.values], isCompressed, [
         PAGE_HEADER.dictionaryPageHeader,
-        STRUCT,
+        THRIFT.struct,
         [
-          [DICTIONARY_PAGE_HEADER.numValues, I32, dictionary.length],
-          [DICTIONARY_PAGE_HEADER.encoding, I32, ENCODING.plainDictionary],
+          [DICTIONARY_PAGE_HEADER.numValues, THRIFT.i32, dictionary.length],
+          [DICTIONARY_PAGE_HEADER.encoding, THRIFT.i32, ENCODING.plainDictionary],
         ],
       ]),
     );
@@ -67,16 +67,16 @@ export function columnChunk(type: ColumnType, parts: readonly ColumnData[], comp
   pages.push(
     page(PAGE_TYPE.dataPage, data, isCompressed, [
       PAGE_HEADER.dataPageHeader,
-      STRUCT,
+      THRIFT.struct,
       [
-        [DATA_PAGE_HEADER.numValues, I32, rows],
+        [DATA_PAGE_HEADER.numValues, THRIFT.i32, rows],
         [
           DATA_PAGE_HEADER.encoding,
-          I32,
+          THRIFT.i32,
           dictionary === undefined ? ENCODING.plain : ENCODING.plainDictionary,
         ],
-        [DATA_PAGE_HEADER.definitionLevelEncoding, I32, ENCODING.rle],
-        [DATA_PAGE_HEADER.repetitionLevelEncoding, I32, ENCODING.rle],
+        [DATA_PAGE_HEADER.definitionLevelEncoding, THRIFT.i32, ENCODING.rle],
+        [DATA_PAGE_HEADER.repetitionLevelEncoding, THRIFT.i32, ENCODING.rle],
       ],
     ]),
   );
@@ -325,9 +325,9 @@ function page(
   const body = compress ? [gzipped(Buffer.concat(plain))] : plain;
   const size = sizeOf(plain);
   const header = thriftStruct([
-    [PAGE_HEADER.type, I32, type],
-    [PAGE_HEADER.uncompressedPageSize, I32, size],
-    [PAGE_HEADER.compressedPageSize, I32, sizeOf(body)],
+    [PAGE_HEADER.type, THRIFT.i32, type],
+    [PAGE_HEADER.uncompressedPageSize, THRIFT.i32, size],
+    [PAGE_HEADER.compressedPageSize, THRIFT.i32, sizeOf(body)],
     own,
   ]);
   return { header, body, plain: size };

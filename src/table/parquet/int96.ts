@@ -3,7 +3,7 @@ import type { Field } from 'apache-arrow';
 import { arrow } from '../packages/heavy-modules';
 import type { BlobLike } from '../storage/blob';
 import { FILE_METADATA, KEY_VALUE, PHYSICAL_TYPE, SCHEMA_ELEMENT } from './format';
-import { BINARY, LIST, listHead, STRUCT, ThriftReader, thriftStruct } from './thrift';
+import { listHead, THRIFT, ThriftReader, thriftStruct } from './thrift';
 
 /*
  * Times of 96 bits, as Spark, Hive and Impala write them, hold any day, but the decoder makes nanoseconds of 64 bits of
@@ -76,8 +76,8 @@ function int96Columns(footer: Buffer): Set<string> {
 /** A footer with one more pair of a key and a value. */
 function withPair(footer: Buffer, key: string, value: string): Buffer {
   const pair = thriftStruct([
-    [KEY_VALUE.key, BINARY, key],
-    [KEY_VALUE.value, BINARY, value],
+    [KEY_VALUE.key, THRIFT.binary, key],
+    [KEY_VALUE.value, THRIFT.binary, value],
   ]);
   const fields = [...new ThriftReader(footer).fields()];
   const pairs = fields.find(({ id }) => id === FILE_METADATA.keyValues);
@@ -86,7 +86,7 @@ function withPair(footer: Buffer, key: string, value: string): Buffer {
     const count = reader.list();
     return Buffer.concat([
       footer.subarray(0, pairs.at),
-      Buffer.from(listHead(STRUCT, count + 1)),
+      Buffer.from(listHead(THRIFT.struct, count + 1)),
       pair,
       footer.subarray(reader.at),
     ]);
@@ -99,8 +99,8 @@ function withPair(footer: Buffer, key: string, value: string): Buffer {
   if (next !== undefined && rest[0]! >> 4 !== 0) {
     rest[0] = ((next.id - FILE_METADATA.keyValues) << 4) | next.type;
   }
-  const head = Buffer.from([((FILE_METADATA.keyValues - (before?.id ?? 0)) << 4) | LIST]);
-  return Buffer.concat([footer.subarray(0, at), head, Buffer.from(listHead(STRUCT, 1)), pair, rest]);
+  const head = Buffer.from([((FILE_METADATA.keyValues - (before?.id ?? 0)) << 4) | THRIFT.list]);
+  return Buffer.concat([footer.subarray(0, at), head, Buffer.from(listHead(THRIFT.struct, 1)), pair, rest]);
 }
 
 /** Bytes behind those of another Blob. */

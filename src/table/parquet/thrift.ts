@@ -1,16 +1,18 @@
 /**
  * Types of Thrift's compact protocol, in which Parquet keeps its headers. A field of a boolean has its value for a type.
  */
-export const TRUE = 1;
-export const FALSE = 2;
-const BYTE = 3;
-export const I32 = 5;
-export const I64 = 6;
-const DOUBLE = 7;
-export const BINARY = 8;
-export const LIST = 9;
-const SET = 10;
-export const STRUCT = 12;
+export const THRIFT = {
+  true: 1,
+  false: 2,
+  byte: 3,
+  i32: 5,
+  i64: 6,
+  double: 7,
+  binary: 8,
+  list: 9,
+  set: 10,
+  struct: 12,
+} as const;
 
 /** A whole number in groups of seven bits, the lowest first. Arithmetic instead of shifts, which end at 32 bits. */
 export function varint(value: number): number[] {
@@ -65,11 +67,11 @@ class ThriftWriter {
 
   private value(type: number, value: ThriftValue): void {
     switch (type) {
-      case I32:
-      case I64:
+      case THRIFT.i32:
+      case THRIFT.i64:
         this.number((value as number) < 0 ? -2 * (value as number) - 1 : 2 * (value as number));
         return;
-      case BINARY: {
+      case THRIFT.binary: {
         const bytes = typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array);
         this.number(bytes.length);
         this.room(bytes.length);
@@ -77,10 +79,10 @@ class ThriftWriter {
         this.length += bytes.length;
         return;
       }
-      case STRUCT:
+      case THRIFT.struct:
         this.struct(value as ThriftFields);
         return;
-      case LIST: {
+      case THRIFT.list: {
         const [of, items] = value as ThriftList;
         this.room(16);
         const short = items.length < 15;
@@ -183,29 +185,29 @@ export class ThriftReader {
 
   private skip(type: number): void {
     switch (type) {
-      case TRUE:
-      case FALSE:
+      case THRIFT.true:
+      case THRIFT.false:
         return;
-      case BYTE:
+      case THRIFT.byte:
         this.at += 1;
         return;
-      case DOUBLE:
+      case THRIFT.double:
         this.at += 8;
         return;
-      case BINARY: {
+      case THRIFT.binary: {
         const length = this.varint();
         this.at += length;
         return;
       }
-      case STRUCT:
+      case THRIFT.struct:
         Array.from(this.fields());
         return;
-      case LIST:
-      case SET:
+      case THRIFT.list:
+      case THRIFT.set:
         this.skipList();
         return;
       default:
-        if (type < BYTE || type > I64) {
+        if (type < THRIFT.byte || type > THRIFT.i64) {
           throw new Error(`a Thrift field of type ${type}`);
         }
         this.varint();
@@ -217,7 +219,7 @@ export class ThriftReader {
     const length = this.list();
     for (let index = 0; index < length; index++) {
       // In a list a boolean has a byte of its own.
-      this.skip(type === TRUE || type === FALSE ? BYTE : type);
+      this.skip(type === THRIFT.true || type === THRIFT.false ? THRIFT.byte : type);
       if (this.at > this.bytes.length) {
         throw new RangeError('a Thrift list is longer than its bytes');
       }
@@ -231,7 +233,7 @@ export class ThriftReader {
  */
 export function thriftNumber(bytes: Buffer, field: number): number | undefined {
   for (const { id, type, at } of new ThriftReader(bytes).fields()) {
-    if (id === field && (type === I32 || type === I64)) {
+    if (id === field && (type === THRIFT.i32 || type === THRIFT.i64)) {
       return new ThriftReader(bytes, at).zigzag();
     }
   }

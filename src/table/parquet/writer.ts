@@ -18,7 +18,7 @@ import {
   TIME_UNIT,
   TIMESTAMP_TYPE,
 } from './format';
-import { BINARY, I32, I64, LIST, STRUCT, type ThriftFields, thriftStruct, TRUE } from './thrift';
+import { THRIFT, type ThriftFields, thriftStruct } from './thrift';
 
 /** Rows and bytes of a row group at most: what a reader must hold at once, and what this thread does. */
 const GROUP_ROWS = 20_000;
@@ -37,18 +37,18 @@ const PHYSICAL: Record<ColumnType, number> = {
 };
 
 const TEXT: ThriftFields = [
-  [SCHEMA_ELEMENT.convertedType, I32, CONVERTED_TYPE.utf8],
-  [SCHEMA_ELEMENT.logicalType, STRUCT, [[LOGICAL_TYPE.string, STRUCT, []]]],
+  [SCHEMA_ELEMENT.convertedType, THRIFT.i32, CONVERTED_TYPE.utf8],
+  [SCHEMA_ELEMENT.logicalType, THRIFT.struct, [[LOGICAL_TYPE.string, THRIFT.struct, []]]],
 ];
 const MILLISECONDS_UTC: ThriftFields = [
-  [TIMESTAMP_TYPE.isAdjustedToUtc, TRUE],
-  [TIMESTAMP_TYPE.unit, STRUCT, [[TIME_UNIT.millis, STRUCT, []]]],
+  [TIMESTAMP_TYPE.isAdjustedToUtc, THRIFT.true],
+  [TIMESTAMP_TYPE.unit, THRIFT.struct, [[TIME_UNIT.millis, THRIFT.struct, []]]],
 ];
 const DATE: ThriftFields = [
-  [SCHEMA_ELEMENT.convertedType, I32, CONVERTED_TYPE.timestampMillis],
-  [SCHEMA_ELEMENT.logicalType, STRUCT, [[LOGICAL_TYPE.timestamp, STRUCT, MILLISECONDS_UTC]]],
+  [SCHEMA_ELEMENT.convertedType, THRIFT.i32, CONVERTED_TYPE.timestampMillis],
+  [SCHEMA_ELEMENT.logicalType, THRIFT.struct, [[LOGICAL_TYPE.timestamp, THRIFT.struct, MILLISECONDS_UTC]]],
 ];
-const BY_TYPE: ThriftFields = [[COLUMN_ORDER.typeOrder, STRUCT, []]];
+const BY_TYPE: ThriftFields = [[COLUMN_ORDER.typeOrder, THRIFT.struct, []]];
 
 /**
  * Writes batches as one Parquet file (apache/parquet-format): every column is optional, so missing cells stay missing.
@@ -161,13 +161,17 @@ class ParquetFile {
       written.push(groupFields(columns, group));
     }
     const footer = thriftStruct([
-      [FILE_METADATA.version, I32, 1],
-      [FILE_METADATA.schema, LIST, [STRUCT, schemaFields(columns)]],
-      [FILE_METADATA.numRows, I64, rows],
-      [FILE_METADATA.rowGroups, LIST, [STRUCT, written]],
-      [FILE_METADATA.createdBy, BINARY, 'node-red-contrib-tabular-prediction'],
+      [FILE_METADATA.version, THRIFT.i32, 1],
+      [FILE_METADATA.schema, THRIFT.list, [THRIFT.struct, schemaFields(columns)]],
+      [FILE_METADATA.numRows, THRIFT.i64, rows],
+      [FILE_METADATA.rowGroups, THRIFT.list, [THRIFT.struct, written]],
+      [FILE_METADATA.createdBy, THRIFT.binary, 'node-red-contrib-tabular-prediction'],
       // Without it, readers do not use the bounds.
-      [FILE_METADATA.columnOrders, LIST, [STRUCT, new Array<ThriftFields>(columns.length).fill(BY_TYPE)]],
+      [
+        FILE_METADATA.columnOrders,
+        THRIFT.list,
+        [THRIFT.struct, new Array<ThriftFields>(columns.length).fill(BY_TYPE)],
+      ],
     ]);
     const length = Buffer.alloc(4);
     length.writeUInt32LE(footer.length);
@@ -181,37 +185,40 @@ function groupFields(columns: readonly Column[], { rows, chunks }: RowGroup): Th
   for (const [index, chunk] of chunks.entries()) {
     uncompressed += chunk.uncompressed;
     written.push([
-      [COLUMN_CHUNK.fileOffset, I64, 0],
-      [COLUMN_CHUNK.metaData, STRUCT, chunkFields(columns[index]!, rows, chunk)],
+      [COLUMN_CHUNK.fileOffset, THRIFT.i64, 0],
+      [COLUMN_CHUNK.metaData, THRIFT.struct, chunkFields(columns[index]!, rows, chunk)],
     ]);
   }
   return [
-    [ROW_GROUP.columns, LIST, [STRUCT, written]],
-    [ROW_GROUP.totalByteSize, I64, uncompressed],
-    [ROW_GROUP.numRows, I64, rows],
+    [ROW_GROUP.columns, THRIFT.list, [THRIFT.struct, written]],
+    [ROW_GROUP.totalByteSize, THRIFT.i64, uncompressed],
+    [ROW_GROUP.numRows, THRIFT.i64, rows],
   ];
 }
 
 function chunkFields({ name, type }: Column, rows: number, chunk: RowGroup['chunks'][number]): ThriftFields {
   const { missing, least, greatest } = chunk.statistics;
-  const statistics: ThriftFields[number][] = [[STATISTICS.nullCount, I64, missing]];
+  const statistics: ThriftFields[number][] = [[STATISTICS.nullCount, THRIFT.i64, missing]];
   if (least !== undefined && greatest !== undefined) {
-    statistics.push([STATISTICS.maxValue, BINARY, greatest], [STATISTICS.minValue, BINARY, least]);
+    statistics.push(
+      [STATISTICS.maxValue, THRIFT.binary, greatest],
+      [STATISTICS.minValue, THRIFT.binary, least],
+    );
   }
   const fields: ThriftFields[number][] = [
-    [COLUMN_METADATA.type, I32, PHYSICAL[type]],
-    [COLUMN_METADATA.encodings, LIST, [I32, chunk.encodings]],
-    [COLUMN_METADATA.pathInSchema, LIST, [BINARY, [name]]],
-    [COLUMN_METADATA.codec, I32, chunk.codec],
-    [COLUMN_METADATA.numValues, I64, rows],
-    [COLUMN_METADATA.totalUncompressedSize, I64, chunk.uncompressed],
-    [COLUMN_METADATA.totalCompressedSize, I64, chunk.bytes],
-    [COLUMN_METADATA.dataPageOffset, I64, chunk.offset + chunk.dataPage],
+    [COLUMN_METADATA.type, THRIFT.i32, PHYSICAL[type]],
+    [COLUMN_METADATA.encodings, THRIFT.list, [THRIFT.i32, chunk.encodings]],
+    [COLUMN_METADATA.pathInSchema, THRIFT.list, [THRIFT.binary, [name]]],
+    [COLUMN_METADATA.codec, THRIFT.i32, chunk.codec],
+    [COLUMN_METADATA.numValues, THRIFT.i64, rows],
+    [COLUMN_METADATA.totalUncompressedSize, THRIFT.i64, chunk.uncompressed],
+    [COLUMN_METADATA.totalCompressedSize, THRIFT.i64, chunk.bytes],
+    [COLUMN_METADATA.dataPageOffset, THRIFT.i64, chunk.offset + chunk.dataPage],
   ];
   if (chunk.dataPage > 0) {
-    fields.push([COLUMN_METADATA.dictionaryPageOffset, I64, chunk.offset]);
+    fields.push([COLUMN_METADATA.dictionaryPageOffset, THRIFT.i64, chunk.offset]);
   }
-  fields.push([COLUMN_METADATA.statistics, STRUCT, statistics]);
+  fields.push([COLUMN_METADATA.statistics, THRIFT.struct, statistics]);
   return fields;
 }
 
@@ -219,15 +226,15 @@ function chunkFields({ name, type }: Column, rows: number, chunk: RowGroup['chun
 function schemaFields(columns: readonly Column[]): ThriftFields[] {
   const elements: ThriftFields[] = [
     [
-      [SCHEMA_ELEMENT.name, BINARY, 'schema'],
-      [SCHEMA_ELEMENT.numChildren, I32, columns.length],
+      [SCHEMA_ELEMENT.name, THRIFT.binary, 'schema'],
+      [SCHEMA_ELEMENT.numChildren, THRIFT.i32, columns.length],
     ],
   ];
   for (const { name, type } of columns) {
     elements.push([
-      [SCHEMA_ELEMENT.type, I32, PHYSICAL[type]],
-      [SCHEMA_ELEMENT.repetitionType, I32, REPETITION.optional],
-      [SCHEMA_ELEMENT.name, BINARY, name],
+      [SCHEMA_ELEMENT.type, THRIFT.i32, PHYSICAL[type]],
+      [SCHEMA_ELEMENT.repetitionType, THRIFT.i32, REPETITION.optional],
+      [SCHEMA_ELEMENT.name, THRIFT.binary, name],
       ...(type === 'text' ? TEXT : type === 'date' ? DATE : []),
     ]);
   }

@@ -199,9 +199,9 @@ describe('client: secrets stay out of errors and logs', () => {
     assert.equal(secrets.clean(`x ${TOKEN} y`), 'x [hidden] y');
     assert.equal(secrets.clean('see https://u:p@h.test:9/a/b?c=d#e now'), 'see https://h.test:9 now');
     assert.equal(secrets.clean('é'.repeat(700)).length, 601);
-    secrets.addUrl('https://h.test/p/0123456789abcdef?X-Sig=0123456789abcdef');
+    secrets.addUrls(['https://h.test/p/0123456789abcdef?X-Sig=0123456789abcdef']);
     assert.equal(secrets.clean('got X-Sig=0123456789abcdef'), 'got [hidden]');
-    secrets.forgetUrl('https://h.test/p/0123456789abcdef?X-Sig=0123456789abcdef');
+    secrets.forgetUrls(['https://h.test/p/0123456789abcdef?X-Sig=0123456789abcdef']);
     assert.equal(secrets.clean('got 0123456789abcdef'), 'got 0123456789abcdef');
   });
 });

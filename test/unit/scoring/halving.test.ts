@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 
 import { MAX_PREDICTS, scoreByHalves } from '../../doors/scoring';
-import { ServiceError, toServiceError } from '../../doors/wire';
+import { ServiceError } from '../../doors/wire';
 
 /** Scores items of which some are refused by the service, as it would. */
 async function run(
@@ -18,20 +18,21 @@ async function run(
     outcomes.set(item, how);
   };
   await scoreByHalves(
-    Array.from({ length: count }, (_, item) => item),
+    Array.from({ length: count }, (_, item) => ({
+      item,
+      fail: (error: unknown) => settle(item, (error as ServiceError).code),
+    })),
     {
       score: (items) => {
         calls++;
-        if (items.some((item) => culprits.has(item))) {
+        if (items.some(({ item }) => culprits.has(item))) {
           return Promise.reject(new ServiceError(code, 'refused'));
         }
-        for (const item of items) {
+        for (const { item } of items) {
           settle(item, 'ok');
         }
         return Promise.resolve();
       },
-      fail: (item, error) => settle(item, error.code),
-      toError: toServiceError,
       budget: { left: MAX_PREDICTS - 1 },
     },
   );
