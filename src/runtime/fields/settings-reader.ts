@@ -67,14 +67,16 @@ export function settingsReaders<S extends Settings>(
 
   return (msg) => (name, first) => {
     const setting = settings[name]!;
-    const inMessage = (): Said | undefined =>
-      setting.message === undefined ? undefined : saidInMessage(setting, setting.message, msg);
     if (setting.kind === 'flag') {
       const ticked = inDialog(name)?.value ?? setting.fallback;
-      return (ticked === true || inMessage()?.value === true) as ValueOf<S[typeof name]>;
+      return (ticked === true || saidInMessage(setting, setting.message, msg)?.value === true) as ValueOf<
+        S[typeof name]
+      >;
     }
     const said =
-      first === 'message first' ? (inMessage() ?? inDialog(name)) : (inDialog(name) ?? inMessage());
+      first === 'message first'
+        ? (saidInMessage(setting, setting.message, msg) ?? inDialog(name))
+        : (inDialog(name) ?? saidInMessage(setting, setting.message, msg));
     return (said === undefined ? setting.fallback : said.value) as ValueOf<S[typeof name]>;
   };
 }
@@ -100,8 +102,15 @@ function saidInDialog(
   return filled === setting.open ? undefined : saidIn(setting, filled, 'config.invalid', place);
 }
 
-function saidInMessage(setting: Setting, property: string, msg: Partial<Message>): Said | undefined {
-  return saidIn(setting, msg[property], 'validation.failed', () => `msg.${property}`);
+function saidInMessage(
+  setting: Setting,
+  property: string | undefined,
+  msg: Partial<Message>,
+): Said | undefined {
+  const given = property === undefined ? undefined : msg[property];
+  return given === undefined
+    ? undefined
+    : saidIn(setting, given, 'validation.failed', () => `msg.${property}`);
 }
 
 /** @param place in words, for errors */

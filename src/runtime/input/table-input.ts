@@ -61,18 +61,12 @@ export function tableReader(
     place,
     target,
     async read(msg) {
-      const { value } = await settledWithin(timeoutMs, place, (resolve, reject) =>
-        evaluate(msg, (error, result) => {
-          // A property of something that does not exist.
-          if (error instanceof TypeError && type === 'msg') {
-            resolve(undefined);
-          } else if (error) {
-            reject(error);
-          } else {
-            resolve(result);
-          }
-        }),
-      );
+      const { value } =
+        type === 'msg'
+          ? { value: propertyOf(red, msg, property, place) }
+          : await settledWithin(timeoutMs, place, (resolve, reject) =>
+              evaluate(msg, (error, result) => (error ? reject(error) : resolve(result))),
+            );
       assertNoPromise(value, place);
       if (def.source === 'file') {
         return { path: pathOf(red, value, place) };
@@ -96,6 +90,18 @@ export function tableReader(
       }
     },
   };
+}
+
+/** A property of a message; undefined where it is one of something that does not exist. */
+function propertyOf(red: Red, msg: Message, property: string, place: string): unknown {
+  try {
+    return red.util.getMessageProperty(msg, property);
+  } catch (error) {
+    if (error instanceof TypeError) {
+      return undefined;
+    }
+    throw unreadable(place, error);
+  }
 }
 
 /** Whether a value is of a kind that has nested rows: no table in bytes, no number. */

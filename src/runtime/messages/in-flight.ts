@@ -4,7 +4,7 @@ import type { ServiceError } from '../../wire/service-error';
 
 /** One message under way. It settles once; what comes later is ignored. */
 export interface Ticket {
-  readonly open: boolean;
+  open: boolean;
   settle(error?: ServiceError): void;
 }
 
@@ -19,21 +19,17 @@ export class InFlight {
 
   /** Adds a message; `onSettled` is called exactly once. */
   begin(onSettled: (error?: ServiceError) => void): Ticket {
-    const tickets = this.tickets;
-    const leave = (): void => this.leave(ticket);
     const ticket: Ticket = {
-      get open() {
-        return tickets.has(ticket);
-      },
-      settle(error) {
-        if (!tickets.has(ticket)) {
-          return;
+      open: true,
+      settle: (error) => {
+        if (ticket.open) {
+          ticket.open = false;
+          this.leave(ticket);
+          onSettled(error);
         }
-        leave();
-        onSettled(error);
       },
     };
-    tickets.add(ticket);
+    this.tickets.add(ticket);
     return ticket;
   }
 

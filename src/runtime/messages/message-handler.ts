@@ -136,24 +136,23 @@ export function handleMessages<T>(
       }
     };
 
-    const sendLater = async ({ list }: LaterSendings): Promise<void> => {
-      for await (const sending of list) {
-        sendNow(sending);
-      }
-      ticket.settle();
-    };
-
-    serial
-      .run(() => handler.read(usable, work))
-      .then((input) => handler.run(input, usable, work))
-      .then((output) => {
+    const answer = async (): Promise<void> => {
+      try {
+        const input = await serial.run(() => handler.read(usable, work));
+        const output = await handler.run(input, usable, work);
         if (output instanceof LaterSendings) {
-          return sendLater(output);
+          for await (const sending of output.list) {
+            sendNow(sending);
+          }
+        } else {
+          sendNow(output);
         }
-        sendNow(output);
         ticket.settle();
-      })
-      .catch(fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    void answer();
   });
 
   node.on('close', (removed: boolean, closed: () => void) => {

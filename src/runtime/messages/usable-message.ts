@@ -23,12 +23,15 @@ export function usableMessage(msg: Message): Message {
 }
 
 function isOpen(msg: Message): boolean {
-  return (
-    Object.isExtensible(msg) &&
-    Object.values(Object.getOwnPropertyDescriptors(msg)).every(
-      ({ writable, configurable }) => writable === true && configurable === true,
-    )
-  );
+  if (!Object.isExtensible(msg)) {
+    return false;
+  }
+  for (const { writable, configurable } of Object.values(Object.getOwnPropertyDescriptors(msg))) {
+    if (writable !== true || configurable !== true) {
+      return false;
+    }
+  }
+  return true;
 }
 
 function plainCopy(msg: Message): Message {

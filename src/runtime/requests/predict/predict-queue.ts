@@ -104,6 +104,9 @@ function billedAs({
   billing_model_version: version,
   cache_outcome: cache,
 }: Record<string, unknown>): Shown | undefined {
+  if (version === undefined && cache === undefined) {
+    return undefined;
+  }
   const values = { model: shortText(version), cache: shortText(cache) };
   if (values.model !== '' && values.cache !== '') {
     return { key: 'billed.both', values };

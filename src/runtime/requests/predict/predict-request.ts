@@ -73,16 +73,13 @@ function timesOf(series: unknown): PredictRequest['times'] {
 
 /** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */
 function withWords(msg: Message): Message {
-  const { explain, unlike, evaluate } = msg as Record<string, unknown>;
-  if (!isTruth(explain) && !isTruth(unlike) && !isTruth(evaluate)) {
-    return msg;
+  let worded = msg;
+  for (const name of ['explain', 'unlike', 'evaluate']) {
+    if (typeof msg[name] === 'boolean') {
+      worded = { ...worded, [name]: msg[name] ? 'on' : 'off' };
+    }
   }
-  const word = (value: unknown): unknown => (isTruth(value) ? (value ? 'on' : 'off') : value);
-  return { ...msg, explain: word(explain), unlike: word(unlike), evaluate: word(evaluate) };
-}
-
-function isTruth(value: unknown): value is boolean {
-  return typeof value === 'boolean';
+  return worded;
 }
 
 /**
