@@ -10,8 +10,8 @@ const require = createRequire(import.meta.url);
 const learner = require('../../dist/src/learner');
 const { chooseTestRows } = require('../../dist/src/scoring/challenger/test-rows');
 const { decide, LEAST_LATER } = require('../../dist/src/scoring/challenger/decision');
-const { usualRows } = require('../../dist/src/scoring/challenger/usual-rows');
-const { logLosses, pinballLosses } = require('../../dist/src/scoring/challenger/row-losses');
+const { usualRows } = require('../../dist/src/scoring/challenger/test-rows');
+const { logLosses, pinballLosses } = require('../../dist/src/scoring/challenger/compare');
 
 const at = process.argv.indexOf('--runs');
 const RUNS = at < 0 ? 200 : Number(process.argv[at + 1]);

@@ -9,9 +9,9 @@ import { milling, seeded, simulatedBench, temperature, turbofan, wander } from '
 const load = createRequire(import.meta.url);
 const table = load('../../dist/src/table/index.js');
 const { referenceOf } = load('../../dist/src/scoring/reference/make-reference.js');
-const { driftOfNumbers } = load('../../dist/src/scoring/reference/make-drift.js');
-const { sampleChoice } = load('../../dist/src/scoring/reference/sample-choice.js');
-const { driftBin, driftBins } = load('../../dist/src/scoring/reference/drift-bins.js');
+const { driftOfNumbers } = load('../../dist/src/scoring/reference/make-reference.js');
+const { sampleChoice } = load('../../dist/src/scoring/reference/make-reference.js');
+const { driftBin, driftBins } = load('../../dist/src/scoring/reference/make-reference.js');
 const { TrainSetComparison } = load('../../dist/src/scoring/unlike/unlike.js');
 const { stabilityIndex } = load('../../dist/src/metrics/stability.js');
 

@@ -9,6 +9,16 @@ import { type Call, sleep } from './pacing';
 import { ask, type RequestPlan } from './retry';
 import type { CallOptions, FitCall, FitOptions } from './types';
 
+const DONE = /^(?:completed?|succeeded|success|done|finished|ready|ok|fitted)$/i;
+const FAILED = /fail|error|cancel|abort|reject/i;
+const DEFAULT_POLL_MS = 2_000;
+const MIN_POLL_MS = 100;
+const MAX_POLL_MS = 60_000;
+/** This many polls in a row may fail (429, 500, an unreadable answer): with one more the fit is given up. */
+const MAX_REFUSALS = 3;
+/** Statuses of a gateway, which say nothing about the fit: polling goes on until the deadline. */
+const PASSING = [408, 502, 503, 504];
+
 /** A thinking fit gets its thinking time plus this, in milliseconds. */
 const THINKING_MARGIN_MS = 60_000;
 
@@ -97,18 +107,6 @@ function thinkingMs(request: FitCall): number {
   const seconds = request.thinking_timeout_s;
   return seconds === undefined ? 0 : seconds * 1000 + THINKING_MARGIN_MS;
 }
-
-const DONE = /^(?:completed?|succeeded|success|done|finished|ready|ok|fitted)$/i;
-const FAILED = /fail|error|cancel|abort|reject/i;
-const DEFAULT_POLL_MS = 2_000;
-const MIN_POLL_MS = 100;
-const MAX_POLL_MS = 60_000;
-
-/** This many polls in a row may fail (429, 500, an unreadable answer): with one more the fit is given up. */
-const MAX_REFUSALS = 3;
-
-/** Statuses of a gateway, which say nothing about the fit: polling goes on until the deadline. */
-const PASSING = [408, 502, 503, 504];
 
 /**
  * The answer of a fit that is completed. An answer without a status is one; where the fit still runs, its status is

@@ -10,6 +10,16 @@ import { loadInParts } from '../util/load-in-parts';
 import { ServiceError } from '../wire/service-error';
 import type { ProxyOptions, TlsOptions, UploadSource } from './types';
 
+const MAX_ERROR = 1024 * 1024;
+/** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */
+const PARTS = ['dispatcher/agent', 'web/fetch', 'web/websocket/stream/websocketstream'];
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Origins whose way out is remembered. */
+const MAX_ORIGINS = 100;
+const MAX_HOPS = 3;
+/** How long a failed write waits for what the other side sent before it closed. */
+const GRACE_MS = 200;
+
 /** One HTTP request. Each attempt opens a streamed body again. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -52,7 +62,6 @@ const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** Most bytes of an answer without a limit of its own: ids, limits, the report of a fit. */
 export const MAX_ANSWER = 8 * 1024 * 1024;
-const MAX_ERROR = 1024 * 1024;
 
 /**
  * Sends one request and reads the whole answer. White space before a body is dropped as it comes (keepalive, S 1).
@@ -217,9 +226,6 @@ function innermost(error: Error & { code?: unknown; errors?: unknown }): Error &
 const load = createRequire(__filename);
 export const undici = lazy(() => load('undici') as typeof import('undici'));
 
-/** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */
-const PARTS = ['dispatcher/agent', 'web/fetch', 'web/websocket/stream/websocketstream'];
-
 /** Loads undici without blocking the event loop the whole time. */
 export async function warmUndici(): Promise<void> {
   await loadInParts(
@@ -228,10 +234,6 @@ export async function warmUndici(): Promise<void> {
   );
   undici();
 }
-
-const CONNECT_TIMEOUT_MS = 10_000;
-/** Origins whose way out is remembered. */
-const MAX_ORIGINS = 100;
 
 /**
  * Connection pools, one per way out: the service's own origin with the user's certificate, every other origin
@@ -383,8 +385,6 @@ function withScheme(proxy: string): string {
   return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-const MAX_HOPS = 3;
-
 /**
  * The request that a redirect asks for, where it stays on its origin and keeps its method; undefined where the answer is
  * none. What leaves the origin would take the table, and the token if it were sent, to somebody else.
@@ -427,9 +427,6 @@ function refused(what: string, answer: HttpAnswer, how: string): ServiceError {
 }
 
 type Done = (error?: Error | null) => void;
-
-/** How long a failed write waits for what the other side sent before it closed. */
-const GRACE_MS = 200;
 
 /**
  * Lets an answer be read that came before the connection broke. A server that refuses an upload answers and closes

@@ -6,6 +6,11 @@ import { ServiceError } from '../wire/service-error';
 import type { HttpAnswer } from './http';
 import type { RateLimit } from './types';
 
+/** Most routes with a remembered warning; a service has a dozen. */
+const MAX_ROUTES = 100;
+/** Longest delay that a timer can take; a longer one would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /**
  * One call of a user: one deadline for all its retries and waits, and one signal that ends them all, be it the
  * deadline, the user's abort or the closing of the client.
@@ -179,9 +184,6 @@ function beyondDeadline(by: ServiceError, ms: number): ServiceError {
   return new ServiceError(by.code, by.message, { ...by.cause, retryAfterMs: Math.ceil(ms) });
 }
 
-/** Most routes with a remembered warning; a service has a dozen. */
-const MAX_ROUTES = 100;
-
 /** What answers say beside what was asked: that a route is on its way out, and how many requests are left. */
 export class Notices {
   rateLimit: RateLimit | undefined;
@@ -215,8 +217,7 @@ export class Notices {
     }
     this.deprecated.add(path);
     const end = dateOf(sunset);
-    const until =
-      end === undefined ? '' : ` and will be gone on ${new Date(end).toISOString().slice(0, 10)}`;
+    const until = end === undefined ? '' : ` and will be gone on ${new Date(end).toISOString().slice(0, 10)}`;
     this.warn(
       `The service says that its route ${path} is deprecated${until}. Look for an update of this package.`,
     );
@@ -245,9 +246,6 @@ function dateOf(header = ''): number | undefined {
 function isDeprecation(header = ''): boolean {
   return /^\s*(?:true|@-?\d+)\s*$/i.test(header) || dateOf(header) !== undefined;
 }
-
-/** Longest delay that a timer can take; a longer one would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 /** Resolves after `ms`; rejects as soon as the signal aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {

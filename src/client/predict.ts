@@ -27,6 +27,20 @@ import type {
   RowsPredictResult,
 } from './types';
 
+/** Bytes for the metadata around the prediction. */
+const FLOOR = 1024 * 1024;
+/** A JavaScript string cannot hold much more. */
+const CEILING = 500 * 1024 * 1024;
+/** For a test set with an unknown number of rows: enough for 1.5 million numbers. */
+const UNKNOWN = 64 * 1024 * 1024;
+/** A number as JSON has at most 25 characters; indented, some spaces and a line break more. */
+const NUMBER_BYTES = 48;
+/** A label may be any text. */
+const LABEL_BYTES = 2048;
+/** More classes and bars than any known service has. */
+const MAX_CLASSES = 1000;
+const MAX_BARS = 10_000;
+
 /** Properties for which null means missing. */
 export const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
 const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
@@ -252,21 +266,6 @@ function lostPrediction(
         cause,
       );
 }
-
-/** Bytes for the metadata around the prediction. */
-const FLOOR = 1024 * 1024;
-/** A JavaScript string cannot hold much more. */
-const CEILING = 500 * 1024 * 1024;
-/** For a test set with an unknown number of rows: enough for 1.5 million numbers. */
-const UNKNOWN = 64 * 1024 * 1024;
-
-/** A number as JSON has at most 25 characters; indented, some spaces and a line break more. */
-const NUMBER_BYTES = 48;
-/** A label may be any text. */
-const LABEL_BYTES = 2048;
-/** More classes and bars than any known service has. */
-const MAX_CLASSES = 1000;
-const MAX_BARS = 10_000;
 
 export interface AskedSize {
   task: Task;

@@ -17,6 +17,11 @@ import { type FailedAttempt, retrying, verdict, wasNotTaken, type Wiring } from 
 import type { ClientSettings } from './settings';
 import type { UploadSource } from './types';
 
+/** Headers of the connection or set by us from the file itself, whatever the service asks for. */
+const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i;
+/** Headers that would let the service act with rights of its own choosing at an address of its own choosing. */
+const REFUSED_HEADERS = /^(?:authorization|cookie|proxy-.*)$/i;
+
 const PARALLEL_CHUNKS = 8;
 
 /** Content of at most this many bytes goes to the socket at once, without a stream. */
@@ -323,12 +328,6 @@ export async function inParallel(jobs: readonly (() => Promise<void>)[], limit: 
   };
   await Promise.all(Array.from({ length: Math.min(limit, jobs.length) }, worker));
 }
-
-/** Headers of the connection or set by us from the file itself, whatever the service asks for. */
-const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i;
-
-/** Headers that would let the service act with rights of its own choosing at an address of its own choosing. */
-const REFUSED_HEADERS = /^(?:authorization|cookie|proxy-.*)$/i;
 
 /**
  * A signed URL as an address that a table may be sent to, or a prediction fetched from. A service on the internet may

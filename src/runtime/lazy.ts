@@ -9,9 +9,8 @@ const load = createRequire(__filename);
 export const scoring = (): typeof import('../scoring') => load('../scoring') as typeof import('../scoring');
 
 /** The model cards alone: a starting node shows some of what they hold. */
-export const modelCards = (): typeof import('../scoring/models/cards/model-cards').ModelCards =>
-  (load('../scoring/models/cards/model-cards') as typeof import('../scoring/models/cards/model-cards'))
-    .ModelCards;
+export const modelCards = (): typeof import('../scoring/models/model-cards').ModelCards =>
+  (load('../scoring/models/model-cards') as typeof import('../scoring/models/model-cards')).ModelCards;
 
 export const table = (): typeof import('../table') => load('../table') as typeof import('../table');
 

@@ -10,8 +10,8 @@ import {
 } from '../table';
 import type { ModelLimits } from '../wire/types';
 import { limitSetOf, sizeExcess, testExcess, trainExcess, versionNamed } from './context/limits';
-import { autoTask } from './train/train-set/auto-task';
-import { openInput } from './train/train-set/train-table';
+import { autoTask } from './train/doubts';
+import { openInput } from './train/train-set';
 import type { CheckLimitsRequest, LimitExceeded } from './types';
 
 /** What of a table goes beyond the limits, were it sent as a train set or a test set. */

@@ -10,16 +10,12 @@ import { checkLimits } from './check-limits';
 import { closedError } from './closed-error';
 import { assertKeepsUploads, type Context } from './context/context';
 import { estimatedCost } from './estimated-cost';
-import { exportModel } from './management/export-model';
-import { importModel } from './management/import-model';
-import type { ModelFile } from './management/model-file';
-import { rollBack } from './management/roll-back';
-import type { ModelCards } from './models/cards/model-cards';
+import { type ModelFile, exportModel, importModel, rollBack } from './manage-models';
+import type { ModelCards } from './models/model-cards';
 import { Predictor } from './predict/predictor';
 import type { Allowance, Service } from './services/service';
-import { takeUpFit } from './train/pending-fits';
-import { releaseFormer } from './train/release-models';
-import { train } from './train/train';
+import { releaseFormer, train } from './train/train';
+import { takeUpFit } from './train/run-fit';
 import type {
   CheckLimitsRequest,
   CostRequest,

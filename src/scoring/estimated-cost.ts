@@ -1,7 +1,7 @@
 import { profileTable } from '../table';
 import type { Context } from './context/context';
 import { checkedCard, unknownModel } from './models/model-request';
-import { openInput } from './train/train-set/train-table';
+import { openInput } from './train/train-set';
 import type { CostRequest, ModelCard } from './types';
 
 /**

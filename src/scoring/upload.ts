@@ -5,8 +5,7 @@ import type { Context } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
 import { modelReference, type ResolvedModel, resolveModel, unknownModel } from './models/model-request';
 import { noteIfDead } from './predict/test-set';
-import { readTrainSet, sendTrainSet } from './train/train-set/train-set';
-import { openInput } from './train/train-set/train-table';
+import { openInput, readTrainSet, sendTrainSet } from './train/train-set';
 import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
 
 /** Uploads a train set or a test set; returns its card, which is stored by its id. */

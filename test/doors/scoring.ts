@@ -7,11 +7,11 @@ export { type QueuedMessage } from '../../dist/src/scoring/batching/queue';
 export { Fifo } from '../../dist/src/scoring/batching/queue';
 export { OrderedDelivery, Outbox } from '../../dist/src/scoring/batching/queue';
 export { decide } from '../../dist/src/scoring/challenger/decision';
-export { pairedDifference } from '../../dist/src/scoring/challenger/paired-difference';
-export { labelNoise, pinballLosses } from '../../dist/src/scoring/challenger/row-losses';
-export { keepDigests, SEEN, UNCERTAIN, UNSEEN, whichSeen } from '../../dist/src/scoring/challenger/seen-rows';
+export { pairedDifference } from '../../dist/src/scoring/challenger/decision';
+export { labelNoise, pinballLosses } from '../../dist/src/scoring/challenger/decision';
+export { keepDigests, SEEN, UNCERTAIN, UNSEEN, whichSeen } from '../../dist/src/scoring/challenger/test-rows';
 export { chooseTestRows } from '../../dist/src/scoring/challenger/test-rows';
-export { usualRows } from '../../dist/src/scoring/challenger/usual-rows';
+export { usualRows } from '../../dist/src/scoring/challenger/test-rows';
 export {
   limitSetOf,
   maxAnswerRows,
@@ -23,7 +23,7 @@ export {
   versionOf,
 } from '../../dist/src/scoring/context/limits';
 export { groupBlocks, rowBlocks, standardErrors } from '../../dist/src/scoring/evaluation/blocks';
-export { classificationScores } from '../../dist/src/scoring/evaluation/classification-scores';
+export { classificationScores } from '../../dist/src/scoring/evaluation/score-rows';
 export { causeGroups, importanceBySensor } from '../../dist/src/scoring/explain/causes';
 export { causeText } from '../../dist/src/scoring/explain/causes';
 export { causesOf } from '../../dist/src/scoring/explain/causes';
@@ -35,20 +35,20 @@ export {
   sliceEffects,
 } from '../../dist/src/scoring/explain/effects';
 export { effectsOfMixtures, mixturesPerRow, planMixtures } from '../../dist/src/scoring/explain/effects';
-export { ModelCards } from '../../dist/src/scoring/models/cards/model-cards';
+export { ModelCards } from '../../dist/src/scoring/models/model-cards';
 export { ModelMismatch } from '../../dist/src/scoring/models/model-mismatch';
-export { readCosts } from '../../dist/src/scoring/models/thresholds/answer-costs';
-export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/thresholds/threshold';
+export { readCosts } from '../../dist/src/scoring/models/threshold';
+export { keptThreshold, thresholdBy } from '../../dist/src/scoring/models/threshold';
 export { attach, attachmentOf } from '../../dist/src/scoring/predict/attach';
 export { flatColumns } from '../../dist/src/scoring/predict/attach';
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/scoring/predict/bisection';
 export { ALL_DIGITS, tellingDigits } from '../../dist/src/scoring/predict/digits';
 export { OwnCopy } from '../../dist/src/scoring/predict/message-table';
 export { hasColumns, smallRows } from '../../dist/src/scoring/predict/message-table';
-export { driftBin, driftBins } from '../../dist/src/scoring/reference/drift-bins';
-export { driftOfNumbers } from '../../dist/src/scoring/reference/make-drift';
-export { readCurves } from '../../dist/src/scoring/reference/read-curves';
-export { isReferenceLosses, readLosses } from '../../dist/src/scoring/reference/read-losses';
+export { driftBin, driftBins } from '../../dist/src/scoring/reference/make-reference';
+export { driftOfNumbers } from '../../dist/src/scoring/reference/make-reference';
+export { readCurves } from '../../dist/src/scoring/reference/read-reference';
+export { isReferenceLosses, readLosses } from '../../dist/src/scoring/reference/read-reference';
 export { type Reference } from '../../dist/src/scoring/reference/types';
 export { LimitsCache } from '../../dist/src/scoring/services/limits-cache';
 export { cutRows, firstRow } from '../../dist/src/scoring/services/on-prem-client';
@@ -62,10 +62,10 @@ export {
   LEFT_OUT,
   MAX_HELD_ROWS,
   planRows,
-} from '../../dist/src/scoring/train/holdout/holdout-plan';
-export { type RowFacts } from '../../dist/src/scoring/train/holdout/row-facts';
-export { readReport } from '../../dist/src/scoring/train/report/report';
-export { littleEvidence, scoreWarnings } from '../../dist/src/scoring/train/report/score-warnings';
+} from '../../dist/src/scoring/train/holdout-plan';
+export { type RowFacts } from '../../dist/src/scoring/train/holdout-plan';
+export { readReport } from '../../dist/src/scoring/train/report';
+export { littleEvidence, scoreWarnings } from '../../dist/src/scoring/train/score-warnings';
 export { type FittedModel } from '../../dist/src/scoring/types';
 export { type Evaluation } from '../../dist/src/scoring/types';
 export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/unlike/unlike';

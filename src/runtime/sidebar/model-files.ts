@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { ModelFile } from '../../scoring';
-import { MAX_MODEL_FILE_BYTES } from '../../scoring/management/model-file';
+import { MAX_MODEL_FILE_BYTES } from '../../scoring/manage-models';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { type EditorRequest, type EditorResponse, respond } from '../config/http';
 

@@ -1,22 +1,12 @@
+import { FIRST, LATE, ROWS_UNKNOWN, UNCHANGED, gone } from './decision';
 import type { Context } from '../context/context';
-import type { FitUnderWay } from '../models/cards/fits-under-way';
-import { fitSet, type Fitting, fittingOf } from '../train/fit-set';
+import type { FitUnderWay } from '../models/shared-cards';
+import { type Fitting, fitSet, fittingOf } from '../train/fit-set';
+import { chooseHoldout } from '../train/row-plan';
 import { isTaskFound, keepFitted, keepKnown, setRequestOf, train } from '../train/train';
-import { chooseHoldout } from '../train/train-set/row-plan';
-import { encodeTrainTable } from '../train/train-set/train-set';
-import { readTrainTable } from '../train/train-set/train-table';
-import type {
-  Challenger,
-  Hooks,
-  ModelCard,
-  TrainRequest,
-  TrainResult,
-  VersionComparison,
-  VersionReason,
-} from '../types';
-import { FIRST, gone, LATE, ROWS_UNKNOWN, UNCHANGED } from './challenger';
-import { seenRowsOf } from './champion-rows';
-import { compare } from './compare';
+import { encodeTrainTable, readTrainTable } from '../train/train-set';
+import type { Challenger, Hooks, ModelCard, TrainRequest, TrainResult, VersionComparison, VersionReason } from '../types';
+import { compare, seenRowsOf } from './compare';
 
 /**
  * Fits a model that takes over from the one in charge, the champion, only if it proves better: the challenger is fitted

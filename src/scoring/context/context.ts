@@ -1,6 +1,6 @@
 import type { Semaphore } from '../../util/semaphore';
 import { ServiceError } from '../../wire/service-error';
-import type { ModelCards } from '../models/cards/model-cards';
+import type { ModelCards } from '../models/model-cards';
 import type { Service } from '../services/service';
 
 /** What a connection lends to the work of its nodes. */

@@ -5,7 +5,7 @@ import { orNull, type Prediction } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type Statistics } from '../../wire/types';
 import type { CausesOf } from '../explain/causes';
-import type { AnswerRule } from '../models/thresholds/threshold';
+import type { AnswerRule } from '../models/threshold';
 import type { Unlike } from '../unlike/unlike';
 import { ALL_DIGITS, type Digits } from './digits';
 

@@ -13,11 +13,14 @@ import type { Prediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
-import { groupBlocks, rowBlocks, standardErrors } from '../evaluation/blocks';
-import { codesOfLabels } from '../evaluation/labels';
-import { type RowAnswers, scoreRows, scoresOfRows } from '../evaluation/score-rows';
-import { daysOf, isoOf, Steps } from '../evaluation/time-column';
-import { usualNumbers } from '../evaluation/usual-target';
+import { Steps, daysOf, groupBlocks, isoOf, rowBlocks, standardErrors } from '../evaluation/blocks';
+import {
+  type RowAnswers,
+  codesOfLabels,
+  scoreRows,
+  scoresOfRows,
+  usualNumbers,
+} from '../evaluation/score-rows';
 import type { ResolvedModel } from '../models/model-request';
 import type { UsualTarget } from '../reference/types';
 import type { Evaluation, ModelCurves, ScoredBlock } from '../types';

@@ -24,6 +24,13 @@ import type { TrainSetComparison } from '../unlike/unlike';
 import { attach, attachInPlace, type Attachment } from './attach';
 import type { Scored, ScoreOptions } from './test-set';
 
+/** Messages of up to this many rows are read without opening a table. */
+const MAX_ROWS = 64;
+/** Cells of an object of columns, and of rows, that are copied at once: some 10 ms. */
+const AT_ONCE = 4_000_000;
+const ROWS_AT_ONCE = 50_000;
+const CELLS_PER_LOOK = 2000;
+
 /** Bytes that a row is expected to take before its table is read. */
 export const ROW_BYTES = 64;
 
@@ -83,9 +90,6 @@ export async function attachToTable(
 }
 
 type Row = Record<string, unknown>;
-
-/** Messages of up to this many rows are read without opening a table. */
-const MAX_ROWS = 64;
 
 /** One or a few row objects, the usual message of a stream: read together with those of other messages. */
 export class SmallRows extends MessageTable {
@@ -339,11 +343,6 @@ export async function readAtMost(
   }
   return joinBatches(batches);
 }
-
-/** Cells of an object of columns, and of rows, that are copied at once: some 10 ms. */
-const AT_ONCE = 4_000_000;
-const ROWS_AT_ONCE = 50_000;
-const CELLS_PER_LOOK = 2000;
 
 /**
  * A copy of a table in memory that the flow may go on changing, such as a rolling window in context: what is read,

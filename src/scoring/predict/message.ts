@@ -3,8 +3,13 @@ import { reasonOf } from '../../util/reason';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { QueuedMessage } from '../batching/queue';
 import { assertKeepsUploads, type Context } from '../context/context';
-import { type ModelReference, modelReference, orderKey, type ResolvedModel } from '../models/model-request';
-import { assertPlain } from '../models/options';
+import {
+  type ModelReference,
+  type ResolvedModel,
+  assertPlain,
+  modelReference,
+  orderKey,
+} from '../models/model-request';
 import type { Hooks, ModelCard, PredictOutcome, PredictRequest } from '../types';
 import { HeldTable, type MessageTable, readWhole, SmallRows, smallRows, UnreadTable } from './message-table';
 import { LegacyTable, UploadedSet } from './own-request';

@@ -5,7 +5,7 @@ import { Semaphore } from '../../util/semaphore';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';
-import type { ModelCards } from '../models/cards/model-cards';
+import type { ModelCards } from '../models/model-cards';
 import { type ResolvedModel, resolveModel, unknownModel } from '../models/model-request';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../types';
 import { withoutEmptyTexts } from '../without-empty';

@@ -21,6 +21,11 @@ import { comparisonWith, type TrainSetComparison, type Unlike } from '../unlike/
 import { scoreInParts } from './parts';
 import type { Scored, ScoreOptions } from './test-set';
 
+/** Rows of the train set that a row is compared with. */
+const BACKGROUND = 32;
+/** Most rows of a test set that are explained this way: each takes hundreds of predictions. */
+const MOST_ROWS = 20;
+
 /**
  * What a message wants explained of a model's predictions. Of two classes it is the rarer one, or the second if that is
  * not known, so that all effects are on one scale; of more, it is the predicted one.
@@ -70,11 +75,6 @@ export function whyOf(
   }
   return causesOf(effects, wish, metadata.classes ?? classes, causeText);
 }
-
-/** Rows of the train set that a row is compared with. */
-const BACKGROUND = 32;
-/** Most rows of a test set that are explained this way: each takes hundreds of predictions. */
-const MOST_ROWS = 20;
 
 export interface ExplainByRows {
   context: Context;

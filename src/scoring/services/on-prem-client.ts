@@ -19,6 +19,11 @@ import { DEFAULT_OUTPUT_TYPE, type FitResponse, type ModelLimits } from '../../w
 import type { ServiceCalls } from './service';
 import { type KeptRows, TrainRows } from './train-rows';
 
+/** Fraction of a request for train rows: the rest is for test rows. */
+const TRAIN_PART = 0.75;
+/** Codes with which an endpoint may say that it no longer has a model: the rows are sent again. */
+const MODEL_GONE = ['model.unknown', 'not_found', 'validation.failed'];
+
 export interface OnPremOptions {
   client: EndpointClient;
   /** Where train rows are kept. Default: a temporary folder, until `close`. */
@@ -28,12 +33,6 @@ export interface OnPremOptions {
 }
 
 export const DEFAULT_REQUEST_BYTES = 16 * 1024 * 1024;
-
-/** Fraction of a request for train rows: the rest is for test rows. */
-const TRAIN_PART = 0.75;
-
-/** Codes with which an endpoint may say that it no longer has a model: the rows are sent again. */
-const MODEL_GONE = ['model.unknown', 'not_found', 'validation.failed'];
 
 /**
  * An on-premises endpoint with the calls of any service. The endpoint has one stateless route and keeps nothing, so a

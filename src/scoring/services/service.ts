@@ -19,6 +19,10 @@ import type { Hooks, TrainRequest } from '../types';
 import { CostEstimates } from './costs';
 import { LimitsCache } from './limits-cache';
 
+/** How long `close` waits for a client that is being made. */
+const OPENING_MS = 2000;
+const AWAY: ReadonlySet<string> = new Set(['service.unavailable', 'service.timeout']);
+
 /** What the account has left, where the service says so. */
 export interface Allowance {
   /** Tokens; a limit of -1 means that there is none. */
@@ -157,9 +161,6 @@ export type ServiceCalls = Pick<
   predictLegacy(request: LegacyPredictCall, options?: CallOptions): Promise<LegacyPredictResult>;
 };
 
-/** How long `close` waits for a client that is being made. */
-const OPENING_MS = 2000;
-
 /** The one client of a service, made when it is first needed. */
 export class HeldClient<Client extends ServiceCalls> {
   /** Once it is made. */
@@ -211,8 +212,6 @@ export class HeldClient<Client extends ServiceCalls> {
     await Promise.race([Promise.all(closed), sleep(OPENING_MS, undefined, { ref: false })]);
   }
 }
-
-const AWAY: ReadonlySet<string> = new Set(['service.unavailable', 'service.timeout']);
 
 /** Whether the service answered when it was last asked for something. Nothing is asked for this alone. */
 export class Reach {

@@ -15,6 +15,16 @@ import { assertWithoutLinks, isNewer, isOwnId, NewerFile, ownPath } from '../../
 import { reasonOf } from '../../util/reason';
 import { ServiceError } from '../../wire/service-error';
 
+/** Most bytes of all train sets of an endpoint; beyond that, the least recently used are removed. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+/** Leftovers of an interrupted write are removed after this time. */
+const STALE_MS = 3_600_000;
+/** Descriptions held in memory, and models remembered of one train set. */
+const HELD = 200;
+const MAX_MODELS = 20;
+const DESCRIPTION = 'set.json';
+const VERSION = 1;
+
 /** Train rows as they go into a request. */
 export interface KeptRows {
   id: string;
@@ -33,17 +43,6 @@ interface Described {
   bytes: { x: number; y: number };
   models: Record<string, string>;
 }
-
-/** Most bytes of all train sets of an endpoint; beyond that, the least recently used are removed. */
-const MAX_BYTES = 1024 * 1024 * 1024;
-/** Leftovers of an interrupted write are removed after this time. */
-const STALE_MS = 3_600_000;
-/** Descriptions held in memory, and models remembered of one train set. */
-const HELD = 200;
-const MAX_MODELS = 20;
-
-const DESCRIPTION = 'set.json';
-const VERSION = 1;
 
 /**
  * The train rows of an endpoint that keeps none itself: a folder for each set, made elsewhere and renamed, so that a

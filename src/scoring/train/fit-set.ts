@@ -2,28 +2,41 @@ import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { ThinkingFolds } from '../../wire/types';
 import type { Context } from '../context/context';
-import { readCurves } from '../reference/read-curves';
-import { readLosses } from '../reference/read-losses';
+import { readCurves, readLosses } from '../reference/read-reference';
 import type { Reference, SeenRows } from '../reference/types';
 import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
-import { announceCost, scoreHoldout } from './holdout/score-holdout';
-import { checkThresholdChoices, inDays, withThresholds } from './report/fit-threshold';
-import { keepReference, referenceOfSet, UNREAD } from './report/keep-reference';
-import { leakDoubts } from './report/leaks';
-import { readGrowth, readReport, tellsNeighboursAlike } from './report/report';
+import { announceCost, scoreHoldout } from './score-holdout';
+import {
+  UNREAD,
+  checkThresholdChoices,
+  inDays,
+  keepReference,
+  readGrowth,
+  readReport,
+  referenceOfSet,
+  tellsNeighboursAlike,
+  withThresholds,
+} from './report';
 import {
   HELD_OUT_IN_BLOCKS,
-  littleEvidence,
   NEIGHBOURS_ALIKE,
-  scoresOfLevel,
+  leakDoubts,
+  littleEvidence,
   scoreWarnings,
-} from './report/score-warnings';
-import { type FitSteps, fitUnderWay, sendAndFit } from './run-fit';
-import { isHostedThinking, thinkingFoldsOf, thinkingFoldWarnings, thinkingWarnings } from './thinking';
-import { scoreDoubts } from './train-set/doubts';
-import { fingerprintOf } from './train-set/fingerprint';
-import { foldsOf, type Lineage, lineageOf } from './train-set/row-plan';
-import type { TrainSet } from './train-set/train-set';
+  scoresOfLevel,
+} from './score-warnings';
+import {
+  type FitSteps,
+  fitUnderWay,
+  isHostedThinking,
+  sendAndFit,
+  thinkingFoldWarnings,
+  thinkingFoldsOf,
+  thinkingWarnings,
+} from './run-fit';
+import { scoreDoubts } from './doubts';
+import { type TrainSet, fingerprintOf } from './train-set';
+import { foldsOf, type Lineage, lineageOf } from './row-plan';
 
 /** A train set that is to be fitted. */
 export interface Fitting {

@@ -1,10 +1,209 @@
-import { toServiceError } from '../../wire/service-error';
+import type { Column } from '../../table';
+import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { System, ThinkingFolds } from '../../wire/types';
 import type { Context } from '../context/context';
+import type { PendingFit } from '../models/card-file';
+import type { FitUnderWay } from '../models/shared-cards';
+import { readCurves, readLosses } from '../reference/read-reference';
+import type { Service } from '../services/service';
 import type { Hooks, Task, TrainRequest, UploadCard } from '../types';
-import { followFit } from './fit-progress';
-import { type FitAnswer, leavesFitPending, resumedFit } from './pending-fits';
-import { sendTrainSet, type TrainSet } from './train-set/train-set';
+import { keepReference, readReport, withThresholds } from './report';
+import type { Lineage } from './row-plan';
+import { type TrainSet, sendTrainSet } from './train-set';
+
+/** What hosted services are known to ask of a thinking fit. */
+const MIN_ROWS = 500;
+const MAX_SECONDS = 2400;
+const TICK_MS = 1000;
+/** A shorter fit ends before its progress is asked for. */
+const ASK_AFTER_S = 2;
+
+/** The result of a fit, with what the specification does not have. */
+export interface FitAnswer {
+  fittedId: string;
+  report?: unknown;
+}
+
+/** Whether the fit may still be running after this error. */
+export function leavesFitPending(error: ServiceError): boolean {
+  return error.code !== 'fit.failed';
+}
+
+/**
+ * The answer to a fit that was pending when last heard of; undefined if the service no longer knows it, so that it
+ * must be requested again.
+ */
+export async function resumedFit(
+  context: Context,
+  pending: PendingFit,
+  hooks: Hooks,
+): Promise<FitAnswer | undefined> {
+  const { fitted_train_set_id: id } = pending.card;
+  try {
+    const answer = await context.service.resumeFit(id, { signal: hooks.signal });
+    context.cards.removePending(id);
+    return answer === undefined ? undefined : { fittedId: id, report: answer.report };
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    if (!leavesFitPending(error)) {
+      context.cards.failPending(id);
+    }
+    if (error.code === 'fit.failed' && error.cause?.status === 404) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/**
+ * Resumes a fit that a restart or a deploy interrupted: its model is there as soon as the service is done. The held-out
+ * rows are gone by then, so the card has the service's own scores at best.
+ */
+export async function takeUpFit(
+  context: Context,
+  pending: PendingFit,
+  underWay: FitUnderWay,
+  hooks: Hooks,
+): Promise<void> {
+  try {
+    const fitted = await resumedFit(context, pending, hooks);
+    if (fitted === undefined) {
+      throw new ServiceError('fit.failed', 'The service does not know the fit that was under way any more.');
+    }
+    const { card, fingerprint, threshold } = pending;
+    const reference = await context.cards.reference(fitted.fittedId);
+    const curves = readCurves(fitted.report);
+    const losses = readLosses(fitted.report, { inTime: card.order === 'time' });
+    await keepReference(context, fitted.fittedId, reference, { curves, losses });
+    const done = { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) };
+    const costs = card.costs as Record<string, unknown> | undefined;
+    underWay.done(withThresholds(context, done, { costs, threshold }, curves, hooks), fingerprint);
+    await context.cards.flush();
+  } catch (thrown) {
+    const error = toServiceError(thrown);
+    underWay.failed(error);
+    if (error.code !== 'closed') {
+      hooks.onWarning?.(`The fit of "${pending.card.name}", which was under way before: ${error.message}`);
+    }
+  }
+}
+
+/**
+ * Reports every second how long a fit has run and, where the service tells it, how far it is.
+ */
+export function followFit(
+  { service }: Pick<Context, 'service'>,
+  uploadId: string,
+  { onStatus, signal }: Hooks,
+): { end: () => void } {
+  if (onStatus === undefined) {
+    return { end: () => undefined };
+  }
+  const began = performance.now();
+  const ended = new AbortController();
+  const elapsed = (): number => Math.round((performance.now() - began) / 1000);
+  let fraction: number | undefined;
+  let asking = false;
+  const report = (): void =>
+    onStatus({ key: 'fitting', seconds: elapsed(), ...(fraction !== undefined && { fraction }) });
+  const ask = async (): Promise<void> => {
+    asking = true;
+    try {
+      const options = { signal: ended.signal, timeoutMs: 5 * TICK_MS };
+      const known = await service.fitProgress(uploadId, options);
+      // Folds end in any order: progress never goes back.
+      if (known !== undefined && known > (fraction ?? 0)) {
+        fraction = known;
+      }
+    } catch {
+      // No progress is shown then; the fit itself reports what is wrong.
+    } finally {
+      asking = false;
+    }
+  };
+  report();
+  const timer = setInterval(() => {
+    report();
+    if (!asking && elapsed() >= ASK_AFTER_S && signal?.aborted !== true) {
+      void ask();
+    }
+  }, TICK_MS);
+  return {
+    end: () => {
+      clearInterval(timer);
+      ended.abort();
+    },
+  };
+}
+
+/** Whether a hosted service is to think, which draws folds of its own. */
+export function isHostedThinking(
+  { thinks }: Pick<Service, 'thinks'>,
+  { thinking, systems }: Pick<TrainRequest, 'thinking' | 'systems'>,
+): boolean {
+  return thinks && (thinking?.effort !== undefined || systems?.includes('thinking') === true);
+}
+
+/** What a hosted service will probably say of a thinking fit, said before a table is uploaded in vain. */
+export function thinkingWarnings(
+  service: Pick<Service, 'thinks'>,
+  request: TrainRequest,
+  rows: number,
+): string[] {
+  if (!isHostedThinking(service, request)) {
+    return [];
+  }
+  const { thinking } = request;
+  const warnings: string[] = [];
+  if (rows > 0 && rows < MIN_ROWS) {
+    warnings.push(
+      `Thinking needs at least ${MIN_ROWS} rows on the services known so far; this train set has ${rows}.`,
+    );
+  }
+  if ((thinking?.timeoutSecs ?? 0) > MAX_SECONDS) {
+    warnings.push(
+      `Thinking may take ${MAX_SECONDS} s at most on the services known so far; the time limit is ${thinking!.timeoutSecs} s.`,
+    );
+  }
+  return warnings;
+}
+
+/**
+ * By which columns of the train set a hosted thinking fit is to draw its folds, as *Group* and *Order of rows* say. Where
+ * known groups go on, the time of all rows decides; else groups stay together. Undefined where nothing says.
+ *
+ * @param columns the features that are sent
+ * @param timeColumn tells the time; undefined where it is not known
+ */
+export function thinkingFoldsOf(
+  { order, group }: Lineage,
+  folds: TrainRequest['folds'],
+  columns: readonly Column[],
+  timeColumn: string | undefined,
+): ThinkingFolds | undefined {
+  const isSent = (name: string | undefined): name is string => columns.some((column) => column.name === name);
+  const time = order === 'time' && isSent(timeColumn) ? timeColumn : undefined;
+  if (isSent(group) && !(folds === 'blocks' && time !== undefined)) {
+    return { group_col: group, ...(time !== undefined && { group_time_col: time }) };
+  }
+  return time === undefined ? undefined : { time_col: time };
+}
+
+/** Why folds may mix rows that should be apart, a sentence each. */
+export function thinkingFoldWarnings({ order, group }: Lineage, folds: ThinkingFolds = {}): string[] {
+  const warnings: string[] = [];
+  if (group !== undefined && folds.group_col === undefined && folds.time_col === undefined) {
+    warnings.push(
+      `The train set was sent without the group "${group}", so the folds of the thinking fit may split its rows.`,
+    );
+  }
+  if (order === 'time' && folds.time_col === undefined && folds.group_time_col === undefined) {
+    warnings.push(
+      'The rows are in order of time, but no column of the train set tells the time: the folds of the thinking fit mix older and newer rows.',
+    );
+  }
+  return warnings;
+}
 
 type Fitted = FitAnswer & { uploadId: string };
 

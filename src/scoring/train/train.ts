@@ -1,15 +1,16 @@
 import { cloneJson } from '../../util/json';
-import { ServiceError } from '../../wire/service-error';
-import { assertKeepsUploads, type Context } from '../context/context';
-import type { FitUnderWay, PutModel } from '../models/cards/fits-under-way';
-import { assertPlain } from '../models/options';
+import { ServiceError, toServiceError } from '../../wire/service-error';
+import { type Context, assertKeepsUploads } from '../context/context';
+import { assertPlain } from '../models/model-request';
+import type { FitUnderWay, PutModel } from '../models/shared-cards';
 import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
-import { fitSet, type Fitted, type Fitting, fittingOf, referenceOfFitting } from './fit-set';
-import { withThresholds } from './report/fit-threshold';
-import { keepReference } from './report/keep-reference';
-import { isHostedThinking } from './thinking';
-import type { TrainSetRequest } from './train-set/row-plan';
-import { readTrainSet, type TrainSet } from './train-set/train-set';
+import { type Fitted, type Fitting, fitSet, fittingOf, referenceOfFitting } from './fit-set';
+import { keepReference, withThresholds } from './report';
+import type { TrainSetRequest } from './row-plan';
+import { isHostedThinking } from './run-fit';
+import { type TrainSet, readTrainSet } from './train-set';
+
+const DELETE_MS = 30_000;
 
 /** Fits a model and stores it as a version of its name, by `put`. The fit must have been announced by `cards.beginFit`. */
 export async function train(
@@ -166,4 +167,34 @@ function resultOf(
 /** An upload from elsewhere, whose content is not known. */
 function unknownUpload(id: string): UploadCard {
   return { set: 'train', id, format: 'parquet', rows: 0, bytes: 0, hash: '', reused: false, columns: [] };
+}
+
+/**
+ * Removes models that were replaced long ago, with their train sets, from the embedded service or, for an on-premises
+ * endpoint, from this computer. On a hosted service nothing is removed. A model that a prediction is using is left for
+ * the next time.
+ */
+export async function releaseFormer(context: Context, { signal }: Hooks): Promise<void> {
+  const { cards, service } = context;
+  const tried = new Set<string>();
+  for (;;) {
+    // Looked up again each time: since the last removal a model may be in use, or have been imported.
+    const next = cards.superfluous().find(({ fitted }) => !tried.has(fitted));
+    if (next === undefined) {
+      return;
+    }
+    const { fitted, upload } = next;
+    tried.add(fitted);
+    try {
+      if (!(await service.remove(upload ?? fitted, { signal, timeoutMs: DELETE_MS }))) {
+        return;
+      }
+    } catch (thrown) {
+      const { code } = toServiceError(thrown);
+      if (code !== 'not_found') {
+        return;
+      }
+    }
+    cards.forgetFormer(fitted, upload);
+  }
 }

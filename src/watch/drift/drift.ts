@@ -1,5 +1,5 @@
 import { stabilityIndex } from '../../metrics/stability';
-import { DRIFT_WINDOW, driftBin, driftBins } from '../../scoring/reference/drift-bins';
+import { DRIFT_WINDOW, driftBin, driftBins } from '../../scoring/reference/make-reference';
 import type { DriftReference, ReferenceCell } from '../../scoring/reference/types';
 import { Ring } from '../statistics/ring';
 import type { ColumnDrift, ColumnMove, WatchedColumn } from '../types';

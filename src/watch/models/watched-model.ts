@@ -1,7 +1,7 @@
 import { answersFrom } from '../../metrics/thresholds';
 import type { ModelCard } from '../../scoring/cards';
 import { changeFrom } from '../../scoring/models/change-from';
-import { isThreshold } from '../../scoring/models/thresholds/threshold';
+import { isThreshold } from '../../scoring/models/threshold';
 import type { Reference } from '../../scoring/reference/types';
 import type { PromisedScores, WatchedColumn, WatchedModel } from '../types';
 import { keyRatios } from './key-ratios';
