@@ -178,8 +178,6 @@ const FOLDERS = {
     input: ['fields', 'status'],
     messages: ['status'],
     config: ['fields', 'input', 'status'],
-    'requests/fit': ['config', 'fields', 'input', 'requests/*', 'status'],
-    'requests/predict': ['config', 'fields', 'input', 'requests/*', 'status'],
     requests: ['config', 'fields', 'input', 'status'],
     anomaly: ['config', 'fields', 'input', 'messages', 'series', 'status', 'watch'],
     series: ['fields', 'input', 'messages', 'status'],

@@ -2,12 +2,15 @@ import type { NodeAPI } from 'node-red';
 
 import { anomalyRoutes } from '../src/runtime/anomaly/route';
 import { adminRoutes } from '../src/runtime/config/admin';
-import type { ConfigCredentials, ConfigDef } from '../src/runtime/config/client-options';
-import { ConfigState, type StartEmbedded } from '../src/runtime/config/config-state';
-import { provideDefaultService } from '../src/runtime/config/default-service';
+import {
+  type ConfigCredentials,
+  type ConfigDef,
+  ConfigState,
+  type StartEmbedded,
+} from '../src/runtime/config/config-state';
+import { provideDefaultService } from '../src/runtime/config/use-config';
 import type { FlowNode } from '../src/runtime/node-red';
-import { modelRoutes } from '../src/runtime/sidebar/model-routes';
-import { sidebarRoutes } from '../src/runtime/sidebar/routes';
+import { modelRoutes, sidebarRoutes } from '../src/runtime/sidebar/routes';
 import { watchRoute } from '../src/runtime/watch/route';
 import { LEARNER } from '../src/service/version';
 

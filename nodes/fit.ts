@@ -7,15 +7,15 @@ import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import { modelChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
-import { answerFit } from '../src/runtime/requests/fit/fit-answer';
 import {
   type FitDef,
+  answerFit,
   fitRequest,
   isRollBack,
+  modelReport,
   rollBackRequest,
-} from '../src/runtime/requests/fit/fit-request';
-import { showKeptFit } from '../src/runtime/requests/fit/kept-fit';
-import { modelReport } from '../src/runtime/requests/fit/model-report';
+  showKeptFit,
+} from '../src/runtime/requests/fit';
 import { showFitted, showStays, showVersion } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */

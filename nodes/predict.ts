@@ -5,10 +5,14 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { answerPredict, answerUnpredicted } from '../src/runtime/requests/predict/predict-answer';
-import { predictorOf } from '../src/runtime/requests/predict/predict-queue';
-import { type PredictDef, predictRequests } from '../src/runtime/requests/predict/predict-request';
-import { replacedColumnWarning } from '../src/runtime/requests/predict/replaced-column';
+import {
+  type PredictDef,
+  answerPredict,
+  answerUnpredicted,
+  predictRequests,
+  predictorOf,
+  replacedColumnWarning,
+} from '../src/runtime/requests/predict';
 
 /** tabular-predict: rows in, the same rows with their predictions out. */
 module.exports = function (RED: NodeAPI): void {

@@ -9,9 +9,9 @@ export {
   serviceUrl,
   tlsOptions,
   tuning,
-} from '../../dist/src/runtime/config/client-options';
+} from '../../dist/src/runtime/config/config-state';
 export { ConfigState } from '../../dist/src/runtime/config/config-state';
-export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/environment';
+export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/settings-reader';
 export { readProperty, settingsReader } from '../../dist/src/runtime/fields/settings-reader';
 export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';
 export { readingOf } from '../../dist/src/runtime/input/reading';
@@ -19,26 +19,26 @@ export { type Collected, Sequences, withoutSequence } from '../../dist/src/runti
 export { tableReader } from '../../dist/src/runtime/input/table-input';
 export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
 export { Follower } from '../../dist/src/runtime/messages/progress';
-export { unreadablePart } from '../../dist/src/runtime/messages/usable-message';
+export { unreadablePart } from '../../dist/src/runtime/messages/message-handler';
 export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed';
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { OwnedPath } from '../../dist/src/runtime/owned-path';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
-export { offerKeptUpload } from '../../dist/src/runtime/requests/kept-upload';
+export { offerKeptUpload } from '../../dist/src/runtime/requests/common';
 export { usedTokens } from '../../dist/src/runtime/requests/limits-request';
-export { namedModel, requiredModel } from '../../dist/src/runtime/requests/model-field';
-export { causeTextOf } from '../../dist/src/runtime/requests/predict/cause-words';
-export { inWordsOfUser } from '../../dist/src/runtime/requests/predict/model-mismatch';
-export { type PredictDef, predictRequests } from '../../dist/src/runtime/requests/predict/predict-request';
+export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
+export { causeTextOf } from '../../dist/src/runtime/requests/predict';
+export { inWordsOfUser } from '../../dist/src/runtime/requests/predict';
+export { type PredictDef, predictRequests } from '../../dist/src/runtime/requests/predict';
 export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
 export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
-export { modelRoutes } from '../../dist/src/runtime/sidebar/model-routes';
+export { modelRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { sidebarRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
-export { Pace, timeParts } from '../../dist/src/runtime/status/speed';
+export { Pace, timeParts } from '../../dist/src/runtime/status/status-line';
 export { STATUS_WIDTH, StatusLine, widthOfText } from '../../dist/src/runtime/status/status-line';
-export { whenStarted } from '../../dist/src/runtime/status/when-started';
+export { whenStarted } from '../../dist/src/runtime/status/status-line';
 export { changeText } from '../../dist/src/runtime/watch/changes/change-text';
 export { watchRoute } from '../../dist/src/runtime/watch/route';
 export { KeptWatches } from '../../dist/src/runtime/watch/state/kept-watches';

@@ -3,21 +3,21 @@ import { existsSync } from 'node:fs';
 import type { ModelCards } from '../../scoring';
 import { serviceKey } from '../../scoring/services/service-key';
 import { toServiceError } from '../../wire/service-error';
-import { fromEnvironment } from '../fields/environment';
+import { fromEnvironment } from '../fields/settings-reader';
 import { columnsSeen, lastReading, typesSeen } from '../input/columns-seen';
 import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
 import {
   type ConfigDef,
+  type StartEmbedded,
   dialect,
   endpointUrl,
   proxyOptions,
   serviceKind,
   serviceUrl,
   tlsOptions,
-} from './client-options';
-import { type StartEmbedded } from './config-state';
+} from './config-state';
 import type { TestResult } from './connection-test';
 import { type EditorRequest, EditorRoutes } from './http';
 import { type ConfigNode, configNode } from './use-config';

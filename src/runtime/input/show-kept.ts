@@ -2,8 +2,7 @@ import fs from 'node:fs';
 
 import { toServiceError } from '../../wire/service-error';
 import type { FlowNode, Red } from '../node-red';
-import { type Shown, type StatusKind, StatusLine } from '../status/status-line';
-import { whenStarted } from '../status/when-started';
+import { type Shown, type StatusKind, StatusLine, whenStarted } from '../status/status-line';
 import { addColumns } from './columns-seen';
 
 /** What a node kept, once it is open: its status, and the columns that dialogs offer. */

@@ -3,7 +3,7 @@ import { type FlowProperties, TABLE } from '../../settings';
 import { reasonOf } from '../../util/reason';
 import { isThenable } from '../../util/thenable';
 import { ServiceError } from '../../wire/service-error';
-import { evaluated, fromEnvironment } from '../fields/environment';
+import { evaluated, fromEnvironment } from '../fields/settings-reader';
 import { messagesLayer } from '../lazy';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { filePath } from '../paths';

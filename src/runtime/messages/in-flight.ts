@@ -2,6 +2,12 @@ import { setImmediate as immediate } from 'node:timers/promises';
 
 import type { ServiceError } from '../../wire/service-error';
 
+/**
+ * Turns of the event loop in which nothing is under way. Node-RED delivers each send in a turn of its own, so what a
+ * message sets off may be between two nodes; a flow has fewer than these in a row between two of this package.
+ */
+const QUIET_TURNS = 20;
+
 /** One message under way. It settles once; what comes later is ignored. */
 export interface Ticket {
   open: boolean;
@@ -65,12 +71,6 @@ export class InFlight {
     }
   }
 }
-
-/**
- * Turns of the event loop in which nothing is under way. Node-RED delivers each send in a turn of its own, so what a
- * message sets off may be between two nodes; a flow has fewer than these in a row between two of this package.
- */
-const QUIET_TURNS = 20;
 
 /** By the id of a message, which Node-RED gives on to whatever the message sets off. */
 const followed = new Map<string, Set<HandOver>>();

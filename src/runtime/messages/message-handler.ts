@@ -1,16 +1,174 @@
-import { setMaxListeners } from 'node:events';
-import { setImmediate as immediate } from 'node:timers/promises';
-
 import { reasonOf } from '../../util/reason';
 import { Serial } from '../../util/serial';
-import { ServiceError, toServiceError } from '../../wire/service-error';
+import { isThenable } from '../../util/thenable';
+import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service-error';
+import { table } from '../lazy';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { withoutSecrets } from '../secrets';
 import { reportDone, reportError, watchToldEnds, withSharedArrays } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { HandOver, InFlight } from './in-flight';
-import { dropUnwieldy } from './unwieldy';
-import { unreadablePart, usableMessage } from './usable-message';
+import { setMaxListeners } from 'node:events';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { types } from 'node:util';
+
+/** How far a message is searched: what throws is near its beginning, or a property that many rows have. */
+const MAX_LOOKS = 20_000;
+const MAX_DEPTH = 5;
+/** Error codes of tables that are too large or malformed, or that nobody has looked at yet. */
+const OF_TABLES: ReadonlySet<ErrorCode> = new Set(['limit.exceeded', 'table.invalid', 'validation.failed']);
+/** How many rows are checked for very many properties. */
+const LOOKS = 1000;
+/** Values of a Map or a Set that are copied in some milliseconds. */
+const LARGE = 10_000;
+
+/**
+ * The message in a form that a node can change: itself, or a shallow copy if its properties cannot be set (frozen, or
+ * with accessors).
+ * @throws ServiceError `validation.failed` for a property that throws when it is read, and for a message that is a
+ * promise: awaiting it would call its `then`
+ */
+export function usableMessage(msg: Message): Message {
+  const usable = isOpen(msg) ? msg : plainCopy(msg);
+  if (isThenable(usable)) {
+    throw new ServiceError(
+      'validation.failed',
+      'The message is a promise (it has a function named "then"): await it before it is sent.',
+    );
+  }
+  return usable;
+}
+
+function isOpen(msg: Message): boolean {
+  if (!Object.isExtensible(msg)) {
+    return false;
+  }
+  for (const { writable, configurable } of Object.values(Object.getOwnPropertyDescriptors(msg))) {
+    if (writable !== true || configurable !== true) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function plainCopy(msg: Message): Message {
+  const read = (name: string): unknown => {
+    try {
+      return msg[name];
+    } catch (error) {
+      throw new ServiceError('validation.failed', `msg.${name} cannot be read: ${reasonOf(error)}`);
+    }
+  };
+  return Object.fromEntries(Object.keys(msg).map((name) => [name, read(name)])) as Message;
+}
+
+/**
+ * Which part of a message throws when it is read, as a sentence: `msg.payload.x cannot be read: boom`. That is a getter
+ * or a Proxy. Undefined if no part does, of those looked at. Never throws.
+ */
+export function unreadablePart(msg: object): string | undefined {
+  let looks = 0;
+  const seen = new Set<object>();
+
+  function partOf(value: unknown, place: string, depth: number): string | undefined {
+    if (typeof value !== 'object' || value === null || seen.has(value) || ArrayBuffer.isView(value)) {
+      return undefined;
+    }
+    seen.add(value);
+    const own = reading(place, () => namesOf(value));
+    if ('problem' in own || depth === MAX_DEPTH) {
+      return 'problem' in own ? own.problem : undefined;
+    }
+    for (const name of own.result) {
+      if (++looks > MAX_LOOKS) {
+        return undefined;
+      }
+      const at = Array.isArray(value) ? `${place}[${name}]` : `${place}.${name}`;
+      const part = reading(at, () => (value as Record<string, unknown>)[name]);
+      const problem = 'problem' in part ? part.problem : partOf(part.result, at, depth + 1);
+      if (problem !== undefined) {
+        return problem;
+      }
+    }
+    return undefined;
+  }
+
+  return partOf(msg, 'msg', 0);
+}
+
+function reading<Result>(place: string, read: () => Result): { result: Result } | { problem: string } {
+  try {
+    return { result: read() };
+  } catch (error) {
+    return { problem: `${place} cannot be read: ${reasonOf(error)}` };
+  }
+}
+
+/** A Proxy may refuse to be read at any name, so one is tried. */
+function namesOf(value: object): string[] {
+  if (types.isProxy(value)) {
+    Reflect.get(value, 'id');
+  }
+  return Array.isArray(value)
+    ? Array.from({ length: Math.min(value.length, MAX_LOOKS) }, (_, index) => `${index}`)
+    : Object.keys(value);
+}
+
+/**
+ * Replaces by a few words what would take long to copy: Node-RED copies a failed message for each Catch node, a sparse
+ * array index by index and an object name by name. 200 million empty places hold its event loop for half a minute, a
+ * million names for ten seconds. The values themselves are not touched. Never throws.
+ */
+export function dropUnwieldy(msg: Message, code: ErrorCode): void {
+  if (!OF_TABLES.has(code)) {
+    return;
+  }
+  try {
+    for (const name of Object.keys(msg)) {
+      const what = unwieldiness(msg[name]);
+      if (what !== undefined) {
+        msg[name] = `(${what}, left out of the message since Node-RED would take long to copy it)`;
+      }
+    }
+  } catch {
+    // A frozen message, a getter or a Proxy: it goes on as it is.
+  }
+}
+
+function unwieldiness(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
+    return undefined;
+  }
+  const endless = table().maybeEndless();
+  const whole = ofOne(value, endless);
+  if (whole !== undefined) {
+    return whole;
+  }
+  const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const [index, part] of parts.entries()) {
+    const look = endless && index < LOOKS;
+    const found = typeof part === 'object' && part !== null ? ofOne(part, look) : undefined;
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
+function ofOne(value: object, endless: boolean): string | undefined {
+  if (ArrayBuffer.isView(value)) {
+    return undefined;
+  }
+  if (table().isTooWide(value, endless)) {
+    return 'an object of very many properties';
+  }
+  if ((types.isMap(value) || types.isSet(value)) && value.size > LARGE) {
+    return `a ${types.isMap(value) ? 'Map' : 'Set'} of ${value.size} values`;
+  }
+  return Array.isArray(value) && table().isSparse(value)
+    ? `a sparse array of ${value.length} places`
+    : undefined;
+}
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
 export interface ClosePatience {

@@ -1,7 +1,6 @@
 import type { Hooks, StatusEvent } from '../../scoring/types';
 import type { FlowNode } from '../node-red';
-import { Pace, timeParts } from '../status/speed';
-import type { Progress, Shown, StatusLine } from '../status/status-line';
+import { Pace, type Progress, type Shown, type StatusLine, timeParts } from '../status/status-line';
 import type { MessageWork } from './message-handler';
 
 /** With less progress than this, the estimate of the time left would jump. */

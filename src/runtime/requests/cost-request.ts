@@ -4,7 +4,7 @@ import { column, numberIn } from '../../settings/kinds';
 import { readProperty, settingsReader } from '../fields/settings-reader';
 import type { TableDef, TableReader } from '../input/table-input';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { namedModel } from './model-field';
+import { namedModel } from './common';
 
 /** The cost node as it stands in a flow file. */
 export type CostDef = FlowNodeDef & FlowProperties<typeof COST>;

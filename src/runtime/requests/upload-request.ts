@@ -3,9 +3,7 @@ import { type FlowProperties, UPLOAD } from '../../settings';
 import { settingsReader } from '../fields/settings-reader';
 import type { TableCollector } from '../input/table-collector';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { readCleaning } from './cleaning';
-import { requiredModel } from './model-field';
-import { targetMissing } from './target-missing';
+import { readCleaning, requiredModel, targetMissing } from './common';
 
 /** The upload node as it stands in a flow file. */
 export type UploadDef = FlowNodeDef & FlowProperties<typeof UPLOAD>;

@@ -2,8 +2,7 @@ import type { MessageReader, MessageReading } from '../../messages';
 import type { TableInput } from '../../scoring/types';
 import { SERIES } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
-import { fromEnvironment } from '../fields/environment';
-import { settingsReader } from '../fields/settings-reader';
+import { fromEnvironment, settingsReader } from '../fields/settings-reader';
 import {
   addColumns,
   forgetReading,

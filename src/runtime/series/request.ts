@@ -1,8 +1,7 @@
 import type { BroughtOutcome, SeriesOptions } from '../../series';
 import { freeText, SERIES } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
-import { fromEnvironment } from '../fields/environment';
-import { readProperty, settingsReader } from '../fields/settings-reader';
+import { fromEnvironment, readProperty, settingsReader } from '../fields/settings-reader';
 import { isDecay } from '../input/decay';
 import { emptyError, isEmpty, readingOf } from '../input/reading';
 import { notSet, type TableReader } from '../input/table-input';

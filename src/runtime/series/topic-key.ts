@@ -1,5 +1,5 @@
 import { ServiceError } from '../../wire/service-error';
-import { fromEnvironment } from '../fields/environment';
+import { fromEnvironment } from '../fields/settings-reader';
 import { messagesLayer } from '../lazy';
 import type { FlowNode, Message, Red } from '../node-red';
 import type { SeriesDef } from './types';

@@ -1,6 +1,9 @@
 import type { Challenger, ModelCard, ModelScores } from '../../scoring/types';
 import type { Shown, StatusKind, StatusLine } from './status-line';
 
+/** Why a new fit did not take over, where that is worth saying in place of the score. */
+const STAYS = ['not_better', 'label_noise', 'unusual_rows', 'too_few_rows'] as const;
+
 /** Where one label is so frequent, its share is near to the accuracy of any model. The sidebar has it from here. */
 export const RARE_FROM = 0.9;
 /** Fewer digits would show a score from here on as 1. */
@@ -80,9 +83,6 @@ function scoreWithout(
   const score = Math.max(usual, asNow);
   return score === -Infinity ? undefined : { score, isNow: asNow > usual };
 }
-
-/** Why a new fit did not take over, where that is worth saying in place of the score. */
-const STAYS = ['not_better', 'label_noise', 'unusual_rows', 'too_few_rows'] as const;
 
 /** Shows the model of a fit, or that the one before stays. */
 export function showFitted(

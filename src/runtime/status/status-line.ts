@@ -1,9 +1,59 @@
+import { type FlowNode, type Red, number, text } from '../node-red';
 import type { NodeStatus } from 'node-red';
-
-import { type FlowNode, number, type Red, text } from '../node-red';
 
 /** The shortest time between two statuses of one node, in milliseconds: the editor redraws at each. */
 const INTERVAL_MS = 250;
+
+/** The window that speed is measured over, in milliseconds: long enough to be steady, short enough to follow changes. */
+const WINDOW_MS = 5_000;
+const STEP_MS = 250;
+/** No speed is given before this time, in milliseconds. */
+const LEAST_MS = 1_000;
+
+/** The speed of work that reports its progress now and then. */
+export class Pace {
+  private readonly samples: { at: number; done: number }[] = [];
+  private last = { at: 0, done: 0 };
+
+  /** @param at milliseconds, of a clock that only goes forward */
+  note(done: number, at: number): void {
+    this.last = { at, done };
+    const { samples } = this;
+    if (samples.length === 0 || at - samples.at(-1)!.at >= STEP_MS) {
+      samples.push(this.last);
+      while (at - samples[0]!.at > WINDOW_MS) {
+        samples.shift();
+      }
+    }
+  }
+
+  /** Undefined if it is too early to tell, or if nothing moves. */
+  perSecond(): number | undefined {
+    const first = this.samples[0];
+    const ms = first === undefined ? 0 : this.last.at - first.at;
+    if (first === undefined || ms < LEAST_MS) {
+      return undefined;
+    }
+    const speed = (1000 * (this.last.done - first.done)) / ms;
+    return speed > 0 ? speed : undefined;
+  }
+
+  secondsLeft(total: number): number | undefined {
+    const speed = this.perSecond();
+    return speed === undefined ? undefined : Math.ceil((total - this.last.done) / speed);
+  }
+}
+
+/** A duration in the unit a person would use: the key below `status.time` in the catalogue, and the value. */
+export function timeParts(seconds: number): { unit: 's' | 'min' | 'h'; value: number } {
+  if (seconds < 90) {
+    return { unit: 's', value: Math.round(seconds) };
+  }
+  if (seconds < 90 * 60) {
+    return { unit: 'min', value: Math.round(seconds / 60) };
+  }
+  return { unit: 'h', value: Math.round(seconds / 3600) };
+}
 
 /** The most that a status takes, in columns: more runs into the nodes beside it. */
 export const STATUS_WIDTH = 30;
@@ -227,4 +277,40 @@ function cut(text: string): string {
     characters.pop();
   }
   return `${characters.join('')}…`;
+}
+
+type Events = Red['events'];
+
+/**
+ * The steps that wait, by what emits. One listener serves all nodes: with one each, Node.js would warn of a leak from
+ * the eleventh node of a flow on.
+ */
+const waiting = new WeakMap<Events, Set<() => void>>();
+
+function stepsOf(events: Events): Set<() => void> {
+  const known = waiting.get(events);
+  if (known !== undefined) {
+    return known;
+  }
+  const steps = new Set<() => void>();
+  waiting.set(events, steps);
+  events.on('flows:started', () => {
+    const due = [...steps];
+    steps.clear();
+    for (const step of due) {
+      step();
+    }
+  });
+  return steps;
+}
+
+/** Runs a step once the flows have started and all nodes exist, unless the node closes first. */
+export function whenStarted(red: Red, node: FlowNode, step: () => void): void {
+  const steps = stepsOf(red.events);
+  // Its own, so that two calls with one function are two steps.
+  const own = (): void => step();
+  steps.add(own);
+  node.on('close', () => {
+    steps.delete(own);
+  });
 }

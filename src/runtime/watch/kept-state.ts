@@ -2,8 +2,7 @@ import fs from 'node:fs';
 
 import type { FlowNode, Red } from '../node-red';
 import { watchFile } from '../paths';
-import { StatusLine } from '../status/status-line';
-import { whenStarted } from '../status/when-started';
+import { StatusLine, whenStarted } from '../status/status-line';
 import type { WatchKeeper } from './keeper';
 import { watchStatus } from './status';
 

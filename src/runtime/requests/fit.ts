@@ -1,16 +1,53 @@
-import type { KeyTime } from '../../../scoring/reference/types';
-import type { TrainRequest, UploadCard } from '../../../scoring/types';
-import { FIT, type FlowProperties, isUnsaid } from '../../../settings';
-import { choice, flag, freeText } from '../../../settings/kinds';
-import { isObject } from '../../../util/json';
-import { ServiceError } from '../../../wire/service-error';
-import { FOLDS } from '../../../wire/vocabulary';
-import { readProperty, type ReadSetting, settingsReader } from '../../fields/settings-reader';
-import { isDecay } from '../../input/decay';
-import type { TableCollector } from '../../input/table-collector';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../../node-red';
-import { readCleaning } from '../cleaning';
-import { targetMissing } from '../target-missing';
+import type { ModelCards, TrainResult } from '../../scoring';
+import type { KeyTime } from '../../scoring/reference/types';
+import type {
+  ColumnImportance,
+  ModelCard,
+  ModelCurves,
+  ModelScores,
+  Task,
+  TrainRequest,
+  UploadCard,
+} from '../../scoring/types';
+import { FIT, type FlowProperties, isUnsaid } from '../../settings';
+import { choice, flag, freeText } from '../../settings/kinds';
+import { isObject } from '../../util/json';
+import { ServiceError } from '../../wire/service-error';
+import { FOLDS } from '../../wire/vocabulary';
+import type { UsedConfig } from '../config/use-config';
+import { type ReadSetting, readProperty, settingsReader } from '../fields/settings-reader';
+import { offerColumns } from '../input/columns-seen';
+import { isDecay } from '../input/decay';
+import type { TableCollector } from '../input/table-collector';
+import { onModelChanged } from '../model-changed';
+import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { fittedStatus, versionStatus } from '../status/fit-status';
+import { StatusLine, whenStarted } from '../status/status-line';
+import { readCleaning, targetMissing } from './common';
+
+/** `msg.model_report`: what a dashboard draws a model from. */
+export interface ModelReport {
+  model: string;
+  version: number;
+  task: Task;
+  target: string;
+  scores?: ModelScores;
+  importance?: ColumnImportance[];
+  /** Left out where the service reports none and no rows were held out. */
+  curves?: ModelCurves;
+}
+
+/** Reports on the model in charge: its curves are stored with its card, so those of an earlier fit are known too. */
+export async function modelReport(cards: ModelCards, card: ModelCard): Promise<ModelReport> {
+  const { name, version, task, target, scores, importance } = card;
+  const curves = (await cards.reference(card.fitted_train_set_id))?.curves;
+  return {
+    ...{ model: name, version, task, target },
+    ...(scores !== undefined && { scores }),
+    ...(importance !== undefined && { importance }),
+    ...(curves !== undefined && { curves }),
+  };
+}
 
 /** The fit node as it stands in a flow file. */
 export type FitDef = FlowNodeDef & FlowProperties<typeof FIT>;
@@ -143,4 +180,99 @@ function thinking(read: ReadSetting<typeof FIT>): TrainRequest['thinking'] {
   return effort === undefined
     ? undefined
     : { effort, timeoutSecs: read('thinkingTimeout'), metric: read('thinkingMetric') };
+}
+
+/** Puts the card of a model into the message, and removes what requested the fit: it must not affect a later node. */
+export function answerFit(
+  msg: Message,
+  { card, challenger }: Pick<TrainResult, 'card' | 'challenger'>,
+): Message {
+  delete msg.train_set_upload_id;
+  delete msg.force_reupload;
+  delete msg.force_refit;
+  delete msg.rollback;
+  delete msg.threshold;
+  msg.fitted_train_set_id = card.fitted_train_set_id;
+  msg.model = card;
+  msg.cleaned = card.cleaned;
+  delete msg.challenger;
+  if (challenger !== undefined) {
+    msg.challenger = challenger;
+  }
+  return msg;
+}
+
+/** Which model a fit node shows. */
+type ShownModel = Pick<ModelCard, 'name' | 'version' | 'fitted_train_set_id'>;
+
+/**
+ * Shows the model of a fit node that the node did not just fit itself. Once the flows have started, after a deploy or a
+ * restart, that is the one which it fitted before; its columns are offered to the dialog. Later it is the one that was
+ * put in charge elsewhere: taken back in the sidebar, imported, fitted by another node. Shows nothing of a model with
+ * another target than the dialog now names.
+ * @returns to be called with each model that the node itself shows
+ */
+export function showKeptFit(
+  red: Red,
+  node: FlowNode,
+  def: FitDef,
+  config: UsedConfig,
+): (card: ModelCard) => void {
+  const status = StatusLine.of(node, red);
+  let shown: ShownModel | undefined;
+
+  const inCharge = (name: string): ModelCard | undefined => {
+    const card = config.cards()?.get(name);
+    const isOther = def.target !== undefined && def.target !== '' && def.target !== card?.target;
+    return isOther ? undefined : card;
+  };
+
+  whenStarted(red, node, () => {
+    if (config.cards()?.isUsable === false) {
+      status.fail('storage.failed');
+      return;
+    }
+    const card = inCharge(keptName(red, node, def) ?? '');
+    if (card === undefined) {
+      return;
+    }
+    shown = card;
+    status.showIdle((isNewest(card) ? fittedStatus : versionStatus)(status, card, false));
+    offerColumns(node.id, [...card.columns.map(({ name }) => name), card.target]);
+  });
+
+  onModelChanged(node, (name) => {
+    if (name !== (shown?.name ?? keptName(red, node, def))) {
+      return;
+    }
+    const card = inCharge(name);
+    if (isSame(card, shown)) {
+      return;
+    }
+    shown = card;
+    status.become(() =>
+      card === undefined ? { kind: 'plain', key: 'fitted.gone' } : versionStatus(status, card),
+    );
+  });
+
+  return (card) => {
+    shown = card;
+  };
+}
+
+function isSame(one: ShownModel | undefined, other: ShownModel | undefined): boolean {
+  return one?.version === other?.version && one?.fitted_train_set_id === other?.fitted_train_set_id;
+}
+
+function isNewest({ version, versions }: ModelCard): boolean {
+  return !versions.some((one) => one.version > version);
+}
+
+/** The model name from the dialog; undefined if it contains a variable that is not set. */
+function keptName(red: Red, node: FlowNode, def: FitDef): string | undefined {
+  try {
+    return settingsReader(red, node, FIT, def)('model') ?? (node.name || node.id);
+  } catch {
+    return undefined;
+  }
 }

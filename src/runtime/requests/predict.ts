@@ -1,0 +1,385 @@
+import type { Hooks, ModelCard, PredictLoad, PredictOutcome, Predictor } from '../../scoring';
+import { ModelMismatch } from '../../scoring/models/model-mismatch';
+import type { CauseText, PredictRequest, UploadCard } from '../../scoring/types';
+import { type FlowProperties, PREDICT } from '../../settings';
+import { flag, freeText, numberIn } from '../../settings/kinds';
+import { ServiceError } from '../../wire/service-error';
+import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
+import type { UsedConfig } from '../config/use-config';
+import { type ReadSetting, readProperty, settingsReader, settingsReaders } from '../fields/settings-reader';
+import type { TableReader } from '../input/table-input';
+import { scoring } from '../lazy';
+import {
+  type FlowNode,
+  type FlowNodeDef,
+  type Message,
+  type Red,
+  SHARED_CATALOGUE,
+  dialogWord,
+  number,
+  text,
+} from '../node-red';
+import { type Progress, type Shown, StatusLine } from '../status/status-line';
+import { namedModel, requiredModel } from './common';
+import { setImmediate as immediate } from 'node:timers/promises';
+
+const FLAT = ['mid', 'low', 'high', 'probability', 'time'];
+
+const VALUES = ['subject', 'column', 'value', 'low', 'high', 'label', 'effect'];
+/** Marks a place in a text of the catalogue: values are data, and must not be taken for instructions to i18next. */
+const MARK = '\u0001';
+const MARKED = new RegExp(`${MARK}(\\w+)${MARK}`, 'g');
+
+/** The sentences of causes, in the runtime's language. */
+export function causeTextOf(red: Red): CauseText {
+  const texts = new Map<string, string>();
+  const marks = Object.fromEntries(VALUES.map((name) => [name, `${MARK}${name}${MARK}`]));
+  const textOf = (key: string): string => {
+    const text = texts.get(key) ?? red._(`${SHARED_CATALOGUE}:why.${key}`, marks);
+    texts.set(key, text);
+    return text;
+  };
+  if (!textOf('subject').includes(MARK)) {
+    return scoring().causeText;
+  }
+  return scoring().causeTextIn({
+    word: (key, values) => textOf(key).replace(MARKED, (_, name: string) => values[name] ?? ''),
+    number: (value, { decimals, unit }) => {
+      const [rounded, written] = [Number(value.toFixed(decimals)), value.toFixed(decimals)];
+      const needed = written.includes('.') ? written.replace(/0+$/, '').split('.')[1]!.length : 0;
+      return number(red, rounded, needed, unit);
+    },
+  });
+}
+
+/**
+ * Rephrases an error of a predict so that the user can act on it: what the model does not have is named as the dialog
+ * shows it if the dialog asks for it, else as the message spells it. Other errors are returned as they are.
+ */
+export function inWordsOfUser(red: Red, node: FlowNode, def: PredictDef, error: unknown): unknown {
+  if (!(error instanceof ModelMismatch)) {
+    return error;
+  }
+  const { setting, asked, task } = error;
+  const isInDialog = settingsReader(red, node, PREDICT, def)(setting) !== undefined;
+  const word = (value: string) =>
+    isInDialog ? `"${dialogWord(red, node.type, `${setting}.${value}`)}"` : value;
+  const place = isInDialog
+    ? `The field "${dialogWord(red, node.type, `label.${setting}`)}"`
+    : `msg.${PREDICT[setting].message}`;
+  const what =
+    setting === 'task'
+      ? `is ${word(asked)}, but the model was fitted for ${task}: leave it empty`
+      : `is ${word(asked)}, which a ${task} model does not have: choose ${OUTPUT_TYPES[task].map(word).join(', ')}`;
+  return new ServiceError(error.code, `${place} ${what}.`);
+}
+
+/** The predict node as it stands in a flow file. */
+export type PredictDef = FlowNodeDef & FlowProperties<typeof PREDICT>;
+
+const UPLOAD_ID = freeText();
+const FORCE_REFIT = flag();
+const THRESHOLD = numberIn({ min: 0, max: 1 });
+
+/** Reads what each message asks of the predict node. */
+export function predictRequests(
+  red: Red,
+  node: FlowNode,
+  def: PredictDef,
+  reader: TableReader,
+): (msg: Message) => Promise<PredictRequest> {
+  const readers = settingsReaders(red, node, PREDICT, def);
+  const dialog = readers({});
+  return async (msg) => {
+    const read = readers(withWords(msg));
+    const testSetUploadId = readProperty(UPLOAD_ID, 'test_set_upload_id', msg);
+    const table = testSetUploadId === undefined ? await reader.read(msg) : undefined;
+    const api = read('api') === 'v1' ? 'v1' : undefined;
+    const named = api === 'v1' ? undefined : model(read('model') ?? '', msg, testSetUploadId);
+    const outputType = read('outputType');
+    const explain = read('explain') === 'on';
+    const flat = read('flat') === 'on';
+    // Named one by one: spreading parts into an object would take as long as all the rest, for each message of a stream.
+    return {
+      table,
+      testSetUploadId,
+      api,
+      modelId: api === 'v1' ? legacyModel(msg) : undefined,
+      model: named?.model,
+      fittedTrainSetId: named?.fittedTrainSetId,
+      task: read('task'),
+      outputType,
+      quantiles: takesQuantiles(outputType) ? quantiles(read, dialog('outputType') === undefined) : undefined,
+      missingColumns: read('missingColumns'),
+      missingWords: read('missingWords'),
+      unreadable: read('unreadable'),
+      timezone: read('timezone'),
+      forceRefit: readProperty(FORCE_REFIT, 'force_refit', msg),
+      property: read('property'),
+      flat,
+      times: flat ? timesOf(msg.series) : undefined,
+      explain,
+      explainAbove: explain ? read('explainAbove') : undefined,
+      unlike: read('unlike') === 'on',
+      threshold: readProperty(THRESHOLD, 'threshold', msg),
+      evaluate: read('evaluate') === 'on',
+    };
+  };
+}
+
+/** The time that each row of a series node is about: its own, and as much later as it looks ahead. */
+function timesOf(series: unknown): PredictRequest['times'] {
+  return series === undefined || series === null
+    ? undefined
+    : [series].flat().map((one) => {
+        const { time, ahead = 0 } = (one ?? {}) as { time?: unknown; ahead?: unknown };
+        return typeof time === 'number' && typeof ahead === 'number' ? time + ahead : undefined;
+      });
+}
+
+/** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */
+function withWords(msg: Message): Message {
+  let worded = msg;
+  for (const name of ['explain', 'unlike', 'evaluate']) {
+    if (typeof msg[name] === 'boolean') {
+      worded = { ...worded, [name]: msg[name] ? 'on' : 'off' };
+    }
+  }
+  return worded;
+}
+
+/**
+ * If the message chooses the output, its quantiles come first: flows of an earlier version hold 0.1,0.5,0.9 in a field
+ * that their dialog did not show.
+ */
+function quantiles(read: ReadSetting<typeof PREDICT>, openOutput: boolean): number[] {
+  return [...read('quantiles', openOutput ? 'message first' : 'dialog first')];
+}
+
+/** The card of an upload names the model that the test set was made for. */
+function model(dialog: string, msg: Message, uploadId: string | undefined): Partial<PredictRequest> {
+  const card = msg.upload as Partial<UploadCard> | undefined | null;
+  const choice = namedModel(dialog, msg);
+  if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
+    return choice;
+  }
+  if (uploadId !== undefined && card?.id === uploadId && card.fitted_train_set_id !== undefined) {
+    return { fittedTrainSetId: card.fitted_train_set_id };
+  }
+  return requiredModel(dialog, msg);
+}
+
+function legacyModel(msg: Message): string {
+  const modelId = readProperty(freeText(), 'model_id', msg);
+  if (modelId !== undefined) {
+    return modelId;
+  }
+  throw new ServiceError(
+    'model.unknown',
+    'The deprecated route v1 takes its model from msg.model_id, which is not set.',
+  );
+}
+
+export interface NodePredictor {
+  /** Predicts, when it is the request's turn. */
+  predict(request: PredictRequest, hooks: Hooks): Promise<PredictOutcome>;
+  /** Acts on `msg.reset` and `msg.flush`; true where the message was such a control message. */
+  control(msg: Message): boolean;
+  /**
+   * If the model is not known yet, lets a fit that was requested earlier begin: a fit node takes a few more turns of
+   * the event loop to read its message, and a predict waits only for a fit that has begun.
+   */
+  awaitFit(request: PredictRequest): Promise<void>;
+  /**
+   * Whether the message passes on without a prediction: its model does not exist yet, and the dialog allows it.
+   * @throws ServiceError `storage.failed` where nobody can know
+   */
+  passes(request: PredictRequest): boolean;
+  close(): Promise<void>;
+}
+
+/** The predictor of one predict node, created with the first message. */
+export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: UsedConfig): NodePredictor {
+  let made: Predictor | undefined;
+  let billed: Shown | undefined;
+
+  const read = settingsReader(red, node, PREDICT, def);
+
+  const make = (): Predictor =>
+    config.connection().predictor({
+      batchRows: read('batchRows'),
+      batchMs: read('batchMs'),
+      ordered: read('ordered'),
+      queueRows: read('queue'),
+      overflow: read('overflow'),
+      retryPredict: read('retryPredict'),
+      noModel: read('noModel') === 'wait' ? 'wait' : 'error',
+      maxCost: read('maxCost'),
+      onLoad: (load) => showLoad(StatusLine.of(node, red), load, billed),
+      onWarning: (warning) => node.warn(warning),
+      causeText: causeTextOf(red),
+    });
+
+  return {
+    async predict(request, hooks) {
+      try {
+        made ??= make();
+        const outcome = await made.predict(request, hooks);
+        billed = billedAs(outcome.metadata);
+        if (billed !== undefined) {
+          showLoad(StatusLine.of(node, red), made.load(), billed);
+        }
+        return outcome;
+      } catch (error) {
+        throw inWordsOfUser(red, node, def, error);
+      }
+    },
+    control(msg) {
+      if (raised(msg.reset)) {
+        made?.reset();
+        return true;
+      }
+      if (raised(msg.flush)) {
+        made?.flush();
+        return true;
+      }
+      return false;
+    },
+    async awaitFit({ model }) {
+      if (typeof model !== 'string' || config.connection().cards.has(model)) {
+        return;
+      }
+      await immediate();
+    },
+    passes({ model }) {
+      if (typeof model !== 'string' || read('noModel') !== 'pass') {
+        return false;
+      }
+      const { cards } = config.connection();
+      cards.assertUsable();
+      return !cards.has(model) && cards.byFittedId(model) === undefined && cards.fitEnd(model) === undefined;
+    },
+    async close() {
+      await made?.close();
+    },
+  };
+}
+
+function raised(flag: unknown): boolean {
+  return flag !== undefined && flag !== false && flag !== null;
+}
+
+/** What a metered service says that it billed: the version of the model, and whether that was in its cache. */
+function billedAs({
+  billing_model_version: version,
+  cache_outcome: cache,
+}: Record<string, unknown>): Shown | undefined {
+  if (version === undefined && cache === undefined) {
+    return undefined;
+  }
+  const values = { model: shortText(version), cache: shortText(cache) };
+  if (values.model !== '' && values.cache !== '') {
+    return { key: 'billed.both', values };
+  }
+  if (values.model !== '') {
+    return { key: 'billed.model', values };
+  }
+  return values.cache === '' ? undefined : { key: 'billed.cache', values };
+}
+
+function shortText(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 40) : '';
+}
+
+function showLoad(status: StatusLine, load: PredictLoad, billed: Shown | undefined): void {
+  const { inFlight, waiting, forModel = 0 } = load;
+  const progress: Progress = { phase: 'predicting', in_flight: inFlight, waiting };
+  if (forModel > 0 && inFlight === 0) {
+    status.show('waiting', 'load.forModel', { waiting: forModel }, progress);
+  } else if (waiting > 0) {
+    status.show('busy', 'load.waiting', { inFlight, waiting }, progress);
+  } else if (inFlight > 0) {
+    status.show('busy', 'load.inFlight', { inFlight }, progress);
+  } else {
+    status.rest(billed);
+  }
+}
+
+/** Puts the result into the message, and removes what requested it, so that it does not affect a later node. */
+export function answerPredict(msg: Message, table: TableReader, outcome: PredictOutcome): Message {
+  delete msg.test_set_upload_id;
+  delete msg.force_refit;
+  if (outcome.table !== undefined) {
+    table.write(msg, outcome.table);
+  }
+  msg.prediction = outcome.prediction;
+  msg.metadata = outcome.metadata;
+  msg.model_name = outcome.modelName;
+  if (outcome.predictedBy === undefined) {
+    delete msg.predicted_by;
+  } else {
+    msg.predicted_by = outcome.predictedBy;
+  }
+  if (outcome.cleaned === undefined) {
+    delete msg.cleaned;
+  } else {
+    msg.cleaned = outcome.cleaned;
+  }
+  delete msg.evaluation;
+  if (outcome.evaluation !== undefined) {
+    msg.evaluation = outcome.evaluation;
+  }
+  return msg;
+}
+
+/** A message without a prediction does not keep one of an earlier node either. */
+export function answerUnpredicted(msg: Message): Message {
+  delete msg.prediction;
+  delete msg.metadata;
+  delete msg.predicted_by;
+  delete msg.evaluation;
+  return msg;
+}
+
+/** Warns once per node if predictions replace a column that the model predicts from. */
+export function replacedColumnWarning(
+  red: Red,
+  node: FlowNode,
+  config: UsedConfig,
+): (request: PredictRequest, outcome: PredictOutcome) => void {
+  let warned = false;
+  let checked: ModelCard | undefined;
+  return (request, outcome) => {
+    if (warned || outcome.table === undefined) {
+      return;
+    }
+    const { cards } = config.connection();
+    const card =
+      typeof request.model === 'object'
+        ? request.model
+        : (cards.get(outcome.modelName) ?? cards.byFittedId(outcome.modelName));
+    // A stream of messages has one model, so its columns are checked once.
+    if (card === undefined || card === checked) {
+      return;
+    }
+    checked = card;
+    const column = attachedNames(request).find((name) => isFeature(card, name));
+    if (column !== undefined) {
+      warned = true;
+      node.warn(text(red, 'warning.replaced', { column, model: card.name }));
+    }
+  };
+}
+
+function attachedNames({ property = 'prediction', outputType, flat }: PredictRequest): string[] {
+  const isProbable = outputType === undefined || outputType === 'probas';
+  return [
+    property,
+    ...(isProbable ? [`${property}_probabilities`] : []),
+    ...(flat === true ? FLAT.map((name) => `${property}_${name}`) : []),
+  ];
+}
+
+function isFeature(card: ModelCard, name: string): boolean {
+  return name !== card.target && card.columns.some((column) => column.name === name);
+}
