@@ -8,8 +8,8 @@ import { hooks } from '../src/runtime/messages/progress';
 import { modelChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
 import {
-  type FitDef,
   answerFit,
+  type FitDef,
   fitRequest,
   isRollBack,
   modelReport,

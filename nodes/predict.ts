@@ -6,11 +6,11 @@ import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
 import {
-  type PredictDef,
   answerPredict,
   answerUnpredicted,
-  predictRequests,
+  type PredictDef,
   predictorOf,
+  predictRequests,
   replacedColumnWarning,
 } from '../src/runtime/requests/predict';
 

@@ -10,12 +10,12 @@ import { checkLimits } from './check-limits';
 import { closedError } from './closed-error';
 import { assertKeepsUploads, type Context } from './context/context';
 import { estimatedCost } from './estimated-cost';
-import { type ModelFile, exportModel, importModel, rollBack } from './manage-models';
+import { exportModel, importModel, type ModelFile, rollBack } from './manage-models';
 import type { ModelCards } from './models/model-cards';
 import { Predictor } from './predict/predictor';
 import type { Allowance, Service } from './services/service';
-import { releaseFormer, train } from './train/train';
 import { takeUpFit } from './train/run-fit';
+import { releaseFormer, train } from './train/train';
 import type {
   CheckLimitsRequest,
   CostRequest,

@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../util/event-loop';
 import { cloneJson, isObject, tryParseJson } from '../util/json';
 import { reasonOf } from '../util/reason';
 import { unzip } from '../util/unzip';
-import { type ZipEntry, zipBytes, zipOf } from '../util/zip';
+import { zipBytes, type ZipEntry, zipOf } from '../util/zip';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context/context';
 import { checkedCard, unknownModel } from './models/model-request';

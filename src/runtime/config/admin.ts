@@ -10,12 +10,12 @@ import type { Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
 import {
   type ConfigDef,
-  type StartEmbedded,
   dialect,
   endpointUrl,
   proxyOptions,
   serviceKind,
   serviceUrl,
+  type StartEmbedded,
   tlsOptions,
 } from './config-state';
 import type { TestResult } from './connection-test';

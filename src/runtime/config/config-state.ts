@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
+
 import type { ClientOptions } from '../../client/types';
 import type { Connection, ModelCards } from '../../scoring';
 import type { ServiceWish } from '../../scoring/services/open-service';
-import { type ServiceKind, serviceKey } from '../../scoring/services/service-key';
+import { serviceKey, type ServiceKind } from '../../scoring/services/service-key';
 import { CONFIG, type FlowProperties } from '../../settings';
 import type { Dialect } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';
@@ -9,7 +11,6 @@ import { fromEnvironment, settingsReader } from '../fields/settings-reader';
 import { modelCards, scoring } from '../lazy';
 import type { FlowNode, FlowNodeDef, Red } from '../node-red';
 import { modelsPath, serviceFolder, trainRowsFolder } from '../paths';
-import { existsSync } from 'node:fs';
 
 /** A host with a port, which the parser takes for a scheme, or with a dot or alone and a path behind it. */
 const BARE_HOST = /^([\w-]+(?:\.[\w-]+)+|\[[\da-f:]+\]|[\w-]+(?=:\d))(?::\d+)?(?:\/.*)?$/i;

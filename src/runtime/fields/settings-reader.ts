@@ -1,14 +1,14 @@
 import {
   type FlowProperties,
-  type Setting,
-  type Settings,
-  type ValueOf,
   isUnsaid,
   parseSetting,
   problemWith,
+  type Setting,
+  type Settings,
+  type ValueOf,
 } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
-import { type FlowNode, type Message, type Red, dialogWord } from '../node-red';
+import { dialogWord, type FlowNode, type Message, type Red } from '../node-red';
 
 const REFERENCE = /\$\{([^}]+)\}/g;
 const NOTHING_ELSE = /^\$\{([^}]+)\}$/;

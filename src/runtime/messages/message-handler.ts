@@ -1,3 +1,7 @@
+import { setMaxListeners } from 'node:events';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { types } from 'node:util';
+
 import { reasonOf } from '../../util/reason';
 import { Serial } from '../../util/serial';
 import { isThenable } from '../../util/thenable';
@@ -8,9 +12,6 @@ import { withoutSecrets } from '../secrets';
 import { reportDone, reportError, watchToldEnds, withSharedArrays } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { HandOver, InFlight } from './in-flight';
-import { setMaxListeners } from 'node:events';
-import { setImmediate as immediate } from 'node:timers/promises';
-import { types } from 'node:util';
 
 /** How far a message is searched: what throws is near its beginning, or a property that many rows have. */
 const MAX_LOOKS = 20_000;

@@ -1,11 +1,8 @@
 import type { CleaningChoices, ModelCard } from '../../scoring/types';
 import type { CLEANING } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
-import type { UsedConfig } from '../config/use-config';
 import type { ReadSetting } from '../fields/settings-reader';
-import { columnsSeen, offerColumns } from '../input/columns-seen';
-import type { FlowNode, Message, Red } from '../node-red';
-import { whenStarted } from '../status/status-line';
+import type { Message } from '../node-red';
 
 /** The model a node works with: a name or a card, or else the bare id of a fitted train set. */
 export interface NamedModel {
@@ -61,28 +58,4 @@ export function readCleaning(read: ReadSetting<typeof CLEANING>): Omit<CleaningC
     unreadable: read('unreadable'),
     timezone: read('timezone'),
   };
-}
-
-/** Once the flows have started: offers the dialog the columns of the newest train set with the node's target. */
-export function offerKeptUpload(
-  red: Red,
-  node: FlowNode,
-  def: { target?: unknown },
-  config: UsedConfig,
-): void {
-  whenStarted(red, node, () => {
-    const { target } = def;
-    if (typeof target !== 'string' || target === '' || columnsSeen(node.id).length > 0) {
-      return;
-    }
-    const card = config.cards()?.newestTrainSet(target);
-    offerColumns(node.id, card === undefined ? [] : [...card.columns.map(({ name }) => name), target]);
-  });
-}
-
-export function targetMissing(): ServiceError {
-  return new ServiceError(
-    'target.missing',
-    'No target is named: fill in the column to predict, or set msg.target.',
-  );
 }

@@ -15,7 +15,7 @@ import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import { FOLDS } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/use-config';
-import { type ReadSetting, readProperty, settingsReader } from '../fields/settings-reader';
+import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
 import { offerColumns } from '../input/columns-seen';
 import { isDecay } from '../input/decay';
 import type { TableCollector } from '../input/table-collector';
@@ -23,7 +23,8 @@ import { onModelChanged } from '../model-changed';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
 import { fittedStatus, versionStatus } from '../status/fit-status';
 import { StatusLine, whenStarted } from '../status/status-line';
-import { readCleaning, targetMissing } from './common';
+import { readCleaning } from './common';
+import { targetMissing } from './target';
 
 /** `msg.model_report`: what a dashboard draws a model from. */
 export interface ModelReport {

@@ -1,4 +1,6 @@
-import type { Hooks, ModelCard, PredictLoad, PredictOutcome, Predictor } from '../../scoring';
+import { setImmediate as immediate } from 'node:timers/promises';
+
+import type { Hooks, ModelCard, PredictLoad, Predictor, PredictOutcome } from '../../scoring';
 import { ModelMismatch } from '../../scoring/models/model-mismatch';
 import type { CauseText, PredictRequest, UploadCard } from '../../scoring/types';
 import { type FlowProperties, PREDICT } from '../../settings';
@@ -6,22 +8,21 @@ import { flag, freeText, numberIn } from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/use-config';
-import { type ReadSetting, readProperty, settingsReader, settingsReaders } from '../fields/settings-reader';
+import { readProperty, type ReadSetting, settingsReader, settingsReaders } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import { scoring } from '../lazy';
 import {
+  dialogWord,
   type FlowNode,
   type FlowNodeDef,
   type Message,
+  number,
   type Red,
   SHARED_CATALOGUE,
-  dialogWord,
-  number,
   text,
 } from '../node-red';
 import { type Progress, type Shown, StatusLine } from '../status/status-line';
 import { namedModel, requiredModel } from './common';
-import { setImmediate as immediate } from 'node:timers/promises';
 
 const FLAT = ['mid', 'low', 'high', 'probability', 'time'];
 

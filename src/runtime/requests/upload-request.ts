@@ -3,7 +3,8 @@ import { type FlowProperties, UPLOAD } from '../../settings';
 import { settingsReader } from '../fields/settings-reader';
 import type { TableCollector } from '../input/table-collector';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { readCleaning, requiredModel, targetMissing } from './common';
+import { readCleaning, requiredModel } from './common';
+import { targetMissing } from './target';
 
 /** The upload node as it stands in a flow file. */
 export type UploadDef = FlowNodeDef & FlowProperties<typeof UPLOAD>;

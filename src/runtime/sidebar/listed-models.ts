@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
 import {
+  importanceBySensor,
   type ModelCards,
   type ModelFile,
   type ReferenceCell,
   type Usual,
-  importanceBySensor,
 } from '../../scoring';
 import { MAX_MODEL_FILE_BYTES } from '../../scoring/manage-models';
 import type { ServiceKind } from '../../scoring/services/service-key';
@@ -20,9 +24,6 @@ import type { Red } from '../node-red';
 import { modelsPath } from '../paths';
 import { causeTextOf } from '../requests/predict';
 import { shownWatch } from '../watch/shown-watch';
-import { existsSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 
 /** Columns of the form, and train rows that it can be filled from. */
 const FIELDS = 60;

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+
 import type { Connection, ErrorCosts, ModelCard, ModelCards, ThresholdWish } from '../../scoring';
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
@@ -6,7 +8,6 @@ import { configNode, defaultService } from '../config/use-config';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
 import { type ServiceOfModels } from './listed-models';
-import { createRequire } from 'node:module';
 
 /** Loaded with the first request: Node-RED loads every node of the package at startup, and that must stay fast. */
 const load = createRequire(__filename);

@@ -1,5 +1,6 @@
-import { type FlowNode, type Red, number, text } from '../node-red';
 import type { NodeStatus } from 'node-red';
+
+import { type FlowNode, number, type Red, text } from '../node-red';
 
 /** The shortest time between two statuses of one node, in milliseconds: the editor redraws at each. */
 const INTERVAL_MS = 250;

@@ -4,15 +4,29 @@ import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/limits';
 import { columnTime } from '../evaluation/blocks';
 import type { SeenRows } from '../reference/types';
-import { type Fitting, fitAlone, fittingOf } from '../train/fit-set';
+import { fitAlone, type Fitting, fittingOf } from '../train/fit-set';
 import { type Holdout, holdoutOf } from '../train/holdout';
 import { KEPT, type RowFacts } from '../train/holdout-plan';
 import { digestRows, seedOf } from '../train/row-plan';
 import { askRows, chancesOf, quantilesIn } from '../train/score-holdout';
-import { type TrainSet, type TrainTable, encodeTrainTable } from '../train/train-set';
+import { encodeTrainTable, type TrainSet, type TrainTable } from '../train/train-set';
 import type { Challenger, FittedModel, Hooks, ModelCard } from '../types';
-import { type Answers, ROWS_UNKNOWN, type RowsInTime, compared, decayedUncompared, decide, gone, laterRows, muchGrown, notePutOff, otherColumns, otherTarget, tooFew } from './decision';
-import { type KnownRows, SEEN, UNSEEN, chooseTestRows, keepDigests, usualRows, whichSeen } from './test-rows';
+import {
+  type Answers,
+  compared,
+  decayedUncompared,
+  decide,
+  gone,
+  laterRows,
+  muchGrown,
+  notePutOff,
+  otherColumns,
+  otherTarget,
+  ROWS_UNKNOWN,
+  type RowsInTime,
+  tooFew,
+} from './decision';
+import { chooseTestRows, keepDigests, type KnownRows, SEEN, UNSEEN, usualRows, whichSeen } from './test-rows';
 
 /** If the two cannot be compared, a new model takes over when it has this many times the champion's rows. */
 const GROWN = 1.5;

@@ -1,10 +1,10 @@
 import { LEVELS } from '../../metrics/regression';
 import type { Context } from '../context/context';
-import { BLOCKS, blockError } from '../evaluation/blocks';
+import { blockError, BLOCKS } from '../evaluation/blocks';
 import type { Reference, SeenRows } from '../reference/types';
 import { UNREAD } from '../train/report';
 import type { Challenger, ChallengerScores, ModelCard } from '../types';
-import { UNSEEN, keepDigests, whichSeen } from './test-rows';
+import { keepDigests, UNSEEN, whichSeen } from './test-rows';
 
 /** A lower probability counts as this one, so that a single row on which a model was confident and wrong does not decide. */
 const MIN_PROBABILITY = 0.001;

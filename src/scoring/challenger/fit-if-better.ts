@@ -1,12 +1,20 @@
-import { FIRST, LATE, ROWS_UNKNOWN, UNCHANGED, gone } from './decision';
 import type { Context } from '../context/context';
 import type { FitUnderWay } from '../models/shared-cards';
-import { type Fitting, fitSet, fittingOf } from '../train/fit-set';
+import { fitSet, type Fitting, fittingOf } from '../train/fit-set';
 import { chooseHoldout } from '../train/row-plan';
 import { isTaskFound, keepFitted, keepKnown, setRequestOf, train } from '../train/train';
 import { encodeTrainTable, readTrainTable } from '../train/train-set';
-import type { Challenger, Hooks, ModelCard, TrainRequest, TrainResult, VersionComparison, VersionReason } from '../types';
+import type {
+  Challenger,
+  Hooks,
+  ModelCard,
+  TrainRequest,
+  TrainResult,
+  VersionComparison,
+  VersionReason,
+} from '../types';
 import { compare, seenRowsOf } from './compare';
+import { FIRST, gone, LATE, ROWS_UNKNOWN, UNCHANGED } from './decision';
 
 /**
  * Fits a model that takes over from the one in charge, the champion, only if it proves better: the challenger is fitted

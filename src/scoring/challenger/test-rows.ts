@@ -3,13 +3,13 @@ import { Yielder } from '../../util/event-loop';
 import { orderBy, sortedCopy } from '../../util/sort';
 import type { Reference, SeenRows } from '../reference/types';
 import {
+  chooseHeld,
   HELD,
+  isUsable,
   KEPT,
   LEFT_OUT,
   MAX_HELD_ROWS,
   type RowFacts,
-  chooseHeld,
-  isUsable,
 } from '../train/holdout-plan';
 
 /** A value is unusual if it lies outside the known range by more than this many times that range. */

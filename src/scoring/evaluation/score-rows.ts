@@ -1,5 +1,5 @@
 import { comparableLabel } from '../../metrics/answer-costs';
-import { type ModelCurves, classCurves, numberCurves } from '../../metrics/curves';
+import { classCurves, type ModelCurves, numberCurves } from '../../metrics/curves';
 import { LEVELS, quantileOf, regressionScores } from '../../metrics/regression';
 import { rocAuc } from '../../metrics/roc-auc';
 import type { Scores } from '../../metrics/scores';

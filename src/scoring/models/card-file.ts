@@ -1,12 +1,13 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
 import { makeFolder, syncFolder } from '../../util/atomic-file';
 import { isObject } from '../../util/json';
-import { NewerFile, isNewer } from '../../util/own-files';
+import { isNewer, NewerFile } from '../../util/own-files';
 import { reasonOf } from '../../util/reason';
 import type { FittedModel, ThresholdRule, UploadCard } from '../types';
 import { type FormerModel, type KeptVersion, VersionedModel } from './versioned-model';
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 
 /** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
 const PIECE = 64 * 1024;

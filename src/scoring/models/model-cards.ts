@@ -3,14 +3,14 @@ import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Reference } from '../reference/types';
 import type { ErrorCosts, FittedModel, ModelCard, ThresholdWish, UploadCard } from '../types';
-import { type PendingFit, addFormer, superfluous } from './card-file';
+import { addFormer, type PendingFit, superfluous } from './card-file';
 import { dropOldest } from './named-models';
 import {
-  type FitUnderWay,
-  type SharedCards,
   cardsInMemory,
   cardsOfFile,
   dropReferences,
+  type FitUnderWay,
+  type SharedCards,
 } from './shared-cards';
 import type { FormerModel, NewVersion, VersionedModel } from './versioned-model';
 

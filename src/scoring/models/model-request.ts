@@ -1,12 +1,12 @@
-import { COLUMN_TYPES, type Column, type ColumnType, type Label, knownZone } from '../../table';
+import { type Column, COLUMN_TYPES, type ColumnType, knownZone, type Label } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import {
   DEFAULT_OUTPUT_TYPE,
   DEFAULT_QUANTILES,
   OUTPUT_TYPES,
   type OutputType,
-  type Task,
   takesQuantiles,
+  type Task,
 } from '../../wire/types';
 import type { CleaningChoices, ModelCard, PredictRequest } from '../types';
 import { changeFrom } from './change-from';

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { ThresholdCurve } from '../../metrics/threshold-curve';
 import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { ErrorCosts, FittedModel, ModelCard, ThresholdWish } from '../types';
 import { keptThreshold, readCosts, soughtCurve, thresholdBy, withCosts } from './threshold';
-import { type KeptVersion, type NewVersion, VersionedModel, earlierVersion } from './versioned-model';
-import { isDeepStrictEqual } from 'node:util';
+import { earlierVersion, type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
 
 const MAX_MODELS = 2000;
 /** A dead model is asked for again after this, since a 404 may have come from something on the way. */

@@ -1,9 +1,10 @@
 import path from 'node:path';
+
 import { BoundedMap } from '../../util/bounded-map';
 import { Serial } from '../../util/serial';
 import { ReferenceFiles } from '../reference/reference-files';
 import type { FittedModel, ModelCard } from '../types';
-import { CardFile, type ServiceSection, addFormer, meantIds, newSection, unmeant } from './card-file';
+import { addFormer, CardFile, meantIds, newSection, type ServiceSection, unmeant } from './card-file';
 import { NamedModels } from './named-models';
 import type { KeptVersion, NewVersion } from './versioned-model';
 

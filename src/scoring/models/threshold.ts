@@ -1,8 +1,8 @@
 import {
   type AnswerCosts,
-  type ErrorCosts,
   cheapestThreshold,
   comparableLabel,
+  type ErrorCosts,
   fourCosts,
   isErrorCosts,
 } from '../../metrics/answer-costs';

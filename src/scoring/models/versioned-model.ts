@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { ServiceError } from '../../wire/service-error';
 import type { FittedModel, ModelCard, ModelVersion, VersionReason } from '../types';
-import { isDeepStrictEqual } from 'node:util';
 
 /** Models that are kept under a name. */
 export const KEPT_VERSIONS = 5;

@@ -13,10 +13,10 @@ import type { Prediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
-import { Steps, daysOf, groupBlocks, isoOf, rowBlocks, standardErrors } from '../evaluation/blocks';
+import { daysOf, groupBlocks, isoOf, rowBlocks, standardErrors, Steps } from '../evaluation/blocks';
 import {
-  type RowAnswers,
   codesOfLabels,
+  type RowAnswers,
   scoreRows,
   scoresOfRows,
   usualNumbers,

@@ -4,11 +4,11 @@ import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { QueuedMessage } from '../batching/queue';
 import { assertKeepsUploads, type Context } from '../context/context';
 import {
-  type ModelReference,
-  type ResolvedModel,
   assertPlain,
+  type ModelReference,
   modelReference,
   orderKey,
+  type ResolvedModel,
 } from '../models/model-request';
 import type { Hooks, ModelCard, PredictOutcome, PredictRequest } from '../types';
 import { HeldTable, type MessageTable, readWhole, SmallRows, smallRows, UnreadTable } from './message-table';

@@ -9,8 +9,8 @@ import {
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
-import { codesOfLabels } from '../evaluation/score-rows';
 import { followsTime, isTimeName, Steps } from '../evaluation/blocks';
+import { codesOfLabels } from '../evaluation/score-rows';
 import type { ResolvedModel } from '../models/model-request';
 import type { PredictRequest } from '../types';
 

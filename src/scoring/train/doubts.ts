@@ -4,9 +4,9 @@ import {
   type ColumnSample,
   type Label,
   type NumberSample,
+  show,
   type TableProfile,
   type TableSample,
-  show,
 } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { Cleaned, ModelScores, Task } from '../types';

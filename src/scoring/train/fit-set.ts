@@ -5,9 +5,8 @@ import type { Context } from '../context/context';
 import { readCurves, readLosses } from '../reference/read-reference';
 import type { Reference, SeenRows } from '../reference/types';
 import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
-import { announceCost, scoreHoldout } from './score-holdout';
+import { scoreDoubts } from './doubts';
 import {
-  UNREAD,
   checkThresholdChoices,
   inDays,
   keepReference,
@@ -15,28 +14,29 @@ import {
   readReport,
   referenceOfSet,
   tellsNeighboursAlike,
+  UNREAD,
   withThresholds,
 } from './report';
-import {
-  HELD_OUT_IN_BLOCKS,
-  NEIGHBOURS_ALIKE,
-  leakDoubts,
-  littleEvidence,
-  scoreWarnings,
-  scoresOfLevel,
-} from './score-warnings';
+import { foldsOf, type Lineage, lineageOf } from './row-plan';
 import {
   type FitSteps,
   fitUnderWay,
   isHostedThinking,
   sendAndFit,
-  thinkingFoldWarnings,
   thinkingFoldsOf,
+  thinkingFoldWarnings,
   thinkingWarnings,
 } from './run-fit';
-import { scoreDoubts } from './doubts';
-import { type TrainSet, fingerprintOf } from './train-set';
-import { foldsOf, type Lineage, lineageOf } from './row-plan';
+import { announceCost, scoreHoldout } from './score-holdout';
+import {
+  HELD_OUT_IN_BLOCKS,
+  leakDoubts,
+  littleEvidence,
+  NEIGHBOURS_ALIKE,
+  scoresOfLevel,
+  scoreWarnings,
+} from './score-warnings';
+import { fingerprintOf, type TrainSet } from './train-set';
 
 /** A train set that is to be fitted. */
 export interface Fitting {

@@ -2,17 +2,17 @@ import {
   type Column,
   type ColumnData,
   type Label,
-  type TableProfile,
-  type TableSource,
   labelAt,
   numberAt,
   readBatches,
+  type TableProfile,
+  type TableSource,
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { seededRandom } from '../../util/random';
 import { sortedCopy } from '../../util/sort';
 import type { Task } from '../../wire/types';
-import { Steps, columnInstant, daysOf, followsTime, isoTime, timeCandidates } from '../evaluation/blocks';
+import { columnInstant, daysOf, followsTime, isoTime, Steps, timeCandidates } from '../evaluation/blocks';
 import type { KeyTime } from '../reference/types';
 
 export interface RowQuestions {

@@ -1,17 +1,17 @@
 import {
+  batchBytes,
   type Column,
   type ColumnBatch,
+  encodeTrainBatches,
   type FileFormat,
   type Label,
-  type SampleChoice,
-  type TableSource,
-  type TrainSetFiles,
-  batchBytes,
-  encodeTrainBatches,
   numberAt,
   pickRows,
   readBatches,
+  type SampleChoice,
   sliceBatch,
+  type TableSource,
+  type TrainSetFiles,
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { HELD, KEPT, type RowFacts } from './holdout-plan';

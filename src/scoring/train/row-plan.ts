@@ -4,25 +4,25 @@ import {
   type Column,
   type ColumnData,
   type ColumnType,
-  type TableProfile,
-  type TableSource,
   isMissing,
   readBatches,
+  type TableProfile,
+  type TableSource,
 } from '../../table';
 import { Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
 import type { KeyTime } from '../reference/types';
 import type { FittedModel, Hooks, SetInput, TableChoices, Task } from '../types';
 import { autoTask } from './doubts';
-import { type RowPlan, holdoutOf } from './holdout';
+import { holdoutOf, type RowPlan } from './holdout';
 import {
+  hasRowQuestions,
   KEPT,
   LEFT_OUT,
-  type RowFacts,
-  type RowQuestions,
-  hasRowQuestions,
   planRows,
   readRowFacts,
+  type RowFacts,
+  type RowQuestions,
 } from './holdout-plan';
 
 /** Parts of consecutive rows that a fold consists of: enough to mix the seasons, few enough to be long. */

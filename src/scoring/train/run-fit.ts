@@ -9,7 +9,7 @@ import type { Service } from '../services/service';
 import type { Hooks, Task, TrainRequest, UploadCard } from '../types';
 import { keepReference, readReport, withThresholds } from './report';
 import type { Lineage } from './row-plan';
-import { type TrainSet, sendTrainSet } from './train-set';
+import { sendTrainSet, type TrainSet } from './train-set';
 
 /** What hosted services are known to ask of a thinking fit. */
 const MIN_ROWS = 500;

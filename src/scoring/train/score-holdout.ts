@@ -1,6 +1,6 @@
 import type { ModelCurves } from '../../metrics/curves';
-import { type LossRange, logLossRange, rmseRange } from '../../metrics/loss-range';
-import { type ScoredRows, areNeighboursAlike } from '../../metrics/neighbours';
+import { logLossRange, type LossRange, rmseRange } from '../../metrics/loss-range';
+import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import { LEVELS, regressionScores } from '../../metrics/regression';
 import type { Scores } from '../../metrics/scores';
 import { findThresholds } from '../../metrics/thresholds';
@@ -9,10 +9,10 @@ import type { Label, OutputType } from '../../wire/types';
 import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/limits';
 import {
-  MIN_PROBABILITY,
-  type RowAnswers,
   codesOfLabels,
+  MIN_PROBABILITY,
   numberBaseline,
+  type RowAnswers,
   scoreRows,
   usualNumbers,
 } from '../evaluation/score-rows';

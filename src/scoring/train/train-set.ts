@@ -1,16 +1,18 @@
+import { createHash } from 'node:crypto';
+
 import {
   type Column,
-  type Label,
-  type TableFile,
-  type TableProfile,
-  type TableSample,
-  type TableSource,
   encodeTrainSet,
+  type Label,
   localZone,
   openTable,
   openTableFile,
   profileTable,
   sha256,
+  type TableFile,
+  type TableProfile,
+  type TableSample,
+  type TableSource,
   warmEncoder,
 } from '../../table';
 import { ServiceError } from '../../wire/service-error';
@@ -21,33 +23,32 @@ import { sampleChoice } from '../reference/make-reference';
 import type { KeyTime } from '../reference/types';
 import type { Cleaned, Hooks, SetInput, TableChoices, Task, TrainRequest, UploadCard } from '../types';
 import {
-  type Suspects,
   autoTask,
   checkTarget,
   cleanedWarnings,
+  type Suspects,
   suspectsOf,
   targetDoubts,
   targetWarnings,
 } from './doubts';
-import { type Holdout, encodePlanned } from './holdout';
-import { KEPT, type RowFacts, featureColumns } from './holdout-plan';
+import { encodePlanned, type Holdout } from './holdout';
+import { featureColumns, KEPT, type RowFacts } from './holdout-plan';
 import {
-  type CheckedRequest,
-  type Copies,
-  type Lineage,
-  type TrainSetRequest,
   assertColumns,
+  type CheckedRequest,
   chooseHoldout,
+  type Copies,
   daysOfRows,
   factsOf,
   findCopies,
   foldsOf,
+  type Lineage,
   lineageOf,
   planTrainSet,
   relativeTask,
+  type TrainSetRequest,
 } from './row-plan';
 import { type NowScores, nowScores } from './score-holdout';
-import { createHash } from 'node:crypto';
 
 /** Equal for the same train set fitted with the same options, whichever upload id it has. */
 export function fingerprintOf(

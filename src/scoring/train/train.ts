@@ -1,14 +1,14 @@
 import { cloneJson } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import { type Context, assertKeepsUploads } from '../context/context';
+import { assertKeepsUploads, type Context } from '../context/context';
 import { assertPlain } from '../models/model-request';
 import type { FitUnderWay, PutModel } from '../models/shared-cards';
 import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
-import { type Fitted, type Fitting, fitSet, fittingOf, referenceOfFitting } from './fit-set';
+import { fitSet, type Fitted, type Fitting, fittingOf, referenceOfFitting } from './fit-set';
 import { keepReference, withThresholds } from './report';
 import type { TrainSetRequest } from './row-plan';
 import { isHostedThinking } from './run-fit';
-import { type TrainSet, readTrainSet } from './train-set';
+import { readTrainSet, type TrainSet } from './train-set';
 
 const DELETE_MS = 30_000;
 
