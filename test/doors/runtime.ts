@@ -24,12 +24,12 @@ export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed'
 export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
 export { OwnedPath } from '../../dist/src/runtime/owned-path';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
-export { offerKeptUpload } from '../../dist/src/runtime/requests/common';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
 export { usedTokens } from '../../dist/src/runtime/requests/limits-request';
 export { causeTextOf } from '../../dist/src/runtime/requests/predict';
 export { inWordsOfUser } from '../../dist/src/runtime/requests/predict';
 export { type PredictDef, predictRequests } from '../../dist/src/runtime/requests/predict';
+export { offerKeptUpload } from '../../dist/src/runtime/requests/target';
 export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
 export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
 export { modelRoutes } from '../../dist/src/runtime/sidebar/routes';
