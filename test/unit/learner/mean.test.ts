@@ -60,4 +60,23 @@ describe('learner: the mean of a number', () => {
     assert.equal(alone.bases[0], bases[0]);
     assert.deepEqual(alone.effects, effects.slice(0, groups.length));
   });
+
+  it('stays where the ensemble is beyond the train set, however wide the band: nothing says to which side it is off', () => {
+    const [a, b, tiny] = [normals(120, 4), normals(120, 5), normals(120, 6)];
+    const line = a.map((x, row) => 3 * x - 2 * b[row]! + 1e-5 * Math.exp(tiny[row]!));
+    const nearlyExact = trainModel(regress([numbers('a', a), numbers('b', b)], line, { n_estimators: 4 }));
+    const beyond = [numbers('a', [4, 6, -5]), numbers('b', [0, 1, -6])];
+    const answered = predict(nearlyExact, beyond, 3) as RegressionResult;
+    const ensemble = predict(
+      { ...nearlyExact, meanOfDistribution: undefined },
+      beyond,
+      3,
+    ) as RegressionResult;
+    const [low, high] = answered.quantiles([0.1, 0.9]);
+    answered.mean().forEach((mean, row) => {
+      const off = Math.abs(mean - ensemble.mean()[row]!);
+      assert.ok(off < 1e-4, `${off} beside the ensemble`);
+      assert.ok(high![row]! - low![row]! > 0.1, `a band of ${high![row]! - low![row]!}`);
+    });
+  });
 });

@@ -7,8 +7,12 @@ import type { Model } from '../model';
 import { widenings } from './widening';
 
 /**
- * Visits the distribution of the residuals around each row: the weight of each atom, an array that is used again for the
- * next row, and the factor by which the atoms are wider than usual.
+ * Visits the distribution around each row: its atoms, relative to the ensemble's mean on the scale of the scores, and
+ * their weights. Both arrays are used again for the next row.
+ *
+ * Where a row is beyond the train set, its residuals are widened about their mean: how far off a model may be there is
+ * not known, and nothing says that it is off to one side. A model that answers the ensemble's mean has them widened about
+ * that.
  *
  * @param scaled the ensemble's mean of each row, on the scale of the scores
  */
@@ -16,15 +20,36 @@ export function eachDistribution(
   model: Model,
   table: EncodedTable,
   scaled: Float64Array,
-  visit: (weights: Float64Array, width: number, row: number) => void,
+  visit: (atoms: Float64Array, weights: Float64Array, row: number) => void,
 ): void {
   const { residuals, columns } = residualsAround(model, table, scaled);
-  const weights = new Float64Array(residuals.atoms.length);
+  const { atoms } = residuals;
+  const weights = new Float64Array(atoms.length);
+  const widened = new Float64Array(atoms.length);
   const widths = widenings(model, table, scaled.length);
   for (let row = 0; row < scaled.length; row++) {
     atomWeights(residuals, residuals.mix, columns, row, weights);
-    visit(weights, widths[row], row);
+    const width = widths[row];
+    if (width === 1) {
+      visit(atoms, weights, row);
+      continue;
+    }
+    const center = model.meanOfDistribution === true ? meanOf(atoms, weights) : 0;
+    for (let i = 0; i < atoms.length; i++) {
+      widened[i] = center + width * (atoms[i] - center);
+    }
+    visit(widened, weights, row);
   }
+}
+
+function meanOf(atoms: Float64Array, weights: Float64Array): number {
+  let sum = 0;
+  let total = 0;
+  for (let i = 0; i < atoms.length; i++) {
+    sum += weights[i] * atoms[i];
+    total += weights[i];
+  }
+  return sum / total;
 }
 
 /** The residuals, and the columns that their trees split at: those of the table, and the prediction. */
@@ -52,17 +77,15 @@ export function meanShifts(model: Model, table: EncodedTable, scaled: Float64Arr
   const { growth, scale } = model;
   if (growth === undefined) {
     const { residuals, columns } = residualsAround(model, table, scaled);
-    const widths = widenings(model, table, scaled.length);
-    return meanResiduals(residuals, columns, scaled.length).map((mean, row) => widths[row] * mean);
+    return meanResiduals(residuals, columns, scaled.length);
   }
-  const { atoms } = model.residuals!;
   const shifts = new Float64Array(scaled.length);
-  eachDistribution(model, table, scaled, (weights, width, row) => {
+  eachDistribution(model, table, scaled, (atoms, weights, row) => {
     let sum = 0;
     let total = 0;
     for (let i = 0; i < atoms.length; i++) {
       total += weights[i];
-      sum += weights[i] * exp(scale * width * atoms[i]);
+      sum += weights[i] * exp(scale * atoms[i]);
     }
     shifts[row] = log(sum / total) / scale;
   });

@@ -168,9 +168,9 @@ function regressionResult(
   };
   /** Visits each row's distribution, in units of the target. */
   const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
-    eachDistribution(model, table, scaled, (weights, width, row) => {
+    eachDistribution(model, table, scaled, (around, weights, row) => {
       for (let i = 0; i < atoms.length; i++) {
-        atoms[i] = inUnits(scaled[row] + width * residuals.atoms[i], row);
+        atoms[i] = inUnits(scaled[row] + around[i], row);
       }
       visit({ atoms, weights }, row);
     });
