@@ -16,6 +16,7 @@ import {
   rollBackRequest,
   showKeptFit,
 } from '../src/runtime/requests/fit';
+import { modelSender } from '../src/runtime/requests/send-model';
 import { showFitted, showStays, showVersion } from '../src/runtime/status/fit-status';
 
 /** tabular-fit: a train set in, a model out. */
@@ -24,7 +25,8 @@ module.exports = function (RED: NodeAPI): void {
     RED.nodes.createNode(this, def);
     const config = useConfig(RED, this, def.config);
     const tables = tableCollector(RED, this, def);
-    const shows = showKeptFit(RED, this, def, config);
+    const models = modelSender(RED, this, def, config);
+    const shows = showKeptFit(RED, this, def, config, (card) => models.sendChanged(card));
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
       read: (msg) => rollBackRequest(RED, this, def, msg) ?? fitRequest(RED, this, def, tables, msg),
@@ -38,6 +40,7 @@ module.exports = function (RED: NodeAPI): void {
           showVersion(work.status, card);
           shows(card);
           modelChanged(RED, card.name);
+          await models.addTo(msg, connection, card);
           return answerFit(msg, { card });
         }
         const result = await connection.train(request, hooks(this, work));
@@ -53,6 +56,7 @@ module.exports = function (RED: NodeAPI): void {
         }
         shows(result.card);
         modelChanged(RED, result.card.name);
+        await models.addTo(msg, connection, result.card);
         return answerFit(msg, result);
       },
       settled: (msg) => tables.release(msg),

@@ -13,6 +13,7 @@ import {
   predictRequests,
   replacedColumnWarning,
 } from '../src/runtime/requests/predict';
+import { isTake, takeIn, takeRequest } from '../src/runtime/requests/take-model';
 
 /** tabular-predict: rows in, the same rows with their predictions out. */
 module.exports = function (RED: NodeAPI): void {
@@ -29,12 +30,20 @@ module.exports = function (RED: NodeAPI): void {
         if (predictor.control(msg)) {
           return undefined;
         }
+        const take = takeRequest(def, msg);
+        if (take !== undefined) {
+          return take;
+        }
         const request = await requestOf(msg);
         await predictor.awaitFit(request);
         return request;
       },
       run: async (request, msg, work) => {
         if (request === undefined) {
+          return undefined;
+        }
+        if (isTake(request)) {
+          await takeIn(RED, config.connection(), request, work.status, hooks(this, work));
           return undefined;
         }
         if (predictor.passes(request)) {

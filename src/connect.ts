@@ -22,6 +22,7 @@ import {
   type TableInput,
   type ThresholdWish,
   type TrainRequest,
+  wholeFile,
 } from './scoring';
 import { type ServiceHandle, startService } from './service';
 import { writeFileAtomic } from './util/atomic-file';
@@ -147,13 +148,9 @@ export class Tabular {
    * @throws ServiceError `model.unknown`, `config.invalid`, `storage.failed`
    */
   async exportModel(model: string, file: string): Promise<void> {
-    const { pieces } = await this.connection.exportModel(model);
-    const whole: Uint8Array[] = [];
-    for await (const piece of pieces) {
-      whole.push(piece);
-    }
+    const bytes = await wholeFile(await this.connection.exportModel(model));
     try {
-      await writeFileAtomic(file, Buffer.concat(whole), true);
+      await writeFileAtomic(file, bytes, true);
     } catch (error) {
       throw new ServiceError('storage.failed', `${file} cannot be written: ${reasonOf(error)}.`);
     }
@@ -173,6 +170,24 @@ export class Tabular {
         : new ServiceError('file.unreadable', `${file} cannot be read: ${reasonOf(error)}.`);
     }
     return this.connection.importModel(bytes, name);
+  }
+
+  /**
+   * The model in charge of a name, for other computers: what `exportModel` writes, with the number of its publication.
+   * Nothing has changed since the last one: the same number.
+   * @throws ServiceError `model.unknown`, `config.invalid`
+   */
+  async publishModel(model: string): Promise<Buffer> {
+    return wholeFile(await this.connection.publishModel(model));
+  }
+
+  /**
+   * Takes what `publishModel` answered elsewhere in, as the newest version of its name, unless the last of the same
+   * publisher was as new. Answers with the card in charge.
+   * @throws ServiceError `file.unreadable`, `limit.exceeded`, `config.invalid`; the model in charge stays then
+   */
+  async takeModel(bytes: Buffer): Promise<ModelCard> {
+    return (await this.connection.takeModel(bytes)).card;
   }
 
   /** Ends what is under way with `closed`, and an embedded service that this started. */

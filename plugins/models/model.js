@@ -228,6 +228,9 @@
                   ' · ',
                   models.reason(one.why),
                   one.version === before ? ` · ${text('versions.previous')}` : '',
+                  one.published
+                    ? ` · ${text('versions.published', { number: number(one.published.number) })}`
+                    : '',
                   one.doubted ? ` · ${text('versions.doubted')}` : '',
                 ),
                 el('small', { 'data-live-version': one.version }),

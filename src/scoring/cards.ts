@@ -93,9 +93,21 @@ export interface ModelThreshold {
 /**
  * Why a version came to be. `first`: the first under its name; `refit`: another fit; `better`: it won over the one before;
  * `decayed`: it took over because the one before had decayed; `late`: its fit ended after a newer one, or after a roll
- * back, so that it never was in charge; `imported`: it came from a file.
+ * back, so that it never was in charge; `imported`: it came from a file; `taken`: it came with a message, from where it was
+ * published.
  */
-export type VersionReason = 'first' | 'refit' | 'better' | 'decayed' | 'late' | 'imported';
+export type VersionReason = 'first' | 'refit' | 'better' | 'decayed' | 'late' | 'imported' | 'taken';
+
+/**
+ * A model as it is handed to other computers: who published it, and the how-manieth model that was. A model with a higher
+ * number of the same publisher is newer, whatever the clocks say.
+ */
+export interface Publication {
+  /** The user folder that published it: a random id. */
+  by: string;
+  /** From 1. */
+  number: number;
+}
 
 /** One of the models that are kept under a name: `msg.model.versions`. */
 export interface ModelVersion {
@@ -109,6 +121,8 @@ export interface ModelVersion {
   /** There were doubts about it when it was fitted. */
   doubted?: true;
   why: VersionReason;
+  /** The last time that it was published, here or where it came from. */
+  published?: Publication;
   compared?: VersionComparison;
 }
 
@@ -124,6 +138,8 @@ export interface VersionComparison extends Pick<ChallengerScores, 'loss' | 'rows
 export interface ModelCard extends FittedModel {
   /** Which of the models of its name it is: `name@3` means version 3. */
   version: number;
+  /** The last time that it was published, here or where it came from; left out where it never was. */
+  published?: Publication;
   /** The models that are kept under its name, the newest first, this one among them; five at most. */
   versions: ModelVersion[];
 }

@@ -10,7 +10,15 @@ import { checkLimits } from './check-limits';
 import { closedError } from './closed-error';
 import { assertKeepsUploads, type Context } from './context/context';
 import { estimatedCost } from './estimated-cost';
-import { exportModel, importModel, type ModelFile, rollBack } from './manage-models';
+import {
+  exportModel,
+  importModel,
+  type ModelFile,
+  publishModel,
+  rollBack,
+  takeModel,
+  type TakenModel,
+} from './manage-models';
 import type { ModelCards } from './models/model-cards';
 import { Predictor } from './predict/predictor';
 import type { Allowance, Service } from './services/service';
@@ -182,6 +190,18 @@ export class Connection {
         this.releaseFormer();
         throw error;
       });
+  }
+
+  /** The model in charge of a name as a file for other computers: see `publishModel` of management. */
+  publishModel(name: string, hooks: Hooks = {}): Promise<ModelFile> {
+    return this.workOnCards(hooks, (linked) => publishModel(this.context, name, linked));
+  }
+
+  /** Takes a published model in, as the newest version of its name: see `takeModel` of management. */
+  takeModel(file: Buffer, hooks: Hooks = {}): Promise<TakenModel> {
+    return this.cards
+      .move(() => this.workOnCards(hooks, (linked) => takeModel(this.context, file, linked)))
+      .finally(() => this.releaseFormer());
   }
 
   /** What a fit has replaced may go, after its result: nobody waits for that. */

@@ -3,7 +3,7 @@ export { checkAsking, checkSettings, checkTraining } from './check-request';
 export { Connection, type ConnectionOptions } from './connection';
 export { importanceBySensor } from './explain/causes';
 export { causeText, causeTextIn } from './explain/causes';
-export { MAX_MODEL_FILE_BYTES, type ModelFile } from './manage-models';
+export { MAX_MODEL_FILE_BYTES, type ModelFile, wholeFile } from './manage-models';
 export { ModelCards, type ModelCardsOptions } from './models/model-cards';
 export { Predictor } from './predict/predictor';
 export { DRIFT_WINDOW, driftBin, driftBins } from './reference/make-reference';

@@ -8,6 +8,7 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context } from './context/context';
 import { checkedCard, unknownModel } from './models/model-request';
 import { isThreshold } from './models/threshold';
+import { isPublication } from './models/versioned-model';
 import { readReference } from './reference/read-reference';
 import type { Reference } from './reference/types';
 import type { Service } from './services/service';
@@ -82,6 +83,7 @@ const SOUND: Partial<Record<keyof ModelCard, (part: unknown) => boolean>> = {
   embargo: isNumber,
   relative_to: isText,
   trained_until: isText,
+  published: isPublication,
   // The version that it was compared with is not in the file.
   compared: () => false,
 };
@@ -131,6 +133,8 @@ export interface ModelFile {
   name: string;
   bytes: number;
   pieces: AsyncIterable<Uint8Array>;
+  /** The model itself stays in the service, and works wherever that service is used. */
+  isCardAlone: boolean;
 }
 
 export function modelFile({ card, reference, model }: ExportedModel): ModelFile {
@@ -139,7 +143,21 @@ export function modelFile({ card, reference, model }: ExportedModel): ModelFile 
     entryOf(CARD_FILE, Buffer.from(JSON.stringify(head))),
     ...(model === undefined ? [] : [entryOf(BYTES_FILE, model)]),
   ];
-  return { name: fileName(card), bytes: zipBytes(entries), pieces: zipOf(entries) };
+  return {
+    name: fileName(card),
+    bytes: zipBytes(entries),
+    pieces: zipOf(entries),
+    isCardAlone: model === undefined,
+  };
+}
+
+/** All of a file, in memory. */
+export async function wholeFile({ pieces }: ModelFile): Promise<Buffer> {
+  const whole: Uint8Array[] = [];
+  for await (const piece of pieces) {
+    whole.push(piece);
+  }
+  return Buffer.concat(whole);
 }
 
 /** What a file holds, as far as it is this package's: the card and the reference are still to be looked at. */
@@ -149,11 +167,21 @@ export interface ReadModel {
   model?: Buffer;
 }
 
-/** @throws ServiceError `file.unreadable` for a file that is damaged, something else, or of a later version */
-export async function readModelFile(file: Buffer): Promise<ReadModel> {
+/**
+ * @param part `card`: without the model itself, which takes no time then
+ * @throws ServiceError `file.unreadable` for a file that is damaged, something else, or of a later version;
+ *   `limit.exceeded`
+ */
+export async function readModelFile(file: Buffer, part: 'card' | 'all' = 'all'): Promise<ReadModel> {
+  if (file.length > MAX_MODEL_FILE_BYTES) {
+    throw new ServiceError(
+      'limit.exceeded',
+      `The file has ${file.length} bytes; a model may have ${MAX_MODEL_FILE_BYTES}.`,
+    );
+  }
   let files: Map<string, Buffer>;
   try {
-    files = await unzip(file, MAX_MODEL_FILE_BYTES);
+    files = await unzip(file, MAX_MODEL_FILE_BYTES, part === 'card' ? CARD_FILE : undefined);
   } catch (error) {
     throw unreadableModel(`it is damaged, or no model: ${reasonOf(error)}`);
   }
@@ -205,12 +233,29 @@ function fileName({ name, version }: ModelCard): string {
  * @param name of the version in charge, or `name@version`
  * @throws ServiceError `model.unknown`; `config.invalid` where the model is train rows on this computer
  */
-export async function exportModel(context: Context, name: string, { signal }: Hooks): Promise<ModelFile> {
-  const { cards, service } = context;
+export async function exportModel(context: Context, name: string, hooks: Hooks): Promise<ModelFile> {
+  const { cards } = context;
   const card = cards.get(name);
   if (card === undefined) {
     throw unknownModel(name, cards);
   }
+  return fileOf(context, card, hooks);
+}
+
+/**
+ * The model in charge of a name as a file for other computers, with the number of its publication, which is on disk by
+ * then: no number is given twice.
+ *
+ * @throws ServiceError as `exportModel`
+ */
+export async function publishModel(context: Context, name: string, hooks: Hooks): Promise<ModelFile> {
+  const { cards } = context;
+  const card = cards.publish(name);
+  await cards.flush();
+  return fileOf(context, card, hooks);
+}
+
+async function fileOf({ cards, service }: Context, card: ModelCard, { signal }: Hooks): Promise<ModelFile> {
   const id = card.fitted_train_set_id;
   const letGo = cards.hold(id);
   try {
@@ -235,19 +280,65 @@ export async function importModel(
   context: Context,
   file: Buffer,
   name: string | undefined,
-  { signal }: Hooks,
+  hooks: Hooks,
 ): Promise<ModelCard> {
-  if (file.length > MAX_MODEL_FILE_BYTES) {
-    throw new ServiceError(
-      'limit.exceeded',
-      `The file has ${file.length} bytes; a model may have ${MAX_MODEL_FILE_BYTES}.`,
-    );
-  }
-  const { cards, service } = context;
-  const { card: given, reference: givenReference, model } = await readModelFile(file);
-  const card = cardIn(given);
+  const { cards } = context;
+  const read = await readModelFile(file);
+  const card = cardIn(read.card);
   card.name = name ?? card.name;
   cards.assertFree(card.name);
+  const fitted = await broughtIn(context, card, read, hooks);
+  // Another model may have taken the name by now.
+  cards.assertFree(card.name);
+  const kept = cards.put(fitted, undefined, { why: 'imported', published: card.published });
+  await cards.flush();
+  return cloneJson(kept);
+}
+
+/** What became of a model that came with a message. */
+export interface TakenModel {
+  /** The card in charge of its name. */
+  card: ModelCard;
+  /** It was not here before, and is in charge now. */
+  isNew: boolean;
+}
+
+/**
+ * Takes a published model in, under the name that it has: the newest version of it, in charge between two batches. One
+ * that is not newer than the last of its publisher is left alone; one that was never published, if it is here. As with
+ * an import, a file that cannot be used changes nothing.
+ *
+ * @throws ServiceError as `importModel`, but for names that are taken
+ */
+export async function takeModel(context: Context, file: Buffer, hooks: Hooks): Promise<TakenModel> {
+  const { cards } = context;
+  const card = cardIn((await readModelFile(file, 'card')).card);
+  const { name, published } = card;
+  const inCharge = cards.get(name);
+  if (inCharge === undefined) {
+    if (!cards.has(name)) {
+      cards.assertFree(name);
+    }
+  } else if (
+    published === undefined
+      ? inCharge.fitted_train_set_id === card.fitted_train_set_id
+      : !cards.isNewer(name, published)
+  ) {
+    return { card: cloneJson(inCharge), isNew: false };
+  }
+  const fitted = await broughtIn(context, card, await readModelFile(file), hooks);
+  const kept = cards.put(fitted, undefined, { why: 'taken', published });
+  await cards.flush();
+  return { card: cloneJson(kept), isNew: true };
+}
+
+/** The card of a model of a file, once the service has the model and the reference is kept. */
+async function broughtIn(
+  { cards, service }: Context,
+  card: ModelCard,
+  { model, reference: givenReference }: ReadModel,
+  { signal }: Hooks,
+): Promise<ModelCard> {
   if (card.service !== service.key) {
     throw new ServiceError(
       'config.invalid',
@@ -261,11 +352,7 @@ export async function importModel(
   if (reference !== undefined) {
     await cards.putReference(id, reference);
   }
-  // Another model may have taken the name by now.
-  cards.assertFree(card.name);
-  const kept = cards.put({ ...card, fitted_train_set_id: id }, undefined, { why: 'imported' });
-  await cards.flush();
-  return cloneJson(kept);
+  return { ...card, fitted_train_set_id: id };
 }
 
 /** The id of the model here; the service says what is wrong with one that it cannot use. */

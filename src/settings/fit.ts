@@ -36,5 +36,9 @@ export const FIT = {
   forceRefit: flag({ message: 'force_refit' }),
   /** Send what pictures of the model are drawn from, as `msg.model_report`. */
   modelReport: flag(),
+  /** Whether the model goes along with the message, as `msg.model_file`, for other computers. */
+  sendModel: choice(['off', 'on'], { default: 'off', open: 'off', message: 'send_model' }),
+  /** MB that it may have: what MQTT can carry is 256, what a broker allows may be less. */
+  modelFileMax: numberIn({ min: 0.001, max: 256, default: 256 }),
   ...COLLECTING,
 };

@@ -31,6 +31,8 @@ export const PREDICT = {
   /** Whether the predictions are scored against the target, which the table has, as `msg.evaluation`. */
   evaluate: choice(['off', 'on'], { default: 'off', open: 'off', message: 'evaluate' }),
   noModel: choice(['error', 'pass', 'wait'], { default: 'error' }),
+  /** Whether a model that comes as `msg.model_file` is taken in. Messages do not decide that: who may send one may replace a model. */
+  takeModel: choice(['off', 'on'], { default: 'off' }),
   missingColumns: choice(['error', 'fill'], { default: 'error' }),
   ...CLEANING,
   /** Rows that messages may gather into one predict; 1 = off. */

@@ -31,10 +31,11 @@ interface Listed {
  * The files of an archive that is in memory, by their names; each length and checksum is checked.
  *
  * @param maxBytes what the files may have together, unpacked
+ * @param only the name of the one file to read; left out: all
  * @throws Error that says what is wrong with the archive
  */
-export async function unzip(archive: Buffer, maxBytes: number): Promise<Map<string, Buffer>> {
-  const listed = directoryOf(archive);
+export async function unzip(archive: Buffer, maxBytes: number, only?: string): Promise<Map<string, Buffer>> {
+  const listed = directoryOf(archive).filter(({ name }) => only === undefined || name === only);
   const total = listed.reduce((sum, { size }) => sum + size, 0);
   if (total > maxBytes) {
     throw new Error(`it holds ${total} bytes, more than ${maxBytes}`);

@@ -211,6 +211,7 @@ type ShownModel = Pick<ModelCard, 'name' | 'version' | 'fitted_train_set_id'>;
  * restart, that is the one which it fitted before; its columns are offered to the dialog. Later it is the one that was
  * put in charge elsewhere: taken back in the sidebar, imported, fitted by another node. Shows nothing of a model with
  * another target than the dialog now names.
+ * @param changed called with each model that was put in charge elsewhere
  * @returns to be called with each model that the node itself shows
  */
 export function showKeptFit(
@@ -218,6 +219,7 @@ export function showKeptFit(
   node: FlowNode,
   def: FitDef,
   config: UsedConfig,
+  changed: (card: ModelCard) => void,
 ): (card: ModelCard) => void {
   const status = StatusLine.of(node, red);
   let shown: ShownModel | undefined;
@@ -254,6 +256,9 @@ export function showKeptFit(
     status.become(() =>
       card === undefined ? { kind: 'plain', key: 'fitted.gone' } : versionStatus(status, card),
     );
+    if (card !== undefined) {
+      changed(card);
+    }
   });
 
   return (card) => {

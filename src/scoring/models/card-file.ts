@@ -6,8 +6,14 @@ import { makeFolder, syncFolder } from '../../util/atomic-file';
 import { isObject } from '../../util/json';
 import { isNewer, NewerFile } from '../../util/own-files';
 import { reasonOf } from '../../util/reason';
-import type { FittedModel, ThresholdRule, UploadCard } from '../types';
-import { type FormerModel, type KeptVersion, VersionedModel } from './versioned-model';
+import type { FittedModel, Publication, ThresholdRule, UploadCard } from '../types';
+import {
+  type FormerModel,
+  formerOf,
+  isPublication,
+  type KeptVersion,
+  VersionedModel,
+} from './versioned-model';
 
 /** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
 const PIECE = 64 * 1024;
@@ -38,6 +44,8 @@ export interface ServiceSection {
   pending: Map<string, PendingFit>;
   /** Dropped models, the newest first, until the service has removed them. */
   former: FormerModel[];
+  /** The last publication of all: the next one has a higher number, whatever became of its model. */
+  published?: Publication;
 }
 
 /** Of the format of the file. */
@@ -78,6 +86,9 @@ function sectionOf(saved: unknown): ServiceSection {
     }
   }
   section.former.push(...formerOf(saved.former));
+  if (isPublication(saved.published)) {
+    section.published = saved.published;
+  }
   return section;
 }
 
@@ -91,6 +102,7 @@ export function putBefore(own: ServiceSection, saved: ServiceSection): void {
   mergeBefore(own.uploads, saved.uploads);
   mergeBefore(own.pending, saved.pending);
   own.former.push(...saved.former);
+  own.published = saved.published ?? own.published;
 }
 
 function mergeBefore<Value>(
@@ -110,11 +122,11 @@ function mergeBefore<Value>(
   }
 }
 
-/** The text of the file: {version, services: {key: {models, uploads, pending, former}}}. */
+/** The text of the file: {version, services: {key: {models, uploads, pending, former, published}}}. */
 function* records(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
   yield `{"version":${CARDS_VERSION},"services":{`;
   let comma = '';
-  for (const [service, { models, uploads, pending, former }] of services) {
+  for (const [service, { models, uploads, pending, former, published }] of services) {
     yield `${comma}${JSON.stringify(service)}:{"models":[`;
     yield* list(models.values());
     yield '],"uploads":[';
@@ -123,7 +135,7 @@ function* records(services: ReadonlyMap<string, ServiceSection>): Generator<stri
     yield* list(pending.values());
     yield '],"former":[';
     yield* list(former);
-    yield ']}';
+    yield published === undefined ? ']}' : `],"published":${JSON.stringify(published)}}`;
     comma = ',';
   }
   yield '}}';
@@ -175,16 +187,6 @@ function isRecord(value: unknown): value is WrittenModel {
     typeof value.card.fitted_train_set_id === 'string' &&
     Array.isArray(value.card.columns)
   );
-}
-
-/** The list as it should be; a card file may have been edited by hand. */
-function formerOf(value: unknown): FormerModel[] {
-  return Array.isArray(value)
-    ? value.filter(
-        (one): one is FormerModel =>
-          isObject(one) && typeof one.fitted === 'string' && typeof one.upload === 'string',
-      )
-    : [];
 }
 
 /** Notes that models are no longer needed. A model takes the place of its train set, which was noted before its fit. */

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
+
 import { thresholdCurveOf } from '../../metrics/curves';
 import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { Reference } from '../reference/types';
-import type { ErrorCosts, FittedModel, ModelCard, ThresholdWish, UploadCard } from '../types';
+import type { ErrorCosts, FittedModel, ModelCard, Publication, ThresholdWish, UploadCard } from '../types';
 import { addFormer, type PendingFit, superfluous } from './card-file';
 import { dropOldest } from './named-models';
 import {
@@ -126,6 +128,29 @@ export class ModelCards {
       }
     }
     return rolled;
+  }
+
+  /**
+   * Publishes the version in charge of a name: it gets the next number, unless nothing has changed since the name was
+   * last published.
+   *
+   * @returns its card, with `published`
+   * @throws ServiceError `model.unknown`
+   */
+  publish(name: string): ModelCard & { published: Publication } {
+    const { models, section } = this.shared;
+    const last = section.published ?? { by: randomUUID(), number: 0 };
+    const card = models.publish(name, { by: last.by, number: last.number + 1 });
+    const published = card.published!;
+    if (published.by === last.by && published.number > last.number) {
+      section.published = published;
+    }
+    return { ...card, published };
+  }
+
+  /** Whether a model of a name is newer than all that were taken from its publisher so far. */
+  isNewer(name: string, { by, number }: Publication): boolean {
+    return number > (this.shared.models.named(name)?.lastOf(by) ?? 0);
   }
 
   /**

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ThresholdCurve } from '../../metrics/threshold-curve';
 import { cloneJson } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
-import type { ErrorCosts, FittedModel, ModelCard, ThresholdWish } from '../types';
+import type { ErrorCosts, FittedModel, ModelCard, Publication, ThresholdWish } from '../types';
 import { keptThreshold, readCosts, soughtCurve, thresholdBy, withCosts } from './threshold';
 import { earlierVersion, type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
 
@@ -181,6 +181,28 @@ export class NamedModels {
   }
 
   /**
+   * Publishes the version in charge of a name. One whose publication is the newest of the name keeps it: nothing has changed
+   * since.
+   *
+   * @param next its publication, where no version of the name has had as high a number
+   * @returns its card
+   * @throws ServiceError `model.unknown`
+   */
+  publish(name: string, next: Publication): ModelCard {
+    const model = this.models.get(name);
+    if (model === undefined) {
+      throw new ServiceError('model.unknown', `There is no model "${name}" to publish.`);
+    }
+    const newest = Math.max(0, ...model.versions.map(({ published }) => published?.number ?? 0));
+    if (newest > 0 && model.inCharge.published?.number === newest) {
+      return model.card();
+    }
+    const published = model.withPublication({ ...next, number: Math.max(next.number, newest + 1) });
+    this.replace(model, published);
+    return published.card();
+  }
+
+  /**
    * Gives a model another name, with all of its versions.
    * @throws ServiceError `model.unknown`, `validation.failed` for a name that is taken or empty
    */
@@ -343,6 +365,7 @@ function addressOf(name: string): { name: string; version: number } | undefined 
 /** A card may be that of a version already. It is changed in place. */
 function withoutVersion(card: FittedModel & Partial<ModelCard>): FittedModel {
   delete card.version;
+  delete card.published;
   delete card.versions;
   return card;
 }

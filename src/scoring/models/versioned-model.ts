@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
-import type { FittedModel, ModelCard, ModelVersion, VersionReason } from '../types';
+import type { FittedModel, ModelCard, ModelVersion, Publication, VersionReason } from '../types';
 
 /** Models that are kept under a name. */
 export const KEPT_VERSIONS = 5;
@@ -22,12 +23,14 @@ export interface KeptVersion {
   before?: number;
   /** Hash of the train set and the options: an equal one needs no fit. */
   fingerprint?: string;
+  /** The last time that it was published, here or where it came from. */
+  published?: Publication;
   /** Milliseconds since the epoch when the service last said that it does not have the model. */
   deadAt?: number;
 }
 
 /** What becomes a version. */
-export type NewVersion = Pick<KeptVersion, 'card' | 'fingerprint'> & {
+export type NewVersion = Pick<KeptVersion, 'card' | 'fingerprint' | 'published'> & {
   /** Default `refit`. */
   why?: VersionReason;
   /** False for a fit that came too late: the version in charge stays. Default true. */
@@ -45,8 +48,8 @@ export class VersionedModel {
   ) {}
 
   /** The first model of a name. */
-  static first({ card, fingerprint, why = 'first' }: NewVersion): VersionedModel {
-    const version: KeptVersion = { version: 1, card, why, fingerprint };
+  static first({ card, fingerprint, published, why = 'first' }: NewVersion): VersionedModel {
+    const version: KeptVersion = { version: 1, card, why, fingerprint, ...(published && { published }) };
     return new VersionedModel([version], version);
   }
 
@@ -74,7 +77,8 @@ export class VersionedModel {
     let card = this.cards.get(version.version);
     if (card === undefined) {
       const versions = this.versions.map(listed);
-      card = { ...version.card, version: version.version, versions };
+      const { published } = version;
+      card = { ...version.card, version: version.version, ...(published && { published }), versions };
       this.cards.set(version.version, card);
     }
     return card;
@@ -101,10 +105,10 @@ export class VersionedModel {
   /** With a model more; the same model as the one in charge takes its place. `gone`: what was dropped. */
   withVersion(added: NewVersion): { model: VersionedModel; gone: KeptVersion[] } {
     const { inCharge } = this;
-    const { fingerprint, why = 'refit', takesCharge = true } = added;
+    const { fingerprint, published, why = 'refit', takesCharge = true } = added;
     const card = this.sharingColumns(added.card);
     if (card.fitted_train_set_id === inCharge.card.fitted_train_set_id) {
-      const same: KeptVersion = { ...inCharge, card, fingerprint };
+      const same: KeptVersion = { ...inCharge, card, fingerprint, ...(published && { published }) };
       delete same.deadAt;
       const others = this.versions.filter((one) => one !== inCharge);
       return { model: VersionedModel.of(same, others), gone: [] };
@@ -116,6 +120,7 @@ export class VersionedModel {
       why: takesCharge ? why : 'late',
       before: inCharge.version,
       fingerprint,
+      ...(published && { published }),
     };
     const all = [next, ...this.versions];
     return (takesCharge ? new VersionedModel(all, next) : new VersionedModel(all, inCharge)).bounded();
@@ -124,8 +129,8 @@ export class VersionedModel {
   /** The same models as the newest versions of that one, the one in charge of them in charge. */
   following(before: VersionedModel): VersionedModel {
     let model = before;
-    for (const { card, fingerprint, why } of this.versions.toReversed()) {
-      model = model.withVersion({ card, fingerprint, why: why === 'first' ? 'refit' : why }).model;
+    for (const { card, fingerprint, published, why } of this.versions.toReversed()) {
+      model = model.withVersion({ card, fingerprint, published, why: why === 'first' ? 'refit' : why }).model;
     }
     return model.withCharge(model.byFittedId(this.inCharge.card.fitted_train_set_id)!);
   }
@@ -141,14 +146,31 @@ export class VersionedModel {
     if (threshold === undefined) {
       delete card.threshold;
     }
-    const next: KeptVersion = { ...this.inCharge, card };
-    const versions = this.versions.map((one) => (one === this.inCharge ? next : one));
-    return new VersionedModel(versions, next);
+    return this.withInCharge({ ...this.inCharge, card });
+  }
+
+  /** With the version in charge published. */
+  withPublication(published: Publication): VersionedModel {
+    return this.withInCharge({ ...this.inCharge, published });
+  }
+
+  /** The newest of a publisher that there is among its versions. */
+  lastOf(by: string): number {
+    return Math.max(
+      0,
+      ...this.versions.map(({ published }) => (published?.by === by ? published.number : 0)),
+    );
   }
 
   renamed(name: string): VersionedModel {
     const versions = this.versions.map((one) => ({ ...one, card: { ...one.card, name } }));
     return new VersionedModel(versions, versions[this.versions.indexOf(this.inCharge)]!);
+  }
+
+  /** With another state of the version in charge. */
+  private withInCharge(next: KeptVersion): VersionedModel {
+    const versions = this.versions.map((one) => (one === this.inCharge ? next : one));
+    return new VersionedModel(versions, next);
   }
 
   /** Without the oldest versions beyond those that are kept. The one in charge stays, and the one to go back to. */
@@ -192,12 +214,13 @@ export class VersionedModel {
   }
 }
 
-function listed({ version, why, card }: KeptVersion): ModelVersion {
+function listed({ version, why, card, published }: KeptVersion): ModelVersion {
   const { fitted_at, rows, scores, compared, doubts } = card;
   return {
     ...{ version, fitted_at, rows, why },
     ...(scores !== undefined && { scores }),
     ...(doubts !== undefined && { doubted: true as const }),
+    ...(published !== undefined && { published }),
     ...(compared !== undefined && { compared }),
   };
 }
@@ -240,4 +263,24 @@ function rollbackImpossible(
     'rollback.impossible',
     `The model "${name}" cannot be rolled back: ${why}. Kept are: ${kept.join(', ')}; version ${inCharge.version} is in charge.`,
   );
+}
+
+/** Whether a part of a file is a publication; the file may come from anywhere. */
+export function isPublication(value: unknown): value is Publication {
+  return (
+    isObject(value) &&
+    typeof value.by === 'string' &&
+    Number.isSafeInteger(value.number) &&
+    Number(value.number) > 0
+  );
+}
+
+/** The list as it should be; a card file may have been edited by hand. */
+export function formerOf(value: unknown): FormerModel[] {
+  return Array.isArray(value)
+    ? value.filter(
+        (one): one is FormerModel =>
+          isObject(one) && typeof one.fitted === 'string' && typeof one.upload === 'string',
+      )
+    : [];
 }
