@@ -86,10 +86,7 @@ function sectionOf(saved: unknown): ServiceSection {
     }
   }
   section.former.push(...formerOf(saved.former));
-  if (isPublication(saved.published)) {
-    section.published = saved.published;
-  }
-  return section;
+  return isPublication(saved.published) ? { ...section, published: saved.published } : section;
 }
 
 export function newSection(): ServiceSection {
