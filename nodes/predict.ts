@@ -13,7 +13,7 @@ import {
   predictRequests,
   replacedColumnWarning,
 } from '../src/runtime/requests/predict';
-import { isTake, takeIn, takeRequest } from '../src/runtime/requests/take-model';
+import { isTake, modelTaker, takeRequest } from '../src/runtime/requests/take-model';
 
 /** tabular-predict: rows in, the same rows with their predictions out. */
 module.exports = function (RED: NodeAPI): void {
@@ -23,6 +23,7 @@ module.exports = function (RED: NodeAPI): void {
     const table = tableReader(RED, this, def, { flat: true });
     const requestOf = predictRequests(RED, this, def, table);
     const predictor = predictorOf(RED, this, def, config);
+    const takeModel = modelTaker(RED, this, def, config);
     const warnIfReplaced = replacedColumnWarning(RED, this, config);
     handleMessages(this, RED, {
       secrets: () => config.secrets(),
@@ -43,7 +44,7 @@ module.exports = function (RED: NodeAPI): void {
           return undefined;
         }
         if (isTake(request)) {
-          await takeIn(RED, config.connection(), request, work.status, hooks(this, work));
+          await takeModel(request, work.status, hooks(this, work));
           return undefined;
         }
         if (predictor.passes(request)) {

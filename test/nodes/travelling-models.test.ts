@@ -118,6 +118,14 @@ describe('models that travel in messages', function () {
     assert.equal(bench.out('edge').all.length, 3, 'a model leaves no message');
   });
 
+  it('a model of another name is kept, and told of: the node does not predict with it', async () => {
+    const table = trainRows().map(({ x, y }) => ({ x, y }));
+    await other.train({ table, target: 'y', model: 'elsewhere', options: { n_estimators: 1 } });
+    bench.send('edge', { model_file: await other.publishModel('elsewhere') });
+    await bench.shows('edge', /taken\.new/);
+    assert.ok(bench.warnings().some((text) => text.includes('warning.otherTaken')));
+  });
+
   it('a node that takes none predicts the rows beside it', async () => {
     bench.send('closed', { payload: ROWS, model_file: await fitFar(false) });
     const [msg] = await bench.out('closed').first();

@@ -1,7 +1,10 @@
-import type { Connection, Hooks } from '../../scoring';
+import type { Hooks } from '../../scoring/types';
+import { PREDICT } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
+import type { UsedConfig } from '../config/use-config';
+import { settingsReader } from '../fields/settings-reader';
 import { modelChanged } from '../model-changed';
-import type { Message, Red } from '../node-red';
+import { type FlowNode, type Message, type Red, text } from '../node-red';
 import type { StatusLine } from '../status/status-line';
 import type { PredictDef } from './predict';
 
@@ -32,17 +35,25 @@ export function isTake(request: object): request is TakeRequest {
   return 'file' in request;
 }
 
-/** Takes the model in, and shows which version it is here. The same one again changes nothing. */
-export async function takeIn(
+/**
+ * Takes models in, and shows which version each is here. The same one again changes nothing. Warns of one that the node
+ * does not predict with.
+ */
+export function modelTaker(
   red: Red,
-  connection: Connection,
-  { file }: TakeRequest,
-  status: StatusLine,
-  hooks: Hooks,
-): Promise<void> {
-  const { card, isNew } = await connection.takeModel(file, hooks);
-  if (isNew) {
-    modelChanged(red, card.name);
-  }
-  status.show('ready', isNew ? 'taken.new' : 'taken.same', { version: card.version });
+  node: FlowNode,
+  def: PredictDef,
+  config: UsedConfig,
+): (request: TakeRequest, status: StatusLine, hooks: Hooks) => Promise<void> {
+  return async ({ file }, status, hooks) => {
+    const { card, isNew } = await config.connection().takeModel(file, hooks);
+    if (isNew) {
+      modelChanged(red, card.name);
+      const own = settingsReader(red, node, PREDICT, def)('model');
+      if (own !== undefined && own !== card.name) {
+        node.warn(text(red, 'warning.otherTaken', { model: card.name, own }));
+      }
+    }
+    status.show('ready', isNew ? 'taken.new' : 'taken.same', { version: card.version });
+  };
 }
