@@ -20,7 +20,7 @@ describe('An upload node after a restart', () => {
     it(`with the target "${target}" offers the columns of what was uploaded for it`, () => {
       const events = new EventEmitter();
       const node = fakeNode(`upload-${target}`);
-      offerKeptUpload({ events } as unknown as Red, node, { target } as never, config);
+      offerKeptUpload({ events } as unknown as Red, node, { target }, config);
       assert.deepEqual(columnsSeen(node.id), []);
       events.emit('flows:started');
       assert.deepEqual(columnsSeen(node.id), columns);

@@ -91,8 +91,8 @@ describe('causes of a prediction', () => {
   });
 
   it('are cut, joined and moved with the rows', () => {
-    assert.deepEqual([...sliceEffects(effects, 1, 3)!.rows.keys()], [0]);
-    assert.equal(sliceEffects(effects, 2, 3)!.rows.size, 0);
+    assert.deepEqual([...sliceEffects(effects, 1, 3).rows.keys()], [0]);
+    assert.equal(sliceEffects(effects, 2, 3).rows.size, 0);
     const joined = joinEffects([
       { rows: 4, effects },
       { rows: 2, effects: { ...effects, left: 3 } },
