@@ -223,6 +223,8 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       replace: 'better',
       forceRefit: true,
       modelReport: true,
+      sendModel: 'off',
+      modelFileMax: '',
       collect: true,
       collectTimeout: '30',
     });
@@ -293,6 +295,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       unlike: 'on',
       evaluate: 'on',
       noModel: 'error',
+      takeModel: 'off',
       missingColumns: 'fill',
       missingWords: '',
       unreadable: '',
