@@ -182,12 +182,13 @@
         }
       }
     }
-    const isSending = () => $('#red-ui-header-shade').is(':visible');
+    const isSending = () => $('.red-ui-deploy-button-spinner').is(':visible');
     const listen = () => isSending() && $(document).on('ajaxComplete', answered);
     RED.actions.invoke('core:deploy-flows');
     if (!listen()) {
-      // Node-RED asks before it deploys nodes that are not fully set. An earlier question may still be on its way out.
-      $('[id="red-ui-deploy-dialog-confirm-deploy-deploy"]').last().one('click', listen);
+      // Node-RED asks before it deploys nodes that are not fully set. An earlier question may still be on its way out,
+      // above the new one or below it: whichever is answered.
+      $('[id="red-ui-deploy-dialog-confirm-deploy-deploy"]').one('click', listen);
     }
   }
 

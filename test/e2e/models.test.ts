@@ -332,7 +332,7 @@ describe('the sidebar Models, in Chromium', function () {
       const answered = page.waitForResponse((answer) => answer.request().method() === 'POST');
       await only.getByRole('button', { name: 'Confirm deploy' }).click();
       await answered;
-      await page.locator('#red-ui-header-shade').waitFor({ state: 'hidden' });
+      await page.locator('.red-ui-deploy-button-spinner').waitFor({ state: 'hidden' });
     };
     await fitAnew();
     await only.getByRole('button', { name: 'Cancel' }).click();
