@@ -40,7 +40,7 @@ module.exports = function (RED: NodeAPI): void {
           showVersion(work.status, card);
           shows(card);
           modelChanged(RED, card.name);
-          await models.addTo(msg, connection, card);
+          await models.addTo(msg, card);
           return answerFit(msg, { card });
         }
         const result = await connection.train(request, hooks(this, work));
@@ -56,7 +56,7 @@ module.exports = function (RED: NodeAPI): void {
         }
         shows(result.card);
         modelChanged(RED, result.card.name);
-        await models.addTo(msg, connection, result.card);
+        await models.addTo(msg, result.card);
         return answerFit(msg, result);
       },
       settled: (msg) => tables.release(msg),

@@ -84,6 +84,12 @@ describe('models that travel in messages', function () {
     assert.ok(!('send_model' in asked!));
     bench.send('asked', { payload: trainRows() });
     assert.ok(!('model_file' in (await bench.out('asked').first(2))[1]!));
+    bench.send('asked', { payload: trainRows(), send_model: 'on' });
+    assert.ok(Buffer.isBuffer((await bench.out('asked').first(3))[2]!.model_file));
+    bench.send('asked', { payload: trainRows(), send_model: 'perhaps' });
+    const [, , , unclear] = await bench.out('asked').first(4);
+    assert.ok(!('model_file' in unclear!), 'the fit stands');
+    assert.ok(bench.warnings().some((text) => text.includes('warning.notSent')));
     bench.send('small', { payload: trainRows(), model_file: 'of another node' });
     const [small] = await bench.out('small').first();
     assert.ok(!('model_file' in small!));

@@ -22,8 +22,9 @@ import {
   text,
 } from '../node-red';
 import { type Progress, type Shown, StatusLine } from '../status/status-line';
-import { namedModel, requiredModel } from './common';
+import { namedModel, requiredModel, withWords } from './common';
 
+const SWITCHES = ['explain', 'unlike', 'evaluate'];
 const FLAT = ['mid', 'low', 'high', 'probability', 'time'];
 
 const VALUES = ['subject', 'column', 'value', 'low', 'high', 'label', 'effect'];
@@ -92,7 +93,7 @@ export function predictRequests(
   const readers = settingsReaders(red, node, PREDICT, def);
   const dialog = readers({});
   return async (msg) => {
-    const read = readers(withWords(msg));
+    const read = readers(withWords(msg, SWITCHES));
     const testSetUploadId = readProperty(UPLOAD_ID, 'test_set_upload_id', msg);
     const table = testSetUploadId === undefined ? await reader.read(msg) : undefined;
     const api = read('api') === 'v1' ? 'v1' : undefined;
@@ -136,17 +137,6 @@ function timesOf(series: unknown): PredictRequest['times'] {
         const { time, ahead = 0 } = (one ?? {}) as { time?: unknown; ahead?: unknown };
         return typeof time === 'number' && typeof ahead === 'number' ? time + ahead : undefined;
       });
-}
-
-/** `msg.explain`, `msg.unlike` and `msg.evaluate` may be true or false too. */
-function withWords(msg: Message): Message {
-  let worded = msg;
-  for (const name of ['explain', 'unlike', 'evaluate']) {
-    if (typeof msg[name] === 'boolean') {
-      worded = { ...worded, [name]: msg[name] ? 'on' : 'off' };
-    }
-  }
-  return worded;
 }
 
 /**

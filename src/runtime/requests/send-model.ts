@@ -6,6 +6,7 @@ import type { UsedConfig } from '../config/use-config';
 import { settingsReader } from '../fields/settings-reader';
 import { scoring } from '../lazy';
 import { type FlowNode, type Message, number, type Red, text } from '../node-red';
+import { withWords } from './common';
 import { answerFit, type FitDef } from './fit';
 
 const MB = 1e6;
@@ -13,7 +14,7 @@ const MB = 1e6;
 /** Hands the models of a fit node to other computers. */
 export interface ModelSender {
   /** Puts the model in charge into a message, as `msg.model_file`, where the node or the message wants it. */
-  addTo(msg: Message, connection: Connection, card: ModelCard): Promise<void>;
+  addTo(msg: Message, card: ModelCard): Promise<void>;
   /** Sends a message of its own where another version took charge elsewhere: rolled back, imported. */
   sendChanged(card: ModelCard): void;
 }
@@ -41,22 +42,22 @@ export function modelSender(red: Red, node: FlowNode, def: FitDef, config: UsedC
     return scoring().wholeFile(file);
   };
 
-  const addTo = async (msg: Message, connection: Connection, card: ModelCard): Promise<void> => {
-    const read = settingsReader(red, node, FIT, def, asWords(msg));
-    delete msg.send_model;
-    if (read('sendModel') !== 'on') {
-      return;
-    }
-    // That of an earlier node would be another model.
-    delete msg.model_file;
+  const addTo = async (msg: Message, card: ModelCard): Promise<void> => {
     try {
-      msg.model_file = await fileOf(connection, card.name, read('modelFileMax') * MB);
+      const read = settingsReader(red, node, FIT, def, withWords(msg, ['send_model']));
+      if (read('sendModel') === 'on') {
+        // That of an earlier node would be another model.
+        delete msg.model_file;
+        msg.model_file = await fileOf(config.connection(), card.name, read('modelFileMax') * MB);
+      }
     } catch (thrown) {
       const { code, message } = toServiceError(thrown);
       if (code === 'closed') {
         throw thrown;
       }
       node.warn(text(red, 'warning.notSent', { model: card.name, why: message }));
+    } finally {
+      delete msg.send_model;
     }
   };
 
@@ -66,17 +67,11 @@ export function modelSender(red: Red, node: FlowNode, def: FitDef, config: UsedC
       const msg: Message = { _msgid: red.util.generateId() };
       // A fit node that is closed meanwhile has nothing to say.
       const ignore = (): undefined => undefined;
-      void addTo(msg, config.connection(), card).then(() => {
+      void addTo(msg, card).then(() => {
         if (msg.model_file !== undefined && !isClosed) {
           node.send(answerFit(msg, { card }));
         }
       }, ignore);
     },
   };
-}
-
-/** `msg.send_model` may be true or false too. */
-function asWords(msg: Message): Message {
-  const { send_model: wish } = msg;
-  return typeof wish === 'boolean' ? { ...msg, send_model: wish ? 'on' : 'off' } : msg;
 }
