@@ -165,7 +165,7 @@
       }
       shownCard = next;
       const top = body.scrollTop;
-      const { keep } = document.activeElement.dataset;
+      const focused = document.activeElement;
       const { service } = opened;
       live = models.live(shown.card);
       live.show(watch);
@@ -185,8 +185,28 @@
       );
       models.liveVersions(body, (watch || {}).versions);
       body.scrollTop = top;
-      if (keep) {
-        [...body.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep)?.focus();
+      focusAgain(focused);
+    }
+
+    /* What had the focus has it again, drawn anew: a field goes on where it was being typed into, or is whole selected. */
+    function focusAgain({ dataset: { keep }, value }) {
+      const field =
+        keep && [...body.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep);
+      if (!field) {
+        return;
+      }
+      field.focus();
+      if (field.type !== 'number') {
+        return;
+      }
+      if (field.value === value) {
+        // A field of numbers knows no place in its text.
+        field.type = 'text';
+        field.setSelectionRange(value.length, value.length);
+        field.type = 'number';
+      } else {
+        // As a field that Tab goes to, so that what is typed next takes its place.
+        field.select();
       }
     }
 

@@ -793,9 +793,11 @@ describe('the sidebar Models, in Chromium', function () {
     await missed.fill('20');
     // What is typed next is not lost as the first is kept and all is drawn anew.
     await missed.press('Tab');
-    await falseAlarm.fill('2');
+    await page.keyboard.type('3');
     await page.getByRole('button', { name: 'costs', exact: true }).waitFor();
-    assert.equal(await falseAlarm.inputValue(), '2');
+    await page.keyboard.type('5');
+    assert.equal(await falseAlarm.inputValue(), '35');
+    await falseAlarm.fill('2');
     assert.equal(await page.locator('.tabular-said').first().innerText(), moved, 'the slider stays');
     await falseAlarm.press('Tab');
     // At the top stands what is kept, in the table what is typed.
