@@ -3,7 +3,7 @@
  * embedded service, the table functions and the errors.
  * None of them needs Node-RED.
  */
-export type { Anomalies, AnomalyAnswer, AnomalyChange, AnomalyNote, AnomalyProgress } from './anomaly';
+export type { AnomalyAnswer, AnomalyChange, AnomalyNote, AnomalyProgress } from './anomaly';
 export type {
   CallOptions,
   ClientOptions,
@@ -24,7 +24,12 @@ export {
   type Tabular,
   type Training,
 } from './connect';
-export { anomalies, type AnomalyProgramOptions } from './open-anomalies';
+export {
+  anomalies,
+  type AnomalyMachines,
+  type AnomalyProgramOptions,
+  type AnomalyPushOptions,
+} from './open-anomalies';
 export {
   series,
   type SeriesAnswer,

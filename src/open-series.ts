@@ -1,46 +1,29 @@
-import type { GivenTable, Training } from './connect';
-import {
-  type MessageNote,
-  MessageReader,
-  type MessageReading,
-  type ReadMessage,
-  timeAmong,
-  TopicPattern,
-} from './messages';
+import type { Training } from './connect';
+import type { MessageNote, MessageReading } from './messages';
+import { type PastTable, type ProgramReadingOptions, ProgramReadings } from './program-readings';
 import {
   type BackfillOptions,
   type BroughtOutcome,
   openSeries,
   type PackedList,
   parseSeriesSettings,
-  PlacedReading,
   type PushOptions,
-  readingsOf,
   type Series,
   type SeriesNote,
   type SeriesOptions,
   type SeriesOutcome,
   type SeriesProgress,
-  type SeriesReading,
   type SeriesRow,
   type SeriesStep,
   type SeriesTable,
   type SeriesTrainSet,
 } from './series';
-import { openTable, openTableFile, type TableSource } from './table';
 import { Yielder } from './util/event-loop';
-import { ServiceError } from './wire/service-error';
 
 const UNPACKED_AT_ONCE = 100;
 
 /** As the series node; its fields have the same names. */
-export interface SeriesProgramOptions extends SeriesOptions {
-  /** Default `auto`: readings may be as their sources send them. `plain`: objects of columns. */
-  shape?: 'auto' | 'plain';
-  /** Whether `key` names a column, or is a pattern of topics such as `plant/+/#`. Default `column`. */
-  keyType?: 'column' | 'topic';
-  /** Names for the values of a list, in order. */
-  names?: readonly string[];
+export interface SeriesProgramOptions extends SeriesOptions, ProgramReadingOptions {
   /** Folder that keeps readings and rows across restarts, of this series alone. Default: memory only. */
   folder?: string;
   /** Told what is no error, such as a reading from the future, once of a kind. */
@@ -78,10 +61,10 @@ export type SeriesPushOptions = PushOptions & { topic?: string };
 
 /** Readings in; rows, outcomes and train sets out, as the series node makes them. */
 export class SeriesRows {
-  /** @internal Use `series`. @param messages undefined where readings are plain */
+  /** @internal Use `series`. */
   constructor(
     private readonly opened: Series,
-    private readonly messages: MessageReader | undefined,
+    private readonly given: ProgramReadings,
   ) {}
 
   get progress(): SeriesProgress {
@@ -95,34 +78,22 @@ export class SeriesRows {
    */
   async push(reading: unknown, options: SeriesPushOptions = {}): Promise<SeriesAnswer> {
     const { topic, ...told } = options;
-    const read = this.messages?.read({ payload: reading, topic });
-    if (read?.table !== undefined) {
-      return this.past(placed(read.table), told);
+    const pushed = await this.given.pushed(reading, topic);
+    if ('past' in pushed) {
+      return this.past(pushed.past, told);
     }
-    if (read !== undefined) {
-      return this.pushAll(read, told);
-    }
-    if (this.messages !== undefined && Array.isArray(reading)) {
-      return this.backfill({ table: reading, key: told.key });
-    }
-    if (typeof reading !== 'object' || reading === null) {
-      throw new ServiceError(
-        'validation.failed',
-        `The reading is ${reading === null ? 'null' : `a ${typeof reading}`}. Push an object with a value for each column, or a value with the topic that it came by.`,
-      );
-    }
-    return answerOf(await this.opened.push(reading as SeriesReading, told));
+    return 'plain' in pushed
+      ? answerOf(await this.opened.push(pushed.plain, told))
+      : this.pushAll(pushed.readings, told);
   }
 
   /** Takes a table of past readings, in any form that `train` takes; `key` where no column holds it. Errors as `push`. */
-  async backfill(given: GivenTable & { key?: string; signal?: AbortSignal }): Promise<SeriesAnswer> {
-    const { table, path, key, signal } = given;
-    const source =
-      path === undefined ? await openTable(table, { signal }) : await openTableFile(path, { signal });
-    return this.past(this.readingsIn(source, signal), { key, signal });
+  async backfill(past: PastTable): Promise<SeriesAnswer> {
+    const { key, signal } = past;
+    return this.past(await this.given.table(past), { key, signal });
   }
 
-  private async pushAll({ readings }: ReadMessage, options: PushOptions): Promise<SeriesAnswer> {
+  private async pushAll(readings: readonly MessageReading[], options: PushOptions): Promise<SeriesAnswer> {
     const all: SeriesAnswer = { rows: [], outcomes: [] };
     for (const { key, time, values } of readings) {
       const step = await this.opened.push(values, { key, time, ...options });
@@ -137,15 +108,6 @@ export class SeriesRows {
   private async past(readings: SeriesTable, options: BackfillOptions): Promise<SeriesAnswer> {
     const { rows, outcomes, trainSet } = await this.opened.backfill(readings, options);
     return answerOf({ rows: await unpacked(rows), outcomes: await unpacked(outcomes), trainSet });
-  }
-
-  private readingsIn(source: TableSource, signal: AbortSignal | undefined): SeriesTable {
-    const { settings } = this.opened;
-    if (this.messages === undefined) {
-      return readingsOf(source, settings, { signal });
-    }
-    const time = settings.time ?? timeAmong(source.names);
-    return placed(this.messages.table(readingsOf(source, { ...settings, time }, { signal }), source.names));
   }
 
   /** Says what came of a row, where `outcome` is `message`. Errors: `outcome.unknown`, `validation.failed` */
@@ -174,21 +136,11 @@ export class SeriesRows {
  * @throws ServiceError `config.invalid`, `storage.failed`
  */
 export async function series(options: SeriesProgramOptions = {}): Promise<SeriesRows> {
-  const { folder, onNote, keyType = 'column', names = [], shape = 'auto', ...given } = options;
-  const isTopic = keyType === 'topic';
-  const settings = parseSeriesSettings({ ...given, shape, ...(isTopic && { key: undefined }) });
-  const pattern = isTopic ? (given.key ?? '').trim() : '';
-  const keyTopic = pattern === '' ? undefined : TopicPattern.parse(pattern);
-  const { key, time } = settings;
-  const reader = new MessageReader({ keyColumn: key, keyTopic, time, names }, (note) => onNote?.(note));
-  const opened = await openSeries(settings, { folder, notify: onNote });
-  return new SeriesRows(opened, settings.shape === 'auto' ? reader : undefined);
-}
-
-async function* placed(rows: AsyncIterable<MessageReading>): AsyncGenerator<PlacedReading> {
-  for await (const { values, key, time } of rows) {
-    yield new PlacedReading(values, key, time);
-  }
+  const { folder, onNote, keyType, names, shape = 'auto', ...given } = options;
+  const settings = parseSeriesSettings({ ...given, shape, ...(keyType === 'topic' && { key: undefined }) });
+  const tell = (note: SeriesNote | MessageNote): void => onNote?.(note);
+  const readings = new ProgramReadings(given.key, settings, { shape, keyType, names }, tell);
+  return new SeriesRows(await openSeries(settings, { folder, notify: onNote }), readings);
 }
 
 /** All of a list, in slices, so that the event loop has its turns. */

@@ -1,6 +1,7 @@
 import { Yielder } from '../util/event-loop';
 import { Serial } from '../util/serial';
 import { ServiceError } from '../wire/service-error';
+import { Gather } from './gather';
 import { LearnThread } from './learn-thread';
 import { checkCells, type MachineColumns } from './machine-columns';
 import type { Episode } from './method/alarms';
@@ -30,6 +31,7 @@ const LEAST_LEARNED = 100;
 export class Anomalies {
   private readonly machines = new Map<string | null, Detector>();
   private readonly reader: ReadingReader;
+  private readonly gathered = new Gather();
   private readonly fits = new LearnThread();
   private readonly serial = new Serial();
   private readonly store: AnomalyStore;
@@ -44,7 +46,7 @@ export class Anomalies {
   private late = 0;
   private closed = false;
 
-  private constructor(
+  protected constructor(
     options: AnomalyOptions,
     private readonly around: AnomalySurroundings,
   ) {
@@ -63,19 +65,38 @@ export class Anomalies {
   }
 
   /** @throws ServiceError `config.invalid`; `storage.failed` where what was kept cannot be read now */
-  static async open(options: AnomalyOptions = {}, around: AnomalySurroundings = {}): Promise<Anomalies> {
-    const opened = new Anomalies(options, around);
-    await opened.store.read(
-      ({ of, detector }) => opened.add(of, new Detector(opened.settings(of), detector)),
-      (entry) => opened.replay(entry),
+  static open(options: AnomalyOptions = {}, around: AnomalySurroundings = {}): Promise<Anomalies> {
+    return new Anomalies(options, around).opened();
+  }
+
+  /** Itself, once what was kept is read. @throws ServiceError as `open` */
+  protected async opened(): Promise<this> {
+    await this.store.read(
+      ({ of, detector }) => this.add(of, new Detector(this.settings(of), detector)),
+      (entry) => this.replay(entry),
     );
     const yielder = new Yielder();
-    for (const [of, machine] of opened.machines) {
-      opened.columns.set(of, machine.columns);
-      opened.fitIfDue(of, machine);
+    for (const [of, machine] of this.machines) {
+      this.columns.set(of, machine.columns);
+      this.fitIfDue(of, machine);
       await yielder.due();
     }
-    return opened;
+    return this;
+  }
+
+  /**
+   * Takes one reading as it came. One with a single column waits for the others of its round, and is answered as part of
+   * their row.
+   * @returns what is told of the rows that are whole by it: none, one or two
+   * @throws ServiceError as `take`
+   */
+  async takePart(reading: AnomalyReading, place?: ReadingPlace): Promise<AnomalyAnswer[]> {
+    const rows = Object.keys(reading).length === 1 ? this.gathered.add(place?.key, reading) : [reading];
+    const answers: AnomalyAnswer[] = [];
+    for (const row of rows) {
+      answers.push(await this.take(row, place));
+    }
+    return answers;
   }
 
   /**
@@ -196,6 +217,7 @@ export class Anomalies {
 
   /** Forgets all, or one machine. */
   reset(key?: string): Promise<void> {
+    this.gathered.clear(key);
     return this.serial.run(async () => {
       for (const [of, machine] of [...this.machines]) {
         if (key === undefined || of === key) {

@@ -1,5 +1,4 @@
 /** What tests reach of src/runtime beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
-export { Gather } from '../../dist/src/runtime/anomaly/gather';
 export { anomalyRoutes } from '../../dist/src/runtime/anomaly/route';
 export { inUsualUnit } from '../../dist/src/runtime/anomaly/time-unit';
 export { adminRoutes } from '../../dist/src/runtime/config/admin';

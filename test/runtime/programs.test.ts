@@ -63,4 +63,10 @@ describe('docs/programs.md', function () {
     assert.ok(Math.abs(prediction['0.5']! - truth) < 2, `${prediction['0.5']} where ${truth} comes`);
     assert.ok(prediction['0.1']! <= prediction['0.5']! && prediction['0.5']! <= prediction['0.9']!);
   });
+
+  it('learns what is usual from a table, and names the sensor that is off', () => {
+    const [first] = run(programs[3]!, 'sensors') as { column: string; value: number; low: number }[];
+    assert.deepEqual([first!.column, first!.value], ['engine.heat', 95]);
+    assert.ok(first!.low < 53);
+  });
 });

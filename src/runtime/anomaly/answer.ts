@@ -10,7 +10,6 @@ import { nodeChanged } from '../model-changed';
 import type { FlowNode, Message, Red } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
 import { StatusLine } from '../status/status-line';
-import { Gather } from './gather';
 import type { AnomalyKeeper } from './keeper';
 import { anomalyStatus } from './status';
 import { taughtRows } from './taught-rows';
@@ -32,7 +31,6 @@ interface Reading {
 
 /** Makes the messages that leave an anomaly node. */
 export class AnomalyAnswers {
-  private readonly gather = new Gather();
   /** The newest answer of each key, for values that are part of a row to come. */
   private readonly answers = new BoundedMap<string | undefined, AnomalyAnswer>(MAX_KEYS);
   /** How each machine stood last. */
@@ -137,10 +135,8 @@ export class AnomalyAnswers {
     own: Message,
   ): Promise<Sending[]> {
     addColumns(this.node.id, Object.keys(values));
-    const rows = Object.keys(values).length === 1 ? this.gather.add(key, values) : [values];
     const changes: AnomalyChange[] = [];
-    for (const row of rows) {
-      const taken = await anomalies.take(row, { key, time });
+    for (const taken of await anomalies.takePart(values, { key, time })) {
       changes.push(...taken.changes.map((change) => ({ ...change, key: taken.key })));
       // The list shows how a machine stands, and how far it has learned at first.
       const before = this.states.get(taken.key);

@@ -5,12 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 
 import { anomalies } from '../../../dist/src';
-import {
-  type Anomalies,
-  type AnomalyAnswer,
-  type AnomalyChange,
-  type AnomalyNote,
-} from '../../doors/anomaly';
+import { type Anomalies, type AnomalyAnswer, type AnomalyChange } from '../../doors/anomaly';
 import { type Machine, readingOf, ROWS_A_DAY, simulatedMachine } from '../../helpers/simulated-machine';
 import { waitFor } from '../../helpers/wait';
 
@@ -120,7 +115,7 @@ describe('anomalies in a program', function () {
     const bytes = fs.readFileSync(file);
     bytes[bytes.length - 100]! ^= 0xff;
     fs.writeFileSync(file, bytes);
-    const notes: AnomalyNote[] = [];
+    const notes: { kind: string; text: string }[] = [];
     const second = await start({ folder, onNote: (note) => notes.push(note) });
     assert.match(notes[0]!.text, /machine\.state is damaged and was set aside/);
     assert.ok(fs.existsSync(`${file}.damaged`));
@@ -162,7 +157,7 @@ describe('anomalies in a program', function () {
   });
 
   it('go on in memory while the disk takes nothing, and say so once', async () => {
-    const notes: AnomalyNote[] = [];
+    const notes: { kind: string; text: string }[] = [];
     const place = path.join(folder, 'file');
     fs.writeFileSync(place, '');
     const one = await start({ folder: path.join(place, 'kept'), onNote: (note) => notes.push(note) });
@@ -254,7 +249,7 @@ describe('anomalies in a program', function () {
   });
 
   it('take a table that is older than their first readings, and take the same table once', async () => {
-    const notes: AnomalyNote[] = [];
+    const notes: { kind: string; text: string }[] = [];
     const table = () =>
       Readable.from(Array.from({ length: LEARN }, (_, row) => ({ reading: readingOf(machine, row) })));
     const one = await start({ folder, onNote: (note) => notes.push(note) });

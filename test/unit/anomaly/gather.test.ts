@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { Gather } from '../../doors/runtime';
+import { Gather } from '../../doors/anomaly';
 
 describe('single values of several sensors', () => {
   it('make a row for each round of the sensors, from the second round on with the last of them', () => {

@@ -3,7 +3,7 @@ const MAX_KEYS = 10_000;
 /** A sensor that has not come for so many rounds is not waited for. */
 const ROUNDS = 3;
 
-type Values = Record<string, unknown>;
+type Values = Readonly<Record<string, unknown>>;
 
 interface Round {
   now: Map<string, unknown>;
@@ -18,6 +18,15 @@ interface Round {
  */
 export class Gather {
   private readonly rounds = new Map<string | undefined, Round>();
+
+  /** Forgets the values that wait, of all keys or of one. */
+  clear(key?: string): void {
+    if (key === undefined) {
+      this.rounds.clear();
+    } else {
+      this.rounds.delete(key);
+    }
+  }
 
   /** @returns the rows that are whole by this value */
   add(key: string | undefined, values: Values): Values[] {
