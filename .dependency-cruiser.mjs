@@ -242,6 +242,7 @@ const GROUND = {
     'options',
     'rate-limit',
     'refusal',
+    'service-metrics',
     'slow-body',
     'upload-target',
     'version',

@@ -23,6 +23,9 @@ async function main(): Promise<void> {
   }
 }
 
+/** Less than the ten seconds after which docker stop kills, with what closing takes beside. */
+const GRACE_MS = 8_000;
+
 async function serve(options: CliOptions): Promise<void> {
   const { verbose } = options;
   // Whoever reads its output may go away; the service goes on.
@@ -39,7 +42,13 @@ async function serve(options: CliOptions): Promise<void> {
     }
   };
   const { data: dataDir, token, ...rest } = options;
-  const service = await startService({ ...rest, dataDir, log, ...(token !== undefined && { token }) });
+  const service = await startService({
+    ...rest,
+    dataDir,
+    log,
+    graceMs: GRACE_MS,
+    ...(token !== undefined && { token }),
+  });
   process.stdout.write(`tabular-service ${VERSION} listens on ${service.url}\n`);
   process.stdout.write(`Data: ${dataDir}\n`);
   if (token === undefined) {

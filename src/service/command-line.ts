@@ -16,11 +16,16 @@ Serves the tabular prediction API on 127.0.0.1: trains and predicts on this mach
   --max-gb <number>     disk space for uploads and models, in GB; the oldest are dropped
                         (default 20, or half of the free disk)
   --public-url <url>    address under which clients reach the service through a proxy
+  --metrics             answer GET /metrics, without a token, in OpenMetrics text; also by
+                        TABULAR_SERVICE_METRICS=1 (default: off)
   --verbose             say more
   --help                show this text
   --version             show the version
 
-It ends cleanly on SIGINT and SIGTERM. Fitted models are there again after a restart.
+GET /healthz and GET /readyz need no token: it runs, it takes fits and predicts.
+
+It ends cleanly on SIGINT and SIGTERM: predicts under way have eight seconds to end. Fitted models are
+there again after a restart.
 `;
 
 const DEFAULT_PORT = 8642;
@@ -33,6 +38,7 @@ export interface CliOptions {
   apiName?: string;
   maxBytes?: number;
   publicUrl?: string;
+  showMetrics: boolean;
   verbose: boolean;
 }
 
@@ -42,7 +48,8 @@ function defaultFolder(): string {
 
 /**
  * @param args the words after the command
- * @param environment its TABULAR_SERVICE_TOKEN holds where no token is among them
+ * @param environment its TABULAR_SERVICE_TOKEN holds where no token is among them, and its TABULAR_SERVICE_METRICS, 0 or
+ *   1, where --metrics is not
  * @throws Error with a sentence for the user
  */
 export function readCommandLine(
@@ -58,6 +65,7 @@ export function readCommandLine(
       'api-name': { type: 'string' },
       'max-gb': { type: 'string' },
       'public-url': { type: 'string' },
+      metrics: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
       version: { type: 'boolean', default: false },
@@ -94,9 +102,14 @@ export function readCommandLine(
   if (publicUrl !== undefined && !isAddress(publicUrl)) {
     throw new Error('--public-url must be an address such as https://example.com/models, without ? and #.');
   }
+  const metrics = environment.TABULAR_SERVICE_METRICS ?? '0';
+  if (metrics !== '0' && metrics !== '1') {
+    throw new Error('TABULAR_SERVICE_METRICS must be 0 or 1.');
+  }
   return {
     port,
     data: path.resolve(values.data ?? defaultFolder()),
+    showMetrics: values.metrics || metrics === '1',
     verbose: values.verbose,
     ...(token === undefined ? {} : { token }),
     ...(apiName === undefined ? {} : { apiName }),

@@ -62,6 +62,10 @@ export interface ServiceOptions {
   predictThreads?: number;
   /** @internal Shorter times for tests. */
   times?: Partial<Times>;
+  /** Milliseconds that close waits for predicts under way; those that are not done by then get 503. Default 1000. */
+  graceMs?: number;
+  /** Whether `/metrics` answers, to anybody. Default false. */
+  showMetrics?: boolean;
   /** Called when the service came back on another port because another program had taken its own. */
   onMoved?: () => void;
   log?: Log;
@@ -92,6 +96,8 @@ export function resolveOptions(options: ServiceOptions, token: string): Resolved
     token,
     limits: options.limits ?? {},
     keepaliveMs: options.keepaliveMs ?? 2_000,
+    graceMs: options.graceMs ?? 1_000,
+    showMetrics: options.showMetrics ?? false,
     times: { ...TIMES, ...options.times },
     processToken,
     makeFolder: true,

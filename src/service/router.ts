@@ -11,6 +11,7 @@ import type { Route, ServiceContext } from './routes/context';
 import { findRoute, isOpen } from './routes/find-route';
 import { putUpload } from './routes/put-upload';
 import type { SenderPatience } from './slow-body';
+import { shuttingDown } from './work/pool/pool-refusals';
 
 /** Request bodies are ids and options; a larger one is refused. Options may hold lists of row numbers. */
 const OF_IDS = { bytes: 1024 * 1024 };
@@ -28,17 +29,27 @@ export async function answer(
   res: ServerResponse,
 ): Promise<void> {
   let envelope: Envelope = 'quickstart';
+  let name = 'none';
+  const since = performance.now();
+  res.once('close', () => {
+    const status = res.headersSent ? res.statusCode : undefined;
+    context.metrics.countRequest(name, status, (performance.now() - since) / 1000);
+  });
   try {
     const url = urlOf(req.url ?? '/');
     if (url.pathname.startsWith(`/${UPLOAD_ROOT}/`)) {
+      name = 'upload';
+      assertOpen(context);
       await putUpload(context, url, req, res);
       return;
     }
     const method = req.method === 'HEAD' ? 'GET' : req.method;
     if (!isOpen(url.pathname, method)) {
       checkBearer(req.headers.authorization, context.options.token);
+      assertOpen(context);
     }
-    const { route, ...place } = findRoute(url.pathname, context.options.apiName);
+    const { route, name: found, ...place } = findRoute(url.pathname, context.options.apiName);
+    name = found;
     envelope = route.envelope;
     if (method !== route.method) {
       throw wrongMethod(route.method);
@@ -60,6 +71,13 @@ export async function answer(
     if (!res.writableFinished) {
       res.socket?.setTimeout(context.options.times.answerIdleMs);
     }
+  }
+}
+
+/** @throws Refusal 503 while the service closes: what has been sent before is answered, nothing new is begun */
+function assertOpen({ state }: ServiceContext): void {
+  if (state() === 'closing') {
+    throw shuttingDown();
   }
 }
 

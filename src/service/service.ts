@@ -12,7 +12,8 @@ import { decoderBytes, machineLimits, modelCacheBytes, type ServiceLimits } from
 import type { Log, ResolvedOptions } from './options';
 import { RateLimiter } from './rate-limit';
 import { answer } from './router';
-import type { ServiceContext } from './routes/context';
+import type { ServiceContext, ServiceState } from './routes/context';
+import { ServiceMetrics } from './service-metrics';
 import { openStore } from './store/store';
 import { Fits } from './work/fit/fits';
 import { SubmittedFits } from './work/fit/submitted-fits';
@@ -26,8 +27,8 @@ const MAX_CONNECTIONS = 2_000;
 /** Open files that connections leave to threads and to what is read and written. */
 const OTHER_FILES = 40;
 const MIN_CONNECTIONS = 8;
-/** How long close waits for fits and predicts; those not done by then get 503. */
-const GRACE_MS = 1_000;
+/** How long close waits for fits; those not done by then get 503. */
+const FIT_GRACE_MS = 1_000;
 /** How long answers may then take to be sent. */
 const FAREWELL_MS = 300;
 const CLOSE_IDLE_MS = 20;
@@ -62,7 +63,7 @@ export async function runService(
   const limitsUnder = (maxBytes: number): ServiceLimits =>
     machineLimits({ limits: options.limits, maxBytes });
   const fileBytes = (maxBytes: number): number => limitsUnder(maxBytes).dataset_max_size_bytes;
-  const own: { service?: HttpService; lost?: string } = {};
+  const own: { service?: HttpService; lost?: string; closing?: Promise<void> } = {};
   const store = await openStore(options, fileBytes, log, (reason) => {
     log('warn', `The service lost its folder ${options.dataDir} (${reason}) and closes.`);
     own.lost = reason;
@@ -94,6 +95,7 @@ export async function runService(
     ...memory,
     log,
   });
+  const metrics = new ServiceMetrics();
   const fits = new Fits(
     store,
     fitPool,
@@ -104,9 +106,18 @@ export async function runService(
         .run({ kind: 'load', model }, { key: model.id, prepares: true, patienceMs })
         .catch(() => undefined);
     },
+    metrics,
     log,
   );
   const submittedFits = new SubmittedFits(fits, store, log);
+  const state = (): ServiceState => {
+    if (own.closing !== undefined) {
+      return 'closing';
+    }
+    // Both are asked, as asking starts a thread where the last one did not start.
+    const startThreads = [fitPool, predictPool].map((pool) => pool.startsThreads());
+    return startThreads.every(Boolean) ? 'ready' : 'no threads';
+  };
   const { headersMs } = options.times;
   const server = createServer({
     // Bodies and answers have timeouts of their own.
@@ -124,6 +135,8 @@ export async function runService(
     submittedFits,
     predictPool,
     limiter: new RateLimiter(options.rateLimit),
+    metrics,
+    state,
     port: () => (server.address() as AddressInfo | null)?.port ?? options.port,
     log,
   };
@@ -146,9 +159,9 @@ export async function runService(
   const closeParts = async (): Promise<void> => {
     clearInterval(sweeper);
     store.uploads.abort();
-    const pools = Promise.all([fitPool.close(GRACE_MS), predictPool.close(GRACE_MS)]);
-    await closeServer(server, pools);
-    await pools;
+    // Connections are still taken meanwhile: who asks hears that it is closing.
+    await Promise.all([fitPool.close(FIT_GRACE_MS), predictPool.close(options.graceMs)]);
+    await closeServer(server);
     await submittedFits.close();
     await store.close();
   };
@@ -169,8 +182,7 @@ export async function runService(
     log('warn', `Submitted fits were not begun again: ${(error as Error).message}`);
   });
   const port = context.port();
-  let closing: Promise<void> | undefined;
-  own.service = { url: `http://${HOST}:${port}`, port, close: () => (closing ??= closeParts()) };
+  own.service = { url: `http://${HOST}:${port}`, port, close: () => (own.closing ??= closeParts()) };
   return own.service;
 }
 
@@ -201,15 +213,15 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Takes no more connections; closes the others when they are idle, or a while after all work has ended. */
-async function closeServer(server: Server, work: Promise<unknown>): Promise<void> {
+/** Takes no more connections; closes the others when they are idle, or after a while. */
+async function closeServer(server: Server): Promise<void> {
   if (!server.listening) {
     return;
   }
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
   server.closeIdleConnections();
-  void work.finally(() => setTimeout(() => server.closeAllConnections(), FAREWELL_MS).unref());
+  setTimeout(() => server.closeAllConnections(), FAREWELL_MS).unref();
   await closed;
   clearInterval(closeIdle);
 }

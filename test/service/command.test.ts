@@ -24,7 +24,10 @@ describe('Service: the command', () => {
   it('prints help and version, and explains wrong options', async () => {
     const help = await runCli(['--help']);
     assert.equal(help.code, 0);
-    const page = await readFile(path.join(__dirname, '../../docs/embedded-service.md'), 'utf8');
+    const pages = ['embedded-service.md', 'scale-out.md'].map((page) =>
+      readFile(path.join(__dirname, '../../docs', page), 'utf8'),
+    );
+    const page = (await Promise.all(pages)).join('\n');
     for (const option of [
       'port',
       'token',
@@ -32,6 +35,7 @@ describe('Service: the command', () => {
       'api-name',
       'max-gb',
       'public-url',
+      'metrics',
       'verbose',
       'help',
       'version',

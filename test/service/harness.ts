@@ -31,6 +31,12 @@ export class Harness {
     return new Harness(service, folder, api);
   }
 
+  /** Of a service that runs elsewhere; whoever started it ends it. */
+  static of({ url, token }: { url: string; token: string }): Harness {
+    const port = Number(new URL(url).port);
+    return new Harness({ url, token, port, close: () => Promise.resolve() }, '', 'svc');
+  }
+
   async stop(keepFolder = false): Promise<void> {
     await this.service.close();
     if (!keepFolder) {

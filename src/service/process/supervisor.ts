@@ -30,7 +30,7 @@ export interface RestartTimes {
 const TIMES: RestartTimes = { firstPause: 100, longestPause: 30_000, sound: 60_000, missingFolder: 1_400 };
 /** The same reason why it cannot be started is logged this often. */
 const REPEAT_LOG_MS = 600_000;
-/** A thread that doesn't close by itself within this time is ended. */
+/** A thread that doesn't close by itself within this time, beyond that which predicts are waited for, is ended. */
 const CLOSE_MS = 5_000;
 
 /**
@@ -191,7 +191,7 @@ function openThread(options: ResolvedOptions, log: Log): ServiceThread {
   ready.catch(() => undefined);
   const stop = async (): Promise<void> => {
     worker.postMessage('close');
-    const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
+    const timer = setTimeout(() => void worker.terminate(), CLOSE_MS + options.graceMs);
     await ended;
     clearTimeout(timer);
   };

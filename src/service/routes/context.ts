@@ -6,10 +6,17 @@ import type { ServiceLimits } from '../limits';
 import type { Log, ResolvedOptions } from '../options';
 import type { RateKind, RateLimiter } from '../rate-limit';
 import { invalid, notFound, type Refusal } from '../refusal';
+import type { ServiceMetrics } from '../service-metrics';
 import type { Store } from '../store/store';
 import type { Fits } from '../work/fit/fits';
 import type { SubmittedFits } from '../work/fit/submitted-fits';
 import type { WorkerPool } from '../work/pool/pool';
+
+/**
+ * `ready`: the store is open, threads can be started, and new work is taken. `closing`: what is under way ends, new work
+ * is refused. `no threads`: none could be started for fits or for predicts (memory, open files); it is tried again.
+ */
+export type ServiceState = 'ready' | 'closing' | 'no threads';
 
 /** What every route works with. */
 export interface ServiceContext {
@@ -20,6 +27,8 @@ export interface ServiceContext {
   submittedFits: SubmittedFits;
   predictPool: WorkerPool;
   limiter: RateLimiter;
+  metrics: ServiceMetrics;
+  state: () => ServiceState;
   /** The port that the server listens on. */
   port: () => number;
   log: Log;

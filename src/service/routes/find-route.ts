@@ -4,6 +4,7 @@ import type { Route } from './context';
 import { deleteAllDatasets, deleteDataset, getDataSummary } from './datasets';
 import { downloadAllData } from './download';
 import { fit, getFit, getFitStatus, submitFit } from './fit';
+import { healthz, metricsRoute, readyz } from './health';
 import { exportModelRoute, importModelRoute } from './model-files';
 import { estimateCost, getServiceStatus, modelLimitsRoute, settingsRoute } from './other';
 import { legacyPredict } from './predict/legacy-predict';
@@ -28,6 +29,9 @@ const API_ROUTES: Readonly<Record<string, Route>> = {
 /** Those without an API name; they may end with a slash. */
 const ROOT_ROUTES: Readonly<Record<string, Route>> = {
   '': root,
+  healthz,
+  readyz,
+  metrics: metricsRoute,
   protected: checkToken,
   retrieve_greeting_messages: getGreetings,
   get_api_usage: getApiUsage,
@@ -46,6 +50,8 @@ const ID_ROUTES: Readonly<Record<string, Route>> = { fit: getFit };
 /** The route that serves a request. */
 export interface FoundRoute {
   route: Route;
+  /** One of a fixed set, for metrics. */
+  name: string;
   /** The API name in the path; empty if the route has none. */
   apiName: string;
   id?: string;
@@ -66,12 +72,12 @@ export function isOpen(pathname: string, method: string | undefined): boolean {
 export function findRoute(pathname: string, wanted: string | undefined): FoundRoute {
   const atRoot = findAtRoot(pathname);
   if (atRoot !== undefined) {
-    return { route: atRoot, apiName: '' };
+    return { route: atRoot, name: pathname.split('/')[1] || 'root', apiName: '' };
   }
   const [, apiName = '', name = '', ...rest] = pathname.split('/');
   if (apiName === 'v1' && rest.length === 0) {
     if (name === 'predict') {
-      return { route: legacyPredict, apiName };
+      return { route: legacyPredict, name, apiName };
     }
     throw notFound(
       `The legacy route /v1/${shown(name)} is not served here; use /{api name}/fit and /{api name}/predict.`,
@@ -88,7 +94,7 @@ export function findRoute(pathname: string, wanted: string | undefined): FoundRo
       `There is no API named "${shown(apiName)}" here${wanted === undefined ? '' : `; its name is "${wanted}"`}.`,
     );
   }
-  return { route, apiName, id };
+  return { route, name, apiName, id };
 }
 
 function findAtRoot(pathname: string): Route | undefined {

@@ -8,6 +8,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { decoderBytes, Refusal, WorkerPool } from '../../doors/service';
 import { Semaphore } from '../../doors/util';
 import { failing } from '../../helpers/failing-files';
+import { waitFor } from '../../helpers/wait';
 
 const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');
 
@@ -214,6 +215,20 @@ describe('WorkerPool', () => {
       await assert.rejects(pool.run({}, { transfer: [port1] }), unavailable);
       port2.close();
       await running;
+    });
+
+    it('knows that none starts, and tries one more whenever it is asked', async () => {
+      make(1);
+      assert.equal(pool.startsThreads(), true, 'none was tried yet');
+      exhaust();
+      await assert.rejects(pool.run({}), unavailable);
+      assert.equal(pool.startsThreads(), false);
+      mend();
+      assert.equal(pool.startsThreads(), false, 'it tries one now');
+      await waitFor('its thread', () => pool.startsThreads());
+      await pool.run({});
+      exhaust();
+      assert.equal(pool.startsThreads(), true, 'one runs');
     });
 
     it('takes a module that cannot be found for a passing failure, and a new thread for the next job', async () => {

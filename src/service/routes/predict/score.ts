@@ -36,7 +36,7 @@ export async function score(
   },
 ): Promise<ScoredFile> {
   const { signal, ...what } = asked;
-  const { store, predictPool, limits } = context;
+  const { store, predictPool, limits, metrics } = context;
   const item = store.models.use(model.id);
   if (item === undefined) {
     throw missingModel(store, model.id);
@@ -46,11 +46,13 @@ export async function score(
   const job: PredictJob = { kind: 'predict', model: ref, features, longClasses, limits, ...what };
   item.pins += 1;
   try {
-    return await predictPool.run<ScoredFile>(job, {
+    const scored = await predictPool.run<ScoredFile>(job, {
       key: model.id,
       patienceMs: readPatience(model.bytes + bytesOf(what.x)),
       ...(signal === undefined ? {} : { signal }),
     });
+    metrics.countPredictedRows(scored.rows);
+    return scored;
   } catch (error) {
     store.models.restore();
     if (store.models.isLost(model.id)) {

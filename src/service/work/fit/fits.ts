@@ -7,12 +7,13 @@ import type { Task } from '../../../wire/vocabulary';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';
 import type { Refusal } from '../../refusal';
+import type { FitResult, ServiceMetrics } from '../../service-metrics';
 import type { ModelEntry } from '../../store/entries/entries';
 import { fileRef } from '../../store/entries/file-ref';
 import { MODEL_FILE, type Store } from '../../store/store';
 import type { FitOutcome, ModelRef } from '../jobs';
 import type { WorkerPool } from '../pool/pool';
-import { shuttingDown } from '../pool/pool-refusals';
+import { isShuttingDown, shuttingDown } from '../pool/pool-refusals';
 import { fitKey, modelEntry } from './fit-request';
 import { type FilesToFit, FitThreads } from './fit-threads';
 
@@ -59,6 +60,7 @@ export class Fits {
     private readonly pool: WorkerPool,
     limits: ServiceLimits,
     private readonly onFitted: (model: ModelRef) => void,
+    private readonly metrics: ServiceMetrics,
     private readonly log: Log,
   ) {
     this.threads = new FitThreads(pool, limits, log);
@@ -168,6 +170,12 @@ export class Fits {
     };
     const stop = new AbortController();
     const answer = work(state, stop.signal).finally(() => this.running.delete(id));
+    const count = (result: FitResult): void =>
+      this.metrics.countFit(result, (Date.now() - state.started_at) / 1000);
+    answer.then(
+      () => count('completed'),
+      (error: unknown) => count(stop.signal.aborted || isShuttingDown(error) ? 'stopped' : 'failed'),
+    );
     const running = { state, key: fitKey(request), forced: request.force_refit === true, answer, stop };
     this.running.set(id, running);
     return running;

@@ -24,6 +24,11 @@ export function shuttingDown(): Refusal {
   });
 }
 
+/** Whether an error is the 503 of a service that is closing. */
+export function isShuttingDown(error: unknown): boolean {
+  return error instanceof Refusal && error.body.errorCode === 'SHUTTING_DOWN';
+}
+
 /** 413: the job needed more memory than its thread may use. */
 export function outOfMemory(what: string): Refusal {
   return new Refusal({

@@ -26,6 +26,8 @@ interface ThreadEvents {
 /** A worker thread of a pool: the job that it is at, and the keys of its recent ones. */
 export class PoolThread {
   job?: PoolJob;
+  /** It runs its script. */
+  online = false;
   /** It ends after its current job. */
   retired = false;
   private readonly worker: Worker;
@@ -40,6 +42,7 @@ export class PoolThread {
   ) {
     this.worker = new Worker(script, { workerData, name });
     let reason = new Error('it ended');
+    this.worker.on('online', () => (this.online = true));
     this.worker.on('message', (answer: WorkerAnswer) => on.answer(answer));
     this.worker.on('error', (error: Error) => (reason = error));
     this.worker.on('exit', () => on.exit(reason));

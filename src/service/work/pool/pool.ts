@@ -66,6 +66,8 @@ export class WorkerPool {
   private closed = false;
   /** Runs while no thread is to be started. */
   private startPause: NodeJS.Timeout | undefined;
+  /** Whether the last thread that was to start did not come to run. */
+  private startFailed = false;
 
   constructor(private readonly options: PoolOptions) {}
 
@@ -152,6 +154,15 @@ export class WorkerPool {
     } catch {
       // The first job tries again, and is refused with the reason where that fails too.
     }
+  }
+
+  /** Whether threads run, or the last one to start did. Where it did not, this tries to start another one, for the next time. */
+  startsThreads(): boolean {
+    if (!this.startFailed || [...this.threads].some(({ online }) => online)) {
+      return true;
+    }
+    this.warm();
+    return false;
   }
 
   /** Ends all threads. Waiting jobs are refused with 503, those under way too where they outlast the time given. */
@@ -263,6 +274,7 @@ export class WorkerPool {
 
   private start(): PoolThread {
     const { script, name } = this.options;
+    this.startFailed = true;
     assertThreadCanOpenFiles(script);
     const workerData = { ...this.options.workerData, pressure: this.pressure };
     const thread: PoolThread = new PoolThread(
@@ -273,6 +285,7 @@ export class WorkerPool {
         silence: (ms) => void this.giveUp(thread, ms),
       },
     );
+    this.startFailed = false;
     this.threads.add(thread);
     return thread;
   }
@@ -337,7 +350,8 @@ export class WorkerPool {
   }
 
   private lost(thread: PoolThread, reason: Error): void {
-    this.threads.delete(thread);
+    const unexpected = this.threads.delete(thread);
+    this.startFailed ||= unexpected && !thread.online;
     thread.stayAwake();
     const job = thread.takeJob();
     if (job === undefined) {
