@@ -32,7 +32,7 @@ module.exports = function (RED: NodeAPI): void {
       read: async (msg, work) => {
         const request = await seriesRequest(RED, this, def, table, messages, msg);
         topics.look(request, msg);
-        return seriesAnswer(this, keeper, sender, table, messages, request, msg, work);
+        return seriesAnswer(RED, this, keeper, sender, table, messages, request, msg, work);
       },
       run: (output) => output,
       refuses: (underWay) => keeper.refuses(underWay),

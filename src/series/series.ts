@@ -140,11 +140,13 @@ class LiveSeries implements Series {
     const { state } = this.parts;
     const { kept, rarer, events } = state.facts(0);
     const { needed, trainSets, trainedAt, decayWaits } = state.schedule;
+    const { outcome } = this.settings;
+    const isSeen = !('column' in outcome) || state.sensors.list.some(({ name }) => name === outcome.column);
     return {
       keys: state.machines.size,
       ...state.counts,
       kept,
-      needed: this.settings.outcome.kind === 'none' ? 0 : needed,
+      needed: outcome.kind === 'none' ? 0 : needed,
       ...(rarer !== undefined && { rarer }),
       ...(events !== undefined && { events }),
       started: state.isStarted,
@@ -152,6 +154,7 @@ class LiveSeries implements Series {
       ...(trainedAt !== undefined && { trainedAt }),
       decayWaits,
       columns: state.sensors.list.filter(({ hasTurned }) => !hasTurned).map(({ name }) => name),
+      ...(!isSeen && { unseenOutcome: outcome.column }),
       storage: this.journal.health,
     };
   }

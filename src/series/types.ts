@@ -256,6 +256,8 @@ export interface SeriesProgress {
   decayWaits: boolean;
   /** Columns of the readings, in the order of their first appearance. */
   columns: string[];
+  /** The column that outcomes are taken from, while no reading has had it. */
+  unseenOutcome?: string;
   storage: 'none' | 'ok' | 'failed';
 }
 

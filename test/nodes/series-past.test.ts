@@ -199,4 +199,65 @@ describe('tabular-series, a table of past readings', function () {
     assert.match(refused!.error!.message, /those of 4 earlier tables still wait/);
     await waitFor('the train sets', () => (sets.length === 5 ? true : undefined));
   });
+
+  describe('of one value in each row, as Home Assistant exports it', () => {
+    const HISTORY = ['entity_id,state,last_changed'].concat(
+      Array.from(
+        { length: 30 },
+        (_, i) => `sensor.energy,${i % 7},${new Date(START + i * 60 * MINUTE).toISOString()}`,
+      ),
+      `sensor.outside,4,${new Date(START).toISOString()}`,
+    );
+    const ENTITIES = HISTORY.slice(1).map((line) => {
+      const [entity_id, state, last_changed] = line.split(',');
+      return { entity_id, state, last_changed };
+    });
+    const csv = HISTORY.join('\n');
+    // What a node has received is kept by its id, so that each test has a node of its own.
+    let tests = 0;
+    const startNode = async (properties: object): Promise<Bench & { id: string }> => {
+      const id = `history${tests++}`;
+      const node = { id, type: 'tabular-series', ...IN_FIVE, shape: 'auto', ...properties };
+      return Object.assign(await startBench({ nodes: [node] }), { id });
+    };
+    const offered = async (bench: Bench & { id: string }): Promise<string[]> =>
+      (await bench.request().get(`/tabular-prediction/${bench.id}/columns`)).body as string[];
+    const unseen = (bench: Bench): string[] =>
+      bench.warnings().filter((text) => text.endsWith('warning.unseenOutcome'));
+
+    for (const [name, payload] of Object.entries({ csv, list: ENTITIES, bytes: Buffer.from(csv) })) {
+      it(`offers the columns of its readings before one is chosen: ${name}`, async () => {
+        const bench = await startNode({ column: '' });
+        bench.send(bench.id, { payload });
+        const [refused] = await bench.caught.first();
+        assert.equal(refused!.error!.code, 'config.invalid');
+        assert.deepEqual((await offered(bench)).sort(), ['sensor.energy', 'sensor.outside']);
+      });
+    }
+
+    it('offers the columns of a single message before one is chosen', async () => {
+      const bench = await startNode({ column: '' });
+      bench.send(bench.id, { payload: { temperature: 21, load: 3 } });
+      await bench.caught.first();
+      assert.deepEqual(await offered(bench), ['temperature', 'load']);
+    });
+
+    it('says once that no reading has the column of the outcome, and which they have', async () => {
+      const bench = await startNode({ column: 'state', ahead: '1h' });
+      bench.send(bench.id, { payload: csv });
+      bench.send(bench.id, { payload: csv });
+      await bench.completed.first(2);
+      await bench.shows(bench.id, /unseenOutcome/);
+      assert.equal(unseen(bench).length, 1);
+      assert.deepEqual((await offered(bench)).sort(), ['sensor.energy', 'sensor.outside']);
+    });
+
+    it('takes such a column', async () => {
+      const bench = await startNode({ column: 'sensor.energy', ahead: '1h' });
+      bench.send(bench.id, { payload: csv });
+      await bench.completed.first();
+      await bench.shows(bench.id, /asValue|collecting/);
+      assert.deepEqual(unseen(bench), []);
+    });
+  });
 });

@@ -14,13 +14,17 @@ export function rememberColumns(nodeId: string, value: unknown): void {
 
 /** The same for a file on disk. An unreadable file changes nothing here; the request reports it. */
 export async function rememberFileColumns(nodeId: string, path: string): Promise<void> {
-  const names = await table()
-    .fileColumns(path)
-    .catch(() => []);
-  rememberNames(nodeId, names);
+  rememberNames(nodeId, await fileColumnNames(path));
 }
 
-function rememberNames(nodeId: string, names: readonly string[]): void {
+/** Column names of a file on disk; none where it cannot be read. */
+export function fileColumnNames(path: string): Promise<string[]> {
+  return table()
+    .fileColumns(path)
+    .catch(() => []);
+}
+
+export function rememberNames(nodeId: string, names: readonly string[]): void {
   if (names.length > 0) {
     seen.set(nodeId, names.slice(0, MAX_COLUMNS));
   }

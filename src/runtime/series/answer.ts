@@ -1,22 +1,32 @@
 import type { MessageReading } from '../../messages';
 import type { Series } from '../../series';
-import { addColumns, rememberColumns, rememberFileColumns } from '../input/columns-seen';
+import { addColumns, columnNames, columnsSeen, fileColumnNames, rememberNames } from '../input/columns-seen';
 import type { TableReader } from '../input/table-input';
+import { messagesLayer, seriesLayer } from '../lazy';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
-import type { FlowNode, Message } from '../node-red';
+import { type FlowNode, type Message, type Red, text } from '../node-red';
 import type { SeriesKeeper } from './keeper';
 import { SeriesOutput } from './output';
 import type { PastSender } from './past-sender';
 import type { ReadMessages } from './read-messages';
 import { showSeries } from './status';
-import { takeTable } from './take-table';
+import { pastRows, takeTable } from './take-table';
 import type { SeriesRequest } from './types';
+
+/** Sensors that publish on their own have all come once by then. */
+const ENOUGH_READINGS = 100;
+/** Columns that a warning names at most. */
+const MAX_NAMED = 20;
+
+/** Series whose outcome's column has come, or of which it was told that it does not. */
+const lookedAt = new WeakSet<Series>();
 
 /**
  * Does what a message asks, and answers what leaves.
  * @throws ServiceError
  */
 export async function seriesAnswer(
+  red: Red,
   node: FlowNode,
   keeper: SeriesKeeper,
   sender: PastSender,
@@ -30,8 +40,11 @@ export async function seriesAnswer(
     return undefined;
   }
   // Before anything can fail: the dialog offers what it is to be given.
-  nameColumns(node, request);
-  const series = await keeper.open(msg);
+  await nameColumns(node, messages, request);
+  const series = await keeper.open(msg).catch(async (error: unknown) => {
+    await nameUnfolded(node, messages, request, work);
+    throw error;
+  });
   const output = new SeriesOutput(table, series.settings.aheads.length);
   const answer = async (): Promise<Output> => {
     switch (request.kind) {
@@ -48,16 +61,34 @@ export async function seriesAnswer(
         return output.ofReading(msg, await series.push(request.reading.cells, { key: request.key }));
       case 'readings':
         return takeReadings(series, output, msg, request.readings);
-      case 'table':
-        return sender.send(output, msg, await takeTable(series, request, messages, work), work);
+      case 'table': {
+        const past = await takeTable(series, request, messages, work);
+        // The last reading alone need not have all of them.
+        addColumns(node.id, series.progress.columns);
+        return sender.send(output, msg, past, work);
+      }
     }
   };
   const answered = await answer();
-  if (request.kind === 'readings' && request.readings.length > 0) {
-    messages.remember(request.readings.at(-1)!, request.shape, request.readings.length);
-  }
+  tellUnseenOutcome(red, node, series, request.kind === 'table');
   showSeries(work.status, series, messages);
   return answered;
+}
+
+/** Warns once where the column of the outcome does not come: a table would have it, and so would many readings. */
+function tellUnseenOutcome(red: Red, node: FlowNode, series: Series, isTable: boolean): void {
+  if (lookedAt.has(series)) {
+    return;
+  }
+  const { unseenOutcome: column, readings, columns } = series.progress;
+  if (column === undefined) {
+    lookedAt.add(series);
+  } else if (isTable ? readings > 0 : readings >= ENOUGH_READINGS) {
+    lookedAt.add(series);
+    node.warn(
+      text(red, 'warning.unseenOutcome', { column, columns: columns.slice(0, MAX_NAMED).join(', ') }),
+    );
+  }
 }
 
 /** The readings of one message, in order of time; each gives messages of its own. */
@@ -75,12 +106,43 @@ async function takeReadings(
   return new Sendings(sendings);
 }
 
-function nameColumns(node: FlowNode, request: SeriesRequest): void {
+async function nameColumns(node: FlowNode, messages: ReadMessages, request: SeriesRequest): Promise<void> {
   if (request.kind === 'reading') {
     addColumns(node.id, Object.keys(request.reading.cells));
-  } else if (request.kind === 'table' && 'path' in request.table) {
-    void rememberFileColumns(node.id, request.table.path);
+  } else if (request.kind === 'readings' && request.readings.length > 0) {
+    messages.remember(request.readings.at(-1)!, request.shape, request.readings.length);
   } else if (request.kind === 'table' && request.rows === undefined) {
-    rememberColumns(node.id, (request.table as { value: unknown }).value);
+    const { table: input } = request;
+    const names = 'path' in input ? await fileColumnNames(input.path) : columnNames(input.value);
+    if (!messages.isAuto || messagesLayer().shapeOfColumns(names) === undefined) {
+      rememberNames(node.id, names);
+    }
+  }
+}
+
+/**
+ * Of a table with one value in each row, the columns of its readings are not those of the table: where the node cannot be
+ * opened before one of them is chosen, the rows are read for their names.
+ */
+async function nameUnfolded(
+  node: FlowNode,
+  messages: ReadMessages,
+  request: SeriesRequest,
+  work: MessageWork,
+): Promise<void> {
+  if (request.kind === 'table' && columnsSeen(node.id).length === 0) {
+    const { parseSeriesSettings, PlacedReading } = seriesLayer();
+    const names = new Set<string>();
+    for await (const row of await pastRows(
+      request,
+      parseSeriesSettings({ outcome: 'none' }),
+      messages,
+      work,
+    )) {
+      for (const name of Object.keys(row instanceof PlacedReading ? row.cells : row)) {
+        names.add(name);
+      }
+    }
+    addColumns(node.id, [...names]);
   }
 }

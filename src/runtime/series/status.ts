@@ -26,6 +26,10 @@ export function seriesStatus(progress: SeriesProgress): Shown & { kind: StatusKi
   }
   if (!progress.started && needed > 0) {
     const { key: text, have, total } = waitedFor(progress);
+    if (progress.unseenOutcome !== undefined && readings > 0) {
+      const shown: Progress = { phase: 'collecting', rows: have, total_rows: total, ...counted };
+      return { kind: 'doubtful', key: 'series.unseenOutcome', progress: shown };
+    }
     const percent = Math.min(100, Math.floor((100 * have) / total));
     const shown: Progress = { phase: 'collecting', rows: have, total_rows: total, percent, ...counted };
     return { kind: 'waiting', key: text, values: { rows: have, total }, progress: shown };

@@ -51,7 +51,8 @@ export async function pastRows(
   }
   const time = settings.time ?? messagesLayer().timeAmong(source.names);
   const cells = seriesLayer().readingsOf(source, { ...settings, time }, reading);
-  return placed(messages.opened.table(cells, source.names), messages, shape);
+  const unfolded = messagesLayer().shapeOfColumns(source.names)?.name;
+  return placed(messages.opened.table(cells, source.names), messages, unfolded);
 }
 
 /** Rows as the series takes them; the last one is kept for the dialog. */
