@@ -9,7 +9,7 @@ import type { WithoutNulls } from '../wire/types';
 import type { HttpAnswer } from './http';
 
 /** Most levels of objects and arrays in a body of the service. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** The content of an error body, whichever envelope the service used (S 7). */
 export interface ErrorEnvelope {
@@ -90,7 +90,7 @@ export function envelopeOf(body: Body): ErrorEnvelope {
 }
 
 /** An error that came with status 200: marked as streamed, or a body that holds nothing but an explanation. */
-export function isErrorBody(body: Body): boolean {
+function isErrorBody(body: Body): boolean {
   if (body._streamed_error === true) {
     return true;
   }

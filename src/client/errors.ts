@@ -224,7 +224,7 @@ function again(retryAfterMs: number | undefined): string {
 export type Missing = 'upload' | 'model' | 'unclear' | 'route';
 
 /** The service does not have something that a request names, or the route itself (status 404 or 410). */
-export class MissingError extends ServiceError {
+class MissingError extends ServiceError {
   constructor(
     code: ErrorCode,
     message: string,
@@ -241,7 +241,7 @@ export function missingOf(error: unknown): Missing | undefined {
 }
 
 /** Finds out what is missing from the wording of the body: the specification has one code for all (S 7). */
-export function missingIn(envelope: ErrorEnvelope): Missing {
+function missingIn(envelope: ErrorEnvelope): Missing {
   if (!envelope.own) {
     return 'route';
   }

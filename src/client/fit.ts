@@ -114,7 +114,7 @@ function thinkingMs(request: FitCall): number {
  * @param onPending called once with the id, as soon as the fit is known to go on by itself
  * @throws ServiceError `fit.failed`, `service.timeout`
  */
-export async function awaitFit(
+async function awaitFit(
   core: Core,
   call: Call,
   first: Body,

@@ -61,7 +61,7 @@ export class AnswerTooLong extends Error {}
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** Most bytes of an answer without a limit of its own: ids, limits, the report of a fit. */
-export const MAX_ANSWER = 8 * 1024 * 1024;
+const MAX_ANSWER = 8 * 1024 * 1024;
 
 /**
  * Sends one request and reads the whole answer. White space before a body is dropped as it comes (keepalive, S 1).
@@ -224,7 +224,7 @@ function innermost(error: Error & { code?: unknown; errors?: unknown }): Error &
 }
 
 const load = createRequire(__filename);
-export const undici = lazy(() => load('undici') as typeof import('undici'));
+const undici = lazy(() => load('undici') as typeof import('undici'));
 
 /** Loads undici without blocking the event loop the whole time. */
 export async function warmUndici(): Promise<void> {

@@ -261,7 +261,7 @@ export function backOff(attempt: number, random: () => number = Math.random): nu
 }
 
 /** The longest pause that a service may ask for. */
-export const MAX_HOLD_MS = 3_600_000;
+const MAX_HOLD_MS = 3_600_000;
 
 /**
  * `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), as milliseconds from now, an hour at most; undefined where

@@ -42,7 +42,7 @@ const MAX_CLASSES = 1000;
 const MAX_BARS = 10_000;
 
 /** Properties for which null means missing. */
-export const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
+const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
 const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
 
 /** S 4.4 */
@@ -107,7 +107,7 @@ function predictRights(
 }
 
 /** Which parts of a classification an answer has. */
-export function labelsIn({
+function labelsIn({
   task,
   output_type: output,
 }: {
@@ -118,11 +118,7 @@ export function labelsIn({
 }
 
 /** The prediction and metadata of an answer, checked against the request. */
-export function predictResult(
-  raw: unknown,
-  metadata: PredictMetadata,
-  asked: PredictionContext,
-): PredictResult {
+function predictResult(raw: unknown, metadata: PredictMetadata, asked: PredictionContext): PredictResult {
   const rows = metadata.test_set_num_rows;
   const prediction = readPrediction(raw, { ...asked, ...(rows !== undefined && { rows }) });
   const classes = metadata.classes?.length;

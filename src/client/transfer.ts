@@ -311,7 +311,7 @@ export function planChunks(bytes: number, count: number): Chunk[] {
 }
 
 /** Runs jobs, at most `limit` at a time; after the first failure no new one starts, and it is thrown. */
-export async function inParallel(jobs: readonly (() => Promise<void>)[], limit: number): Promise<void> {
+async function inParallel(jobs: readonly (() => Promise<void>)[], limit: number): Promise<void> {
   let next = 0;
   let failed = false;
   const worker = async () => {

@@ -101,13 +101,13 @@ export async function uploadTestSet(
   return { test_set_upload_id: id, reused };
 }
 
-export interface PreparedUpload {
+interface PreparedUpload {
   id: string;
   files: { what: string; source: UploadSource; info: FileUploadInfo }[];
 }
 
 /** Description of a file for a prepare route. Without a hash it is never taken for a duplicate. */
-export function fileInfo(
+function fileInfo(
   source: Omit<UploadSource, 'open'>,
   chunks: boolean | undefined,
   withHash: boolean,
@@ -126,7 +126,7 @@ export function fileInfo(
  * duplicate. `prepare` answers, or throws DuplicateUploadError, whose id is reused.
  * @throws ServiceError `upload.expired`, or `upload.failed` with the storage's reason, where the new URLs are refused too
  */
-export async function sendUpload(
+async function sendUpload(
   wiring: Wiring,
   call: Call,
   storage: RateGate,

@@ -33,7 +33,7 @@ const TEXTS = ['name', 'target', 'service', 'fitted_at', 'train_set_upload_id'] 
  * without.
  * @throws ServiceError `file.unreadable`
  */
-export function cardIn(value: unknown): ModelCard {
+function cardIn(value: unknown): ModelCard {
   let card: ModelCard;
   try {
     card = checkedCard(isObject(value) ? (value as unknown as ModelCard) : null);
@@ -120,7 +120,7 @@ function isThresholds(part: unknown): boolean {
 /** Bytes of a file: it is held in memory. */
 export const MAX_MODEL_FILE_BYTES = 288 * 1024 * 1024;
 
-export interface ExportedModel {
+interface ExportedModel {
   card: ModelCard;
   reference?: Reference;
   /** The model itself, as the embedded service hands it out. */
@@ -137,7 +137,7 @@ export interface ModelFile {
   isCardAlone: boolean;
 }
 
-export function modelFile({ card, reference, model }: ExportedModel): ModelFile {
+function modelFile({ card, reference, model }: ExportedModel): ModelFile {
   const head = { format: FORMAT, version: VERSION, exported_at: new Date().toISOString(), card, reference };
   const entries = [
     entryOf(CARD_FILE, Buffer.from(JSON.stringify(head))),
@@ -161,7 +161,7 @@ export async function wholeFile({ pieces }: ModelFile): Promise<Buffer> {
 }
 
 /** What a file holds, as far as it is this package's: the card and the reference are still to be looked at. */
-export interface ReadModel {
+interface ReadModel {
   card: unknown;
   reference: unknown;
   model?: Buffer;
@@ -172,7 +172,7 @@ export interface ReadModel {
  * @throws ServiceError `file.unreadable` for a file that is damaged, something else, or of a later version;
  *   `limit.exceeded`
  */
-export async function readModelFile(file: Buffer, part: 'card' | 'all' = 'all'): Promise<ReadModel> {
+async function readModelFile(file: Buffer, part: 'card' | 'all' = 'all'): Promise<ReadModel> {
   if (file.length > MAX_MODEL_FILE_BYTES) {
     throw new ServiceError(
       'limit.exceeded',
@@ -202,7 +202,7 @@ export async function readModelFile(file: Buffer, part: 'card' | 'all' = 'all'):
   return { card: head.card, reference: head.reference, ...(model !== undefined && { model }) };
 }
 
-export function unreadableModel(why: string): ServiceError {
+function unreadableModel(why: string): ServiceError {
   return new ServiceError('file.unreadable', `The model cannot be imported from this file: ${why}.`);
 }
 

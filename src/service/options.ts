@@ -9,7 +9,7 @@ export type LogLevel = 'debug' | 'info' | 'warn';
 export type Log = (level: LogLevel, text: string) => void;
 
 /** How long clients may keep the service waiting. */
-export interface Times {
+interface Times {
   /** For the headers of a request, in milliseconds. */
   headersMs: number;
   /** For bodies of JSON and forms. */

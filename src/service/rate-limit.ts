@@ -1,7 +1,7 @@
 import { Refusal } from './refusal';
 
 /** The most requests of a kind in a running minute and hour (S 8). */
-export interface Rate {
+interface Rate {
   perMinute?: number;
   perHour?: number;
 }

@@ -10,7 +10,7 @@ import { UPLOAD } from './upload';
 import { WATCH } from './watch';
 
 export { ANOMALY, CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
-export { CLEANING, COLLECTING, TABLE, TRAIN_CLEANING } from './common';
+export { CLEANING, COLLECTING, TABLE } from './common';
 export type { FlowProperties, Setting, Settings, ValueOf } from './kinds';
 export { freeText } from './kinds';
 export { isUnsaid, parseSetting, problemWith } from './values';

@@ -11,7 +11,7 @@ const MOST_VALUES = 12;
 const LEAST_NUMBERS = 30;
 const LEAST_SHARE = 0.1;
 /** Rows further apart than so many usual steps begin anew. */
-export const GAP_STEPS = 5;
+const GAP_STEPS = 5;
 const DAY_MS = 86_400_000;
 /** The time of the day counts from so many days on, the weekend from so many. */
 const DAILY_DAYS = 3;

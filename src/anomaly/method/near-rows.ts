@@ -1,5 +1,5 @@
 /** As many rows of the train set are kept, evenly spread. */
-export const NEAR_ROWS = 400;
+const NEAR_ROWS = 400;
 /** Of the kept rows, the nearest by the other sensors correct an expectation. */
 const NEAREST = 10;
 /** The squared difference of one sensor counts for as much at most. */

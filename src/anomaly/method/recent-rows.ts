@@ -1,5 +1,5 @@
 /** Rows of a machine that are kept with what was expected of them: a day of one each five minutes. */
-export const RECENT_ROWS = 300;
+const RECENT_ROWS = 300;
 /** Value, expected, low and high. */
 const NUMBERS = 4;
 

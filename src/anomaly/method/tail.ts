@@ -109,7 +109,7 @@ export function valueOfRarity(tail: Tail, rarity: number): number {
 }
 
 /** The largest value of each episode: rows beyond the threshold with fewer than `HOLD_ROWS` others between them. */
-export function episodePeaks(statistic: Float64Array, threshold: number): number[] {
+function episodePeaks(statistic: Float64Array, threshold: number): number[] {
   const peaks: number[] = [];
   let last = -Infinity;
   for (let row = 0; row < statistic.length; row++) {

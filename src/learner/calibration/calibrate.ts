@@ -203,7 +203,7 @@ export function balance(probas: Float64Array, priors: Float64Array): void {
 }
 
 /** The minimum of a unimodal function between `low` and `high`, by golden-section search. */
-export function minimise(f: (x: number) => number, low: number, high: number, steps: number): number {
+function minimise(f: (x: number) => number, low: number, high: number, steps: number): number {
   const ratio = 0.6180339887498949;
   let a = high - ratio * (high - low);
   let b = low + ratio * (high - low);

@@ -15,7 +15,7 @@ type AddTwoColumns = (
 ) => void;
 
 /** Of boosted trees: `boosting.as.ts`. `gradHess` covers the whole table. */
-export interface BoostingKernels {
+interface BoostingKernels {
   /** Adds each row's gradient and hessian to its bin of four columns. */
   addFour(
     rows: number,
@@ -91,7 +91,7 @@ type Search = (
 ) => void;
 
 /** Of rows in the order of their bins: `sorted-rows.as.ts`. */
-export interface SortedKernels {
+interface SortedKernels {
   /** Copies the keys of the marked rows to the front of `to`, in order. */
   copyMarked(keys: number, end: number, marks: number, to: number): void;
   /** Divides several lists, `stride` apart: the keys of marked rows to `start … middle`, the others behind them. */
@@ -111,7 +111,7 @@ export interface SortedKernels {
 }
 
 /** Of extremely randomised trees: `randomised.as.ts`. */
-export interface RandomisedKernels {
+interface RandomisedKernels {
   /**
    * The lowest and the highest bin of sixteen columns.
    *
@@ -175,7 +175,7 @@ export interface RandomisedKernels {
 }
 
 /** Of dense matrices: `dense.as.ts`. */
-export interface DenseKernels {
+interface DenseKernels {
   /**
    * Computes four rows of a Cholesky factor, up to the diagonal of the first of them.
    *
@@ -223,7 +223,7 @@ type OverFeatures = (
 ) => void;
 
 /** Of logistic regressions: `slopes.as.ts` for dense features, `sparse-slopes.as.ts`. */
-export interface SlopeKernels {
+interface SlopeKernels {
   /** Per row, the dot product of its features and the weights, for a multiple of four rows. */
   dotFour: OverFeatures;
   dotOne: OverFeatures;
@@ -261,7 +261,7 @@ export interface SlopeKernels {
 }
 
 /** Of Gaussian processes: `matern.as.ts`. Each dimension has a record of `DIMENSION_BYTES`. */
-export interface MaternKernels {
+interface MaternKernels {
   /**
    * Writes the kernel between one position and others.
    *
@@ -295,7 +295,7 @@ export interface MaternKernels {
 }
 
 /** Of sums per class, at least two: `class-sums.as.ts`. They add to the scores of rows, rows × classes. */
-export interface ClassKernels {
+interface ClassKernels {
   /**
    * Adds the values of each row's leaves, one tree after the other.
    *
@@ -354,7 +354,7 @@ type Prepare = (root: number, nodes: number, slot: number) => number;
 type AddValues = (leaves: number, sums: number, sumsEnd: number, table: number) => void;
 
 /** Of QuickScorer: `quick-scorer.as.ts`. Their memory begins as in `quick-scorer-layout.ts`. */
-export interface QuickScorerKernels {
+interface QuickScorerKernels {
   /** The table of leaves holds their values; or, for trees with a value per class, the addresses of these. */
   prepareValues: Prepare;
   prepareClasses: Prepare;
@@ -370,7 +370,7 @@ export interface QuickScorerKernels {
 }
 
 /** Of leaf blocks: `blocks.as.ts`. Their memory begins as in `blocks-layout.ts`. */
-export interface BlockKernels {
+interface BlockKernels {
   /**
    * Adds the results of blocks of trees with one value per leaf.
    *
@@ -411,7 +411,7 @@ export interface BlockKernels {
 }
 
 /** Of kernels that are products over groups: `products.as.ts`. `mask`: background rows, as bits. */
-export interface ProductKernels {
+interface ProductKernels {
   /**
    * Adds Shapley values over all points.
    *

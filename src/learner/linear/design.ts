@@ -59,7 +59,7 @@ export function termValue(value: number, rule: NumberRule): number {
 }
 
 /** @param center the mean value of each bin, if the rule is for an ordered column */
-export function termValues(rule: TermRule, bins: number, center: Float64Array | undefined): Float64Array {
+function termValues(rule: TermRule, bins: number, center: Float64Array | undefined): Float64Array {
   const values = new Float64Array(isLine(rule) ? 0 : bins);
   if (isLine(rule)) {
     return values;

@@ -45,7 +45,7 @@ export function rootOfTwo(i: number): number {
 }
 
 /** What `exp` computes with: below `lowest` the result is 0; `perStep` is 32 / ln 2, and a step is 1 / `perStep` in two parts. */
-export const EXPONENTIAL = {
+const EXPONENTIAL = {
   lowest: -745.1332191019411,
   perStep: 46.16624130844683,
   round: ROUND,

@@ -47,7 +47,7 @@ export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
 }
 
 /** The largest request to an on-premises endpoint, in bytes. @throws ServiceError `config.invalid` */
-export function requestBytes(red: Red, node: FlowNode, def: ConfigDef): number {
+function requestBytes(red: Red, node: FlowNode, def: ConfigDef): number {
   return Math.floor(settingsReader(red, node, CONFIG, def)('requestSize') * 1024 * 1024);
 }
 

@@ -61,7 +61,7 @@ export function defaultService(): Pick<DefaultService, 'open' | 'opened'> | unde
 }
 
 /** The default service, with this node counted as a user; undefined if the config node's set is disabled. */
-export function joinDefaultService(node: FlowNode): { state(): ConfigState } | undefined {
+function joinDefaultService(node: FlowNode): { state(): ConfigState } | undefined {
   const joined = service;
   joined?.join(node);
   return joined === undefined ? undefined : { state: () => joined.of(node) };

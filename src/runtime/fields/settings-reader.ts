@@ -94,7 +94,7 @@ function parsed(text: string): unknown {
 }
 
 /** The value of an environment variable. @throws ServiceError `config.invalid` if it is not set */
-export function variable(red: Red, node: FlowNode | undefined, name: string): unknown {
+function variable(red: Red, node: FlowNode | undefined, name: string): unknown {
   // The declared types allow neither a missing node nor a missing variable.
   const value = (red.util.getSetting as (node: FlowNode | undefined, name: string) => unknown)(node, name);
   const hidden = node === undefined && excluded(red).includes(name);

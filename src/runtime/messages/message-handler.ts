@@ -29,7 +29,7 @@ const LARGE = 10_000;
  * @throws ServiceError `validation.failed` for a property that throws when it is read, and for a message that is a
  * promise: awaiting it would call its `then`
  */
-export function usableMessage(msg: Message): Message {
+function usableMessage(msg: Message): Message {
   const usable = isOpen(msg) ? msg : plainCopy(msg);
   if (isThenable(usable)) {
     throw new ServiceError(
@@ -120,7 +120,7 @@ function namesOf(value: object): string[] {
  * array index by index and an object name by name. 200 million empty places hold its event loop for half a minute, a
  * million names for ten seconds. The values themselves are not touched. Never throws.
  */
-export function dropUnwieldy(msg: Message, code: ErrorCode): void {
+function dropUnwieldy(msg: Message, code: ErrorCode): void {
   if (!OF_TABLES.has(code)) {
     return;
   }

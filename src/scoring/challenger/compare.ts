@@ -37,7 +37,7 @@ const GROWN = 1.5;
  *
  * @throws ServiceError `table.invalid` where its columns cannot be read as the champion's
  */
-export async function championRows(
+async function championRows(
   context: Context,
   champion: ModelCard,
   table: TrainTable,
@@ -88,13 +88,13 @@ export async function seenRowsOf(
 }
 
 /** Whether a table has all columns of a model. */
-export function hasColumnsOf({ columns }: Pick<ModelCard, 'columns'>, { names }: TableSource): boolean {
+function hasColumnsOf({ columns }: Pick<ModelCard, 'columns'>, { names }: TableSource): boolean {
   const known = new Set(names);
   return columns.length > 0 && columns.every(({ name }) => known.has(name));
 }
 
 /** Digests of the rows of a table, as a model of these columns knows them. */
-export function digestsFor(
+function digestsFor(
   { columns }: Pick<FittedModel, 'columns'>,
   { source, profile, request, facts }: TrainTable,
   signal: AbortSignal | undefined,

@@ -347,7 +347,7 @@ export async function notePutOff(
 }
 
 /** −ln p(true class) of each row. @param chances the probability of each row's true class */
-export function logLosses(chances: ArrayLike<number>): Float64Array {
+function logLosses(chances: ArrayLike<number>): Float64Array {
   return Float64Array.from(chances, (p) => -Math.log(Math.max(p, MIN_PROBABILITY)));
 }
 
@@ -396,6 +396,6 @@ export function labelNoise(chances: ArrayLike<number>, classes: number): number 
 }
 
 /** The probability of a class if a part of the labels is random. */
-export function withNoise(chance: number, noise: number, classes: number): number {
+function withNoise(chance: number, noise: number, classes: number): number {
   return (1 - noise) * chance + noise / classes;
 }

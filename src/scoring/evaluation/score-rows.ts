@@ -117,7 +117,7 @@ export function numberBaseline({ mean, quantiles }: UsualNumbers, truth: ArrayLi
  * @param classes those of the model
  * @param codes the true class of each row as an index of them; −1 for one that the model does not know
  */
-export function labelBaseline(
+function labelBaseline(
   { labels, counts }: UsualClasses,
   classes: readonly Label[],
   codes: ArrayLike<number>,
@@ -137,7 +137,7 @@ export function labelBaseline(
 /** Predictions of some rows with their true values. */
 export type RowAnswers = LabelAnswers | NumberAnswers;
 
-export interface LabelAnswers {
+interface LabelAnswers {
   task: 'classification';
   /** Those of the model, in the order of the probabilities. */
   classes: readonly Label[];
@@ -147,7 +147,7 @@ export interface LabelAnswers {
   codes: ArrayLike<number>;
 }
 
-export interface NumberAnswers {
+interface NumberAnswers {
   task: 'regression';
   /** Of each row. */
   mean: readonly number[];

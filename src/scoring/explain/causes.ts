@@ -81,7 +81,7 @@ export function importanceBySensor({
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
-export type DurationUnit = keyof typeof UNITS;
+type DurationUnit = keyof typeof UNITS;
 
 /** Milliseconds of each. */
 const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
@@ -89,7 +89,7 @@ const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 }
 const STEP_COLUMN = 'ahead';
 
 /** The parts of the sentence, in one language. */
-export interface CauseWords {
+interface CauseWords {
   /** A part with its values put in: see `ENGLISH`. */
   word: (key: string, values: Record<string, string>) => string;
   /** A number with at most that many decimals, and its unit if it has one. */

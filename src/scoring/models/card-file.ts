@@ -49,10 +49,10 @@ export interface ServiceSection {
 }
 
 /** Of the format of the file. */
-export const CARDS_VERSION = 1;
+const CARDS_VERSION = 1;
 
 /** @throws Error for what is no file of cards */
-export function sectionsOf(body: unknown): Map<string, ServiceSection> {
+function sectionsOf(body: unknown): Map<string, ServiceSection> {
   if (!isObject(body) || body.version !== CARDS_VERSION || !isObject(body.services)) {
     throw new Error('it does not hold model cards');
   }
@@ -94,7 +94,7 @@ export function newSection(): ServiceSection {
 }
 
 /** Adds what a file holds to what came before it was read, which is newer. Models of one name are versions of it. */
-export function putBefore(own: ServiceSection, saved: ServiceSection): void {
+function putBefore(own: ServiceSection, saved: ServiceSection): void {
   mergeBefore(own.models, saved.models, (before, after) => after.following(before));
   mergeBefore(own.uploads, saved.uploads);
   mergeBefore(own.pending, saved.pending);
@@ -197,7 +197,7 @@ export function addFormer(section: ServiceSection, gone: readonly FormerModel[])
  * Notes the train sets that a fit had uploaded and no model is of, with what was fitted of them: the process was killed
  * before it had kept the card. Only while no fit is under way.
  */
-export function noteAbandoned(section: ServiceSection): void {
+function noteAbandoned(section: ServiceSection): void {
   const known = new Set([
     ...meantModels(section).map((card) => card.train_set_upload_id),
     ...section.former.map(({ upload }) => upload),

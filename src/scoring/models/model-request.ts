@@ -41,7 +41,7 @@ const known = new WeakMap<readonly Column[], Map<string, readonly Column[]>>();
  *
  * @throws ServiceError `config.invalid` for a zone that is not known
  */
-export function cleanedColumns(columns: readonly Column[], choices: CleaningChoices): readonly Column[] {
+function cleanedColumns(columns: readonly Column[], choices: CleaningChoices): readonly Column[] {
   const { missingWords = [], unreadable, timezone } = choices;
   if (missingWords.length === 0 && unreadable === undefined && timezone === undefined) {
     return columns;
@@ -82,7 +82,7 @@ function assertZone(name: string): string {
 }
 
 /** Whether what a card says of reading a column can be followed. */
-export function isReadable({ zone, missing }: Column): boolean {
+function isReadable({ zone, missing }: Column): boolean {
   const words: unknown = missing ?? [];
   return (
     (zone === undefined || (typeof zone === 'string' && knownZone(zone) !== undefined)) &&

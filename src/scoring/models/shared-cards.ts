@@ -43,7 +43,7 @@ interface Waiter {
 let fitCount = 0;
 
 /** The fits under way of one service, and who waits for the models that come of them, by model name. */
-export class FitsUnderWay {
+class FitsUnderWay {
   private readonly fits = new Map<string, Set<Waiter>>();
   /** When the fit of the card under a name began, or the name was rolled back, for the order of overlapping fits. */
   private readonly begun = new Map<string, number>();

@@ -5,7 +5,7 @@ import { ServiceError } from '../../wire/service-error';
 import type { FittedModel, ModelCard, ModelVersion, Publication, VersionReason } from '../types';
 
 /** Models that are kept under a name. */
-export const KEPT_VERSIONS = 5;
+const KEPT_VERSIONS = 5;
 
 /** A model that had a name and was dropped: what the service still holds of it. */
 export interface FormerModel {

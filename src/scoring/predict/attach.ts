@@ -415,7 +415,7 @@ export function answeredBy(
 }
 
 /** The index of the largest value; the first of equal ones. */
-export function likeliest(values: readonly number[]): number {
+function likeliest(values: readonly number[]): number {
   let best = 0;
   for (let index = 1; index < values.length; index++) {
     if (values[index]! > values[best]!) {

@@ -3,7 +3,7 @@ import { toServiceError } from '../../wire/service-error';
 /** Most predict requests for one batch, including the first. */
 export const MAX_PREDICTS = 32;
 
-export interface Bisection<Item, Thrown = unknown> {
+interface Bisection<Item, Thrown = unknown> {
   /** Handles these items together, or throws. `apart`: handle them in halves, though none is wrong. */
   work: (items: Item[]) => Promise<'done' | 'apart'>;
   /** May throw: that ends the bisection, and the caller fails the remaining items. */
@@ -31,7 +31,7 @@ interface Group<Item> {
 }
 
 /** Handles items together; if that fails, in halves, in order, until each culprit is alone. */
-export async function bisect<Item extends Failing, Thrown>(
+async function bisect<Item extends Failing, Thrown>(
   items: Item[],
   how: Bisection<Item, Thrown>,
 ): Promise<void> {

@@ -77,7 +77,7 @@ export async function evaluateMessage(
  *
  * @throws ServiceError `closed`; `table.invalid` where the model knows none of the labels
  */
-export async function evaluate(table: EvaluatedTable): Promise<Evaluation | undefined> {
+async function evaluate(table: EvaluatedTable): Promise<Evaluation | undefined> {
   const { model, truth, warn } = table;
   const { rows, known, unknown: leftOut } = truth;
   const facts = {
@@ -202,7 +202,7 @@ async function usualOf(target: TableTruth['target']): Promise<UsualTarget> {
 }
 
 /** A table whose predictions are to be scored. */
-export interface EvaluatedTable {
+interface EvaluatedTable {
   context: Context;
   model: ResolvedModel;
   source: TableSource;
@@ -223,7 +223,7 @@ export interface EvaluatedTable {
  *
  * @throws ServiceError `table.invalid` where the model knows none of the labels; and what the service answers
  */
-export async function rowAnswers(table: EvaluatedTable): Promise<RowAnswers> {
+async function rowAnswers(table: EvaluatedTable): Promise<RowAnswers> {
   const { model, truth, scored } = table;
   const { target } = truth;
   const own = picked(scored.prediction, truth.rows);

@@ -247,7 +247,7 @@ function moved(
 }
 
 /** Collects the offsets of batches as they pass. */
-export async function* withOffsets(
+async function* withOffsets(
   model: ResolvedModel,
   columns: readonly Column[],
   batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
@@ -262,13 +262,13 @@ export async function* withOffsets(
 }
 
 /** Called with the bytes sent, their total, and whether every part begun so far has been sent. */
-export type OnUpload = (sentBytes: number, totalBytes: number, allSent: boolean) => void;
+type OnUpload = (sentBytes: number, totalBytes: number, allSent: boolean) => void;
 
 /**
  * Adds up the uploads of the parts of a table, several of which are on their way at a time. The share sent never
  * falls: what would lower it, as a part that begins or is sent again, is not reported until it has been made good.
  */
-export class UploadProgress {
+class UploadProgress {
   private readonly parts: { sent: number; bytes: number }[] = [];
   /** Bytes of the whole table, by those of its first part. */
   private guess = 0;

@@ -302,14 +302,14 @@ function groupsOf(messages: readonly QueuedPredict[], rows: number): QueuedPredi
 }
 
 /** What a result says about the model that made it. */
-export type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
+type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
   Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers' | 'rarer' | 'error'>>;
 
 /**
  * The result of a message: its own prediction, its own copy of the metadata, and its table with the predictions
  * attached. A promise only where the table is so large that this is done in slices.
  */
-export function outcomeOf(
+function outcomeOf(
   scored: Scored,
   table: MessageTable,
   model: OutcomeModel,
@@ -364,7 +364,7 @@ function withOwnBorders(own: object, borders: readonly number[], offsets: readon
 }
 
 /** Bytes of a result while it waits to be delivered in order. */
-export function outcomeBytes(prediction: Prediction, rows: number): number {
+function outcomeBytes(prediction: Prediction, rows: number): number {
   switch (prediction.kind) {
     case 'probas':
       return rows * (prediction.values[0]?.length ?? 0) * 24;

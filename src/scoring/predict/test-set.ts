@@ -189,7 +189,7 @@ function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
  * Labels as the train set had them. Where some labels are integers beyond 2^53, all are text here, but a service answers
  * the smaller ones as numbers: one model, one type of label.
  */
-export function withKnownLabels(result: PredictResult, classes: readonly Label[] | undefined): PredictResult {
+function withKnownLabels(result: PredictResult, classes: readonly Label[] | undefined): PredictResult {
   if (classes === undefined || classes.length === 0 || !classes.every((label) => typeof label === 'string')) {
     return result;
   }

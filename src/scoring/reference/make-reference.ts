@@ -47,7 +47,7 @@ export function driftBin({ edges, categories, shares }: DriftReference, cell: Re
 }
 
 /** How many of the edges are at or below the value. */
-export function binOfNumber(edges: ArrayLike<number>, value: number): number {
+function binOfNumber(edges: ArrayLike<number>, value: number): number {
   let low = 0;
   let high = edges.length;
   while (low < high) {
@@ -78,10 +78,7 @@ export function driftOfNumbers(values: Float64Array, sorted: Float64Array, order
   return { edges, ...sharesOf(bins, missing + 1, order) };
 }
 
-export function driftOfCategories(
-  { categories, counts, codes }: CategorySample,
-  order: RowOrder,
-): DriftReference {
+function driftOfCategories({ categories, counts, codes }: CategorySample, order: RowOrder): DriftReference {
   const frequent = categories.map((_, at) => at).sort((a, b) => counts[b]! - counts[a]! || a - b);
   const own = frequent.slice(0, CATEGORY_BINS);
   const [others, missing] = [own.length, own.length + 1];
@@ -140,7 +137,7 @@ function countsOf(bins: Uint8Array, count: number): Float64Array {
 }
 
 /** Rows that are kept to compare with. */
-export const KEPT_ROWS = 400;
+const KEPT_ROWS = 400;
 
 /** What to sample of a train set of that many rows: rows spread evenly over it, and windows of consecutive ones. */
 export function sampleChoice(columns: readonly Pick<Column, 'name'>[], rows: number): SampleChoice {

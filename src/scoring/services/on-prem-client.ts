@@ -32,7 +32,7 @@ export interface OnPremOptions {
   requestBytes?: number;
 }
 
-export const DEFAULT_REQUEST_BYTES = 16 * 1024 * 1024;
+const DEFAULT_REQUEST_BYTES = 16 * 1024 * 1024;
 
 /**
  * An on-premises endpoint with the calls of any service. The endpoint has one stateless route and keeps nothing, so a

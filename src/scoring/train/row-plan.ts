@@ -56,7 +56,7 @@ export async function digestRows(
 }
 
 /** Digests of some cells of each row of a batch. */
-export async function digestsOf(
+async function digestsOf(
   rows: number,
   columns: readonly ColumnData[],
   yielder: Yielder,

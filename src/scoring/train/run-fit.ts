@@ -19,13 +19,13 @@ const TICK_MS = 1000;
 const ASK_AFTER_S = 2;
 
 /** The result of a fit, with what the specification does not have. */
-export interface FitAnswer {
+interface FitAnswer {
   fittedId: string;
   report?: unknown;
 }
 
 /** Whether the fit may still be running after this error. */
-export function leavesFitPending(error: ServiceError): boolean {
+function leavesFitPending(error: ServiceError): boolean {
   return error.code !== 'fit.failed';
 }
 
@@ -33,7 +33,7 @@ export function leavesFitPending(error: ServiceError): boolean {
  * The answer to a fit that was pending when last heard of; undefined if the service no longer knows it, so that it
  * must be requested again.
  */
-export async function resumedFit(
+async function resumedFit(
   context: Context,
   pending: PendingFit,
   hooks: Hooks,
@@ -91,7 +91,7 @@ export async function takeUpFit(
 /**
  * Reports every second how long a fit has run and, where the service tells it, how far it is.
  */
-export function followFit(
+function followFit(
   { service }: Pick<Context, 'service'>,
   uploadId: string,
   { onStatus, signal }: Hooks,

@@ -127,10 +127,10 @@ export async function scoreHoldout(
 }
 
 /** What a model says of the rows kept back: probabilities, or means and the quantiles of LEVELS. */
-export type HoldoutAnswers =
+type HoldoutAnswers =
   { task: 'classification'; probas: Scored } | { task: 'regression'; mean: Scored; quantiles: Scored };
 
-export async function askHoldout(
+async function askHoldout(
   context: Context,
   card: FittedModel,
   holdout: Holdout,

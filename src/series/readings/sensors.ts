@@ -24,8 +24,8 @@ export interface Sensor {
 const TURNS_AFTER = 10;
 
 /** At most this many columns, and this many different texts in one: beyond that a column is no sensor. */
-export const MAX_SENSORS = 500;
-export const MAX_WORDS = 1000;
+const MAX_SENSORS = 500;
+const MAX_WORDS = 1000;
 /** At most this many characters in such a text. */
 const MAX_CHARACTERS = 1000;
 

@@ -8,7 +8,7 @@ const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);
 /** How far a clock may be ahead of ours without being wrong. */
 export const AHEAD_OF_US = 60_000;
 /** A series that runs ahead of our clock, such as a simulation, advances in steps; a clock gone wrong leaps. */
-export const LEAP_STEPS = 20;
+const LEAP_STEPS = 20;
 
 /** The time column: the configured one, else one with a usual name in any case; undefined where there is none. */
 export function timeColumnOf(names: readonly string[], given: string | undefined): string | undefined {

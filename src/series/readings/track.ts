@@ -1,7 +1,7 @@
 import { Timeline } from './timeline';
 
 /** How many newest readings of a sensor are kept individually; older ones are summarized in blocks. */
-export const RAW = 1024;
+const RAW = 1024;
 /** Blocks per longest window. */
 const BLOCKS = 512;
 

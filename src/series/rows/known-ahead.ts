@@ -3,7 +3,7 @@ import type { Machine } from '../readings/machine';
 import { DAY } from '../settings/durations';
 
 /** Values that plans may hold: about a year of hours for fifty columns. */
-export const MAX_PLANNED = 500_000;
+const MAX_PLANNED = 500_000;
 /** Known all along, as for values from a table of the past. */
 export const ALWAYS = -Infinity;
 

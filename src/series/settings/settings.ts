@@ -9,7 +9,7 @@ import {
 } from '../types';
 import { badField, DAY, oneDuration, parseDuration, parseDurations } from './durations';
 
-export const DEFAULT_KEEP = 20_000;
+const DEFAULT_KEEP = 20_000;
 const MAX_KEEP = 1_000_000;
 /** The second window of `auto`, in aheads. */
 const AUTO_FACTOR = 6;

@@ -18,8 +18,8 @@ import { keylessNote } from './keyless';
 import { placeReading } from './place-reading';
 
 /** Bounds of one series: keys, and numbers held for readings. */
-export const MAX_KEYS = 1000;
-export const MAX_NUMBERS = 5_000_000;
+const MAX_KEYS = 1000;
+const MAX_NUMBERS = 5_000_000;
 
 /** Records what belongs on disk. */
 export interface Recorder {

@@ -2,8 +2,8 @@ import { DAY, HOUR } from '../settings/durations';
 import type { TrainReason, TrainSchedule } from '../types';
 
 /** Outcomes before the first train set of `auto`, and how many of them must be of the rarer class. */
-export const FIRST_ROWS = 200;
-export const FIRST_RARER = 20;
+const FIRST_ROWS = 200;
+const FIRST_RARER = 20;
 /** Separate events: with fewer, a model is scored on the very event that it has learned from. */
 export const FIRST_EVENTS = 3;
 /** `auto` after that: grown by this share, or a day later by this many rows. */

@@ -5,7 +5,7 @@ import type { Refusal } from '../refusal';
 import { isBodyComing } from './body';
 
 /** Where `support` of envelope 1 points. */
-export const SUPPORT_URL = 'https://flows.nodered.org/node/node-red-contrib-tabular-prediction';
+const SUPPORT_URL = 'https://flows.nodered.org/node/node-red-contrib-tabular-prediction';
 
 /** Envelope 1 (generic) or envelope 2 (quickstart) of S 7. */
 export type Envelope = 'generic' | 'quickstart';

@@ -24,7 +24,7 @@ export interface FitJob {
   helpers: MessagePort[];
 }
 
-export interface AssistJob {
+interface AssistJob {
   kind: 'assist';
   port: MessagePort;
 }

@@ -12,7 +12,7 @@ import { assertBoundedMetadata } from './ipc-metadata';
  * it. A file has the same between its magic words, and a footer that tells the schema and the place of each message.
  */
 
-export const MESSAGE = { version: 0, headerType: 1, header: 2, bodyLength: 3, customMetadata: 4 };
+const MESSAGE = { version: 0, headerType: 1, header: 2, bodyLength: 3, customMetadata: 4 };
 export const RECORD_BATCH = { length: 0, nodes: 1, buffers: 2, compression: 3 };
 const DICTIONARY_BATCH = { id: 0, isDelta: 2 };
 const FOOTER = { version: 0, schema: 1, dictionaries: 2, recordBatches: 3 };

@@ -14,7 +14,7 @@ const LITTLE_ENDIAN = 0;
 const CONTINUATION = [0xff, 0xff, 0xff, 0xff];
 
 /** A column as the library has it. */
-export interface IpcField {
+interface IpcField {
   name: string;
   type: { typeId: number; children?: readonly IpcField[] | null };
 }

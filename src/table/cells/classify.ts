@@ -27,9 +27,9 @@ export const BOOLEAN = 64;
 /** An ISO 8601 date. */
 export const DATE = 128;
 /** A date as people write it: by the order of its parts, which can be several. */
-export const DAY_FIRST = 32768;
-export const MONTH_FIRST = 65536;
-export const YEAR_FIRST = 131072;
+const DAY_FIRST = 32768;
+const MONTH_FIRST = 65536;
+const YEAR_FIRST = 131072;
 /** A number with a unit beside it: `45 %`, `1,20 €`, `21.5 °C`. The other bits tell how the number reads. */
 export const WITH_UNIT = 262144;
 /** A whole number whose digits are those of a date: 20241121. */

@@ -114,7 +114,7 @@ function parseGrouped(text: string, decimal: Decimal): number | undefined {
 }
 
 /** The number in a cell of a column with this decimal mark, NaN when it is missing there, undefined when it is not one. */
-export function parseWithDecimal(text: string, decimal: Decimal): number | undefined {
+function parseWithDecimal(text: string, decimal: Decimal): number | undefined {
   const value = parseGrouped(text, decimal);
   if (value !== undefined) {
     return value;

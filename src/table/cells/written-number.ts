@@ -14,7 +14,7 @@ export interface WrittenNumber {
 }
 
 /** The unit of times of day and of durations, whose number is their seconds. */
-export const CLOCK = 'h:mm';
+const CLOCK = 'h:mm';
 
 const MAX_LENGTH = 40;
 

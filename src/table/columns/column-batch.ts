@@ -1,5 +1,5 @@
 import { setCell } from '../cells/set-cell';
-import type { ColumnType, Label } from '../cells/types';
+import type { Label } from '../cells/types';
 
 /**
  * One column of a batch in a form that can be transferred between threads without a copy.
@@ -136,20 +136,6 @@ export function transferList(batch: ColumnBatch): ArrayBuffer[] {
     }
   }
   return [...buffers];
-}
-
-/** A column of no rows. */
-export function emptyColumn(type: ColumnType): ColumnData {
-  switch (type) {
-    case 'text':
-      return { type, bytes: new Uint8Array(0), offsets: new Int32Array(1) };
-    case 'bigint':
-      return { type, values: new BigInt64Array(0) };
-    case 'boolean':
-      return { type, values: new Uint8Array(0) };
-    default:
-      return { type, values: new Float64Array(0) };
-  }
 }
 
 /** Decodes a text column: in one go where all bytes are ASCII, cell by cell elsewhere. */

@@ -7,7 +7,7 @@ import { bytesOfTask, LOOK_SECONDS, secondsOfSilence, silenceError } from './pat
 import type { Answer, EncoderTask, Request } from './protocol';
 
 /** The encoder thread ended while it was at work for somebody. */
-export class WorkerEnded extends ServiceError {
+class WorkerEnded extends ServiceError {
   /** @param error what ended it, where that is known: a thread without memory is the table's fault, else ours */
   constructor(reason: string, error?: NodeJS.ErrnoException) {
     const full = error?.code === 'ERR_WORKER_OUT_OF_MEMORY';

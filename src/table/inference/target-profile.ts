@@ -143,6 +143,6 @@ function byValue(a: Label, b: Label): number {
 }
 
 /** Order by code points, which differs from the order of UTF-16 units beyond the basic plane. */
-export function byCodePoint(a: Label, b: Label): number {
+function byCodePoint(a: Label, b: Label): number {
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }

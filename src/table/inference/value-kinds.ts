@@ -6,7 +6,7 @@ import type { Sight } from './findings';
 
 /** Bits of values that are text, and empty text; the other bits of values are those of text that reads as such values. */
 export const TEXT = 8192;
-export const EMPTY = 16384;
+const EMPTY = 16384;
 
 export const NUMBERS = WHOLE | FRACTION | BEYOND_SAFE | BEYOND_INT64;
 

@@ -24,7 +24,7 @@ export interface ColumnChunk {
  * By what a reader may skip a row group. Numbers have bounds, 8 bytes each as PLAIN has them. Dates have none: parquetjs-lite
  * cannot open a file that tells them.
  */
-export interface ChunkStatistics {
+interface ChunkStatistics {
   missing: number;
   least?: Uint8Array;
   greatest?: Uint8Array;

@@ -31,8 +31,8 @@ export function listHead(type: number, length: number): number[] {
 }
 
 /** A value of a type: a whole number, text or bytes, the fields of a struct, or a list after the type of its items. */
-export type ThriftValue = number | string | Uint8Array | ThriftFields | ThriftList | undefined;
-export type ThriftList = readonly [of: number, items: readonly Exclude<ThriftValue, ThriftList>[]];
+type ThriftValue = number | string | Uint8Array | ThriftFields | ThriftList | undefined;
+type ThriftList = readonly [of: number, items: readonly Exclude<ThriftValue, ThriftList>[]];
 /** A struct, as its fields in ascending order of their numbers: [number, type, value]. */
 export type ThriftFields = readonly (readonly [id: number, type: number, value?: ThriftValue])[];
 

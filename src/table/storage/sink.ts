@@ -5,7 +5,7 @@ import { ServiceError } from '../../wire/service-error';
 import { crc32c, crc32cToBase64 } from './crc32c';
 
 /** A file stays in memory up to this size. */
-export const MEMORY_LIMIT = 32 * 1024 * 1024;
+const MEMORY_LIMIT = 32 * 1024 * 1024;
 
 /** Where a file too large for memory goes, or why there is no such place. */
 export interface Spill {

@@ -42,7 +42,7 @@ export interface DecayState extends FirstLossesState {
   own?: LossNoise;
 }
 
-export interface DecayRule {
+interface DecayRule {
   /** Shares above the promised loss for decay and for recovery. */
   worse: number;
   recovered: number;

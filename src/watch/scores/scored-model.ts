@@ -18,7 +18,7 @@ const KEPT_PER_KEY = 600;
 const LEAST_ROWS = 100;
 
 /** How the losses of a model scatter, per key and (null) for all together. */
-export type Scatter = [key: string | null, noise: LossNoise][];
+type Scatter = [key: string | null, noise: LossNoise][];
 
 export interface ScoredModelState {
   generation: number;

@@ -29,7 +29,7 @@ export interface FoldHooks {
   shouldStop?: () => boolean;
 }
 
-export function objectiveOf(prepared: PreparedFit): Objective {
+function objectiveOf(prepared: PreparedFit): Objective {
   if (prepared.task === 'regression') {
     return squaredError(prepared.values);
   }

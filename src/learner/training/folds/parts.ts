@@ -3,9 +3,6 @@ import type { Random } from '../../math/random';
 import type { FeatureColumn, TargetColumn } from '../../types';
 import { assignWhole } from './stratify';
 
-/** How rows are divided into the parts that folds hold out. */
-export type PartKind = 'random' | 'blocks' | 'groups';
-
 /** How the user wants rows to be held out; by default, at random. */
 export interface HoldOut {
   /** Most blocks of consecutive rows. Parts are made of whole blocks. */

@@ -56,7 +56,7 @@ const WANTED_ITERATIONS = 150;
 const MAX_SCORES = 4e7;
 const SMALL = 2000;
 /** Above this many rows only the first candidate is trained, without extra iterations: time grows with rows, the gain does not. */
-export const LARGE = 60_000;
+const LARGE = 60_000;
 /** Of the first candidate, where its loss goes on falling. */
 const MOST_ITERATIONS = 1500;
 /** With more classes one tree serves all of them. */

@@ -29,7 +29,7 @@ export function scoreProbabilities(probas: Float64Array, codes: Int32Array, clas
 }
 
 /** The class of the largest probability; the first one of a tie. */
-export function mostProbable(probas: Float64Array, row: number, classes: number): number {
+function mostProbable(probas: Float64Array, row: number, classes: number): number {
   let best = 0;
   for (let k = 1; k < classes; k++) {
     if (probas[row * classes + k] > probas[row * classes + best]) {

@@ -48,7 +48,7 @@ export function squaredError(target: Float64Array): Objective {
 }
 
 /** Log-loss of two classes: the score is the log-odds of class 1. */
-export function binaryLogLoss(codes: Int32Array): Objective {
+function binaryLogLoss(codes: Int32Array): Objective {
   return {
     width: 1,
     base(rows) {
@@ -77,7 +77,7 @@ export function binaryLogLoss(codes: Int32Array): Objective {
 }
 
 /** Log-loss of several classes: one score each, whose softmax gives the probabilities. */
-export function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
+function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
   const p = new Float64Array(classes);
   let perRow = new Float64Array(0);
   const factor = classes / (classes - 1);

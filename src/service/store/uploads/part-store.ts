@@ -23,7 +23,7 @@ export interface PartStore {
   settle(): void;
 }
 
-export interface PartHandle {
+interface PartHandle {
   /** Writes all of the bytes. @throws as the file system does, `ENOSPC` among others; Refusal 503 over the size cap */
   write(data: Uint8Array, position: number): Promise<void>;
   close(): Promise<void>;

@@ -17,7 +17,7 @@ import { readFailure } from '../../store/entries/read-failure';
 import { columnStore } from './feature-columns';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */
-export function kindOf(type: ColumnType): FeatureShape['kind'] {
+function kindOf(type: ColumnType): FeatureShape['kind'] {
   return type === 'text' || type === 'date' ? type : 'number';
 }
 

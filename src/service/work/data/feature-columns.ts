@@ -19,7 +19,7 @@ const HEAP_SHARE = 0.8;
 const LITTLE_TEXT = 256 * 1024;
 
 /** Gathers the cells of one column as the learner takes them. */
-export interface FeatureBuilder {
+interface FeatureBuilder {
   /** @throws Refusal 422 for a value of the wrong type, 413 for more text than the memory bears */
   add(data: ColumnData, row: number): void;
   finish(rows: number): FeatureColumn;
