@@ -78,6 +78,11 @@ function put(
     }
     return;
   }
+  if (column !== '' && isBadAlone(value)) {
+    options.onBad(column);
+    setCell(out, column, null);
+    return;
+  }
   for (const name in value) {
     if (Object.hasOwn(value, name)) {
       put(value[name], column === '' ? name : `${column}.${name}`, options, out, depth + 1);
@@ -129,11 +134,16 @@ export function valueIn(value: Record<string, unknown>): string | undefined {
         return undefined;
       }
       found = name;
-    } else if (!BESIDE.test(name)) {
+    } else if (!BESIDE.test(name) && !isUnit(name, value)) {
       return undefined;
     }
   }
   return found;
+}
+
+/** Whether an entry is a unit, or the digits to show: `{v: 230.1, u: "V", d: 1}`, as OpenDTU has it. */
+function isUnit(name: string, { u }: Record<string, unknown>): boolean {
+  return (name === 'u' || name === 'd') && typeof u === 'string';
 }
 
 /** Names of the column of a value beside it, wherever it is sent; others are only where no topic tells it. */
@@ -210,11 +220,17 @@ function isName(value: unknown): boolean {
 /** Whether what stands beside a value says that it cannot be used. */
 export function isBadBeside(value: Record<string, unknown>): boolean {
   for (const name in value) {
-    if (QUALITY.test(name) && isBad(value[name], !/quality/i.test(name))) {
+    if (QUALITY.test(name) && isBad(value[name], name)) {
       return true;
     }
   }
   return false;
+}
+
+/** Whether an object says nothing but that there is no value: `{StatusCode: "Bad", SourceTimestamp: …}`. */
+function isBadAlone(value: Record<string, unknown>): boolean {
+  const names = Object.keys(value);
+  return names.length > 0 && names.every((name) => BESIDE.test(name)) && isBadBeside(value);
 }
 
 function fits(pattern: string, column: string): boolean {

@@ -47,7 +47,9 @@ export function nameOf(value: unknown): string | undefined {
 }
 
 export function keyIn({ key }: Shape, item: unknown, message: SourceMessage): string | undefined {
-  return key === undefined ? undefined : nameOf(resolve(key, item, message));
+  const parts = key === undefined ? [] : [key].flat();
+  const told = parts.flatMap((part) => nameOf(resolve(part, item, message)) ?? []);
+  return told.length === 0 ? undefined : told.join('/');
 }
 
 /** The items of a match, each with one entry of its list where it has several values. */
@@ -69,13 +71,18 @@ export function* entriesOf({ shape: { each }, items }: Match): Iterable<Match['i
 
 /** The column of an item that is one value. */
 export function columnIn(
-  { column, unnamed }: Shape,
+  { column, unnamed, within = [] }: Shape,
   item: unknown,
   message: SourceMessage,
 ): string | undefined {
   const parts = column === undefined ? [] : [column].flat();
   const told = parts.flatMap((part) => nameOf(resolve(part, item, message)) ?? []);
-  return told.length === 0 ? unnamed : told.join('.');
+  if (told.length === 0) {
+    return unnamed;
+  }
+  const name = told.join('.');
+  const part = within.map((one) => one.exec(name)?.groups?.column).find((one) => one !== undefined);
+  return part ?? name;
 }
 
 /** The time of an item: milliseconds since 1970, or text. */

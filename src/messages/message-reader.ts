@@ -230,19 +230,24 @@ export class MessageReader {
   /** An item that is a reading, or lists of several. */
   private objects(
     { shape, key, column }: Match,
-    { item, key: under }: Item,
+    { item, key: under, column: over }: Item,
     message: SourceMessage,
     topic: TopicParts,
   ): Found[] {
     const options = { ...this.flat, omit: shape.omit, numbered: shape.numbered };
     const whole =
       shape.inLists === true ? unlisted(item) : shape.inTimes === true ? untimed(item, shape.omit) : [item];
-    return whole.map((one) => ({
-      key: under ?? key ?? keyIn(shape, one, message),
-      labels: labelsOf(shape, one, message),
-      time: timeIn(shape, one, message),
-      values: prefixed(flatten(resolve(shape.values!, one, message), '', options), topic.column ?? column),
-    }));
+    return whole.flatMap((one) => {
+      const values = resolve(shape.values!, one, message);
+      return values === undefined
+        ? []
+        : {
+            key: under ?? key ?? keyIn(shape, one, message),
+            labels: labelsOf(shape, one, message),
+            time: timeIn(shape, one, message),
+            values: prefixed(flatten(values, '', options), topic.column ?? over ?? column),
+          };
+    });
   }
 
   /** Adds an item that is one value of a column. */
@@ -256,13 +261,13 @@ export class MessageReader {
     const ofTopic = column === undefined ? undefined : (topic.column ?? topic.rest ?? column);
     const told = one.column ?? ofTopic ?? columnIn(shape, whole, message);
     const name = nameOf(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
-    if (name === undefined) {
+    if (name === undefined || shape.omit?.includes(name) === true) {
       return;
     }
     const own = under ?? key ?? keyIn(shape, whole, message);
     const found = pivot.reading(own, labelsOf(shape, whole, message), timeIn(shape, whole, message, carried));
     const said = quality === undefined ? undefined : resolve(quality, whole, message);
-    const isUnusable = said !== undefined && isBad(said, quality !== 'quality');
+    const isUnusable = said !== undefined && isBad(said, quality!);
     if (isUnusable) {
       this.tellBad(name);
     }
@@ -395,7 +400,7 @@ export class MessageReader {
   }
 
   private usable(column: string, value: unknown, status: unknown): unknown {
-    const isUnusable = isNamed(status) && isBad(status, true);
+    const isUnusable = isNamed(status) && isBad(status, 'status');
     if (isUnusable) {
       this.tellBad(column);
     }

@@ -7,12 +7,15 @@ const SEVERITY = 2 ** 30;
 /** From here on the quality of OPC DA is good (OPC DA 3.00, 6.8). */
 const GOOD_OF_DA = 192;
 
+/** From here on the quality of a data point of Industrial Edge is good (Common Databus Payload Format). */
+const GOOD_OF_DATABUS = 2;
+
 /**
  * Whether a quality or status says that its value cannot be used. What it is not known to say, it does not.
  *
- * @param isStatus a status code, of which 0 is good, rather than a quality, of which 192 and more is
+ * @param name what it is named, maybe by a path: a `quality` is good from 192 on, a `qc` from 2 on, and of a status code 0 is
  */
-export function isBad(given: unknown, isStatus: boolean): boolean {
+export function isBad(given: unknown, name: string): boolean {
   const quality = isNamed(given)
     ? (given.name ?? given._name ?? given.Symbol ?? given.value ?? given._value ?? given.Code)
     : given;
@@ -22,7 +25,12 @@ export function isBad(given: unknown, isStatus: boolean): boolean {
   if (typeof quality === 'boolean') {
     return !quality;
   }
-  return (
-    typeof quality === 'number' && (isStatus ? quality >= SEVERITY : quality < GOOD_OF_DA && quality !== 100)
-  );
+  if (typeof quality !== 'number') {
+    return false;
+  }
+  return /quality/i.test(name)
+    ? quality < GOOD_OF_DA && quality !== 100
+    : name === 'qc'
+      ? quality < GOOD_OF_DATABUS
+      : quality >= SEVERITY;
 }

@@ -77,7 +77,7 @@ function mayHave({ items = [''], byKey, byColumn, has }: Shape, payload: object)
                   : one.startsWith('msg.') || mayStand(one.replace(/^payload\./, ''), payload),
               ),
           )
-        : path.startsWith('msg.') || mayStand(path.replace(/\[\].*$/, ''), payload),
+        : path.startsWith('msg.') || mayStand(path.replace(/(?:\[\]|\{\}).*$/, ''), payload),
     )
   );
 }
@@ -164,7 +164,7 @@ function matchOfTopic(pattern: RegExp, topic: string): Partial<Record<string, st
 function itemsOf(shape: Shape, message: SourceMessage): Match['items'] | undefined {
   const found: Match['items'] = [];
   for (const path of shape.items ?? ['']) {
-    const items = itemsAt(path, shape, message);
+    const items = withBeside(itemsAt(path, shape, message), shape, message);
     if (items !== undefined && isLike(shape, items[0], message)) {
       for (const item of items) {
         found.push({ item });
@@ -177,17 +177,35 @@ function itemsOf(shape: Shape, message: SourceMessage): Match['items'] | undefin
   return found.length === 0 ? undefined : found;
 }
 
+/** Items, each with its entry of the list beside them. */
+function withBeside(
+  items: readonly unknown[] | undefined,
+  { beside }: Shape,
+  message: SourceMessage,
+): readonly unknown[] | undefined {
+  const list = beside === undefined ? undefined : resolve(beside, message.payload, message, 'list');
+  return Array.isArray(list) && list.length === items?.length
+    ? items.map((item, i) => (isNamed(item) ? { ...item, beside: list[i] as unknown } : item))
+    : items;
+}
+
 function itemsAt(path: string, shape: Shape, message: SourceMessage): readonly unknown[] | undefined {
   const inner = path.indexOf('[].');
   if (inner > 0) {
     return itemsWithin(itemsAt(path.slice(0, inner + 2), shape, message), path.slice(inner + 3));
   }
   const isList = path.endsWith('[]');
-  const where = isList ? path.slice(0, -2) : path;
+  const isEntries = path.endsWith('{}');
+  const where = isList || isEntries ? path.slice(0, -2) : path;
   const value = where.startsWith('msg.') ? at(message, where.slice(4)) : at(message.payload, where);
   if (isList) {
     // Several lists, one after the other, as a history has one for each entity.
     return Array.isArray(value) ? (Array.isArray(value[0]) ? value.flat() : value) : undefined;
+  }
+  if (isEntries) {
+    const entries = isNamed(value) ? Object.entries(value) : [];
+    const named = entries.flatMap(([entry, one]) => (isNamed(one) ? [{ ...one, entry }] : []));
+    return named.length > 0 && named.length === entries.length ? named : undefined;
   }
   const isThere = isNamed(value) || ('' in shape.has && isOf('value', value)) || shape.topics !== undefined;
   return isThere && value !== undefined && !Array.isArray(value) ? [value] : undefined;
@@ -223,11 +241,14 @@ function itemsByName(shape: Shape, message: SourceMessage): Match['items'] | und
   return found.length === 0 ? undefined : found;
 }
 
-function isLike({ has, message: inner }: Shape, item: unknown, message: SourceMessage): boolean {
+function isLike({ has, lacks, message: inner }: Shape, item: unknown, message: SourceMessage): boolean {
   for (const paths in has) {
     if (resolve(paths, item, message, has[paths]) === undefined) {
       return false;
     }
+  }
+  if (lacks?.some((path) => resolve(path, item, message) !== undefined) === true) {
+    return false;
   }
   return inner === undefined || opened(at(item, inner)) !== undefined;
 }

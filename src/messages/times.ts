@@ -17,6 +17,8 @@ const NAMES = [
   'publishedat',
   'reportedat',
   'measuredat',
+  'observedat',
+  'dateobserved',
   'enqueuedtime',
   'timeutc',
   'receivedat',
@@ -119,12 +121,15 @@ export function isDateText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text);
 }
 
+/** A period of ISO 8601, from one date to another one. */
+const PERIOD = /^\d{4}-\d\d-\d\dT[^/\s]+\/(\d{4}-\d\d-\d\dT[^/\s]+)$/;
+
 const MILLISECONDS_FROM = 1e11;
 const MICROSECONDS_FROM = 1e14;
 const NANOSECONDS_FROM = 1e17;
 
 /**
- * A time in milliseconds since 1970: of a number in seconds, milliseconds, microseconds or nanoseconds, or of seconds and
+ * A time in milliseconds since 1970, of a period its end: of a number in seconds, milliseconds, microseconds or nanoseconds, or of seconds and
  * nanoseconds apart. Text that is no such number, and a Date, are left as they are.
  *
  * @param offset seconds ahead of UTC of a text that names no zone
@@ -151,6 +156,10 @@ export function instant(value: unknown, offset?: unknown): unknown {
     return Number.isFinite(seconds)
       ? seconds * 1000 + Math.round(Number(value.offsetInNanos ?? value.nanos ?? 0) / 1e6)
       : undefined;
+  }
+  const period = typeof value === 'string' ? PERIOD.exec(value) : null;
+  if (period !== null) {
+    return instant(period[1], offset);
   }
   if (
     typeof value === 'string' &&

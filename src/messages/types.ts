@@ -40,7 +40,7 @@ export interface Shape {
    * Where its items are, each a reading or a value: paths in the payload (or `msg.`) to an object, or with `[]` at the end
    * to a list of objects; `''` is the payload, and left out it is meant. With `isEvery` all of the places are read that
    * there are, otherwise the first. Lists may stand in lists (`devices[].modules[]`): of an inner item, `up` is the one that
-   * it stands in.
+   * it stands in. With `{}` at the end they are the entries of an object, each with its name as `entry`.
    */
   items?: readonly string[];
   isEvery?: boolean;
@@ -52,8 +52,12 @@ export interface Shape {
   inLists?: boolean;
   /** Items have an object for each column, of values by time; `time` is their time. */
   inTimes?: boolean;
+  /** A list as long as that of the items, whose entries tell of them: of an item, `beside` is its own. Of several paths, the first that holds a list. */
+  beside?: string;
   /** What an item must have, by path. */
   has: Readonly<Record<string, PathKind>>;
+  /** What an item must not have: paths. */
+  lacks?: readonly string[];
   /**
    * Where the values of an item are, a list with one in each entry: in what follows, `each` is the entry. Of several paths
    * the first that holds a list.
@@ -61,7 +65,8 @@ export interface Shape {
   each?: string;
   /** Items are of a table: of the past, or a plan. */
   isTable?: boolean;
-  key?: string;
+  /** Of several, those that are there, with slashes. */
+  key?: string | readonly string[];
   /**
    * Objects of names that tell series apart, or lists of such names with their values: offered as the key, and the key
    * together where none is chosen. Of several paths, all that there are.
@@ -72,12 +77,14 @@ export interface Shape {
   offset?: string;
   /** The object whose entries are columns; `''` is the item. */
   values?: string;
-  /** Columns of it, or labels, that are none; `*` stands for any text. */
+  /** Columns, or labels, that are none; `*` stands for any text. */
   omit?: readonly string[];
   /** Entries of lists are columns by their place: `meters.0.power`. */
   numbered?: boolean;
   /** In place of `values`: an item is a single value, and this is its column; of several, those that are there, with dots. */
   column?: string | readonly string[];
+  /** What of the column is its name, where that is a part of it: expressions with a group `column`. */
+  within?: readonly RegExp[];
   /** The column of an item that does not say which. */
   unnamed?: string;
   value?: string;

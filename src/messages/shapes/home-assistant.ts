@@ -2,8 +2,8 @@ import type { Shape } from '../types';
 
 /**
  * A change of a state, as the node "events: state" has it in `msg.data`, or as an event of the WebSocket API.
- * https://zachowj.github.io/node-red-contrib-home-assistant-websocket/node/events-state.html,
- * https://www.home-assistant.io/docs/configuration/state_object/
+ * https://github.com/zachowj/node-red-contrib-home-assistant-websocket/blob/main/docs/node/events-state.md,
+ * https://developers.home-assistant.io/docs/api/websocket (state_changed)
  */
 export const HOME_ASSISTANT: Shape = {
   name: 'Home Assistant',
@@ -22,7 +22,7 @@ export const HOME_ASSISTANT: Shape = {
   time: 'last_changed|last_updated',
 };
 
-/** What the integration MQTT Statestream publishes with the base topic of its documentation. https://www.home-assistant.io/integrations/mqtt_statestream/ */
+/** What the integration MQTT Statestream publishes with the base topic of its documentation. https://github.com/home-assistant/core/blob/dev/homeassistant/components/mqtt_statestream/__init__.py */
 export const HOME_ASSISTANT_STATESTREAM: Shape = {
   name: 'Home Assistant',
   topics: [/^homeassistant\/(?<column>[a-z_]+\/[^/]+)\/state$/],
@@ -43,8 +43,8 @@ export const ESPHOME: Shape = {
 /**
  * Past states, one per row: the node "get history", the history of the REST API, and the CSV that the history panel
  * exports. Of one entity after the other the first row alone may have its name.
- * https://zachowj.github.io/node-red-contrib-home-assistant-websocket/node/get-history.html,
- * https://developers.home-assistant.io/docs/api/rest/
+ * https://github.com/zachowj/node-red-contrib-home-assistant-websocket/blob/main/docs/node/get-history.md,
+ * https://developers.home-assistant.io/docs/api/rest/ (history/period)
  */
 export const HOME_ASSISTANT_HISTORY: Shape = {
   name: 'Home Assistant history',
@@ -55,6 +55,33 @@ export const HOME_ASSISTANT_HISTORY: Shape = {
   column: 'entity_id',
   value: 'state',
   time: 'last_changed|last_updated',
+};
+
+/**
+ * Past states by the WebSocket API, in its compressed form: `s` is the state, `lu` when it was updated.
+ * https://github.com/home-assistant/core/blob/dev/tests/components/history/test_websocket_api.py (history_during_period)
+ */
+export const HOME_ASSISTANT_COMPRESSED: Shape = {
+  name: 'Home Assistant history',
+  byColumn: true,
+  has: { s: 'text', 'lc|lu': 'number' },
+  isTable: true,
+  value: 's',
+  time: 'lc|lu',
+};
+
+/**
+ * Statistics of the recorder by hour or five minutes.
+ * https://github.com/home-assistant/core/blob/dev/tests/components/sensor/test_recorder.py (statistics_during_period)
+ */
+export const HOME_ASSISTANT_STATISTICS: Shape = {
+  name: 'Home Assistant history',
+  byColumn: true,
+  has: { start: 'time', end: 'time', 'mean|sum|state|change|min|max': 'value' },
+  isTable: true,
+  time: 'start',
+  values: '',
+  omit: ['start', 'end', 'last_reset'],
 };
 
 /** An attribute that a Zigbee device has changed, as the integration ZHA fires it. https://www.home-assistant.io/integrations/zha/ (zha_event) */

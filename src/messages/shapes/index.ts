@@ -14,13 +14,15 @@ import {
   THINGSPEAK,
 } from './clouds';
 import { DEBEZIUM, KAFKA_CONNECT } from './debezium';
-import { GRAFANA, GRAPHITE } from './grafana';
-import { NETATMO, TUYA, ZWAVE } from './home';
+import { GRAFANA, GRAPHITE, LOKI } from './grafana';
+import { EVCC, HOMIE, NETATMO, RUUVI, TUYA, ZWAVE, ZWAVE_EVENT } from './home';
 import {
   ESPHOME,
   HOME_ASSISTANT,
+  HOME_ASSISTANT_COMPRESSED,
   HOME_ASSISTANT_HISTORY,
   HOME_ASSISTANT_STATESTREAM,
+  HOME_ASSISTANT_STATISTICS,
   IOBROKER,
   MATTER,
   ZHA,
@@ -32,16 +34,33 @@ import {
   KEPWARE,
   KNX,
   NEURON,
+  NEURON_TAGS,
   SITEWISE,
+  SITEWISE_HISTORY,
   SITEWISE_NOTIFICATION,
   UMH,
 } from './industry';
 import { ELASTICSEARCH, INFLUXDB_POINTS, INFLUXDB_ROWS, TELEGRAF } from './influxdb';
 import { KAFKA } from './kafka';
-import { CHIRPSTACK, CHIRPSTACK_3, LORIOT, THE_THINGS_NETWORK, THE_THINGS_STACK, THINGPARK } from './lorawan';
+import {
+  CHIRPSTACK,
+  CHIRPSTACK_3,
+  CHIRPSTACK_STATUS,
+  LORIOT,
+  THE_THINGS_NETWORK,
+  THE_THINGS_STACK,
+  THINGPARK,
+} from './lorawan';
 import { OCPP } from './ocpp';
 import { GEOJSON, SENSOR_THINGS, SENSOR_THINGS_LIST } from './ogc';
-import { OPC_UA, OPC_UA_PUBSUB, OPC_UA_SAMPLES, OPC_UA_VALUE } from './opc-ua';
+import {
+  OPC_UA,
+  OPC_UA_HISTORY,
+  OPC_UA_PUBSUB,
+  OPC_UA_SAMPLES,
+  OPC_UA_SEVERAL,
+  OPC_UA_VALUE,
+} from './opc-ua';
 import { OPENHAB, OPENHAB_EVENT } from './openhab';
 import { OPEN_TELEMETRY } from './opentelemetry';
 import {
@@ -49,12 +68,13 @@ import {
   FORECAST_SOLAR,
   MET_NORWAY,
   OPEN_METEO,
+  OPEN_METEO_CURRENT,
   OPEN_WEATHER_MAP,
   PRICES,
   SOLCAST,
 } from './plans';
 import { PROMETHEUS, PROMETHEUS_RANGE } from './prometheus';
-import { DECONZ, RTL_433 } from './radio';
+import { DECONZ, DECONZ_NODE, DECONZ_NODE_VALUE, RTL_433 } from './radio';
 import { SENML } from './senml';
 import {
   SHELLY_COMPONENT,
@@ -64,10 +84,10 @@ import {
   SHELLY_NOTIFICATION,
   SHELLY_STATUS,
 } from './shelly';
-import { ENPHASE, FRONIUS, GROTT, VOLKSZAEHLER } from './solar';
+import { ENPHASE, FRONIUS, GROTT, OPENDTU, OPENDTU_VALUE, VOLKSZAEHLER } from './solar';
 import { SOLAREDGE, SOLAREDGE_DETAILS } from './solaredge';
 import { SPARKPLUG, SPARKPLUG_JSON } from './sparkplug';
-import { TASMOTA } from './tasmota';
+import { TASMOTA, TASMOTA_BRIDGE } from './tasmota';
 import { THINGSBOARD, THINGSBOARD_GATEWAY, THINGSBOARD_PAST } from './thingsboard';
 import { VICTRON } from './victron';
 
@@ -162,4 +182,22 @@ export const SHAPES: readonly Shape[] = [
   NETATMO,
   TUYA,
   ZWAVE,
+  TASMOTA_BRIDGE,
+  CHIRPSTACK_STATUS,
+  HOME_ASSISTANT_COMPRESSED,
+  HOME_ASSISTANT_STATISTICS,
+  OPC_UA_SEVERAL,
+  OPC_UA_HISTORY,
+  NEURON_TAGS,
+  OPEN_METEO_CURRENT,
+  LOKI,
+  HOMIE,
+  EVCC,
+  RUUVI,
+  ZWAVE_EVENT,
+  OPENDTU,
+  OPENDTU_VALUE,
+  DECONZ_NODE,
+  DECONZ_NODE_VALUE,
+  SITEWISE_HISTORY,
 ];

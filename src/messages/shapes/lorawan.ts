@@ -1,18 +1,21 @@
 import type { Shape } from '../types';
 
-/** An uplink of The Things Stack. https://www.thethingsindustries.com/docs/integrations/data-formats/ */
+/**
+ * An uplink of The Things Stack.
+ * https://github.com/TheThingsIndustries/lorawan-stack-docs/blob/master/doc/content/integrations/data-formats/_index.md
+ */
 export const THE_THINGS_STACK: Shape = {
   name: 'The Things Stack',
   has: {
     'end_device_ids.device_id': 'text',
-    'uplink_message.decoded_payload|uplink_message.normalized_payload': 'any',
+    'uplink_message.decoded_payload|uplink_message.normalized_payload.0': 'any',
   },
   key: 'end_device_ids.device_id',
   time: 'uplink_message.received_at|received_at',
-  values: 'uplink_message.decoded_payload|uplink_message.normalized_payload',
+  values: 'uplink_message.decoded_payload|uplink_message.normalized_payload.0',
 };
 
-/** An uplink of ChirpStack 4. https://www.chirpstack.io/docs/chirpstack/integrations/events.html */
+/** An uplink of ChirpStack 4. https://www.chirpstack.io/docs/chirpstack/integrations/events.html (up) */
 export const CHIRPSTACK: Shape = {
   name: 'ChirpStack',
   has: { 'deviceInfo.devEui': 'text', object: 'object' },
@@ -21,13 +24,26 @@ export const CHIRPSTACK: Shape = {
   values: 'object',
 };
 
-/** An uplink of ChirpStack 3. https://www.chirpstack.io/application-server/integrations/events/ */
+/** Margin and battery of a device of ChirpStack 4. (status) */
+export const CHIRPSTACK_STATUS: Shape = {
+  name: 'ChirpStack',
+  has: { 'deviceInfo.devEui': 'text', margin: 'number', 'batteryLevel|batteryLevelUnavailable': 'value' },
+  key: 'deviceInfo.devEui',
+  time: 'time',
+  values: '',
+  omit: ['deduplicationId', 'time', 'deviceInfo'],
+};
+
+/**
+ * An uplink of ChirpStack 3, whose decoded values are JSON in text.
+ * https://github.com/brocaar/chirpstack-docs/blob/master/docs/application-server/integrations/events.md (up)
+ */
 export const CHIRPSTACK_3: Shape = {
   name: 'ChirpStack',
-  has: { devEUI: 'text', applicationID: 'any', object: 'object' },
+  has: { devEUI: 'text', applicationID: 'any', 'object|objectJSON': 'json' },
   key: 'deviceName|devEUI',
-  time: 'publishedAt|time',
-  values: 'object',
+  time: 'publishedAt|time|rxInfo.0.time',
+  values: 'object|objectJSON',
 };
 
 /** An uplink of ThingPark by Actility. https://docs.thingpark.com/thingpark-x/latest/ (uplink document) */

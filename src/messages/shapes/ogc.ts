@@ -11,7 +11,7 @@ const OMIT = [
   '*@iot.navigationLink',
 ];
 
-/** An observation of the SensorThings API, over MQTT on the topic of its data stream. https://docs.ogc.org/is/18-088/18-088.html (8.2.5) */
+/** An observation of the SensorThings API, over MQTT on the topic of its data stream. https://github.com/FraunhoferIOSB/FROST-Server/blob/v2.x/docs/extensions/MqttExpand.md */
 export const SENSOR_THINGS: Shape = {
   name: 'SensorThings',
   topics: [/Datastreams\((?<key>[^)]+)\)/, /(?:)/],

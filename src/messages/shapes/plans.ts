@@ -1,6 +1,9 @@
 import type { Shape } from '../types';
 
-/** A weather forecast in lists of one length, in local time with its zone beside. https://open-meteo.com/en/docs */
+/**
+ * A weather forecast in lists of one length, in local time with its zone beside.
+ * https://github.com/open-meteo/open-meteo-website/blob/main/src/lib/components/code/docs/weather-forecast-object.svx
+ */
 export const OPEN_METEO: Shape = {
   name: 'Open-Meteo',
   items: ['hourly', 'minutely_15', 'daily'],
@@ -12,6 +15,18 @@ export const OPEN_METEO: Shape = {
   offset: 'payload.utc_offset_seconds',
   values: '',
   omit: ['time'],
+};
+
+/** The weather now, where no forecast stands beside it. */
+export const OPEN_METEO_CURRENT: Shape = {
+  name: 'Open-Meteo',
+  items: ['current'],
+  has: { time: 'time', 'payload.latitude': 'number', 'payload.utc_offset_seconds': 'number' },
+  lacks: ['payload.hourly', 'payload.minutely_15', 'payload.daily'],
+  time: 'time',
+  offset: 'payload.utc_offset_seconds',
+  values: '',
+  omit: ['time', 'interval'],
 };
 
 const START = 'start|startsAt|start_time|time_start|start_timestamp|valid_from|from|startTime|hour';
@@ -69,7 +84,7 @@ export const ENERGY_CHARTS: Shape = {
   omit: ['unix_seconds'],
 };
 
-/** Power of a photovoltaic plant, by the local time. https://doc.forecast.solar/api:estimate */
+/** Power of a photovoltaic plant, by the local time. https://github.com/home-assistant-libs/forecast_solar/blob/main/tests/fixtures/forecast.json */
 export const FORECAST_SOLAR: Shape = {
   name: 'Forecast.Solar',
   items: ['result', ''],
@@ -81,15 +96,27 @@ export const FORECAST_SOLAR: Shape = {
   omit: ['time', 'watt_hours_day'],
 };
 
-/** Power of a photovoltaic plant, by the end of each period. https://docs.solcast.com.au/ (rooftop sites) */
+/**
+ * Power of a photovoltaic plant, by the end of each period, or its start as the integration of Home Assistant has it.
+ * https://github.com/BJReplay/ha-solcast-solar/blob/main/README.md (detailedForecast)
+ */
 export const SOLCAST: Shape = {
   name: 'Solcast',
-  items: ['forecasts[]'],
-  has: { period_end: 'time', 'pv_estimate|ghi': 'number' },
+  items: [
+    'forecasts[]',
+    '[]',
+    ...[
+      'detailedForecast[]',
+      'detailedHourly[]',
+      'attributes.detailedForecast[]',
+      'attributes.detailedHourly[]',
+    ],
+  ],
+  has: { 'period_start|period_end': 'time', 'pv_estimate|ghi': 'number' },
   isTable: true,
-  time: 'period_end',
+  time: 'period_start|period_end',
   values: '',
-  omit: ['period_end', 'period'],
+  omit: ['period_start', 'period_end', 'period'],
 };
 
 /** A forecast by the hour or by three hours. https://openweathermap.org/forecast5, https://openweathermap.org/api/one-call-3 */
@@ -103,7 +130,7 @@ export const OPEN_WEATHER_MAP: Shape = {
   omit: ['dt', 'dt_txt', 'weather'],
 };
 
-/** A forecast of MET Norway. https://api.met.no/weatherapi/locationforecast/2.0/documentation */
+/** A forecast of MET Norway. https://github.com/metno/weatherapi-docs/blob/master/doc/ForecastJSON.md */
 export const MET_NORWAY: Shape = {
   name: 'MET Norway',
   items: ['properties.timeseries[]'],

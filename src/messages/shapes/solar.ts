@@ -1,6 +1,6 @@
 import type { Shape } from '../types';
 
-/** Power flow and inverter data of the Solar API. https://www.fronius.com/~/downloads/Solar%20Energy/Operating%20Instructions/42,0410,2012.pdf (GetPowerFlowRealtimeData) */
+/** Power flow and inverter data of the Solar API. https://github.com/home-assistant/core/tree/dev/tests/components/fronius/fixtures */
 export const FRONIUS: Shape = {
   name: 'Fronius',
   has: { 'Head.Timestamp': 'time', 'Body.Data': 'object' },
@@ -9,7 +9,7 @@ export const FRONIUS: Shape = {
   omit: ['*.Unit', '*.DT', 'Version', 'DeviceStatus'],
 };
 
-/** Registers of a Growatt inverter, as Grott publishes them. https://github.com/johanmeijer/grott/wiki/MQTT */
+/** Registers of a Growatt inverter, as Grott publishes them. https://github.com/johanmeijer/grott/blob/master/grottdata.py (jsonobj) */
 export const GROTT: Shape = {
   name: 'Grott',
   has: { device: 'text', time: 'time', buffered: 'value', values: 'object' },
@@ -18,7 +18,7 @@ export const GROTT: Shape = {
   values: 'values',
 };
 
-/** Past values of a channel of Volkszähler: time and value in each tuple. https://wiki.volkszaehler.org/development/api/reference#data */
+/** Past values of a channel of Volkszähler: time and value in each tuple. https://github.com/volkszaehler/volkszaehler.org/blob/master/lib/View/JSON.php */
 export const VOLKSZAEHLER: Shape = {
   name: 'Volkszähler',
   items: ['data', 'data[]'],
@@ -31,7 +31,7 @@ export const VOLKSZAEHLER: Shape = {
   time: 'each.0',
 };
 
-/** Production and consumption of an Envoy, each by several meters. https://enphase.com/download/iq-gateway-access-using-local-apis-or-local-ui-token-based-authentication-tech-brief (production.json) */
+/** Production and consumption of an Envoy, each by several meters. https://github.com/pyenphase/pyenphase/blob/main/docs/json_data/production.json */
 export const ENPHASE: Shape = {
   name: 'Enphase',
   has: { 'production.0.type': 'text', 'production.0.wNow': 'number' },
@@ -39,4 +39,23 @@ export const ENPHASE: Shape = {
   values: '',
   numbered: true,
   omit: ['*.type', '*.activeCount', '*.measurementType', '*.readingTime'],
+};
+
+/** Inverters of OpenDTU, where the query names one. https://github.com/tbnobody/OpenDTU-docs/blob/main/docs/firmware/web_api.md (livedata/status) */
+export const OPENDTU: Shape = {
+  name: 'OpenDTU',
+  items: ['inverters[]'],
+  has: { serial: 'text', AC: 'object', data_age: 'number' },
+  key: 'serial',
+  values: '',
+  omit: ['serial', 'name', 'order', 'data_age', 'poll_enabled', 'events', '*.name'],
+};
+
+/** The same over MQTT: a value of an inverter. https://github.com/tbnobody/OpenDTU-docs/blob/main/docs/firmware/mqtt_topics.md */
+export const OPENDTU_VALUE: Shape = {
+  name: 'OpenDTU',
+  topics: [/^solar\/(?<key>\d{12})\/(?<column>.+)$/],
+  has: { '': 'value' },
+  value: '',
+  omit: ['name', 'status/last_update'],
 };

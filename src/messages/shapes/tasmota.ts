@@ -1,12 +1,22 @@
 import type { Shape } from '../types';
 
-/** `tele/<device>/SENSOR` and STATE, and the answer to Status 8 and 10. https://tasmota.github.io/docs/JSON-Status-Responses/ */
+/** The device, wherever its FullTopic has it. https://github.com/tasmota/docs/blob/master/docs/MQTT.md (MQTT topic definition) */
+const TELEMETRY = [
+  /^(?:[^/]+\/)?tele\/(?<key>.+)\/(?:SENSOR|STATE)$/,
+  /^(?<key>.+)\/tele\/(?:SENSOR|STATE)$/,
+];
+
+/**
+ * Telemetry, and the answer to Status 8 and 10.
+ * https://github.com/tasmota/docs/blob/master/docs/JSON-Status-Responses.md,
+ * https://github.com/tasmota/docs/blob/master/docs/DeepSleep.md (Epoch)
+ */
 export const TASMOTA: Shape = {
   name: 'Tasmota',
   topics: [
-    /^tele\/(?<key>[^/]+)\/(?:SENSOR|STATE)$/,
-    /^(?<key>[^/]+)\/tele\/(?:SENSOR|STATE)$/,
-    /^stat\/(?<key>[^/]+)\/STATUS(?:8|10)$/,
+    ...TELEMETRY,
+    /^(?:[^/]+\/)?stat\/(?<key>.+)\/STATUS(?:8|10)$/,
+    /^(?<key>.+)\/stat\/STATUS(?:8|10)$/,
   ],
   items: ['StatusSNS', ''],
   has: { Time: 'time' },
@@ -14,6 +24,7 @@ export const TASMOTA: Shape = {
   values: '',
   omit: [
     'Time',
+    'Epoch',
     'TempUnit',
     'PressureUnit',
     'SpeedUnit',
@@ -23,4 +34,19 @@ export const TASMOTA: Shape = {
     'Wifi.BSSId',
     'Wifi.Downtime',
   ],
+};
+
+/**
+ * A Zigbee or LoRaWAN device behind a bridge: its values stand under its address, without a time.
+ * https://github.com/tasmota/docs/blob/master/docs/Zigbee.md (ZbReceived),
+ * https://github.com/tasmota/docs/blob/master/docs/LoRa-and-LoRaWan-Bridge.md (LwReceived)
+ */
+export const TASMOTA_BRIDGE: Shape = {
+  name: 'Tasmota',
+  topics: TELEMETRY.map((topic) => new RegExp(topic.source.replace('?<key>', '?:'))),
+  items: ['ZbReceived{}', 'LwReceived{}'],
+  has: { Device: 'text' },
+  key: 'Name|Device',
+  values: '',
+  omit: ['Device', 'Name', 'IEEEAddr', 'ModelId', 'Endpoint', 'Group', 'entry', 'Node'],
 };

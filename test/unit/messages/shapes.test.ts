@@ -9,6 +9,7 @@ import {
   type SourceMessage,
   TopicPattern,
 } from '../../doors/messages';
+import { REAL_MESSAGES } from './real-messages';
 
 const T = Date.UTC(2026, 10, 25, 10);
 const ISO = new Date(T).toISOString();
@@ -250,7 +251,7 @@ const EXAMPLES: Record<string, Example[]> = {
           ...{ label: 'Air temperature', value: 21.5, unit: '°C', lastUpdate: T },
         },
       },
-      readings: [{ key: '9', time: T, values: { 'Air temperature': 21.5 } }],
+      readings: [{ key: '9', time: T, values: { '49.0.Air temperature': 21.5 } }],
     },
   ],
   ESPHome: [
@@ -754,7 +755,9 @@ const EXAMPLES: Record<string, Example[]> = {
           ...{ temperature_C: 21.5, mic: 'CHECKSUM' },
         },
       },
-      readings: [{ key: '1234', time: '2026-11-25 10:00:00', values: { channel: 'A', temperature_C: 21.5 } }],
+      readings: [
+        { key: 'Acurite-Tower/A/1234', time: '2026-11-25 10:00:00', values: { temperature_C: 21.5 } },
+      ],
     },
   ],
   deCONZ: [
@@ -1116,7 +1119,7 @@ const EXAMPLES: Record<string, Example[]> = {
           ],
         },
       },
-      readings: [{ key: 'Room1', values: { temperature: 23 } }],
+      readings: [{ key: 'Room1', time: ISO, values: { temperature: 23 } }],
     },
   ],
   Prometheus: [
@@ -1269,13 +1272,14 @@ function reader(settings: Partial<MessageSettings> = {}): { reader: MessageReade
 async function readingsIn(
   message: SourceMessage,
   settings?: Partial<MessageSettings>,
-): Promise<{ shape?: string; readings: MessageReading[] }> {
-  const read = reader(settings).reader.read(message);
+): Promise<{ shape?: string; readings: MessageReading[]; notes: MessageNote[] }> {
+  const { reader: opened, notes } = reader(settings);
+  const read = opened.read(message);
   const readings = [...(read?.readings ?? [])];
   for await (const one of read?.table ?? []) {
     readings.push(one);
   }
-  return { shape: read?.shape, readings };
+  return { shape: read?.shape, readings, notes };
 }
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -1291,9 +1295,19 @@ describe('the shapes of messages', () => {
     }
   }
 
+  for (const { shape, source, message, readings, notes = 0 } of REAL_MESSAGES) {
+    it(`${shape ?? 'none'}, ${source}`, async () => {
+      const found = await readingsIn(message);
+      assert.equal(found.shape, shape);
+      assert.deepEqual(plain(found.readings), plain(readings));
+      assert.equal(found.notes.length, notes);
+    });
+  }
+
   it('all have an example', () => {
+    const shown = new Set([...Object.keys(EXAMPLES), ...REAL_MESSAGES.map(({ shape }) => shape)]);
     assert.deepEqual(
-      [...new Set(SHAPES.map(({ name }) => name))].filter((name) => !(name in EXAMPLES)),
+      [...new Set(SHAPES.map(({ name }) => name))].filter((name) => !shown.has(name)),
       [],
     );
   });

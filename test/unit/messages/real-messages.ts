@@ -1,0 +1,600 @@
+import type { MessageReading, SourceMessage } from '../../doors/messages';
+
+/** A message as its source documents or tests it, and the readings that it has. */
+export interface RealMessage {
+  shape: string | undefined;
+  /** Where it was read: the file or page that the shape cites. */
+  source: string;
+  message: SourceMessage;
+  readings: Partial<MessageReading>[];
+  /** Whether a list, or a value of bad quality, is left out and said. */
+  notes?: number;
+}
+
+export const REAL_MESSAGES: readonly RealMessage[] = [
+  {
+    shape: 'Tasmota',
+    source: 'tasmota/docs: docs/Bluetooth.md',
+    message: {
+      topic: 'stat/tasmota/STATUS8',
+      payload: {
+        StatusSNS: {
+          Time: '2019-12-18T10:13:38',
+          'Flora-6ab577': { Temperature: 21.7, Illuminance: 21, Humidity: 0, Fertility: 0 },
+          TempUnit: 'C',
+        },
+      },
+    },
+    readings: [
+      {
+        key: 'tasmota',
+        time: '2019-12-18T10:13:38',
+        values: {
+          'Flora-6ab577.Temperature': 21.7,
+          'Flora-6ab577.Illuminance': 21,
+          'Flora-6ab577.Humidity': 0,
+          'Flora-6ab577.Fertility': 0,
+        },
+      },
+    ],
+  },
+  {
+    shape: 'Tasmota',
+    source: 'tasmota/docs: docs/DeepSleep.md, docs/MQTT.md (FullTopic)',
+    message: {
+      topic: 'tasmota/bedroom/tasmota/tele/SENSOR',
+      payload: { Time: '2019-09-04T13:08:48', Epoch: 1567595328, ANALOG: { A0: 8 } },
+    },
+    readings: [{ key: 'tasmota/bedroom/tasmota', time: '2019-09-04T13:08:48', values: { 'ANALOG.A0': 8 } }],
+  },
+  {
+    shape: 'Tasmota',
+    source: 'arendst/Tasmota#1621',
+    message: {
+      topic: 'home/tele/tasmota/SonoffPOW/SENSOR',
+      payload: {
+        Time: '2018-01-17T18:59:50',
+        ENERGY: { Total: 1.956, Power: 9, Voltage: 231, Current: 0.089 },
+      },
+    },
+    readings: [
+      {
+        key: 'tasmota/SonoffPOW',
+        time: '2018-01-17T18:59:50',
+        values: {
+          'ENERGY.Total': 1.956,
+          'ENERGY.Power': 9,
+          'ENERGY.Voltage': 231,
+          'ENERGY.Current': 0.089,
+        },
+      },
+    ],
+  },
+  {
+    shape: 'Tasmota',
+    source: 'tasmota/docs: docs/LoRa-and-LoRaWan-Bridge.md',
+    message: {
+      topic: 'tele/core2/SENSOR',
+      payload: {
+        LwReceived: {
+          '0x4AD6': { Node: 1, Device: '0x4AD6', RSSI: -50, SNR: 12, DoorOpen: 1, Alarm: 0, Battery: 3 },
+        },
+      },
+    },
+    readings: [{ key: '0x4AD6', values: { RSSI: -50, SNR: 12, DoorOpen: 1, Alarm: 0, Battery: 3 } }],
+  },
+  {
+    shape: 'Victron',
+    source: 'victronenergy/dbus-flashmq: README.md',
+    message: { topic: 'N/b827eb/pvinverter/20/Ac/Power', payload: { value: 936 } },
+    readings: [{ key: 'b827eb', values: { 'pvinverter/20/Ac/Power': 936 } }],
+  },
+  {
+    shape: 'Victron',
+    source: 'victronenergy/dbus-flashmq: README.md (a device that disappears)',
+    message: { topic: 'N/b827eb/pvinverter/20/Ac/Power', payload: '' },
+    readings: [{ key: 'b827eb', values: { 'pvinverter/20/Ac/Power': '' } }],
+  },
+  {
+    shape: 'Victron',
+    source: 'victronenergy/dbus-flashmq: README.md (keep-alive)',
+    message: {
+      topic: 'N/b827eb/full_publish_completed',
+      payload: { 'full-publish-completed-echo': 'Ucq2YLVt6ZWdgUNf', value: 1718860914 },
+    },
+    readings: [],
+  },
+  {
+    shape: 'Home Assistant history',
+    source: 'home-assistant/core: tests/components/history/test_websocket_api.py',
+    message: {
+      payload: {
+        'sensor.four': [
+          { s: '21.5', a: {}, lu: 1667865600.25 },
+          { s: '21.6', lu: 1667865660 },
+        ],
+        'sensor.one': [{ lu: 1667865600.25, s: 'on' }],
+      },
+    },
+    readings: [
+      { time: 1667865600250, values: { 'sensor.four': '21.5', 'sensor.one': 'on' } },
+      { time: 1667865660000, values: { 'sensor.four': '21.6' } },
+    ],
+  },
+  {
+    shape: 'Home Assistant history',
+    source: 'home-assistant/core: homeassistant/components/recorder/websocket_api.py',
+    message: {
+      payload: {
+        'sensor.test': [
+          { start: 1667865600000, end: 1667869200000, mean: 21.5, min: 21, max: 22, last_reset: null },
+        ],
+      },
+    },
+    readings: [
+      {
+        time: 1667865600000,
+        values: { 'sensor.test.mean': 21.5, 'sensor.test.min': 21, 'sensor.test.max': 22 },
+      },
+    ],
+  },
+  {
+    shape: 'ChirpStack',
+    source: 'brocaar/chirpstack-docs: docs/application-server/integrations/events.md (up)',
+    message: {
+      topic: 'application/123/device/0202020202020202/event/up',
+      payload: {
+        applicationID: '123',
+        applicationName: 'temperature-sensor',
+        deviceName: 'garden-sensor',
+        devEUI: 'AgICAgICAgI=',
+        rxInfo: [{ gatewayID: 'AwMDAwMDAwM=', time: '2019-11-08T13:59:25.048445Z', rssi: -48, loRaSNR: 9 }],
+        adr: true,
+        fCnt: 10,
+        data: '...',
+        objectJSON: '{"temperatureSensor":25,"humiditySensor":32}',
+        tags: { key: 'value' },
+      },
+    },
+    readings: [
+      {
+        key: 'garden-sensor',
+        time: '2019-11-08T13:59:25.048445Z',
+        values: { temperatureSensor: 25, humiditySensor: 32 },
+      },
+    ],
+  },
+  {
+    shape: 'ChirpStack',
+    source: 'chirpstack/chirpstack-docs: src/chirpstack/integrations/events.md (status)',
+    message: {
+      payload: {
+        deduplicationId: 'bf2a9746-1c8b-49be-a92e-f0b89c8534e4',
+        time: '2022-07-18T09:35:06.927172638+00:00',
+        deviceInfo: { applicationName: 'Test application', devEui: '0101010101010101' },
+        margin: 10,
+        batteryLevel: 88.3,
+      },
+    },
+    readings: [
+      {
+        key: '0101010101010101',
+        time: '2022-07-18T09:35:06.927172638+00:00',
+        values: { margin: 10, batteryLevel: 88.3 },
+      },
+    ],
+  },
+  {
+    shape: 'OPC UA',
+    source: 'mikakaraila/node-red-contrib-opcua: opcua/102-opcuaclient.js (readmultiple, ALL)',
+    message: {
+      topic: 'readmultiple',
+      items: [{ nodeId: 'ns=2;s=Line1/Temperature' }, { nodeId: 'ns=2;i=7' }],
+      payload: [
+        {
+          value: { dataType: 11, arrayType: 0, value: 21.5 },
+          statusCode: { _name: 'Good', _value: 0 },
+          sourceTimestamp: '2026-01-01T10:00:00Z',
+        },
+        {
+          value: { dataType: 11, arrayType: 0, value: 3 },
+          statusCode: { _name: 'BadNotConnected', _value: 2156527616 },
+          sourceTimestamp: '2026-01-01T10:00:00Z',
+        },
+      ],
+    },
+    readings: [{ time: '2026-01-01T10:00:00Z', values: { 'Line1/Temperature': 21.5, 'ns=2;i=7': null } }],
+    notes: 1,
+  },
+  {
+    shape: 'OPC UA',
+    source: 'mikakaraila/node-red-contrib-opcua: opcua/102-opcuaclient.js (readhistory)',
+    message: {
+      topic: 'ns=2;s=Line1/Temperature',
+      payload: {
+        statusCode: { _name: 'Good', _value: 0 },
+        historyData: {
+          dataValues: [
+            { value: { dataType: 11, value: 1 }, sourceTimestamp: '2026-01-01T10:00:00Z' },
+            { value: { dataType: 11, value: 2 }, sourceTimestamp: '2026-01-01T10:01:00Z' },
+          ],
+        },
+      },
+    },
+    readings: [
+      { time: '2026-01-01T10:00:00Z', values: { 'Line1/Temperature': 1 } },
+      { time: '2026-01-01T10:01:00Z', values: { 'Line1/Temperature': 2 } },
+    ],
+  },
+  {
+    shape: 'OPC UA',
+    source:
+      'BiancoRoyal/node-red-contrib-iiot-opcua: src/opcua-iiot-listener.ts, test/units/flows/result-filter-flows.js',
+    message: {
+      topic: 'TestTopic',
+      payload: {
+        addressSpaceItems: [{ name: '', nodeId: 'ns=1;s=PressureVesselDevice', datatypeName: '' }],
+        nodeId: 'ns=1;s=PressureVesselDevice',
+        nodetype: 'listen',
+        injectType: 'subscribe',
+        value: {
+          value: { dataType: 'Double', arrayType: 'Scalar', value: 16.041979 },
+          statusCode: { value: 0, description: 'No Error', name: 'Good' },
+          sourceTimestamp: '2018-03-13T21:43:10.470Z',
+          serverTimestamp: '2018-03-13T21:43:11.051Z',
+        },
+      },
+    },
+    readings: [{ time: '2018-03-13T21:43:10.470Z', values: { PressureVesselDevice: 16.041979 } }],
+  },
+  {
+    shape: 'OPC UA PubSub',
+    source: 'Azure/Industrial-IoT: docs/opc-publisher/messageformats.md (PubSub mode)',
+    message: {
+      payload: {
+        body: {
+          MessageId: '27',
+          MessageType: 'ua-data',
+          PublisherId: 'opc.tcp://opcplc:50000_70FB9F43',
+          Messages: [
+            {
+              DataSetWriterId: 1,
+              DataSetWriterName: '1000',
+              MessageType: 'ua-deltaframe',
+              Timestamp: '2022-03-18T12:55:21.3424136Z',
+              Payload: {
+                StepUp: { Value: 23305, SourceTimestamp: '2022-03-18T12:55:21.3313539Z' },
+                BadFastUInt1: {
+                  StatusCode: { Symbol: 'BadNoCommunication', Code: 2150694912 },
+                  SourceTimestamp: '2022-03-18T12:55:20.8409353Z',
+                },
+              },
+            },
+          ],
+        },
+        enqueuedTime: 'Fri Mar 18 2022 13:55:21 GMT+0100 (Central European Standard Time)',
+      },
+    },
+    readings: [
+      { key: '1000', time: '2022-03-18T12:55:21.3424136Z', values: { StepUp: 23305, BadFastUInt1: null } },
+    ],
+    notes: 1,
+  },
+  {
+    shape: 'OPC UA',
+    source: 'Azure/Industrial-IoT: docs/opc-publisher/messageformats.md (samples mode, bulk)',
+    message: {
+      payload: {
+        body: [
+          {
+            NodeId: 'nsu=http://microsoft.com/Opc/OpcPlc/;s=StepUp',
+            EndpointUrl: 'opc.tcp://opcplc:50000/',
+            Value: { Value: 30003, SourceTimestamp: '2022-03-18T13:06:31.1337676Z' },
+          },
+        ],
+        enqueuedTime: 'Fri Mar 18 2022 14:06:31 GMT+0100 (Central European Standard Time)',
+      },
+    },
+    readings: [{ time: '2022-03-18T13:06:31.1337676Z', values: { StepUp: 30003 } }],
+  },
+  {
+    shape: 'Neuron',
+    source: 'emqx/neuron-docs: en_US/configuration/north-apps/mqtt/api.md (tags)',
+    message: {
+      payload: {
+        timestamp: 1647497389075,
+        node: 'modbus',
+        group: 'grp',
+        tags: [
+          { name: 'tag0', value: 123 },
+          { name: 'tag1', error: 2014 },
+        ],
+      },
+    },
+    readings: [{ key: 'modbus', time: 1647497389075, values: { tag0: 123, tag1: null } }],
+  },
+  {
+    shape: 'Kafka',
+    source: 'emrebekar/node-red-contrib-kafkajs: js/kafka-consumer.js',
+    message: {
+      topic: 'pumps',
+      partition: 0,
+      payload: {
+        magicByte: 2,
+        attributes: 0,
+        timestamp: '1690000000000',
+        offset: '12',
+        key: 'pump1',
+        value: '{"temperature":21.5}',
+        headers: {},
+      },
+    },
+    readings: [{ key: 'pump1', time: 1690000000000, values: { temperature: 21.5 } }],
+  },
+  {
+    shape: 'OCPP',
+    source: 'argonne-vci/node-red-contrib-ocpp: ocpp/ocpp-server.js',
+    message: {
+      ocpp: { ocppVersion: '1.6j', chargeBoxIdentity: 'CB1', command: 'MeterValues' },
+      payload: {
+        command: 'MeterValues',
+        data: {
+          connectorId: 1,
+          transactionId: 5,
+          meterValue: [
+            {
+              timestamp: '2026-01-01T10:00:00Z',
+              sampledValue: [{ value: '7200', measurand: 'Power.Active.Import', unit: 'W' }],
+            },
+          ],
+        },
+      },
+    },
+    readings: [{ key: 'CB1/1', time: '2026-01-01T10:00:00Z', values: { 'Power.Active.Import': '7200' } }],
+  },
+  {
+    shape: 'Z-Wave JS',
+    source: 'zwave-js/node-red-contrib-zwave-js: Event Manual.md (VALUE_UPDATED)',
+    message: {
+      payload: {
+        event: 'VALUE_UPDATED',
+        timestamp: 1769335200000,
+        nodeId: 5,
+        nodeName: 'Meter',
+        nodeLocation: 'Hall',
+        eventBody: {
+          valueId: {
+            commandClass: 50,
+            commandClassName: 'Meter',
+            endpoint: 0,
+            property: 'value',
+            propertyKey: 66049,
+            propertyName: 'value',
+            propertyKeyName: 'Electric_W_Consumed',
+          },
+          newValue: 120.5,
+          prevValue: 119,
+        },
+      },
+    },
+    readings: [{ key: '5', time: 1769335200000, values: { 'Meter.0.value.Electric_W_Consumed': 120.5 } }],
+  },
+  {
+    shape: 'EdgeX',
+    source: 'edgexfoundry/edgex-docs: docs_src/getting-started/quick-start/index.md',
+    message: {
+      payload: {
+        statusCode: 200,
+        event: {
+          deviceName: 'Random-Integer-Device',
+          sourceName: 'Int16',
+          origin: 1625605672073875500,
+          readings: [
+            {
+              origin: 1625605672073875500,
+              deviceName: 'Random-Integer-Device',
+              resourceName: 'Int16',
+              valueType: 'Int16',
+              binaryValue: null,
+              value: '-8146',
+            },
+          ],
+        },
+      },
+    },
+    readings: [{ key: 'Random-Integer-Device', time: 1625605672074, values: { Int16: '-8146' } }],
+  },
+  {
+    shape: 'OpenDTU',
+    source: 'tbnobody/OpenDTU-docs: docs/firmware/web_api.md (livedata/status?inv=)',
+    message: {
+      payload: {
+        inverters: [
+          {
+            serial: '1161716xxxxx',
+            name: 'Meine Solaranlage',
+            order: 0,
+            data_age: 30824,
+            poll_enabled: true,
+            reachable: false,
+            AC: { '0': { Power: { v: 120.5, u: 'W', d: 1 }, PowerFactor: { v: 0, u: '', d: 3 } } },
+            DC: { '0': { name: { u: '' }, Irradiation: { v: 0, u: '%', d: 3, max: 385 } } },
+            events: 2,
+          },
+        ],
+        total: { Power: { v: 120.5, u: 'W', d: 1 } },
+      },
+    },
+    readings: [
+      {
+        key: '1161716xxxxx',
+        values: { reachable: false, 'AC.0.Power': 120.5, 'AC.0.PowerFactor': 0, 'DC.0.Irradiation': 0 },
+      },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'tbnobody/OpenDTU-docs: docs/firmware/web_api.md (livedata/status): totals alone',
+    message: { payload: { total: { Power: { v: 140.8, u: 'W', d: 1 } }, hints: { time_sync: false } } },
+    readings: [{ values: { 'total.Power': 140.8, 'hints.time_sync': false } }],
+  },
+  {
+    shape: 'OpenDTU',
+    source: 'tbnobody/OpenDTU-docs: docs/firmware/mqtt_topics.md',
+    message: { topic: 'solar/116180123456/0/power', payload: '123.4' },
+    readings: [{ key: '116180123456', values: { '0/power': '123.4' } }],
+  },
+  {
+    shape: 'Ruuvi',
+    source:
+      'ruuvi/docs: ruuvi-gateway-firmware/data-formats/mqtt-time-stamped-data-from-bluetooth-sensors.md',
+    message: {
+      topic: 'ruuvi/C8:25:2D:8E:9C:2C/F4:1F:0C:28:CB:D6',
+      payload: {
+        gw_mac: 'C8:25:2D:8E:9C:2C',
+        rssi: -26,
+        aoa: [],
+        gwts: '1653668027',
+        ts: '1653668027',
+        data: '0201061BFF99040515AE4C6DC6D7000CFFF803F4ADB6AD697FF41F0C28CBD6',
+        coords: '',
+      },
+    },
+    readings: [{ key: 'F4:1F:0C:28:CB:D6', time: 1653668027000, values: { rssi: -26 } }],
+  },
+  {
+    shape: 'Loki',
+    source: 'grafana/loki: docs/sources/reference/loki-http-api.md (streams)',
+    message: {
+      payload: {
+        status: 'success',
+        data: {
+          resultType: 'streams',
+          result: [
+            {
+              stream: { filename: '/var/log/myproject.log', job: 'varlogs', level: 'info' },
+              values: [['1569266497240578000', 'foo']],
+            },
+          ],
+        },
+      },
+    },
+    readings: [{ key: '/var/log/myproject.log/varlogs/info', time: 1569266497241, values: { line: 'foo' } }],
+  },
+  {
+    shape: 'Prometheus',
+    source: 'grafana/loki: docs/sources/reference/loki-http-api.md (matrix)',
+    message: {
+      payload: {
+        status: 'success',
+        data: {
+          resultType: 'matrix',
+          result: [{ metric: { level: 'info' }, values: [[1588889221, '137.95']] }],
+        },
+      },
+    },
+    readings: [{ key: 'info', time: 1588889221000, values: { value: '137.95' } }],
+  },
+  {
+    shape: 'rtl_433',
+    source: 'merbanan/rtl_433: docs/OPERATION.md',
+    message: {
+      topic: 'rtl_433/raspi/events',
+      payload: {
+        time: '2019-08-29 08:38:19',
+        model: 'Nexus-TH',
+        id: 42,
+        channel: 2,
+        battery_ok: 1,
+        temperature_C: 20.5,
+        humidity: 83,
+      },
+    },
+    readings: [
+      {
+        key: 'Nexus-TH/2/42',
+        time: '2019-08-29 08:38:19',
+        values: { battery_ok: 1, temperature_C: 20.5, humidity: 83 },
+      },
+    ],
+  },
+  {
+    shape: 'Homie',
+    source: 'homieiot/convention: convention.md',
+    message: { topic: 'homie/5/super-car/engine/temperature', payload: '21.5' },
+    readings: [{ key: 'super-car', values: { 'engine/temperature': '21.5' } }],
+  },
+  {
+    shape: 'Homie',
+    source: 'homieiot/convention: convention.md ($state)',
+    message: { topic: 'homie/5/super-car/$state', payload: 'init' },
+    readings: [],
+  },
+  {
+    shape: 'evcc',
+    source: 'evcc-io/evcc: server/mqtt.go',
+    message: { topic: 'evcc/loadpoints/1/chargePower', payload: '11000' },
+    readings: [{ key: 'loadpoints/1', values: { chargePower: '11000' } }],
+  },
+  {
+    shape: 'deCONZ',
+    source: 'deconz-community/node-red-contrib-deconz: src/runtime/OutputMsgFormatter.js',
+    message: {
+      payload: { temperature: 2150, lastupdated: '2019-03-15T20:16:30.123' },
+      payload_format: '__complete__',
+      meta: {
+        name: 'Bath',
+        uniqueid: '00:0d:6f-01-0402',
+        state: { temperature: 2150 },
+        config: { on: true },
+      },
+    },
+    readings: [{ key: '00:0d:6f-01-0402', values: { temperature: 2150 } }],
+  },
+  {
+    shape: 'deCONZ',
+    source: 'dresden-elektronik/deconz-rest-doc: docs/endpoints/websocket/index.md (a name)',
+    message: {
+      payload: { e: 'changed', id: '10', name: 'Pulse 2', r: 'sensors', t: 'event', uniqueid: '00:0d' },
+    },
+    readings: [],
+  },
+  {
+    shape: 'FIWARE',
+    source: 'telefonicaid/fiware-orion: doc/manuals/orion-api.md (normalized)',
+    message: {
+      payload: {
+        subscriptionId: '12345',
+        data: [
+          {
+            id: 'Room1',
+            type: 'Room',
+            temperature: { value: 23, type: 'Number', metadata: {} },
+            humidity: { value: 70, type: 'percentage', metadata: {} },
+          },
+        ],
+      },
+    },
+    readings: [{ key: 'Room1', values: { temperature: 23, humidity: 70 } }],
+  },
+  {
+    shape: 'Open-Meteo',
+    source: 'open-meteo/open-meteo-website: current weather',
+    message: {
+      payload: {
+        latitude: 52.52,
+        longitude: 13.419,
+        utc_offset_seconds: 3600,
+        current_units: { temperature_2m: '°C' },
+        current: { time: '2026-01-01T10:00', interval: 900, temperature_2m: 2.4 },
+      },
+    },
+    readings: [{ time: Date.UTC(2026, 0, 1, 9), values: { temperature_2m: 2.4 } }],
+  },
+  {
+    shape: 'Graphite',
+    source: 'graphite-project/graphite-web: docs/render_api.rst (rickshaw)',
+    message: { payload: [{ target: 'entries', datapoints: [{ y: 0.5, x: 1468791890 }] }] },
+    readings: [{ time: 1468791890000, values: { entries: 0.5 } }],
+  },
+];
