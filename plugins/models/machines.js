@@ -1,5 +1,5 @@
 /* global RED */
-import { inUsualUnit } from '../../src/runtime/anomaly/time-unit';
+import { inUsualUnit } from '../../src/runtime/status/time-unit';
 
 /* The machines of the anomaly nodes: what is known of each, its sensors within what was expected of them, its alarms. */
 (function () {

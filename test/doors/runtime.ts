@@ -1,6 +1,5 @@
 /** What tests reach of src/runtime beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
 export { anomalyRoutes } from '../../dist/src/runtime/anomaly/route';
-export { inUsualUnit } from '../../dist/src/runtime/anomaly/time-unit';
 export { adminRoutes } from '../../dist/src/runtime/config/admin';
 export {
   endpointUrl,
@@ -35,9 +34,10 @@ export { modelRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { sidebarRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { showFitted } from '../../dist/src/runtime/status/fit-status';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
-export { Pace, timeParts } from '../../dist/src/runtime/status/status-line';
+export { Pace, timeText } from '../../dist/src/runtime/status/status-line';
 export { STATUS_WIDTH, StatusLine, widthOfText } from '../../dist/src/runtime/status/status-line';
 export { whenStarted } from '../../dist/src/runtime/status/status-line';
+export { inUsualUnit } from '../../dist/src/runtime/status/time-unit';
 export { changeText } from '../../dist/src/runtime/watch/changes/change-text';
 export { watchRoute } from '../../dist/src/runtime/watch/route';
 export { KeptWatches } from '../../dist/src/runtime/watch/state/kept-watches';

@@ -47,7 +47,7 @@ export function longestStatuses(language: string, type?: string): Map<string, st
     'fitted.rocAucOver': { score: number(0.99, 2) },
     'anomaly.learning': { rows: number(6_000), total: number(6_000) },
     'anomaly.knows': {
-      time: red._('node-red-contrib-tabular-prediction/tabular-config:change.anomaly.time.weeks', {
+      time: red._('node-red-contrib-tabular-prediction/tabular-config:status.time.weeks', {
         value: '12',
       }),
     },

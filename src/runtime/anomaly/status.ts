@@ -2,9 +2,8 @@ import type { Anomalies, AnomalyAnswer, AnomalyProgress } from '../../anomaly';
 import type { KeptShown } from '../input/show-kept';
 import type { Red } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
-import type { Progress, Shown, StatusKind } from '../status/status-line';
+import { type Progress, type Shown, type StatusKind, timeText } from '../status/status-line';
 import { shortNumber } from '../watch/changes/change-text';
-import { durationText } from './texts';
 
 /** Until it has seen so much, the status says how much it knows. */
 const WEEK_MS = 7 * 86_400_000;
@@ -53,7 +52,7 @@ export function anomalyStatus(
     return { kind: 'ready', key: 'anomaly.usualKeys', values: { keys }, progress };
   }
   return newest !== undefined && newest.knows < WEEK_MS
-    ? { kind: 'ready', key: 'anomaly.knows', values: { time: durationText(red, newest.knows) }, progress }
+    ? { kind: 'ready', key: 'anomaly.knows', values: { time: timeText(red, newest.knows) }, progress }
     : { kind: 'ready', key: 'anomaly.usual', progress };
 }
 

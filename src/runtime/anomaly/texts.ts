@@ -1,7 +1,7 @@
 import type { AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
-import { number, type Red, text } from '../node-red';
+import { type Red, text } from '../node-red';
+import { timeText } from '../status/status-line';
 import { shortNumber } from '../watch/changes/change-text';
-import { inUsualUnit } from './time-unit';
 
 const DIGITS = 3;
 /** Nothing is said to come once in more than this, in seconds: some ten years are known by nobody. */
@@ -27,7 +27,7 @@ export function answerText(red: Red, { state, sensors, onceIn }: AnomalyAnswer):
 }
 
 function unusualText(red: Red, sensors: readonly OffSensor[], onceIn: number): string {
-  const time = durationText(red, onceIn);
+  const time = timeText(red, onceIn);
   const rare = text(red, onceIn / 1000 > MOST_SECONDS ? 'change.anomaly.never' : 'change.anomaly.once', {
     time,
   });
@@ -50,7 +50,7 @@ function saidOf(red: Red, change: AnomalyChange): string {
     case 'alarm':
       return unusualText(red, change.sensors, change.onceIn);
     case 'over':
-      return text(red, 'change.anomaly.over', { time: durationText(red, change.end - change.start) });
+      return text(red, 'change.anomaly.over', { time: timeText(red, change.end - change.start) });
     case 'moved':
       return text(red, 'change.anomaly.moved', {
         column: change.column,
@@ -62,7 +62,7 @@ function saidOf(red: Red, change: AnomalyChange): string {
     case 'learned':
       return text(red, 'change.anomaly.learned', {
         rows: change.rows,
-        time: durationText(red, change.knows),
+        time: timeText(red, change.knows),
       });
     case 'odd_history':
       return text(
@@ -77,12 +77,6 @@ function saidOf(red: Red, change: AnomalyChange): string {
         },
       );
   }
-}
-
-/** A time such as `6 days`, in the unit that people would use. */
-export function durationText(red: Red, ms: number): string {
-  const { key, value, decimals } = inUsualUnit(Math.min(ms, MOST_SECONDS * 1000));
-  return text(red, `change.anomaly.time.${key}`, { value: number(red, value, decimals) });
 }
 
 function dateText(time: number): string {

@@ -1,6 +1,6 @@
 import type { Hooks, StatusEvent } from '../../scoring/types';
 import type { FlowNode } from '../node-red';
-import { Pace, type Progress, type Shown, type StatusLine, timeParts } from '../status/status-line';
+import { Pace, type Progress, type Shown, type StatusLine } from '../status/status-line';
 import type { MessageWork } from './message-handler';
 
 /** With less progress than this, the estimate of the time left would jump. */
@@ -80,13 +80,13 @@ export class Follower {
     }
     return {
       key: 'uploadingAt',
-      values: { percent, time: this.time(left) },
+      values: { percent, time: this.status.time(1000 * left) },
       progress: { ...progress, bytes_per_second: Math.round(speed), seconds_left: left },
     };
   }
 
   private fitting({ seconds, fraction }: Event<'fitting'>): Shown {
-    const time = this.time(seconds);
+    const time = this.status.time(1000 * seconds);
     const progress: Progress = { phase: 'fitting', seconds };
     if (fraction === undefined) {
       return { key: 'fitting', values: { time }, progress };
@@ -102,7 +102,7 @@ export class Follower {
     const left = Math.ceil((seconds * (1 - fraction)) / fraction);
     return {
       key: 'fittingOf',
-      values: { percent, time: this.time(left) },
+      values: { percent, time: this.status.time(1000 * left) },
       progress: { ...progress, percent, seconds_left: left },
     };
   }
@@ -123,14 +123,9 @@ export class Follower {
       ? { key: 'predictingAt', values: { percent }, progress: known }
       : {
           key: 'predictingOf',
-          values: { percent, time: this.time(left) },
+          values: { percent, time: this.status.time(1000 * left) },
           progress: { ...known, seconds_left: left },
         };
-  }
-
-  private time(seconds: number): string {
-    const { unit, value } = timeParts(seconds);
-    return this.status.text(`time.${unit}`, { value });
   }
 }
 

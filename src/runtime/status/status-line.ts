@@ -1,6 +1,7 @@
 import type { NodeStatus } from 'node-red';
 
 import { type FlowNode, number, type Red, text } from '../node-red';
+import { inUsualUnit } from './time-unit';
 
 /** The shortest time between two statuses of one node, in milliseconds: the editor redraws at each. */
 const INTERVAL_MS = 250;
@@ -45,15 +46,12 @@ export class Pace {
   }
 }
 
-/** A duration in the unit a person would use: the key below `status.time` in the catalogue, and the value. */
-export function timeParts(seconds: number): { unit: 's' | 'min' | 'h'; value: number } {
-  if (seconds < 90) {
-    return { unit: 's', value: Math.round(seconds) };
-  }
-  if (seconds < 90 * 60) {
-    return { unit: 'min', value: Math.round(seconds / 60) };
-  }
-  return { unit: 'h', value: Math.round(seconds / 3600) };
+/** A time such as `6 days`, in the unit that people would use. @param ms milliseconds */
+export function timeText(red: Red, ms: number): string {
+  const { key, value, decimals } = inUsualUnit(ms);
+  const rounded = Number(value.toFixed(decimals));
+  const shown = number(red, rounded, Number.isInteger(rounded) ? 0 : decimals);
+  return text(red, `status.time.${key}`, { value: shown });
 }
 
 /** The most that a status takes, in columns: more runs into the nodes beside it. */
@@ -186,6 +184,11 @@ export class StatusLine {
   /** The catalogue's text `status.<key>`. */
   text(key: string, values?: Shown['values']): string {
     return text(this.red, `status.${key}`, values);
+  }
+
+  /** A time in words. @param ms milliseconds */
+  time(ms: number): string {
+    return timeText(this.red, ms);
   }
 
   /** A number as the runtime's language writes it. */

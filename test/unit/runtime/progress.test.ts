@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { Follower, Pace, StatusLine, timeParts } from '../../doors/runtime';
+import { Follower, Pace, StatusLine } from '../../doors/runtime';
 import { stoppedClock } from '../../helpers/clock';
 import { fakeNode, fakeRed } from './fake';
 
@@ -35,18 +35,6 @@ describe('Pace', () => {
     assert.equal(pace.perSecond(), undefined);
     assert.equal(pace.secondsLeft(9000), undefined);
   });
-});
-
-describe('times in words', () => {
-  for (const [seconds, unit, value] of [
-    [0, 's', 0],
-    [89, 's', 89],
-    [90, 'min', 2],
-    [5_399, 'min', 90],
-    [5_400, 'h', 2],
-  ] as const) {
-    it(`${seconds} s: ${value} ${unit}`, () => assert.deepEqual(timeParts(seconds), { unit, value }));
-  }
 });
 
 describe('Follower', () => {

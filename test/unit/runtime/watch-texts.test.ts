@@ -65,7 +65,9 @@ describe('what a watch node says', () => {
     const said = (language: string, more: Partial<WatchChange>): string =>
       changeText(redIn(language), { ...alarm, ...more }, { on: 'value' }).split(':')[0]!;
     assert.equal(said('en-US', { key: 'pump 1' }), 'pump 1, 3 h ahead');
-    assert.equal(said('de', { ahead: 600_000 }), '10 min voraus');
+    assert.equal(said('en-US', { ahead: 90 * 60_000 }), '1.5 h ahead');
+    assert.equal(said('de', { ahead: 600_000 }), 'in 10 min');
+    assert.equal(said('de', { ahead: 2 * 86_400_000 }), 'in 2 Tagen');
     assert.equal(said('en-US', { key: 'pump 1', ahead: undefined }), 'pump 1');
   });
 

@@ -1,6 +1,6 @@
 import type { ColumnDrift, WatchChange, WatchOptions } from '../../../watch';
 import { number, type Red, text } from '../../node-red';
-import { timeParts } from '../../status/status-line';
+import { timeText } from '../../status/status-line';
 
 /** A number with two digits that say something, or more: 24, 1.7, 0.31, 0.0023. */
 export function shortNumber(red: Red, value: number, significant = 2): string {
@@ -26,7 +26,10 @@ export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['a
     causes.length > 0 ? text(red, 'change.causes', { causes: causes.map((one) => one.text).join('; ') }) : '',
   ].filter((reason) => reason !== '');
   const all = [said, ...reasons].join(' ');
-  const of = [key, ahead === undefined ? undefined : text(red, 'change.ahead', { time: timeOf(red, ahead) })]
+  const of = [
+    key,
+    ahead === undefined ? undefined : text(red, 'change.ahead', { time: timeText(red, ahead) }),
+  ]
     .filter((part) => part !== undefined)
     .join(', ');
   return of === '' ? all : `${of}: ${all}`;
@@ -43,11 +46,6 @@ function eventOf(target: string, label: unknown): string {
 function percentOf(red: Red, part: number, significant = 3): string {
   const percent = Number((100 * part).toPrecision(significant));
   return `${number(red, part < 1 ? Math.min(percent, 99.9) : percent)} %`;
-}
-
-function timeOf(red: Red, ms: number): string {
-  const { unit, value } = timeParts(ms / 1000);
-  return text(red, `status.time.${unit}`, { value });
 }
 
 function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm'], target: string): string {
@@ -86,7 +84,7 @@ function valuesOf(
     case 'drift':
       return { columns: columnsOf(red, why) };
     case 'no_truth':
-      return { time: timeOf(red, Number(value)) };
+      return { time: timeText(red, Number(value)) };
     case 'model':
       return { value: String(value) };
   }
