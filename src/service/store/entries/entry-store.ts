@@ -160,7 +160,8 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     for (const file of files) {
       const size = await sizeOf(path.join(folder, file.name));
       if (size !== file.bytes) {
-        await this.setAside(id, folder, `${file.name} has ${size ?? 'no'} bytes instead of ${file.bytes}`);
+        const found = size === undefined ? 'is gone' : `has ${size} bytes instead of ${file.bytes}`;
+        await this.setAside(id, folder, `${file.name} ${found}`);
         return undefined;
       }
     }
