@@ -6,6 +6,7 @@
 const LAYERS = {
   nodes: ['src/runtime', 'src/service'],
   'src/runtime': [
+    'src/advise',
     'src/anomaly',
     'src/series',
     'src/messages',
@@ -28,6 +29,15 @@ const LAYERS = {
   'src/series': ['src/table', 'src/wire', 'src/util'],
   'src/messages': ['src/table', 'src/wire', 'src/util'],
   'src/watch': ['src/scoring', 'src/table', 'src/wire', 'src/metrics', 'src/util'],
+  'src/advise': [
+    'src/scoring',
+    'src/settings',
+    'src/learner/math',
+    'src/table',
+    'src/wire',
+    'src/metrics',
+    'src/util',
+  ],
   'src/anomaly': [
     'src/series/readings',
     'src/learner/math',

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import { type Advice, type AdviseRequest, Advisor, checkQuestion } from './advise';
 import type { ClientOptions } from './client';
 import { flatTable } from './messages';
 import {
@@ -64,9 +65,13 @@ export type Training = GivenTable &
 /** As the predict node; `model` is a card or a name. */
 export type Asking = GivenTable & Omit<PredictRequest, 'table' | 'testSetUploadId'> & Hooks;
 
+/** As the advise node; `model` is a card or a name, `row` the row as it is now. */
+export type AdviceWish = AdviseRequest & Hooks;
+
 /** Trains and predicts on tables, as the fit and predict nodes do with a message. */
 export class Tabular {
   private readonly predictor;
+  private readonly advisor;
 
   /** @internal Use `connect`. */
   constructor(
@@ -76,6 +81,7 @@ export class Tabular {
     settings: PredictSettings | undefined,
   ) {
     this.predictor = connection.predictor(settings);
+    this.advisor = new Advisor(connection, this.predictor);
   }
 
   /**
@@ -107,6 +113,19 @@ export class Tabular {
     const request = { ...given, table: await inputOf(given) };
     checkAsking(request);
     return this.predictor.predict(request, given);
+  }
+
+  /**
+   * Which setting to change, and by how much, so that the model expects the goal: `set` has the columns with their new
+   * values, and is empty where nothing is to be changed, null where nothing reaches the goal on known ground.
+   * @throws ServiceError
+   */
+  async advise(wish: AdviceWish): Promise<Advice> {
+    const given = givenBy(wish);
+    const row = await flatTable(given.row, refuseList);
+    const request = { ...given, row } as AdviseRequest;
+    checkQuestion(request);
+    return (await this.advisor.advise(request, given)).advice;
   }
 
   /** The cards of the models of this service, the newest first: copies. */

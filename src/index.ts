@@ -3,6 +3,7 @@
  * embedded service, the table functions and the errors.
  * None of them needs Node-RED.
  */
+export type { Advice, Advised, VaryColumn } from './advise';
 export type { AnomalyAnswer, AnomalyChange, AnomalyNote, AnomalyProgress } from './anomaly';
 export type {
   CallOptions,
@@ -17,6 +18,7 @@ export type {
 } from './client';
 export { ServiceClient } from './client';
 export {
+  type AdviceWish,
   type Asking,
   connect,
   type ConnectOptions,

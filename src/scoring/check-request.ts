@@ -68,17 +68,18 @@ const SETTINGS: Rules<PredictSettings> = {
 
 /** A program's requests are checked here; a node has read its fields before, with their own names in its errors. */
 export function checkTraining(request: TrainRequest): void {
-  check('train', TRAINING, request);
+  checkByRules('train', TRAINING, request);
   if (request.thinking !== undefined) {
-    check('train: thinking', THINKING, { effort: '', ...request.thinking });
+    checkByRules('train: thinking', THINKING, { effort: '', ...request.thinking });
   }
 }
 
-export const checkAsking = (request: PredictRequest): void => check('predict', ASKING, request);
-export const checkSettings = (settings: PredictSettings): void => check('settings', SETTINGS, settings);
+export const checkAsking = (request: PredictRequest): void => checkByRules('predict', ASKING, request);
+export const checkSettings = (settings: PredictSettings): void =>
+  checkByRules('settings', SETTINGS, settings);
 
-/** @throws ServiceError `validation.failed` */
-function check<T extends object>(what: string, rules: Rules<T>, given: T): void {
+/** Checks what a program gives by the rules of settings. @throws ServiceError `validation.failed` */
+export function checkByRules<T extends object>(what: string, rules: Rules<T>, given: T): void {
   for (const [name, setting] of Object.entries(rules) as [keyof T & string, Setting][]) {
     const value = given[name];
     const problem = value === undefined ? undefined : problemWith(setting, value, 'value');

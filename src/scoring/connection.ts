@@ -4,11 +4,12 @@ import { linkedController, untilAborted } from '../util/abort';
 import { cloneJson } from '../util/json';
 import { Semaphore } from '../util/semaphore';
 import { toServiceError } from '../wire/service-error';
-import type { ModelLimits } from '../wire/types';
+import type { ModelLimits, OutputType } from '../wire/types';
 import { fitIfBetter } from './challenger/fit-if-better';
 import { checkLimits } from './check-limits';
 import { closedError } from './closed-error';
 import { assertKeepsUploads, type Context } from './context/context';
+import { limitSetOf, maxTestRows, versionOf } from './context/limits';
 import { estimatedCost } from './estimated-cost';
 import {
   exportModel,
@@ -238,6 +239,16 @@ export class Connection {
   /** The service's limits (S 4.5), at most an hour old, older when the service is away: a copy of the caller's own. */
   limits(hooks: Hooks = {}): Promise<ModelLimits> {
     return this.work(hooks, async ({ signal }) => cloneJson(await this.service.limits.get(signal)));
+  }
+
+  /** Rows of a model's test set that go in one predict. */
+  rowsAtOnce(card: ModelCard, outputType: OutputType, hooks: Hooks = {}): Promise<number> {
+    return this.work(hooks, async ({ signal }) => {
+      const limits = await this.service.limits.forChecks(signal);
+      const { rows: trainRows, columns, options } = card;
+      const set = limitSetOf(limits, versionOf(limits, options));
+      return maxTestRows(set, { trainRows, columns: columns.length, outputType });
+    });
   }
 
   /** Tokens used and requests left, where a hosted service says so. */

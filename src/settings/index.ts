@@ -1,3 +1,4 @@
+import { ADVISE } from './advise';
 import { ANOMALY } from './anomaly';
 import { CONFIG } from './config';
 import { COST } from './cost';
@@ -9,7 +10,7 @@ import { SERIES } from './series';
 import { UPLOAD } from './upload';
 import { WATCH } from './watch';
 
-export { ANOMALY, CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
+export { ADVISE, ANOMALY, CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
 export { CLEANING, COLLECTING, TABLE } from './common';
 export type { FlowProperties, Setting, Settings, ValueOf } from './kinds';
 export { freeText } from './kinds';

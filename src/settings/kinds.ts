@@ -19,6 +19,7 @@ export type Kind =
   | 'quantiles'
   | 'types'
   | 'object'
+  | 'vary'
   | 'property'
   | 'node';
 
@@ -212,4 +213,23 @@ export function property(standard: string, typeField: string, more: Common = {})
 /** Another node, by its id. */
 export function node(type: string, more: Common = {}): Optional<string, string | undefined> {
   return { kind: 'node', default: undefined, fallback: undefined, type, ...more };
+}
+
+/** A column that may be changed, and within what. */
+export interface VaryColumn {
+  column: string;
+  /** The lowest and the highest value, in units of the column; left out: the usual range of the train set. */
+  from?: number;
+  to?: number;
+  /** Only `from`, or 0, and whole steps from there. Left out: as fine as a thousandth of the range. */
+  step?: number;
+  /** What a unit of change costs, up or down; of words, what another word costs. Default 0. */
+  cost?: number;
+  /** What a unit more costs as long as it stays, and a unit less saves: an energy price. Default 0. */
+  price?: number;
+}
+
+/** Columns that may be changed: an array of entries, or its JSON text. */
+export function vary(more: Common = {}): Setting<VaryColumn[] | undefined, readonly object[]> {
+  return { kind: 'vary', default: [], fallback: undefined, ...more };
 }

@@ -108,6 +108,16 @@ const RULES: Record<Kind, Rules> = {
         : undefined;
     },
   },
+  vary: {
+    parse: (value) => withoutEmpty(isText(value) ? tryParseJson(value) : value),
+    isEmpty: (value) => Array.isArray(value) && value.length === 0,
+    must: 'an array of {column, from, to, step, cost, price}',
+    holds: (value) => Array.isArray(value) && value.every(isPlain),
+    detail: (value) =>
+      Array.isArray(value) && value.every(isPlain)
+        ? value.map(whyNotVary).find((problem) => problem !== undefined)
+        : undefined,
+  },
   object: {
     ...OBJECT,
     detail: (value) => {
@@ -193,4 +203,43 @@ function whyNotJson(value: object): string | undefined {
   } catch (error) {
     return reasonOf(error).split('\n')[0]!;
   }
+}
+
+/** A dialog keeps a field that is left empty as an empty text, and a number as its text. */
+function withoutEmpty(list: unknown): unknown {
+  const valueOf = (value: unknown): unknown => (isText(value) && value.trim() !== '' ? Number(value) : value);
+  return Array.isArray(list)
+    ? list.map((entry: unknown) =>
+        isPlain(entry)
+          ? Object.fromEntries(
+              Object.entries(entry)
+                .filter(([, value]) => value !== '' && value !== null && value !== undefined)
+                .map(([name, value]) => [name, name === 'column' ? value : valueOf(value)]),
+            )
+          : entry,
+      )
+    : list;
+}
+
+const VARY_NUMBERS = ['from', 'to', 'step', 'cost', 'price'];
+
+function whyNotVary(entry: Record<string, unknown>): string | undefined {
+  const { column } = entry;
+  if (!isText(column) || column === '') {
+    return 'has an entry that names no column';
+  }
+  const unknown = Object.keys(entry).find((name) => name !== 'column' && !VARY_NUMBERS.includes(name));
+  if (unknown !== undefined) {
+    return `says "${unknown}" of "${column}"; known are ${VARY_NUMBERS.join(', ')}`;
+  }
+  const wrong = VARY_NUMBERS.find((name) => Object.hasOwn(entry, name) && !Number.isFinite(entry[name]));
+  if (wrong !== undefined) {
+    return `must have a number as "${wrong}" of "${column}"`;
+  }
+  if (entry.step !== undefined && (entry.step as number) <= 0) {
+    return `must have a step above 0 for "${column}"`;
+  }
+  return entry.cost !== undefined && (entry.cost as number) < 0
+    ? `must have a cost of at least 0 for "${column}": what a lower value saves is its price`
+    : undefined;
 }

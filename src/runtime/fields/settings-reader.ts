@@ -244,6 +244,7 @@ function saidIn(
 function withVariables(red: Red, node: FlowNode | undefined, { kind }: Setting, value: unknown): unknown {
   switch (kind) {
     case 'object':
+    case 'vary':
       return insideOptions(red, node, value);
     case 'list':
     case 'several':

@@ -1,0 +1,324 @@
+import { randomUUID } from 'node:crypto';
+
+import { type Connection, type Hooks, type ModelCard, Predictor, type PredictOutcome } from '../scoring';
+import { checkByRules } from '../scoring/check-request';
+import { checkedCard, cleanedColumns, unknownModel } from '../scoring/models/model-request';
+import type { PredictRequest } from '../scoring/types';
+import type { Unlike } from '../scoring/unlike/unlike';
+import { ADVISE, type Setting } from '../settings';
+import { type Cell, cellAt, type Label, openTable, readBatches, readRows } from '../table';
+import { seededRandom } from '../util/random';
+import { ServiceError, toServiceError } from '../wire/service-error';
+import { asGood, choose, promising } from './choose';
+import { coursesOf, restsOn } from './follow';
+import { type Goal, goalOf } from './goal';
+import { type Knob, knobsOf } from './knobs';
+import { type Ask, type Candidate, type KnobValues, search, searchRounds } from './search';
+import { adviceText, type AdviceWords, ENGLISH } from './text';
+import type { Advice, Advised, CandidateAnswer, Question } from './types';
+
+/** A question about one row. */
+export interface AdviseRequest
+  extends Question, Pick<PredictRequest, 'missingColumns' | 'missingWords' | 'unreadable' | 'timezone'> {
+  /** The row as it is now: any form of a table with one row. */
+  row: unknown;
+  /** A known name, or a card. */
+  model: string | ModelCard;
+  /** Highest estimated cost of the whole question, in tokens; 0: no bound. */
+  maxCost?: number;
+}
+
+export interface AdviceOutcome {
+  advice: Advice;
+  /** The row as it is advised, or as it is where nothing is advised, with its prediction under `prediction`. */
+  row: Record<string, unknown>;
+  modelName: string;
+  predictedBy: PredictOutcome['predictedBy'];
+}
+
+const ASKING: Partial<Record<keyof AdviseRequest, Setting>> = {
+  vary: ADVISE.vary,
+  goal: ADVISE.goal,
+  sure: ADVISE.sure,
+  candidates: ADVISE.candidates,
+  maxCost: ADVISE.maxCost,
+  missingColumns: ADVISE.missingColumns,
+  missingWords: ADVISE.missingWords,
+  unreadable: ADVISE.unreadable,
+  timezone: ADVISE.timezone,
+};
+
+/** What a program asks; a node has read its fields before. @throws ServiceError `validation.failed` */
+export function checkQuestion(request: AdviseRequest): void {
+  // What must be said is looked at too where it is left out.
+  checkByRules('advise', ASKING, { ...request, vary: request.vary ?? [], goal: request.goal ?? '' });
+}
+
+interface Asked {
+  request: AdviseRequest;
+  card: ModelCard;
+  goal: Goal;
+  hooks: Hooks;
+}
+
+const PREDICTED = 'prediction';
+const LEAST_CANDIDATES = 10;
+/** Other settings that are told, and how far they are apart, in parts of the ranges. */
+const OTHERS = 3;
+const APART = 0.1;
+
+/** Answers which setting to change, and by how much, with the models of one service. */
+export class Advisor {
+  private isTold = false;
+
+  /** @param predictor predicts for it; the bound of the cost is that of the question */
+  constructor(
+    private readonly connection: Connection,
+    private readonly predictor: Predictor,
+    private readonly words: AdviceWords = ENGLISH,
+  ) {}
+
+  /**
+   * Which of the columns that may be changed to set to what, so that the model expects the goal: the cheapest way on
+   * known ground. One predict for each round of the search.
+   *
+   * @throws ServiceError `config.invalid`, `validation.failed`, `columns.missing` for a question that this model and
+   *   row have no answer to; `model.unknown`; `cost.exceeded`; those of a predict
+   */
+  async advise(request: AdviseRequest, hooks: Hooks = {}): Promise<AdviceOutcome> {
+    const card = await this.cardOf(request.model);
+    // A fit may replace the model between two rounds: the service keeps it until then.
+    const letGo = this.connection.cards.hold(card.fitted_train_set_id);
+    try {
+      return await this.answer({ request, card, goal: goalOf(request, card), hooks });
+    } finally {
+      letGo();
+    }
+  }
+
+  private async cardOf(model: string | ModelCard): Promise<ModelCard> {
+    const { cards } = this.connection;
+    if (typeof model === 'object') {
+      return checkedCard(model);
+    }
+    if (cards.get(model) === undefined) {
+      await cards.fitEnd(model);
+    }
+    const card = cards.get(model);
+    if (card === undefined) {
+      throw unknownModel(model, cards);
+    }
+    return card;
+  }
+
+  private async answer(asked: Asked): Promise<AdviceOutcome> {
+    const { request, card, goal, hooks } = asked;
+    const reference = await this.connection.cards.reference(card.fitted_train_set_id);
+    if (reference === undefined || reference.rows.length === 0) {
+      throw new ServiceError(
+        'validation.failed',
+        `Nothing of the train set of "${card.name}" is kept here, so nobody can tell what is known ground: fit the model again, from a table.`,
+      );
+    }
+    const { row, cell } = await rowOf(request, card, hooks.signal);
+    const knobs = knobsOf(request.vary, reference.columns, reference.usual, cell);
+    const courses = coursesOf(request.follow ?? [], knobs, reference, cell);
+    const rounds = await this.affordable(asked);
+    let outcome: PredictOutcome | undefined;
+    let now: CandidateAnswer | undefined;
+    const followsIn = (setting: KnobValues): Record<string, number> =>
+      Object.fromEntries(courses.map((course) => [course.column, course.at(setting)]));
+    const rowIn = (setting: KnobValues): Record<string, unknown> => ({
+      ...row,
+      ...Object.fromEntries(knobs.map(({ column }, at) => [column, setting[at]])),
+      ...followsIn(setting),
+    });
+    const ask: Ask = async (settings) => {
+      // The row as it is comes first of all: it may lie outside of the bounds, where no setting is.
+      const rows = [...(now === undefined ? [row] : []), ...settings.map(rowIn)];
+      outcome = await this.predict(asked, rows);
+      const answers = (outcome.table as Record<string, unknown>[]).map((predicted) =>
+        answerOf(goal, predicted),
+      );
+      now ??= answers.shift();
+      return answers;
+    };
+    const isPriced = request.vary.some(({ price = 0 }) => price !== 0);
+    const isDone = (): boolean => now!.expected.holds === true && !isPriced;
+    const all = await search(knobs, ask, (found) => (isDone() ? [] : promising(found, goal.hasLimit)), {
+      rounds,
+      random: seededRandom(request.seed ?? 1),
+    });
+
+    const { good: known, nearest, outside } = choose(all, goal.hasLimit);
+    const good = goal.hasLimit ? known : asGood(known, now!.reach);
+    const isGoodNow = goal.hasLimit ? now!.expected.holds === true : good.length === 0 && known.length > 0;
+    const best = isGoodNow ? good.find(({ cost }) => goal.hasLimit && isPriced && cost < 0) : good[0];
+    const advisedIn = (candidate: Candidate): Advised =>
+      advised(knobs, candidate, followsIn(candidate.setting));
+    const advice: Omit<Advice, 'text'> = {
+      id: randomUUID(),
+      set: isGoodNow ? {} : null,
+      now: { ...now!.expected, unlike: now!.unlike.rank },
+      ...(best !== undefined && {
+        ...advisedIn(best),
+        rests_on: restsOn(knobs, best.setting, reference, request.follow ?? []),
+      }),
+      others: best === undefined ? [] : apartFrom(best, goal.hasLimit ? good : known, knobs).map(advisedIn),
+      ...(best === undefined &&
+        !isGoodNow && {
+          ...(nearest !== undefined && { nearest: advisedIn(nearest) }),
+          ...(outside !== undefined && { outside: advisedIn(outside) }),
+        }),
+    };
+    const about = { target: card.target, label: goal.label, hasLimit: goal.hasLimit, likest: likestOf(all) };
+    return {
+      advice: { ...advice, text: adviceText(advice, about, this.words) },
+      row: { ...(best === undefined ? row : rowIn(best.setting)), ...(best ?? now!).attached },
+      modelName: outcome!.modelName,
+      predictedBy: outcome!.predictedBy,
+    };
+  }
+
+  private predict({ request, card, goal, hooks }: Asked, rows: readonly object[]): Promise<PredictOutcome> {
+    const { missingColumns, missingWords, unreadable, timezone } = request;
+    return this.predictor.predict(
+      {
+        ...{ missingColumns, missingWords, unreadable, timezone },
+        ...goal.asks,
+        table: { value: rows },
+        model: card,
+        property: PREDICTED,
+        unlike: true,
+      },
+      hooks,
+    );
+  }
+
+  /**
+   * The rows of each round, as many as one predict takes. What they cost is told before the first question.
+   * @throws ServiceError `cost.exceeded`
+   */
+  private async affordable({ request, card, goal, hooks }: Asked): Promise<number[]> {
+    const { maxCost = 0, candidates = 2_000 } = request;
+    const most = await this.connection.rowsAtOnce(card, goal.asks.outputType!, hooks);
+    // The row as it is goes with the first.
+    const rounds = searchRounds(Math.max(LEAST_CANDIDATES, candidates)).map((rows) =>
+      Math.max(1, Math.min(rows, most - 1)),
+    );
+    if (!this.connection.service.isMetered || (maxCost === 0 && this.isTold)) {
+      return rounds;
+    }
+    const rows = rounds.reduce((sum, one) => sum + one, 1);
+    const cost = await this.costOf(card, rounds, hooks).catch((thrown: unknown) => {
+      const error = toServiceError(thrown);
+      if (maxCost > 0 || error.code === 'closed') {
+        throw error;
+      }
+      return undefined;
+    });
+    if (maxCost > 0 && cost! > maxCost) {
+      throw new ServiceError(
+        'cost.exceeded',
+        `A question asks for ${rows} predictions, which are estimated to cost ${cost}, more than the ${maxCost} allowed: nothing was sent. Ask about fewer candidates, or raise the highest cost.`,
+      );
+    }
+    if (!this.isTold) {
+      this.isTold = true;
+      const price =
+        cost === undefined ? 'at a cost that could not be found out' : `estimated to cost ${cost}`;
+      hooks.onWarning?.(
+        `Each question asks the service for ${rows} predictions in ${rounds.length} predicts, ${price}.`,
+      );
+    }
+    return rounds;
+  }
+
+  private async costOf(model: ModelCard, rounds: readonly number[], hooks: Hooks): Promise<number> {
+    let sum = 0;
+    for (const [round, rows] of rounds.entries()) {
+      const testRows = round === 0 ? rows + 1 : rows;
+      sum += await this.connection.estimateCost({ operation: 'predict', model, testRows }, hooks);
+    }
+    return sum;
+  }
+}
+
+/** The row as its message has it, and its cells as the model reads them. @throws ServiceError `table.invalid` … */
+async function rowOf(
+  request: AdviseRequest,
+  { columns }: ModelCard,
+  signal: AbortSignal | undefined,
+): Promise<{ row: Record<string, unknown>; cell: (column: string) => Label | null }> {
+  const source = await openTable(request.row, { signal });
+  const rows = await readRows(source, { signal });
+  if (rows.length !== 1) {
+    throw new ServiceError(
+      'validation.failed',
+      `A question is about one row, as it is now, and this table has ${rows.length}: send them one by one.`,
+    );
+  }
+  const cells = new Map<string, Cell>();
+  const { missingColumns } = request;
+  for await (const batch of readBatches(source, cleanedColumns(columns, request), {
+    missingColumns,
+    signal,
+  })) {
+    columns.forEach(({ name }, at) => cells.set(name, cellAt(batch.columns[at]!, 0)));
+  }
+  const named = columns.filter(({ name }) => Object.hasOwn(rows[0]!, name));
+  return {
+    row: Object.fromEntries(named.map(({ name }) => [name, rows[0]![name]])),
+    cell: (column) => {
+      const value = cells.get(column) ?? null;
+      return typeof value === 'bigint' || value instanceof Date ? String(value) : value;
+    },
+  };
+}
+
+function answerOf(goal: Goal, predicted: Readonly<Record<string, unknown>>): CandidateAnswer {
+  const names = [PREDICTED, `${PREDICTED}_probabilities`].filter((name) => predicted[name] !== undefined);
+  return {
+    ...goal.read(predicted, PREDICTED),
+    unlike: predicted[`${PREDICTED}_unlike`] as Unlike,
+    attached: Object.fromEntries(names.map((name) => [name, predicted[name]])),
+  };
+}
+
+function advised(knobs: readonly Knob[], candidate: Candidate, follows: Record<string, number>): Advised {
+  const changes = knobs.flatMap(({ column, now }, at) => {
+    const to = candidate.setting[at]!;
+    const by = typeof to === 'number' ? Number((to - (now as number)).toPrecision(12)) : undefined;
+    return to === now ? [] : [{ column, from: now, to, ...(by !== undefined && { by }) }];
+  });
+  return {
+    set: Object.fromEntries(changes.map(({ column, to }) => [column, to])),
+    changes,
+    ...(Object.keys(follows).length > 0 && { follows }),
+    then: candidate.expected,
+    cost: Number(candidate.cost.toPrecision(12)),
+    unlike: candidate.unlike.rank,
+  };
+}
+
+/** The next best ones, each some way from the ones before. */
+function apartFrom(best: Candidate, good: readonly Candidate[], knobs: readonly Knob[]): Candidate[] {
+  const taken = [best];
+  for (const one of good) {
+    const isApart = taken.every(
+      ({ setting }) =>
+        knobs.reduce((sum, knob, at) => sum + knob.apart(one.setting[at]!, setting[at]!), 0) >= APART,
+    );
+    if (isApart && taken.length <= OTHERS) {
+      taken.push(one);
+    }
+  }
+  return taken.slice(1);
+}
+
+function likestOf(all: readonly Candidate[]): Candidate | undefined {
+  return all.reduce<Candidate | undefined>(
+    (likest, one) => (likest === undefined || one.unlike.rank < likest.unlike.rank ? one : likest),
+    undefined,
+  );
+}

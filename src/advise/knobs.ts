@@ -1,0 +1,219 @@
+import type { Usual } from '../scoring/reference/types';
+import type { VaryColumn } from '../settings/kinds';
+import type { Column, Label } from '../table';
+import { ServiceError } from '../wire/service-error';
+
+/** A column that may be changed: the values that it may take, and what taking them costs. */
+export interface Knob {
+  readonly column: string;
+  readonly now: Label;
+  /** `now`, or the allowed value nearest to it. */
+  readonly stay: Label;
+  /** The value at a place from 0 to 1 of all that are allowed. */
+  at(place: number): Label;
+  /** A value at most `radius` of the range away, or one step; of words any, in half of the cases the same. */
+  near(value: Label, radius: number, random: () => number): Label;
+  /** A part of the way back to `stay`, 0 to 1. */
+  back(value: Label, part: number): Label;
+  costOf(value: Label): number;
+  /** How far two values are from each other, in parts of the range; words are 1 apart. */
+  apart(a: Label, b: Label): number;
+}
+
+/** As fine as this part of the range, to a power of ten: 82.37 of 60 to 120. */
+const FINENESS = 1000;
+
+class NumberKnob implements Knob {
+  readonly column: string;
+  readonly stay: number;
+  private readonly lowest: number;
+  private readonly count: number;
+
+  constructor(
+    private readonly given: VaryColumn,
+    readonly now: number,
+    private readonly low: number,
+    private readonly high: number,
+    private readonly step: number,
+    /** A value that the steps go through. */
+    private readonly anchor: number,
+  ) {
+    this.column = given.column;
+    this.lowest = Math.ceil((low - anchor) / step - 1e-9);
+    this.count = Math.floor((high - anchor) / step + 1e-9) - this.lowest + 1;
+    this.stay = now >= low && now <= high ? now : this.snapped(now);
+  }
+
+  /** KnobValues that it may take, the present one among them. */
+  get choices(): number {
+    return Math.max(0, this.count) + (this.count > 0 && this.snapped(this.now) === this.stay ? 0 : 1);
+  }
+
+  at(place: number): number {
+    return this.stepAt(Math.min(this.count - 1, Math.floor(place * this.count)));
+  }
+
+  near(value: Label, radius: number, random: () => number): number {
+    const away = Math.max(this.step, radius * (this.high - this.low));
+    return this.snapped((value as number) + away * (2 * random() - 1));
+  }
+
+  back(value: Label, part: number): number {
+    return part >= 1 ? this.stay : this.snapped((value as number) + (this.stay - (value as number)) * part);
+  }
+
+  costOf(value: Label): number {
+    const change = (value as number) - this.now;
+    return Math.abs(change) * (this.given.cost ?? 0) + change * (this.given.price ?? 0);
+  }
+
+  apart(a: Label, b: Label): number {
+    return Math.abs(Number(a) - Number(b)) / (this.high - this.low);
+  }
+
+  private snapped(value: number): number {
+    const at = Math.round((value - this.anchor) / this.step) - this.lowest;
+    return this.stepAt(Math.min(this.count - 1, Math.max(0, at)));
+  }
+
+  /** Without the noise of adding binary fractions. */
+  private stepAt(at: number): number {
+    return Number((this.anchor + (this.lowest + at) * this.step).toPrecision(12));
+  }
+}
+
+class ChoiceKnob implements Knob {
+  readonly stay: Label;
+
+  constructor(
+    readonly column: string,
+    readonly now: Label,
+    private readonly values: readonly Label[],
+    private readonly cost: number,
+  ) {
+    this.stay = now;
+  }
+
+  at(place: number): Label {
+    return this.values[Math.min(this.values.length - 1, Math.floor(place * this.values.length))]!;
+  }
+
+  near(value: Label, _radius: number, random: () => number): Label {
+    return random() < 0.5 ? value : this.at(random());
+  }
+
+  back(value: Label, part: number): Label {
+    return part >= 0.5 ? this.stay : value;
+  }
+
+  costOf(value: Label): number {
+    return value === this.now ? 0 : this.cost;
+  }
+
+  apart(a: Label, b: Label): number {
+    return a === b ? 0 : 1;
+  }
+}
+
+/**
+ * The knobs of a question, in its order.
+ *
+ * @param now the present value of each column of the model, as its column has it; null where it is missing
+ * @throws ServiceError `config.invalid`, `columns.missing`, `validation.failed`
+ */
+export function knobsOf(
+  vary: readonly VaryColumn[],
+  columns: readonly Column[],
+  usual: readonly Usual[],
+  now: (column: string) => Label | null,
+): Knob[] {
+  if (vary.length === 0) {
+    throw new ServiceError('config.invalid', 'No column may be changed: name at least one.');
+  }
+  return vary.map((given, place) => {
+    const { column } = given;
+    const at = columns.findIndex(({ name }) => name === column);
+    if (vary.findIndex((one) => one.column === column) !== place) {
+      throw new ServiceError(
+        'config.invalid',
+        `The column "${column}" is named twice among those that may be changed.`,
+      );
+    }
+    if (at === -1) {
+      throw new ServiceError(
+        'columns.missing',
+        `The model does not predict from "${column}", so changing it changes nothing. It has ${named(columns)}.`,
+      );
+    }
+    const present = now(column);
+    if (present === null) {
+      throw new ServiceError(
+        'validation.failed',
+        `The row has no value in "${column}", which may be changed: its present setting must be known.`,
+      );
+    }
+    return knobOf(given, columns[at]!, usual[at]!, present);
+  });
+}
+
+function knobOf(given: VaryColumn, { name, type }: Column, usual: Usual, now: Label): Knob {
+  if (type === 'date' || type === 'bigint') {
+    const what = type === 'date' ? 'dates' : 'numbers with too many digits';
+    throw new ServiceError('config.invalid', `"${name}" holds ${what}, which cannot be set.`);
+  }
+  if (usual.kind === 'category') {
+    if ([given.from, given.to, given.step, given.price].some((one) => one !== undefined)) {
+      throw new ServiceError(
+        'config.invalid',
+        `"${name}" holds words: it has no from, to, step and price, only a cost of choosing another.`,
+      );
+    }
+    const values = usual.categories;
+    if (values.filter((one) => one !== now).length === 0) {
+      throw new ServiceError(
+        'config.invalid',
+        `The train set has no other value of "${name}" than "${String(now)}".`,
+      );
+    }
+    return new ChoiceKnob(name, now, values, given.cost ?? 0);
+  }
+  return numberKnob(given, type, usual, Number(now));
+}
+
+function numberKnob(
+  given: VaryColumn,
+  type: Column['type'],
+  usual: Usual & { kind: 'number' },
+  now: number,
+): Knob {
+  const { column, from, to, step } = given;
+  // Without bounds of the user the present value is always allowed.
+  const low = from ?? Math.min(usual.q05, now);
+  const high = to ?? Math.max(usual.q95, now);
+  if (low > high) {
+    throw new ServiceError(
+      'config.invalid',
+      `The bounds of "${column}" are the wrong way round: ${low} to ${high}.`,
+    );
+  }
+  const isWhole = type === 'integer';
+  if (isWhole && step !== undefined && !Number.isInteger(step)) {
+    throw new ServiceError('config.invalid', `"${column}" holds whole numbers: its step cannot be ${step}.`);
+  }
+  const finest = 10 ** Math.floor(Math.log10(Math.max(high - low, Number.MIN_VALUE) / FINENESS));
+  const own = step ?? (isWhole ? Math.max(1, finest) : finest);
+  const knob = new NumberKnob(given, now, low, high, own, step === undefined ? 0 : (from ?? 0));
+  if (low === high || knob.choices < 2) {
+    const steps = step === undefined ? '' : ` in steps of ${step}`;
+    throw new ServiceError(
+      'config.invalid',
+      `From ${low} to ${high}${steps}, "${column}" has no other value than ${knob.stay}: widen its bounds${step === undefined ? '' : ', or make the step smaller'}.`,
+    );
+  }
+  return knob;
+}
+
+function named(columns: readonly Column[]): string {
+  const names = columns.slice(0, 10).map(({ name }) => `"${name}"`);
+  return `${names.join(', ')}${columns.length > 10 ? ` and ${columns.length - 10} more` : ''}`;
+}

@@ -1,0 +1,138 @@
+import type { Label } from '../table';
+import { haltonPoints } from './halton';
+import type { Knob } from './knobs';
+import type { CandidateAnswer } from './types';
+
+/** A value for each knob. */
+export type KnobValues = readonly Label[];
+
+/** A setting with what it costs and what the model says of it. */
+export interface Candidate extends CandidateAnswer {
+  setting: KnobValues;
+  cost: number;
+  /** How much is changed: the sum over the knobs, in parts of their ranges. */
+  size: number;
+}
+
+/** More unlike the train set than this part of its own rows: no known ground. */
+export const KNOWN_GROUND = 0.95;
+
+/** Rounds after the first, and the part of all candidates that the first one gets. */
+const NARROWER = 4;
+const FIRST = 0.5;
+/** The best that a round looks around, and how far, in parts of the range: a third of it in each further round. */
+const CENTRES = 6;
+const RADIUS = 0.2;
+const NARROWING = 1 / 3;
+/** Of those of the first round: places for one knob alone, and the part in which a few knobs are changed at a time. */
+const ALONE = 16;
+const FEW = 0.5;
+
+/** Whether one candidate is to be preferred to another: below 0 where the first one is. */
+export type Order = (a: Candidate, b: Candidate) => number;
+
+/** Predicts settings, in one batch. */
+export type Ask = (settings: KnobValues[]) => Promise<CandidateAnswer[]>;
+
+/** How many candidates each round asks for, of so many in all. */
+export function searchRounds(candidates: number): number[] {
+  const first = Math.ceil(candidates * FIRST);
+  const each = Math.floor((candidates - first) / NARROWER);
+  return each === 0 ? [candidates] : [candidates - NARROWER * each, ...Array<number>(NARROWER).fill(each)];
+}
+
+/**
+ * Looks for the best setting: first all over the range, then around the best that were found, in ever narrower rounds and
+ * on the way back from them to the present setting.
+ *
+ * @param best the most promising candidates, as far as they are known; empty where there is nothing to look for
+ * @returns all candidates that were asked for, the present setting first
+ */
+export async function search(
+  knobs: readonly Knob[],
+  ask: Ask,
+  best: (all: readonly Candidate[]) => readonly Candidate[],
+  { rounds, random }: { rounds: readonly number[]; random: () => number },
+): Promise<Candidate[]> {
+  const all: Candidate[] = [];
+  const seen = new Set<string>();
+  const take = async (wanted: Iterable<KnobValues>, most: number): Promise<void> => {
+    const settings: KnobValues[] = [];
+    for (const setting of wanted) {
+      const key = JSON.stringify(setting);
+      if (!seen.has(key)) {
+        seen.add(key);
+        settings.push(setting);
+      }
+      if (settings.length === most) {
+        break;
+      }
+    }
+    if (settings.length > 0) {
+      const answers = await ask(settings);
+      settings.forEach((setting, at) => all.push(candidateOf(knobs, setting, answers[at]!)));
+    }
+  };
+  await take(start(knobs, rounds[0]!, random), rounds[0]!);
+  let radius = RADIUS;
+  for (const most of rounds.slice(1)) {
+    const centres = best(all).slice(0, CENTRES);
+    if (centres.length === 0) {
+      break;
+    }
+    await take(around(knobs, centres, radius, most, random), most);
+    radius *= NARROWING;
+  }
+  return all;
+}
+
+function candidateOf(knobs: readonly Knob[], setting: KnobValues, answer: CandidateAnswer): Candidate {
+  return {
+    ...answer,
+    setting,
+    cost: knobs.reduce((sum, knob, at) => sum + knob.costOf(setting[at]!), 0),
+    size: knobs.reduce((sum, knob, at) => sum + knob.apart(setting[at]!, knob.now), 0),
+  };
+}
+
+/** The present setting, each knob alone over its range, and all over the range: some with a few knobs changed, the rest with all. */
+function* start(knobs: readonly Knob[], count: number, random: () => number): Generator<KnobValues> {
+  const stay = knobs.map((knob) => knob.stay);
+  yield stay;
+  const alone = Math.min(ALONE, Math.ceil(count / 4 / knobs.length));
+  for (const [at, knob] of knobs.entries()) {
+    for (let place = 0; place < alone; place++) {
+      yield stay.with(at, knob.at((place + 0.5) / alone));
+    }
+  }
+  const points = haltonPoints(2 * count, knobs.length, random);
+  for (let point = 0; point < 2 * count; point++) {
+    const few = random() < FEW ? (2 + Math.floor(random() * 2)) / knobs.length : 1;
+    yield knobs.map((knob, at) => (random() < few ? knob.at(points[at]![point]!) : knob.stay));
+  }
+}
+
+/** Settings near the best ones, and on the way back from them. */
+function* around(
+  knobs: readonly Knob[],
+  centres: readonly Candidate[],
+  radius: number,
+  count: number,
+  random: () => number,
+): Generator<KnobValues> {
+  // Where steps are coarse, the same settings come again: it ends all the same.
+  for (let attempt = 0; attempt < 4 * count; attempt++) {
+    const { setting } = centres[attempt % centres.length]!;
+    const isBack = random() < 1 / 3;
+    // Of many knobs most do not matter: as many as that may go back at once, and a few are moved.
+    const share = isBack ? random() : (1 + Math.floor(random() * 3)) / knobs.length;
+    const part = random() < 0.5 ? 1 : random() * Math.min(1, 3 * radius);
+    yield knobs.map((knob, at) => {
+      const value = setting[at]!;
+      if (random() >= share) {
+        return value;
+      }
+      return isBack ? knob.back(value, part) : knob.near(value, radius, random);
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import type { Candidate } from './search';
+import type { Advice, Advised, Expected } from './types';
+
+/** Sentences in a language, by their keys. */
+export interface AdviceWords {
+  word: (key: AdviceKey, values: Record<string, string>) => string;
+  number: (value: number) => string;
+}
+
+export type AdviceKey = keyof typeof TEXTS;
+
+const TEXTS = {
+  set: 'Set {changes}: {what} {then}, now {now}.',
+  nothing: 'Nothing to change: {what} {now}.',
+  nothingBetter: 'Nothing within the bounds is better: {what} {now}.',
+  outside:
+    'Only settings unlike anything in the train set reach the goal. The nearest to it on known ground is {changes}: {what} {then}, now {now}.',
+  nowhere:
+    'Nothing within the bounds reaches the goal. The nearest to it is {changes}: {what} {then}, now {now}.',
+  unknown:
+    'No setting within the bounds is like the train set, so there is no advice. Most unlike: {columns}.',
+  stay: 'the present setting',
+  number: '{column} to {to} ({by})',
+  word: '{column} to {to}',
+  numbers: '{value} ({low} to {high})',
+  classes: '{percent} %',
+  costs: 'It costs {cost}.',
+  saves: 'It saves {cost}.',
+  together:
+    '{column} stays as it is, but went along with {with} in the train set: it may change too, or be the reason.',
+};
+
+export const ENGLISH: AdviceWords = {
+  word: (key, values) => TEXTS[key].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ''),
+  number: (value) => String(Number(value.toPrecision(4))),
+};
+
+/** What an advice is about, beside itself. */
+export interface AdviceSubject {
+  target: string;
+  /** The label that the goal is about, of classes. */
+  label: string | undefined;
+  hasLimit: boolean;
+  /** The candidate most like the train set. */
+  likest: Candidate | undefined;
+}
+
+/** An advice as a few sentences. */
+export function adviceText(
+  advice: Omit<Advice, 'text'>,
+  about: AdviceSubject,
+  { word, number }: AdviceWords,
+): string {
+  const said = ({ value, low, high, probability }: Expected): string => {
+    const shown = (one: unknown): string => (typeof one === 'number' ? number(one) : String(one));
+    return probability === undefined
+      ? word('numbers', { value: shown(value), low: shown(low), high: shown(high) })
+      : word('classes', { percent: number(Math.round(1000 * probability) / 10) });
+  };
+  const told = { what: about.label ?? about.target, now: said(advice.now) };
+  const changes = ({ changes: all }: Pick<Advised, 'changes'>): string =>
+    all
+      .map(({ column, to, by }) =>
+        by === undefined
+          ? word('word', { column, to: String(to) })
+          : word('number', { column, to: number(to as number), by: `${by > 0 ? '+' : ''}${number(by)}` }),
+      )
+      .join(', ') || word('stay', {});
+  const { set, nearest, cost = 0, rests_on: rests } = advice;
+  if (set === null) {
+    if (nearest === undefined) {
+      return word('unknown', { columns: about.likest?.unlike.columns.join(', ') ?? '' });
+    }
+    const key = advice.outside === undefined ? 'nowhere' : 'outside';
+    return word(key, { changes: changes(nearest), then: said(nearest.then), ...told });
+  }
+  if (Object.keys(set).length === 0) {
+    return word(about.hasLimit ? 'nothing' : 'nothingBetter', told);
+  }
+  return [
+    word('set', { changes: changes(advice as Advised), then: said(advice.then!), ...told }),
+    ...(cost === 0 ? [] : [word(cost > 0 ? 'costs' : 'saves', { cost: number(Math.abs(cost)) })]),
+    ...(rests?.together ?? []).map((one) =>
+      word('together', { column: one.column, with: one.with.join(', ') }),
+    ),
+  ].join(' ');
+}
