@@ -41,7 +41,7 @@ const known = new WeakMap<readonly Column[], Map<string, readonly Column[]>>();
  *
  * @throws ServiceError `config.invalid` for a zone that is not known
  */
-function cleanedColumns(columns: readonly Column[], choices: CleaningChoices): readonly Column[] {
+export function cleanedColumns(columns: readonly Column[], choices: CleaningChoices): readonly Column[] {
   const { missingWords = [], unreadable, timezone } = choices;
   if (missingWords.length === 0 && unreadable === undefined && timezone === undefined) {
     return columns;
