@@ -28,9 +28,6 @@ const NARROWING = 1 / 3;
 const ALONE = 16;
 const FEW = 0.5;
 
-/** Whether one candidate is to be preferred to another: below 0 where the first one is. */
-export type Order = (a: Candidate, b: Candidate) => number;
-
 /** Predicts settings, in one batch. */
 export type Ask = (settings: KnobValues[]) => Promise<CandidateAnswer[]>;
 

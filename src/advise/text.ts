@@ -7,7 +7,7 @@ export interface AdviceWords {
   number: (value: number) => string;
 }
 
-export type AdviceKey = keyof typeof TEXTS;
+type AdviceKey = keyof typeof TEXTS;
 
 const TEXTS = {
   set: 'Set {changes}: {what} {then}, now {now}.',

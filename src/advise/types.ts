@@ -2,7 +2,7 @@ import type { Unlike } from '../scoring/unlike/unlike';
 import type { VaryColumn } from '../settings/kinds';
 import type { Label } from '../table';
 
-export type GoalWord = 'highest' | 'lowest' | 'at least' | 'at most';
+type GoalWord = 'highest' | 'lowest' | 'at least' | 'at most';
 
 /** What is asked. */
 export interface Question {
@@ -33,7 +33,7 @@ export interface Expected {
   holds?: boolean;
 }
 
-export interface SettingChange {
+interface SettingChange {
   column: string;
   from: Label;
   to: Label;
