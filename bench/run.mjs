@@ -18,6 +18,7 @@ const benches = {
   why: { file: 'why/why.mjs', peers: false },
   stream: { file: 'stream/stream.ts', peers: false },
   explained: { file: 'stream/explained.ts', peers: false },
+  path: { file: 'stream/path.ts', peers: false },
   series: { file: 'series/series.mjs', peers: false },
   recipes: { file: 'series/recipes.mjs', peers: false },
   takeover: { file: 'takeover/takeover.mjs', peers: false },

@@ -16,7 +16,7 @@ import { putFile, UrlRefused } from './transfer';
 import type { CallOptions, TestSetUpload, TrainSetOptions, TrainSetUpload, UploadSource } from './types';
 
 /** S 4.1 */
-export async function askTrainSetUpload(
+export function askTrainSetUpload(
   core: Core,
   call: Call,
   request: PrepareTrainSetUploadRequest,
@@ -27,12 +27,11 @@ export async function askTrainSetUpload(
     repeatable: true,
     uploadId: 'train_set_upload_id',
   });
-  const body = await core.ask(call, plan, schemas().PrepareTrainSetUploadResponseSchema);
-  return body;
+  return core.ask(call, plan, schemas().PrepareTrainSetUploadResponseSchema);
 }
 
 /** S 4.2 */
-export async function askTestSetUpload(
+export function askTestSetUpload(
   core: Core,
   call: Call,
   request: PrepareTestSetUploadRequest,
@@ -44,8 +43,7 @@ export async function askTestSetUpload(
     missing: 'model.unknown',
     uploadId: 'test_set_upload_id',
   });
-  const body = await core.ask(call, plan, schemas().PrepareTestSetUploadResponseSchema);
-  return body;
+  return core.ask(call, plan, schemas().PrepareTestSetUploadResponseSchema);
 }
 
 /** Prepares a train set and sends X and y side by side. */

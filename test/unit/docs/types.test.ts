@@ -10,6 +10,21 @@ import {
   connect, encodeBatches, encodeTrainSet, ERROR_CODES, openTable, profileTable, readBatches, ServiceClient, ServiceError,
   startService, type ErrorCode, type ModelCard, type ModelLimits, type Prediction, type TableFile,
 } from 'node-red-contrib-tabular-prediction';
+import { ServiceClient as OwnClient } from 'node-red-contrib-tabular-prediction/client';
+import { loadModel, type Model, predict, trainModel } from 'node-red-contrib-tabular-prediction/learner';
+import { startService as start } from 'node-red-contrib-tabular-prediction/service';
+import { openTable as open } from 'node-red-contrib-tabular-prediction/table';
+
+export function learn(): Float64Array {
+  const features = [{ name: 'a', kind: 'number' as const, values: Float64Array.of(1, 2) }];
+  const model: Model = trainModel({ features, target: { task: 'regression', values: Float64Array.of(3, 4) }, options: {} });
+  const result = predict(model, features, 2);
+  // @ts-expect-error a model is read from bytes
+  loadModel('model.bin');
+  return result.task === 'regression' ? result.median() : result.probas;
+}
+
+export const same: boolean = OwnClient === ServiceClient && start === startService && open === openTable;
 
 export async function main(): Promise<number[][]> {
   const tabular = await connect({ baseUrl: 'https://example.org', token: 't', dialect: { apiName: 'acme' } });
