@@ -30,8 +30,14 @@
       .fail(() => then([]));
   }
 
+  /* Where one label is so frequent, its share is near to the accuracy of any model; as in the status and the sidebar. */
+  const RARE_FROM = 0.9;
+
   /* The one score that models of a task are mostly told apart by. */
-  function scoreOf({ accuracy, r2 }) {
+  function scoreOf({ accuracy, r2, roc_auc: area, baseline = {} }) {
+    if (Number.isFinite(area) && baseline.accuracy >= RARE_FROM) {
+      return text('score.roc_auc', { score: number(area, 3) });
+    }
     if (Number.isFinite(accuracy)) {
       return text('score.accuracy', { score: number(accuracy, 3) });
     }
@@ -84,14 +90,19 @@
     return [...new Set(names)].filter((name) => name !== '' && !fitted.has(name));
   }
 
+  /* The model that a dialog names; where it names none, that of the predict node before it. */
+  function modelOf(node) {
+    const sources = RED.nodes.filterLinks({ target: node }).map(({ source }) => source);
+    const predict = sources.find(({ type }) => type === 'tabular-predict');
+    return $('#node-input-model').val() || (predict && predict.model);
+  }
+
   /*
    * The labels that a watch node may raise an alarm for, the one looked for first; `sure` where it is known which model it
    * watches. A model of an event, which a series node makes, has yes and no.
    */
   function labelsOf(node, cards) {
-    const sources = RED.nodes.filterLinks({ target: node }).map(({ source }) => source);
-    const predict = sources.find(({ type }) => type === 'tabular-predict');
-    const model = $('#node-input-model').val() || (predict && predict.model);
+    const model = modelOf(node);
     const all = newestFirst(cards).filter(({ classes = [] }) => classes.length > 0);
     const known = model ? all.filter(({ name }) => name === model) : all;
     const isEvent = ({ outcome }) => outcome === 'event';
@@ -217,6 +228,55 @@
     });
   }
 
+  /* Whether the flows that run have this node: others may go by what it is there. */
+  const isDeployed = ({ id }) => (RED.nodes.originalFlow() || []).some((one) => one.id === id);
+
+  /* What a fit node learns, as far as it is known here: its target, or the column that its series node predicts. */
+  function learned(node, field) {
+    const target = String(field('target').val() || '').trim();
+    const series = RED.nodes
+      .filterLinks({ target: node })
+      .find(({ source, sourcePort }) => source.type === 'tabular-series' && sourcePort === 2);
+    return target || (series && series.source.column) || '';
+  }
+
+  /*
+   * Where nothing else is said, a model has the id of its fit node, by which nobody knows it: a new one is named after
+   * what it learns, in sight and to be changed. Answers whether it is named as its dialog opens, which is a change.
+   */
+  function nameModel(node, field) {
+    if (node.type !== 'tabular-fit' || isDeployed(node)) {
+      return false;
+    }
+    const model = field('model');
+    let proposed = '';
+    function propose() {
+      const own = String(model.val() || '').trim();
+      if (!isEmpty(field('name').val()) || (own !== '' && own !== proposed)) {
+        return;
+      }
+      const base = learned(node, field)
+        .replace(/\$\{[^}]*\}/g, '')
+        .trim();
+      const others = RED.nodes.filterNodes({ type: 'tabular-fit' }).filter(({ id }) => id !== node.id);
+      const isTaken = (name) => others.some((one) => one.model === name || one.name === name);
+      let count = 2;
+      let name = base;
+      while (name !== '' && isTaken(name)) {
+        name = `${base} ${count++}`;
+      }
+      if (name !== own) {
+        proposed = name;
+        model.val(name).trigger('change');
+      }
+    }
+    field('target').on('change', propose);
+    if (isNew(node)) {
+      propose();
+    }
+    return proposed !== '';
+  }
+
   /* A flow of an earlier version or written by hand may leave properties out: choices show what that means. */
   function fillDefaults(node, field) {
     for (const [name, { value, fallback = value }] of Object.entries(node._def.defaults)) {
@@ -256,7 +316,7 @@
       const value = input.is(':checkbox') ? String(input.is(':checked')) : String(input.val() || '');
       $(this).toggle(values.split('|').includes(value) === (not === ''));
     });
-    const task = form.data('tabularTasks')?.[field('model').val()];
+    const task = form.data('tabularTasks')?.[modelOf(node)];
     form.find('[data-tabular-unless]').each(function () {
       if (task === $(this).attr('data-tabular-unless')) {
         $(this).hide();
@@ -416,6 +476,7 @@
     });
     nameParts(form);
     suggest(node, form);
+    const isNamed = nameModel(node, field);
     showLastReading(node, form);
     const refresh = () => {
       showWhatApplies(node, form, field);
@@ -428,7 +489,7 @@
     fillIn(node, form, field);
     // A service that was chosen for the node is a change.
     const chosen = isEmpty(node.config) && !['', '_ADD_'].includes(field('config').val() || '');
-    form.data('tabularOpened', chosen ? undefined : heldBy(form, prefix));
+    form.data('tabularOpened', chosen || isNamed ? undefined : heldBy(form, prefix));
   }
 
   /* To be called by each dialog as it is saved. */

@@ -22,9 +22,10 @@
 
   /* Why there are no numbers yet. */
   function unmet({ open = 0, unmet: early = 0 } = {}) {
-    return open > 0 && early > 0
-      ? text('live.unmatched', { early: number(early), open: number(open) })
-      : text('live.waiting', { open: number(open) });
+    if (open > 0 && early > 0) {
+      return text('live.unmatched', { early: number(early), open: number(open) });
+    }
+    return open > 0 ? text('live.waiting', { open: number(open) }) : text('live.noOutcomes');
   }
 
   /* The rows that the promise is of, and how many of them are of a rare label. */

@@ -15,6 +15,14 @@
     regression: ['mae', 'r2', 'rmse', 'coverage_80', 'pinball'],
   };
 
+  /* Losses, errors and costs. */
+  const LOWER_IS_BETTER = ['log_loss', 'cost', 'mae', 'rmse', 'pinball'];
+  function lowerIsBetter(scores) {
+    const names = LOWER_IS_BETTER.filter((name) => Number.isFinite(scores[name]));
+    const list = names.map((name) => text(`score.${name}`)).join(', ');
+    return names.length === 0 ? '' : el('p', { class: 'tabular-hint' }, text('good.lower', { scores: list }));
+  }
+
   /* What tells versions apart: accuracy alone says little of a rare label, and nothing of what a threshold answers. */
   const COMPARED = { classification: ['accuracy', 'log_loss'], regression: ['mae', 'r2'] };
   const comparedBy = ({ task, threshold }) => (threshold ? ['roc_auc', 'log_loss'] : COMPARED[task]);
@@ -100,6 +108,7 @@
     return section('good', [
       ...notes,
       scoreTable({ ...card, scores: answered }),
+      lowerIsBetter(answered),
       answered === scores || !threshold
         ? ''
         : el(

@@ -14,7 +14,10 @@ export const WATCH = {
   honest: flag({ default: true }),
   /** Percent that the live loss is above the promised one before the model counts as worse. */
   worse: numberIn({ min: 1, max: 1000, default: 15 }),
-  alarmOn: choice(['off', ...ALARMS], { default: 'off' }),
+  alarmOn: choice(['off', ...ALARMS], {
+    default: 'off',
+    groups: { '': ['off'], 'task.classification': ['probability'], 'task.regression': BANDS },
+  }),
   alarmLabel: { ...freeText(), requiredWhen: ['alarmOn', ['probability']] },
   /** Of a probability empty: from where the model answers the class. */
   raise: { ...numberIn({}), requiredWhen: ['alarmOn', BANDS, ['probability']] },

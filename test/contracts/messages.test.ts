@@ -27,6 +27,8 @@ const PURPOSE: Purpose = {
     'model_limits.embedded.train_set_max_upload_cells',
   ],
   changed: [
+    // A watch node shows an alarm that has not been cleared.
+    'watch with every setting: status.fill: was "green", is "yellow"',
     // Its scores rest on few rows, which is told.
     'fit numbers by the own service: status.fill: was "green", is "yellow"',
     // Their column "id" numbers the rows, which is told.

@@ -14,6 +14,8 @@ const PURPOSE: Purpose = {
     'answer.body.sought',
   ],
   changed: [
+    // A watch node shows an alarm that has not been cleared.
+    'start: watch.fill: was "green", is "yellow"',
     // Parquet files are written otherwise, so that the first fit of an unchanged train set is a new one.
     'fit hosted {"model_name":"hosted model","target":"kind"}: outcome.messages.fit hosted>0[0].model.fitted_at: was …',
     'fit hosted {"model_name":"hosted model","target":"kind"}: outcome.messages.fit hosted>0[0].model.versions[0].fitted_at: was …',

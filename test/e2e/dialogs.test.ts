@@ -532,11 +532,14 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
   it('watch: the labels of its model for an alarm, the rarer one filled in; yes and no of an event', async () => {
     const { page } = editor;
     await openDialog(page, 'ripeness-watch');
+    const groups = field('Alarm on').locator('optgroup');
+    const hidden = () => groups.evaluateAll((all) => all.map((one) => (one as HTMLElement).hidden));
     await field('Alarm on').selectOption('probability');
     await page.waitForFunction(
       () => document.querySelector<HTMLInputElement>('#node-input-alarmLabel')?.value === 'b',
     );
     assert.deepEqual(await offered(page, 'Class'), ['b', 'a']);
+    assert.deepEqual(await hidden(), [false, true], 'no band of a model of classes');
     // What somebody typed stays, and a model that is not fitted yet tells nothing but what an event is.
     await field('Class').fill('a');
     await field('Alarm on').selectOption('upper');
@@ -544,6 +547,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.equal(await field('Class').inputValue(), 'a');
     await field('Class').fill('');
     await field('Model').fill('not fitted yet');
+    assert.deepEqual(await hidden(), [false, false]);
     assert.deepEqual(await offered(page, 'Class'), ['yes', 'no']);
     await field('Alarm on').selectOption('value');
     await field('Alarm on').selectOption('probability');
@@ -782,6 +786,62 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       const { RED } = globalThis as unknown as { RED: EditorRed };
       RED.nodes.remove(gone);
     }, id);
+  });
+
+  it('name the model of a new fit node after its target, or after what its series node predicts', async () => {
+    const { page } = editor;
+    const [fit, series, fed] = await page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      const add = (type: string) => {
+        const { node } = RED.view.createNode(type, 100, 500, 'sheet');
+        RED.nodes.add(node);
+        return node;
+      };
+      const nodes = ['tabular-fit', 'tabular-series', 'tabular-fit'].map(add);
+      const [, source, target] = nodes;
+      source!.column = 'energy';
+      RED.nodes.addLink({ source: source!, sourcePort: 2, target: target! });
+      return nodes.map(({ id }) => String(id)) as [string, string, string];
+    });
+    const keepAs = (): Promise<string> => field('Keep as').inputValue();
+    await openDialog(page, fit);
+    assert.equal(await keepAs(), '');
+    await field('Target').fill('Machine failure');
+    await field('Keep as').focus();
+    assert.equal(await keepAs(), 'Machine failure');
+    await field('Target').fill('Tool wear [min]');
+    await field('Keep as').focus();
+    await field('Keep as').fill('wear');
+    await field('Target').fill('Machine failure');
+    await field('Name').focus();
+    assert.equal(await keepAs(), 'wear', 'what somebody typed stays');
+    await field('Keep as').fill('Machine failure');
+    await done(page);
+    await openDialog(page, fed);
+    assert.equal(await keepAs(), 'energy');
+    await field('Target').fill('Machine failure');
+    await field('Keep as').focus();
+    assert.equal(await keepAs(), 'Machine failure 2', 'no other model is replaced');
+    await field('Target').fill('');
+    await field('Keep as').focus();
+    assert.equal(await keepAs(), 'energy');
+    await done(page);
+    assert.equal((await properties(page, fed)).model, 'energy');
+    await page.evaluate(
+      (gone) => {
+        const { RED } = globalThis as unknown as { RED: EditorRed };
+        gone.forEach((id) => RED.nodes.remove(id));
+      },
+      [fit, series, fed],
+    );
+    // Of a node that runs, other nodes may know the model by its id.
+    await openDialog(page, 'fit');
+    const [target, kept] = [await field('Target').inputValue(), await keepAs()];
+    await field('Target').fill('another');
+    await field('Name').focus();
+    assert.equal(await keepAs(), kept);
+    await field('Target').fill(target);
+    await cancel(page);
   });
 
   it('leave a node that was used without a service on the embedded one', async () => {

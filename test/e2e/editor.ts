@@ -274,6 +274,7 @@ export interface EditorRed {
     getType(type: string): unknown;
     add(node: EditorNode): void;
     remove(id: string): void;
+    addLink(link: { source: EditorNode; sourcePort: number; target: EditorNode }): void;
     dirty(): boolean;
   };
   view: {

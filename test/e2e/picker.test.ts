@@ -66,6 +66,17 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     assert.equal((await properties(page, 'predict')).model, 'pump bearing');
   });
 
+  it('tells a model of a rare label by how well it ranks, as the sidebar does', async () => {
+    const { page } = editor;
+    const scores = { accuracy: 0.984, roc_auc: 0.978, baseline: { accuracy: 0.966 } };
+    cards = [{ ...CARDS[0], scores }];
+    await openDialog(page, 'predict');
+    await combobox('Model').fill('');
+    await combobox('Model').click();
+    assert.match(await list('Model').getByRole('option').first().innerText(), /ROC AUC 0\.978/);
+    await cancel(page);
+  });
+
   it('offers the names that fit nodes will keep their models under, after the fitted ones', async () => {
     const { page } = editor;
     const keepAs = (name: string) =>

@@ -19,7 +19,15 @@ const OPEN_ENDED = new Set([
   ...['billed.model', 'billed.both', 'series.as', 'series.asValues', 'series.asKey'],
   ...['series.asValue', 'series.asKeyValue'],
   ...['anomaly.unusual', 'anomaly.unusualShort'],
-  ...['watch.ofModel', 'watch.lossOf', 'watch.band', 'watch.right', 'watch.plain', 'fitted.version'],
+  ...[
+    'watch.ofModel',
+    'watch.alarmLoss',
+    'watch.lossOf',
+    'watch.band',
+    'watch.right',
+    'watch.plain',
+    'fitted.version',
+  ],
 ]);
 
 const PARTS = /^(?:time|stays\.loss|watch\.measure)\./;

@@ -14,7 +14,7 @@ import type { ServiceKind } from '../../scoring/services/service-key';
 import type { ModelCard, ModelCurves } from '../../scoring/types';
 import type { Column } from '../../table';
 import { isObject } from '../../util/json';
-import type { LiveLoss, WatchChange } from '../../watch';
+import type { LiveLoss } from '../../watch';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
 import { type EditorRequest, type EditorResponse, respond } from '../config/http';
@@ -23,7 +23,7 @@ import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath } from '../paths';
 import { causeTextOf } from '../requests/predict';
-import { shownWatch } from '../watch/shown-watch';
+import { activeAlarms, shownWatch } from '../watch/shown-watch';
 
 /** Columns of the form, and train rows that it can be filled from. */
 const FIELDS = 60;
@@ -267,17 +267,6 @@ export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
       }),
     ...(alarms > 0 && { alarms }),
   };
-}
-
-/** How many machines and steps ahead have an alarm that has not been cleared. */
-function activeAlarms(changes: readonly WatchChange[]): number {
-  const raised = new Map<string, boolean>();
-  for (const { what, key, ahead } of changes) {
-    if (what === 'alarm' || what === 'cleared') {
-      raised.set(JSON.stringify([key, ahead]), what === 'alarm');
-    }
-  }
-  return [...raised.values()].filter(Boolean).length;
 }
 
 /** What the form of *Try it* sends. */

@@ -27,6 +27,17 @@ export function looksWorse({ live, decayed }: Pick<WatchReport, 'live' | 'decaye
   return !decayed && rows >= ENOUGH_OUTCOMES && loss > LOOKS_WORSE * promised;
 }
 
+/** How many machines and steps ahead have an alarm that has not been cleared. */
+export function activeAlarms(changes: readonly WatchChange[]): number {
+  const raised = new Map<string, boolean>();
+  for (const { what, key, ahead } of changes) {
+    if (what === 'alarm' || what === 'cleared') {
+      raised.set(JSON.stringify([key, ahead]), what === 'alarm');
+    }
+  }
+  return [...raised.values()].filter(Boolean).length;
+}
+
 /** All watch nodes that are there: each enters with its start and leaves as it is closed. */
 export const showing = new Set<ShowsWatch>();
 

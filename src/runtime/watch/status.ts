@@ -2,12 +2,12 @@ import type { WatchReport } from '../../watch';
 import { type Red, text } from '../node-red';
 import type { Progress, Shown, StatusKind } from '../status/status-line';
 import { shortNumber } from './changes/change-text';
-import { looksWorse } from './shown-watch';
+import { activeAlarms, looksWorse } from './shown-watch';
 
 /** A text of the catalogue below `status.`, with its values. */
 type Form = readonly [key: string, values: Record<string, string | number>];
 
-/** What a watch node shows of a model: how good it has been of late, and what it had promised. */
+/** What a watch node shows of a model: its alarms; how good it has been of late, and what it had promised. */
 export function watchStatus(
   red: Red,
   {
@@ -18,7 +18,9 @@ export function watchStatus(
     model,
     version,
     isNew,
-  }: Pick<WatchReport, 'live' | 'coverage' | 'decayed' | 'counts' | 'model' | 'version' | 'isNew'>,
+    changes = [],
+  }: Pick<WatchReport, 'live' | 'coverage' | 'decayed' | 'counts' | 'model' | 'version' | 'isNew'> &
+    Partial<Pick<WatchReport, 'changes'>>,
   isOneOfSeveral: boolean,
 ): Shown & { kind: StatusKind } {
   const progress: Progress = { phase: 'live', rows: live.rows, waiting: counts.open };
@@ -39,15 +41,25 @@ export function watchStatus(
     return { ...shown(['watch.new', { version }]), kind: 'waiting' };
   }
   const { rows, loss, promised } = live;
+  const count = activeAlarms(changes);
+  const alarm: Form = ['watch.alarm', { count }];
   if (rows === 0 || loss === undefined) {
     const { open, unmet } = counts;
     // Outcomes may come before their predictions; where none ever meets its own, their keys or times differ.
-    return open > 0 && unmet > 0
-      ? { ...shown(['watch.unmatched', { early: unmet }]), kind: 'doubtful' }
-      : { ...shown(['watch.waiting', { open }]), kind: 'waiting' };
+    if (open > 0 && unmet > 0) {
+      return { ...shown(['watch.unmatched', { early: unmet }]), kind: 'doubtful' };
+    }
+    if (count > 0) {
+      return { ...shown(alarm), kind: 'doubtful' };
+    }
+    // Predictions without an address in msg.series wait for nothing.
+    return { ...shown(open > 0 ? ['watch.waiting', { open }] : ['watch.noOutcomes', {}]), kind: 'waiting' };
   }
   const measure = text(red, `status.watch.measure.${live.measure}`);
   const values = { measure, loss: shortNumber(red, loss) };
+  if (count > 0) {
+    return { ...shown(['watch.alarmLoss', { ...values, count }], alarm), kind: 'doubtful' };
+  }
   if (promised !== undefined) {
     const both = { ...values, promised: shortNumber(red, promised) };
     return shown(['watch.lossOf', both], ['watch.lossOfPromised', both], ['watch.loss', values]);

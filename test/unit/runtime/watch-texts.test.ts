@@ -156,6 +156,7 @@ describe('what a watch node says', () => {
     );
     assert.equal(status({ live, coverage, version: 3, isNew: true }), 'version 3: no outcomes yet');
     assert.equal(status({ live: { measure: 'mae', rows: 0 } }), 'awaiting outcomes: 25');
+    assert.equal(status({ live: { measure: 'mae', rows: 0 }, counts: { open: 0 } }), 'no outcomes yet');
     assert.equal(
       status({ live: { measure: 'mae', rows: 0 }, counts: { open: 25, early: 1300, unmet: 1200 } }),
       '1,200 unmatched (msg.series)',
@@ -165,6 +166,27 @@ describe('what a watch node says', () => {
       'awaiting outcomes: 25',
       'outcomes of the time before the first prediction',
     );
+  });
+
+  it('shows the alarms that have not been cleared before all else', () => {
+    const alarm = (what: string, key: string) => ({ what, key, since: 0, value: 0.8 });
+    const shownOf = (report: object): string => {
+      const node = fakeNode();
+      const red = redIn('en-US');
+      const shown = { model: 'motor', decayed: false, counts: { open: 25 }, ...report } as WatchReport;
+      new StatusLine(node, red).become(() => watchStatus(red, shown, false));
+      const { fill, text } = node.statuses.at(-1)!;
+      return `${fill}: ${text}`;
+    };
+    const changes = [alarm('alarm', 'pump1'), alarm('alarm', 'pump2'), alarm('cleared', 'pump1')];
+    const none = { measure: 'log_loss', rows: 0 };
+    assert.equal(shownOf({ live: none, changes }), 'yellow: active alarms: 1');
+    const live = { measure: 'mae', rows: 412, loss: 1.71, promised: 1.6 };
+    assert.equal(shownOf({ live, changes }), 'yellow: active alarms: 1 · MAE 1.7');
+    const rare = { measure: 'log_loss', rows: 836, loss: 0.0186, promised: 0.0033 };
+    assert.equal(shownOf({ live: rare, changes }), 'yellow: active alarms: 1');
+    const over = [...changes, alarm('cleared', 'pump2')];
+    assert.equal(shownOf({ live, changes: over }), 'green: MAE 1.7 (promised 1.6)');
   });
 
   it('is not green where a model looks worse than promised, sure or not', () => {
