@@ -2,6 +2,7 @@ import { Yielder } from '../../util/event-loop';
 import type { KeptRow } from '../kept-row';
 import { ROW_LEFT, ROW_STAYED } from '../readings/machine';
 import { noTime } from '../readings/time-and-key';
+import type { SeriesState } from '../state/state';
 import { turnToNumbers } from '../state/turn-to-numbers';
 import type { BackfillOptions, PushOptions, SeriesPast, SeriesTable, TrainReason } from '../types';
 import { acceptReading } from './accept-reading';
@@ -66,6 +67,7 @@ export async function backfill(
     await yielder.due();
     signal?.throwIfAborted();
   }
+  keepFormer(state, merged.former);
   if (!isAll) {
     addNewestRows(parts, rows, new Set(past.readings.map(({ key }) => key)));
   }
@@ -81,6 +83,25 @@ function reasonToTrain({ settings, state, now }: SeriesParts, rows: number): Tra
     return schedule.due(state.facts(now()));
   }
   return settings.train.kind === 'never' ? undefined : schedule.trainSets === 0 ? 'first' : 'rows';
+}
+
+/** Keeps rows that a table with gaps did not give again: those at the edge of a gap have no outcome by it. */
+function keepFormer(state: SeriesState, former: readonly KeptRow[]): void {
+  if (former.length === 0) {
+    return;
+  }
+  const id = ({ key, time, ahead }: KeptRow): string => state.address(key, time, ahead).id;
+  const given = new Set(Array.from(state.kept, id));
+  for (const key of new Set(former.map((row) => row.key))) {
+    for (const row of state.machines.get(key)!.unsettled.flat()) {
+      given.add(id(row));
+    }
+  }
+  for (const row of former) {
+    if (!given.has(id(row))) {
+      state.kept.add(row);
+    }
+  }
 }
 
 /** Whether the outcome of a row had been released before its machine started over. */

@@ -1,5 +1,6 @@
 import { Yielder } from '../../util/event-loop';
 import { ServiceError } from '../../wire/service-error';
+import type { KeptRow } from '../kept-row';
 import { heldReadings, type PastReading } from '../readings/held-readings';
 import { sortByTime } from '../readings/sort-by-time';
 import { noTime } from '../readings/time-and-key';
@@ -149,20 +150,33 @@ export interface MergedReadings {
   readings: PastReading[];
   /** Of machines that start over, by key: the time up to which their rows had been released, for each ahead. */
   released: ReadonlyMap<string | null, readonly number[]>;
+  /** Rows kept of readings of the table, which stay where the table itself tells no outcome of theirs. */
+  former: readonly KeptRow[];
 }
 
-/** Machines that have readings newer than the table's first start over: what they hold is merged into the table. */
+/**
+ * Machines that have readings newer than the table's first start over: what they hold is merged into the table. Rows of
+ * readings that are gone, and not in the table either, stay as they are: a table may have gaps.
+ */
 export async function withHeld(state: SeriesState, past: PastReading[]): Promise<MergedReadings> {
-  const spans = new Map<string | null, { from: number; to: number }>();
+  const first = new Map<string | null, number>();
   for (const { key, time } of past) {
-    spans.set(key, { from: spans.get(key)?.from ?? time, to: time });
+    first.set(key, first.get(key) ?? time);
+  }
+  const told = new Map<string | null, Set<number>>();
+  for (const { key, time } of past) {
+    const machine = state.machines.get(key);
+    if (machine !== undefined && machine.newest >= first.get(key)!) {
+      told.set(key, (told.get(key) ?? new Set()).add(time));
+    }
   }
   const held: PastReading[] = [];
   const released = new Map<string | null, readonly number[]>();
-  for (const [key, { from, to }] of spans) {
+  const former: KeptRow[] = [];
+  for (const key of first.keys()) {
     const machine = state.machines.get(key);
-    if (machine !== undefined && machine.newest >= from) {
-      // Rows before that depend on readings that are gone, so they stay as they are.
+    const times = told.get(key);
+    if (machine !== undefined && times !== undefined) {
       const since = machine.heldFrom;
       for (const reading of heldReadings(machine)) {
         if (reading.time >= since) {
@@ -170,9 +184,14 @@ export async function withHeld(state: SeriesState, past: PastReading[]): Promise
         }
       }
       released.set(key, machine.released);
-      state.forget(machine, ({ time }) => time >= since || (time >= from && time <= to));
+      for (const row of state.kept) {
+        if (row.key === key && row.time < since && times.has(row.time)) {
+          former.push(row);
+        }
+      }
+      state.forget(machine, ({ time }) => time >= since || times.has(time));
     }
   }
   // The sort is stable: at equal times the table's reading comes last, and so wins.
-  return { readings: held.length === 0 ? past : await sortByTime(held.concat(past)), released };
+  return { readings: held.length === 0 ? past : await sortByTime(held.concat(past)), released, former };
 }

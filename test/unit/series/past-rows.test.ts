@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { openSeries, parseSeriesSettings, type Series, type SeriesReading } from '../../doors/series';
-import { backfill, DAY, HOUR, live, MINUTE, open, START } from './support';
+import { backfill, DAY, HOUR, live, MINUTE, open, START, trainRows } from './support';
 
 const YEAR = 8760;
 
@@ -159,5 +159,27 @@ describe('rows of past readings', function () {
     } finally {
       fs.rmSync(folder, { recursive: true, force: true });
     }
+  });
+
+  it('replace those of their own times alone, where a table has gaps', async () => {
+    const { series } = await open({ column: 'heat', ahead: '3m', windows: '3m', train: 'never' });
+    const readings = (numbers: number[], load: number) =>
+      numbers.map((number) => ({ time: START + number * MINUTE, number, load, heat: Math.sin(number) }));
+    const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+    await live(series, readings(upTo(100), 1));
+    const before = await trainRows(series);
+    const told = upTo(102).filter(
+      (number) => number >= 98 || (number >= 20 && number <= 40 && number % 2 === 0),
+    );
+    await backfill(series, readings(told, 2));
+    const after = await trainRows(series);
+    assert.deepEqual(
+      after.map(({ number }) => number),
+      [...before.map(({ number }) => number), 97, 98],
+    );
+    assert.deepEqual(
+      after.filter(({ load }) => load === 2).map(({ number }) => number),
+      [...told.filter((number) => number <= 38), 98],
+    );
   });
 });
