@@ -10,10 +10,13 @@ import type { FlowNode } from '../src/runtime/node-red';
 import {
   answerFit,
   type FitDef,
+  type FitMessage,
   fitRequest,
   isRollBack,
+  isSendAgain,
   modelReport,
   rollBackRequest,
+  sendAgainRequest,
   showKeptFit,
 } from '../src/runtime/requests/fit';
 import { modelSender } from '../src/runtime/requests/send-model';
@@ -27,14 +30,27 @@ module.exports = function (RED: NodeAPI): void {
     const tables = tableCollector(RED, this, def);
     const models = modelSender(RED, this, def, config);
     const shows = showKeptFit(RED, this, def, config, (card) => models.sendChanged(card));
-    handleMessages(this, RED, {
+    handleMessages<FitMessage | undefined>(this, RED, {
       secrets: () => config.secrets(),
-      read: (msg) => rollBackRequest(RED, this, def, msg) ?? fitRequest(RED, this, def, tables, msg),
+      read: (msg) =>
+        sendAgainRequest(RED, this, def, msg) ??
+        rollBackRequest(RED, this, def, msg) ??
+        fitRequest(RED, this, def, tables, msg),
       run: async (request, msg, work) => {
         if (request === undefined) {
           return undefined;
         }
         const connection = config.connection();
+        if (isSendAgain(request)) {
+          const card = connection.cards.get(request.sendAgain);
+          if (card === undefined) {
+            delete msg.send_model;
+            return undefined;
+          }
+          msg.send_model = 'on';
+          await models.addTo(msg, card);
+          return answerFit(msg, { card });
+        }
         if (isRollBack(request)) {
           const card = await connection.rollBack(request.model, request.rollback, hooks(this, work));
           showVersion(work.status, card);

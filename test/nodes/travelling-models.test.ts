@@ -31,6 +31,7 @@ describe('models that travel in messages', function () {
           sendModel: 'on',
           ...FEW,
         },
+        { id: 'again', type: 'tabular-fit', target: 'y', model: 'again', ...FEW },
         { id: 'asked', type: 'tabular-fit', target: 'y', model: 'asked', ...FEW },
         {
           id: 'small',
@@ -75,6 +76,22 @@ describe('models that travel in messages', function () {
     assert.equal(third!.model.version, 1);
     const back = await other.takeModel(third!.model_file);
     assert.deepEqual([back.version, back.fitted_train_set_id], [3, first!.fitted_train_set_id]);
+  });
+
+  it('is sent again without a table and without a fit, and not before the first fit', async () => {
+    const ended = bench.completed.all.length;
+    bench.send('again', { send_model: 'again' });
+    await bench.completed.first(ended + 1);
+    assert.equal(bench.out('again').all.length, 0);
+    bench.send('again', { payload: trainRows(), send_model: true });
+    const [fitted] = await bench.out('again').first();
+    bench.send('again', { send_model: 'again', topic: 'kept' });
+    const [, again] = await bench.out('again').first(2);
+    assert.deepEqual([again!.topic, again!.model.version], ['kept', 1]);
+    for (const { model_file: file } of [fitted!, again!]) {
+      assert.equal((await other.takeModel(file)).version, 1);
+    }
+    assert.ok(!('send_model' in again!));
   });
 
   it('is sent where the message asks for it, and told of where it is too large', async () => {

@@ -53,6 +53,9 @@ export async function modelReport(cards: ModelCards, card: ModelCard): Promise<M
 /** The fit node as it stands in a flow file. */
 export type FitDef = FlowNodeDef & FlowProperties<typeof FIT>;
 
+/** What a message asks of the fit node. */
+export type FitMessage = TrainRequest | RollBackRequest | SendAgainRequest;
+
 /** A message that asks for an earlier version of the model instead of a fit. */
 export interface RollBackRequest {
   model: string;
@@ -85,8 +88,29 @@ export function rollBackRequest(
   };
 }
 
-export function isRollBack(request: TrainRequest | RollBackRequest): request is RollBackRequest {
+export function isRollBack(request: FitMessage): request is RollBackRequest {
   return 'rollback' in request;
+}
+
+/** A message that asks for the model in charge to be sent again, instead of a fit. */
+export interface SendAgainRequest {
+  sendAgain: string;
+}
+
+/** What `msg.send_model` asks for without a fit; undefined where it asks for nothing, or for the model of a fit. */
+export function sendAgainRequest(
+  red: Red,
+  node: FlowNode,
+  def: FitDef,
+  msg: Message,
+): SendAgainRequest | undefined {
+  return msg.send_model === 'again'
+    ? { sendAgain: modelName(settingsReader(red, node, FIT, def, msg), node) }
+    : undefined;
+}
+
+export function isSendAgain(request: FitMessage): request is SendAgainRequest {
+  return 'sendAgain' in request;
 }
 
 function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
