@@ -9,6 +9,7 @@ import { energy } from './energy.mjs';
 import { energyFromFile } from './energy-from-file.mjs';
 import { errorsByCode } from './errors-by-code.mjs';
 import { firstSteps } from './first-steps.mjs';
+import { fleetHub, fleetMachine } from './fleet.mjs';
 import {
   homeAssistant,
   influxdb,
@@ -38,6 +39,8 @@ const examples = {
   'From LoRaWAN': loraWan(),
   'From MQTT devices': mqttDevices(),
   'From OPC UA and Modbus': opcUaAndModbus(),
+  'Fleet over MQTT, hub': fleetHub(),
+  'Fleet over MQTT, machine': fleetMachine(),
   'Hosted service': hostedService(),
   'InfluxDB in and out': influxdb(),
   'Keeping a model true': keepingTrue(),

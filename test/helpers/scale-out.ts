@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
+import { mqtt, type MqttClient } from './mosquitto';
 import { freePort, root } from './node-red';
 import { waitFor } from './wait';
 
@@ -19,18 +19,6 @@ export interface Result {
   scorer?: string;
   code?: string;
 }
-
-interface MqttClient {
-  publishAsync(topic: string, payload: string, options: { qos: 1 }): Promise<unknown>;
-  subscribeAsync(topics: string[], options: { qos: 1 }): Promise<unknown>;
-  on(event: 'message', listener: (topic: string, payload: Buffer) => void): void;
-  endAsync(): Promise<void>;
-}
-
-/** The MQTT client that Node-RED itself uses. */
-const mqtt = createRequire(
-  require.resolve('@node-red/nodes/package.json', { paths: [require.resolve('node-red')] }),
-)('mqtt') as { connectAsync(url: string, options: object): Promise<MqttClient> };
 
 /** The source of the readings and the place that results go to: what it has no result for, it sends again. */
 export class Source {

@@ -842,8 +842,10 @@ describe('every example, imported and deployed', function () {
   });
 
   it('has no example without a test', () => {
-    // It has a file of its own: scale-out.test.ts.
+    // Each has a file of its own: scale-out.test.ts, fleet.test.ts.
     tested.add('Scale out over MQTT.json');
+    tested.add('Fleet over MQTT, hub.json');
+    tested.add('Fleet over MQTT, machine.json');
     assert.deepEqual([...tested].sort(), fs.readdirSync(path.join(root, 'examples')).sort());
   });
 });
