@@ -117,6 +117,7 @@ export class Anomalies {
         return { ...verdict, key, time };
       }
       this.keepRow(key, machine, time, cells);
+      this.tellStopped(key, machine);
       await this.keepEpisodes(key, machine, verdict.changes);
       this.fitIfDue(key, machine);
       return { ...verdict, key, time };
@@ -240,6 +241,7 @@ export class Anomalies {
       keys: machines.length,
       readings: this.readings,
       known: machines.filter(({ isKnowing }) => isKnowing).length,
+      unlearnable: machines.filter(({ isUnlearnable }) => isUnlearnable).length,
       rows: machines.length === 0 ? 0 : Math.min(...machines.map(({ rows }) => rows)),
       needed: this.learn,
       late: this.late,
@@ -441,6 +443,15 @@ export class Anomalies {
           this.around.notify?.({ kind: 'learn', text: (error as Error).message });
         }
       });
+  }
+
+  private tellStopped(of: string | null, { stopped }: Detector): void {
+    for (const { column, rows } of stopped) {
+      this.around.notify?.({
+        kind: 'missing',
+        text: `${of === null ? '' : `"${of}": `}the sensor "${column}" has not come for ${rows} readings. The others are judged without it. Look at the sensor, or name it under Ignore.`,
+      });
+    }
   }
 
   private tellNothingVaries(of: string | null): void {

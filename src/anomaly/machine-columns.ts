@@ -9,6 +9,8 @@ const MAX_BYTES = 700 * 1024 * 1024;
 /** What a machine of so many columns holds at most, beside what grows with its columns. */
 const BYTES_OF_MACHINE = 150_000;
 const BYTES_OF_COLUMN = 80_000;
+/** Columns that an error names at most. */
+const MOST_NAMED = 5;
 /** Columns of a reading: numbers and states. */
 const MOST_COLUMNS = 200;
 
@@ -21,17 +23,23 @@ export function checkCells(
   cells: ReadonlyMap<string, HistoryCell>,
   columns: MachineColumns,
 ): void {
+  const known = columns.get(key);
   if (cells.size === 0) {
     throw new ServiceError(
       'validation.failed',
-      'The reading has no values: no column of it is a number or a word. Look at Key, Time and Ignore, and at what the message holds.',
+      known === undefined
+        ? 'The reading has no values: no column of it is a number or a word. Look at Key, Time and Ignore, and at what the message holds.'
+        : `The reading${key === null ? '' : ` of "${key}"`} has no value in any of its columns (${shortList([...known.keys()])}): all of its sensors may be dead.`,
     );
   }
-  const known = columns.get(key);
   const added = [...cells].filter(([name]) => known?.has(name) !== true);
   if (added.length > 0) {
     checkColumns(key, new Map([...(known ?? []), ...added.map(kindOf)]), columns);
   }
+}
+
+function shortList(names: readonly string[]): string {
+  return names.length > MOST_NAMED ? `${names.slice(0, MOST_NAMED).join(', ')} …` : names.join(', ');
 }
 
 function kindOf([name, cell]: [string, HistoryCell]): [string, boolean] {

@@ -38,7 +38,7 @@ export type AnomalyChange = Change & { key: string | null };
 
 /** What is no error, but told. */
 export interface AnomalyNote {
-  kind: 'storage.failed' | 'storage.ok' | 'late' | 'learn';
+  kind: 'storage.failed' | 'storage.ok' | 'late' | 'learn' | 'missing';
   text: string;
 }
 
@@ -47,6 +47,8 @@ export interface AnomalyProgress {
   readings: number;
   /** Keys that have learned what is usual. */
   known: number;
+  /** Keys with readings enough from which nothing could be learned. */
+  unlearnable: number;
   /** Of the key with the fewest readings: how many it has, of those it needs. */
   rows: number;
   needed: number;

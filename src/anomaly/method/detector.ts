@@ -1,8 +1,10 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
+import { type KeptClock, MachineClock } from './clock';
 import { Anchor, type KeptAnchor } from './creep';
-import { type FittedUsual, fitUsual } from './fit';
 import { History, type HistoryCell, type KeptHistory, type Mark } from './history';
-import { isGap, newValueOf, rowOf, type SensorLayout, sensorLayout, trainRowsOf } from './layout';
+import { isGap, newValueOf, rowOf, type SensorLayout, sensorLayout } from './layout';
+import type { Learned, LearnTask } from './learn';
+import { MissingSensors } from './missing-sensors';
 import { type KeptOddHistory, OddHistory } from './odd-history';
 import type { RecentRows } from './recent-rows';
 import { RowScorer } from './row-scorer';
@@ -22,8 +24,6 @@ const MOST_TOLD = 20;
 const AGAIN_ROWS = 1000;
 /** The first fit that has seen so much is the one that creeping is measured by. */
 const ANCHOR_MS = 2 * WEEK_MS;
-/** So many readings in a row before the newest one: the clock was set back, and they are not late. */
-const CLOCK_ROWS = 5;
 
 export interface DetectorSettings {
   /** Promised alarms a week. */
@@ -45,23 +45,6 @@ export interface MarkedRows {
   isOddAnswered?: boolean;
 }
 
-/** What a fit takes and gives: it may be made in another thread. */
-export interface LearnTask {
-  history: KeptHistory;
-  layout: SensorLayout;
-  /** The number of the first row of the train set, and of rows in all. */
-  first: number;
-  taken: number;
-  /** Whether creeping is to be measured by it. */
-  withAnchor: boolean;
-}
-
-export type Learned = FittedUsual & Omit<LearnTask, 'history'>;
-
-export function learn({ history, ...task }: LearnTask): Learned {
-  return { ...task, ...fitUsual(trainRowsOf(history, task.layout), task.withAnchor) };
-}
-
 interface Knowledge {
   layout: SensorLayout;
   usual: UsualModel;
@@ -75,12 +58,9 @@ function keptOf({ layout, usual, rows, time }: Knowledge): Knowledge {
 }
 
 /** What a detector is restored from. */
-export interface KeptDetector extends KeptOddHistory {
+export interface KeptDetector extends KeptOddHistory, KeptClock {
   history: KeptHistory;
   alarms: KeptAlarms;
-  /** The time of the first and of the newest row. */
-  started: number | undefined;
-  latest: number | undefined;
   knowledge?: Knowledge;
   anchor?: { kept: KeptAnchor; layout: SensorLayout };
 }
@@ -89,18 +69,19 @@ export interface KeptDetector extends KeptOddHistory {
 export class Detector {
   private readonly history: History;
   private readonly alarms: AlarmPromise;
-  private started: number | undefined;
-  private latest: number | undefined;
+  private readonly clock: MachineClock;
+  private readonly missing = new MissingSensors();
   private knowledge: (Knowledge & { scorer: RowScorer }) | undefined;
   private anchor: { anchor: Anchor; layout: SensorLayout } | undefined;
   private readonly odd: OddHistory;
   private newest: RowVerdict['state'] | undefined;
   /** The episodes that the last row has changed. */
   touched: readonly Episode[] = [];
+  /** The sensors that have stopped coming, to be told with the last row, and for how many rows. */
+  stopped: readonly { column: string; rows: number }[] = [];
   private isClaimed = false;
   private notBefore = 0;
   private isAnswered = false;
-  private late = 0;
   /** What was told to be new since the last fit, and the rows that it takes until that is learned. */
   private readonly told = new Set<string>();
   private newRows = 0;
@@ -113,8 +94,7 @@ export class Detector {
   ) {
     this.history = new History(begun, kept?.history);
     this.alarms = new AlarmPromise(settings.perWeek, kept?.alarms);
-    this.started = kept?.started;
-    this.latest = kept?.latest;
+    this.clock = new MachineClock(kept);
     this.odd = new OddHistory(kept);
     if (kept?.anchor !== undefined) {
       this.anchor = { anchor: new Anchor(kept.anchor.kept), layout: kept.anchor.layout };
@@ -142,7 +122,12 @@ export class Detector {
 
   /** Milliseconds of readings so far. */
   get knows(): number {
-    return (this.latest ?? 0) - (this.started ?? 0);
+    return this.clock.knows;
+  }
+
+  /** Whether it has readings enough, and nothing could be learned from them. */
+  get isUnlearnable(): boolean {
+    return this.notBefore > 0 && this.knowledge === undefined;
   }
 
   /** Whether it has learned what is usual. */
@@ -213,10 +198,13 @@ export class Detector {
   /** Takes a row, and says how unusual it is. */
   take(time: number, cells: ReadonlyMap<string, HistoryCell>): RowVerdict {
     this.touched = [];
-    if (this.isLate(time)) {
+    this.stopped = [];
+    const { history } = this;
+    if (this.clock.isLate(time, history.length > 0 ? history.time(history.taken - 1) : undefined)) {
       return this.verdict('late');
     }
     const row = this.push(time, cells);
+    this.stopped = this.missing.take(cells);
     const { knowledge } = this;
     if (knowledge === undefined) {
       return this.verdict('learning');
@@ -334,7 +322,7 @@ export class Detector {
 
   /** The time of the newest row. */
   get newestTime(): number | undefined {
-    return this.latest;
+    return this.clock.latest;
   }
 
   /** The newest rows beside what was expected of them; undefined before anything is known. */
@@ -367,8 +355,7 @@ export class Detector {
     return {
       history: this.history.keep(),
       alarms: this.alarms.keep(),
-      started: this.started,
-      latest: this.latest,
+      ...this.clock.keep(),
       ...(this.knowledge !== undefined && { knowledge: keptOf(this.knowledge) }),
       ...(this.anchor !== undefined && {
         anchor: { kept: this.anchor.anchor.keep(), layout: this.anchor.layout },
@@ -378,16 +365,8 @@ export class Detector {
   }
 
   private push(time: number, cells: ReadonlyMap<string, HistoryCell>): number {
-    this.started = Math.min(this.started ?? time, time);
-    this.latest = Math.max(this.latest ?? time, time);
+    this.clock.take(time);
     return this.history.push(time, cells);
-  }
-
-  private isLate(time: number): boolean {
-    const { history } = this;
-    const isBefore = history.length > 0 && time < history.time(history.taken - 1);
-    this.late = isBefore ? (this.late + 1) % CLOCK_ROWS : 0;
-    return this.late > 0;
   }
 
   private isDue(): boolean {
@@ -412,6 +391,7 @@ export class Detector {
     const scorer = new RowScorer(layout, usual, this.history, this.knowledge?.scorer.recent);
     this.knowledge = { ...knowledge, scorer };
     this.alarms.learned(usual.total, layout.step);
+    this.missing.learned(layout.sensors, this.history);
   }
 
   private moved(time: number, cells: ReadonlyMap<string, HistoryCell>): Change[] {

@@ -20,7 +20,7 @@ export function keptAnomalies(red: Red, { progress, known }: Anomalies): KeptSho
 /** What an anomaly node shows: how far it has learned, then whether the newest reading is usual. */
 export function anomalyStatus(
   red: Red,
-  { keys, readings, known, rows, needed, late, storage }: AnomalyProgress,
+  { keys, readings, known, unlearnable, rows, needed, late, storage }: AnomalyProgress,
   newest: AnomalyAnswer | undefined,
   messages: ReadMessages | undefined,
 ): Shown & { kind: StatusKind } {
@@ -34,6 +34,9 @@ export function anomalyStatus(
   }
   if (newest === undefined ? known === 0 : newest.state === 'learning') {
     const have = newest?.rows ?? rows;
+    if (unlearnable > 0 && have >= needed) {
+      return { kind: 'doubtful', key: 'anomaly.nothingVaries', progress };
+    }
     const percent = Math.min(100, Math.floor((100 * have) / needed));
     return {
       kind: 'waiting',
