@@ -8,7 +8,7 @@ import type { ModelLimits, OutputType } from '../wire/types';
 import { fitIfBetter } from './challenger/fit-if-better';
 import { checkLimits } from './check-limits';
 import { closedError } from './closed-error';
-import { assertKeepsUploads, type Context } from './context/context';
+import { assertKeepsUploads, type Context, type Work } from './context/context';
 import { limitSetOf, maxTestRows, versionOf } from './context/limits';
 import { estimatedCost } from './estimated-cost';
 import {
@@ -85,7 +85,7 @@ export class Connection {
     const onWarning = (text: string): void => this.options.log?.('warn', text);
     for (const pending of this.cards.pending()) {
       const underWay = this.cards.beginFit(pending.card.name, pending.late);
-      void this.work({ onWarning }, (hooks) => takeUpFit(this.context, pending, underWay, hooks)).then(
+      void this.work({ onWarning }, (work) => takeUpFit(work, pending, underWay)).then(
         () => this.releaseFormer(),
         (error: unknown) => underWay.failed(toServiceError(error)),
       );
@@ -107,12 +107,10 @@ export class Connection {
     };
     this.cards.assertUsable();
     const underWay = this.cards.beginFit(request.model);
-    return this.work(hooks, (linked) =>
+    return this.work(hooks, (work) =>
       request.replace === 'better'
-        ? fitIfBetter(this.context, request, linked, underWay)
-        : train(this.context, request, linked, (card, fingerprint, why) =>
-            underWay.done(card, fingerprint, why),
-          ),
+        ? fitIfBetter(work, request, underWay)
+        : train(work, request, (card, fingerprint, why) => underWay.done(card, fingerprint, why)),
     )
       .then((result) => {
         underWay.ended();
@@ -128,7 +126,7 @@ export class Connection {
 
   /** Puts an earlier version of a model in charge: see `rollBack` of management. */
   rollBack(name: string, to: true | number = true, hooks: Hooks = {}): Promise<ModelCard> {
-    return this.workOnCards(hooks, (linked) => rollBack(this.context, name, to, linked));
+    return this.workOnCards(hooks, (work) => rollBack(work, name, to));
   }
 
   /** Gives a model another name, with all of its versions. @throws ServiceError `model.unknown`, `validation.failed` */
@@ -179,13 +177,13 @@ export class Connection {
 
   /** A model as one file, for `importModel` here or elsewhere: see `exportModel` of management. */
   exportModel(name: string, hooks: Hooks = {}): Promise<ModelFile> {
-    return this.workOnCards(hooks, (linked) => exportModel(this.context, name, linked));
+    return this.workOnCards(hooks, (work) => exportModel(work, name));
   }
 
   /** Takes a model from a file, under the name that it had or another: see `importModel` of management. */
   importModel(file: Buffer, name?: string, hooks: Hooks = {}): Promise<ModelCard> {
     return this.cards
-      .move(() => this.workOnCards(hooks, (linked) => importModel(this.context, file, name, linked)))
+      .move(() => this.workOnCards(hooks, (work) => importModel(work, file, name)))
       .catch((error: unknown) => {
         // What the service may have of it already.
         this.releaseFormer();
@@ -195,20 +193,20 @@ export class Connection {
 
   /** The model in charge of a name as a file for other computers: see `publishModel` of management. */
   publishModel(name: string, hooks: Hooks = {}): Promise<ModelFile> {
-    return this.workOnCards(hooks, (linked) => publishModel(this.context, name, linked));
+    return this.workOnCards(hooks, (work) => publishModel(work, name));
   }
 
   /** Takes a published model in, as the newest version of its name: see `takeModel` of management. */
   takeModel(file: Buffer, hooks: Hooks = {}): Promise<TakenModel> {
     return this.cards
-      .move(() => this.workOnCards(hooks, (linked) => takeModel(this.context, file, linked)))
+      .move(() => this.workOnCards(hooks, (work) => takeModel(work, file)))
       .finally(() => this.releaseFormer());
   }
 
   /** What a fit has replaced may go, after its result: nobody waits for that. */
   private releaseFormer(): void {
     void this.cards
-      .move(() => this.work({}, (hooks) => releaseFormer(this.context, hooks)))
+      .move(() => this.work({}, (work) => releaseFormer(work)))
       .catch((error: unknown) => {
         this.options.log?.('debug', `Former models stay for now: ${toServiceError(error).message}`);
       });
@@ -216,9 +214,9 @@ export class Connection {
 
   /** What an upload node does. */
   upload(request: UploadRequest, hooks: Hooks = {}): Promise<UploadCard> {
-    return this.work(hooks, (linked) => {
-      assertKeepsUploads(this.context, 'the upload node has no use');
-      return upload(this.context, withoutEmptyTexts(request), linked);
+    return this.work(hooks, (work) => {
+      assertKeepsUploads(work, 'the upload node has no use');
+      return upload(work, withoutEmptyTexts(request));
     });
   }
 
@@ -284,20 +282,20 @@ export class Connection {
   }
 
   /** As `work`. @throws ServiceError `storage.failed` too, where the cards are not to be used */
-  private async workOnCards<Result>(hooks: Hooks, run: (hooks: Hooks) => Promise<Result>): Promise<Result> {
+  private async workOnCards<Result>(hooks: Hooks, run: (work: Work) => Promise<Result>): Promise<Result> {
     this.cards.assertUsable();
     return this.work(hooks, run);
   }
 
   /** Runs something that ends with the connection: an abort settles it at once. Answers ServiceErrors only. */
-  private async work<Result>(hooks: Hooks, run: (hooks: Hooks) => Promise<Result>): Promise<Result> {
+  private async work<Result>(hooks: Hooks, run: (work: Work) => Promise<Result>): Promise<Result> {
     const { controller, unlink } = linkedController(hooks.signal, this.closing.signal);
     const { signal } = controller;
     if (signal.aborted) {
       unlink();
       throw closedError();
     }
-    const working = run({ ...hooks, signal });
+    const working = run({ ...this.context, ...hooks, signal });
     this.working.add(working);
     const stop = (): void => {
       this.working.delete(working);

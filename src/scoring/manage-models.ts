@@ -5,7 +5,7 @@ import { reasonOf } from '../util/reason';
 import { unzip } from '../util/unzip';
 import { zipBytes, type ZipEntry, zipOf } from '../util/zip';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import type { Context } from './context/context';
+import type { Work } from './context/context';
 import { checkedCard, unknownModel } from './models/model-request';
 import { isThreshold } from './models/threshold';
 import { isPublication } from './models/versioned-model';
@@ -13,7 +13,7 @@ import { readReference } from './reference/read-reference';
 import type { Reference } from './reference/types';
 import type { Service } from './services/service';
 import { serviceInWords } from './services/service-key';
-import type { Hooks, ModelCard } from './types';
+import type { ModelCard } from './types';
 
 const FORMAT = 'tabular-model';
 const VERSION = 1;
@@ -233,13 +233,13 @@ function fileName({ name, version }: ModelCard): string {
  * @param name of the version in charge, or `name@version`
  * @throws ServiceError `model.unknown`; `config.invalid` where the model is train rows on this computer
  */
-export async function exportModel(context: Context, name: string, hooks: Hooks): Promise<ModelFile> {
-  const { cards } = context;
+export async function exportModel(work: Work, name: string): Promise<ModelFile> {
+  const { cards } = work;
   const card = cards.get(name);
   if (card === undefined) {
     throw unknownModel(name, cards);
   }
-  return fileOf(context, card, hooks);
+  return fileOf(work, card);
 }
 
 /**
@@ -248,14 +248,14 @@ export async function exportModel(context: Context, name: string, hooks: Hooks):
  *
  * @throws ServiceError as `exportModel`
  */
-export async function publishModel(context: Context, name: string, hooks: Hooks): Promise<ModelFile> {
-  const { cards } = context;
+export async function publishModel(work: Work, name: string): Promise<ModelFile> {
+  const { cards } = work;
   const card = cards.publish(name);
   await cards.flush();
-  return fileOf(context, card, hooks);
+  return fileOf(work, card);
 }
 
-async function fileOf({ cards, service }: Context, card: ModelCard, { signal }: Hooks): Promise<ModelFile> {
+async function fileOf({ cards, service, signal }: Work, card: ModelCard): Promise<ModelFile> {
   const id = card.fitted_train_set_id;
   const letGo = cards.hold(id);
   try {
@@ -276,18 +276,13 @@ async function fileOf({ cards, service }: Context, card: ModelCard, { signal }: 
  * @throws ServiceError `file.unreadable`, `limit.exceeded`; `validation.failed` for a name that is taken;
  *   `config.invalid` for a model of another service, or of an endpoint that keeps none
  */
-export async function importModel(
-  context: Context,
-  file: Buffer,
-  name: string | undefined,
-  hooks: Hooks,
-): Promise<ModelCard> {
-  const { cards } = context;
+export async function importModel(work: Work, file: Buffer, name: string | undefined): Promise<ModelCard> {
+  const { cards } = work;
   const read = await readModelFile(file);
   const card = cardIn(read.card);
   card.name = name ?? card.name;
   cards.assertFree(card.name);
-  const fitted = await broughtIn(context, card, read, hooks);
+  const fitted = await broughtIn(work, card, read);
   // Another model may have taken the name by now.
   cards.assertFree(card.name);
   const kept = cards.put(fitted, undefined, { why: 'imported', published: card.published });
@@ -310,8 +305,8 @@ export interface TakenModel {
  *
  * @throws ServiceError as `importModel`, but for names that are taken
  */
-export async function takeModel(context: Context, file: Buffer, hooks: Hooks): Promise<TakenModel> {
-  const { cards } = context;
+export async function takeModel(work: Work, file: Buffer): Promise<TakenModel> {
+  const { cards } = work;
   const card = cardIn((await readModelFile(file, 'card')).card);
   const { name, published } = card;
   const inCharge = cards.get(name);
@@ -326,7 +321,7 @@ export async function takeModel(context: Context, file: Buffer, hooks: Hooks): P
   ) {
     return { card: cloneJson(inCharge), isNew: false };
   }
-  const fitted = await broughtIn(context, card, await readModelFile(file), hooks);
+  const fitted = await broughtIn(work, card, await readModelFile(file));
   const kept = cards.put(fitted, undefined, { why: 'taken', published });
   await cards.flush();
   return { card: cloneJson(kept), isNew: true };
@@ -334,10 +329,9 @@ export async function takeModel(context: Context, file: Buffer, hooks: Hooks): P
 
 /** The card of a model of a file, once the service has the model and the reference is kept. */
 async function broughtIn(
-  { cards, service }: Context,
+  { cards, service, signal }: Work,
   card: ModelCard,
   { model, reference: givenReference }: ReadModel,
-  { signal }: Hooks,
 ): Promise<ModelCard> {
   if (card.service !== service.key) {
     throw new ServiceError(
@@ -384,13 +378,9 @@ async function takenId(
  * @returns the card that is in charge now
  * @throws ServiceError `model.unknown`, `rollback.impossible`, `validation.failed`
  */
-export async function rollBack(
-  context: Context,
-  name: string,
-  to: true | number,
-  { signal }: Hooks,
-): Promise<ModelCard> {
-  const { cards, service } = context;
+export async function rollBack(work: Work, name: string, to: true | number): Promise<ModelCard> {
+  const { signal } = work;
+  const { cards, service } = work;
   for (let id = cards.rollBackTo(name, to); ; id = cards.rollBackTo(name, to)) {
     if (await service.hasModel(id, { signal, timeoutMs: STATUS_MS })) {
       break;

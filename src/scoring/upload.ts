@@ -1,42 +1,44 @@
 import { type Column, encodeBatches, fileAsIs, profileTable, readBatches, type TableFile } from '../table';
 import { untilAborted } from '../util/abort';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import type { Context } from './context/context';
+import type { Context, Work } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';
 import { modelReference, type ResolvedModel, resolveModel, unknownModel } from './models/model-request';
 import { noteIfDead } from './predict/test-set';
 import { openInput, readTrainSet, sendTrainSet } from './train/train-set';
-import type { Hooks, PredictRequest, UploadCard, UploadRequest } from './types';
+import type { PredictRequest, UploadCard, UploadRequest } from './types';
 
 /** Uploads a train set or a test set; returns its card, which is stored by its id. */
-export async function upload(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
-  return request.set === 'train' ? uploadTrain(context, request, hooks) : uploadTest(context, request, hooks);
+export async function upload(work: Work, request: UploadRequest): Promise<UploadCard> {
+  return request.set === 'train' ? uploadTrain(work, request) : uploadTest(work, request);
 }
 
-async function uploadTrain(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
-  const set = await readTrainSet(
-    context,
-    { ...request, target: request.target, task: 'auto', options: {}, order: 'auto' },
-    hooks,
-  );
+async function uploadTrain(work: Work, request: UploadRequest): Promise<UploadCard> {
+  const set = await readTrainSet(work, {
+    ...request,
+    target: request.target,
+    task: 'auto',
+    options: {},
+    order: 'auto',
+  });
   try {
-    const card = await sendTrainSet(context, set, request, hooks);
-    await context.cards.flush();
+    const card = await sendTrainSet(work, set, request);
+    await work.cards.flush();
     return card;
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }
 }
 
-async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks): Promise<UploadCard> {
-  const { signal } = hooks;
-  const model = await knownModel(context, request, signal);
+async function uploadTest(work: Work, request: UploadRequest): Promise<UploadCard> {
+  const { signal } = work;
+  const model = await knownModel(work, request, signal);
   const known = model.name !== model.fittedId;
-  hooks.onStatus?.({ key: 'reading' });
-  const { file, columns } = await testFile(context, request, model, hooks);
+  work.onStatus?.({ key: 'reading' });
+  const { file, columns } = await testFile(work, request, model);
   try {
-    await assertWithinLimits(context, model, file, columns.length, signal);
-    const client = await context.service.client();
+    await assertWithinLimits(work, model, file, columns.length, signal);
+    const client = await work.service.client();
     const sent = await client.uploadTestSet(
       {
         fitted_train_set_id: model.fittedId,
@@ -46,7 +48,7 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
       },
       {
         signal,
-        onProgress: (bytes, total) => hooks.onStatus?.({ key: 'uploading', sent: bytes, total }),
+        onProgress: (bytes, total) => work.onStatus?.({ key: 'uploading', sent: bytes, total }),
       },
     );
     const card: UploadCard = {
@@ -62,10 +64,10 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
       ...(known && { task: model.task }),
       ...(model.classes !== undefined && { classes: [...model.classes] }),
     };
-    context.cards.putUpload(card);
+    work.cards.putUpload(card);
     return card;
   } catch (error) {
-    throw noteIfDead(context, model, toServiceError(error));
+    throw noteIfDead(work, model, toServiceError(error));
   } finally {
     await file.dispose();
   }
@@ -73,10 +75,9 @@ async function uploadTest(context: Context, request: UploadRequest, hooks: Hooks
 
 /** The rows as a file of the model's columns: a Parquet file on disk that has them already goes as it is. */
 async function testFile(
-  { service }: Context,
+  { service, signal, onStatus }: Work,
   request: UploadRequest,
   model: ResolvedModel,
-  { signal, onStatus }: Hooks,
 ): Promise<{ file: TableFile; columns: readonly Column[] }> {
   const { table, format, ignore, types, missingColumns } = request;
   const read = (fraction: number): void => onStatus?.({ key: 'reading', fraction });

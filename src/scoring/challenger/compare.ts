@@ -1,6 +1,6 @@
 import type { TableSource } from '../../table';
 import { type ServiceError, toServiceError } from '../../wire/service-error';
-import type { Context } from '../context/context';
+import type { Context, Work } from '../context/context';
 import { predictToEstimate } from '../context/limits';
 import { columnTime } from '../evaluation/blocks';
 import type { SeenRows } from '../reference/types';
@@ -117,10 +117,9 @@ type OwnAnswers = Answers['champion'];
  * scored on those.
  */
 export async function compare(
-  context: Context,
+  work: Work,
   champion: ModelCard,
   { table, fitting }: Candidate,
-  hooks: Hooks,
 ): Promise<Challenger> {
   const { request, facts } = table;
   if (champion.target !== request.target || champion.task !== request.task) {
@@ -133,7 +132,7 @@ export async function compare(
   }
   let seen: Uint8Array | undefined;
   try {
-    seen = await championRows(context, champion, table, hooks.signal);
+    seen = await championRows(work, champion, table, work.signal);
   } catch (thrown) {
     const error = toServiceError(thrown);
     if (isUnreadable(error)) {
@@ -155,15 +154,15 @@ export async function compare(
     const isGrown = facts!.rows >= GROWN * champion.rows;
     return isDecayed ? decayedUncompared(chosen.tooFew) : (isGrown ? muchGrown : tooFew)(chosen.tooFew);
   }
-  const both = await answersOfBoth(context, champion, { table, fitting }, chosen.plan, hooks);
+  const both = await answersOfBoth(work, champion, { table, fitting }, chosen.plan);
   if ('taken' in both) {
     return both;
   }
   const { answers, holdout } = both;
-  const reference = await context.cards.reference(champion.fitted_train_set_id);
-  const rows = await unusualRows(champion, table, holdout, { reference, seen }, hooks);
+  const reference = await work.cards.reference(champion.fitted_train_set_id);
+  const rows = await unusualRows(champion, table, holdout, { reference, seen }, work);
   const decision = decide(answers, { decayed: isDecayed, promised: promisedBy(champion) }, rows);
-  await notePutOff(context, champion, reference, decision, rows);
+  await notePutOff(work, champion, reference, decision, rows);
   return compared(decision, rows?.usual);
 }
 
@@ -193,23 +192,23 @@ function promisedBy({ scores }: ModelCard): number | undefined {
 
 /** The predictions of both and their rows; or the decision without them, if the champion cannot answer. */
 async function answersOfBoth(
-  context: Context,
+  work: Work,
   champion: ModelCard,
   { table, fitting }: Candidate,
   plan: Uint8Array,
-  hooks: Hooks,
 ): Promise<{ answers: Answers; holdout: Holdout } | Challenger> {
-  const quiet = { signal: hooks.signal, onStatus: hooks.onStatus };
+  // What is to be said of the rows is said by the fit that follows.
+  const quiet: Work = { ...work, onWarning: () => undefined };
   const set = await encodeTrainTable(table, plan, quiet);
   try {
     const holdout = set.holdout!;
-    await announceCost(context, champion, holdout, hooks);
+    await announceCost(work, champion, holdout);
     // The champion first: if it is gone, there is nothing to compare.
-    const own = await championAnswers(context, champion, table, plan, quiet);
+    const own = await championAnswers(quiet, champion, table, plan);
     if ('taken' in own) {
       return own;
     }
-    const other = await challengerAnswers(context, fitting, set, holdout, quiet);
+    const other = await challengerAnswers(quiet, fitting, set, holdout);
     return { answers: pairOf(holdout, own, other), holdout };
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
@@ -221,23 +220,22 @@ async function answersOfBoth(
  * leaves nothing of it behind.
  */
 async function challengerAnswers(
-  context: Context,
+  work: Work,
   fitting: Fitting,
   set: TrainSet,
   holdout: Holdout,
-  hooks: Hooks,
 ): Promise<OwnAnswers> {
-  const { cards } = context;
+  const { cards } = work;
   const held: (() => void)[] = [];
   const note = (fitted: string, upload: string): Promise<void> => {
     held.push(cards.hold(fitted));
     return cards.discard({ fitted, upload });
   };
   try {
-    const alone = fittingOf(context, { ...fitting.request, forceReupload: undefined }, set.card, set);
-    const challenger = await fitAlone(context, alone, hooks, (upload) => note(upload, upload));
+    const alone = fittingOf(work, { ...fitting.request, forceReupload: undefined }, set.card, set);
+    const challenger = await fitAlone(work, alone, (upload) => note(upload, upload));
     await note(challenger.fitted_train_set_id, challenger.train_set_upload_id);
-    return await answersOf(context, challenger, holdout, hooks);
+    return await answersOf(work, challenger, holdout);
   } finally {
     held.forEach((letGoOf) => letGoOf());
   }
@@ -245,17 +243,16 @@ async function challengerAnswers(
 
 /** The champion reads the same rows by its own columns. */
 async function championAnswers(
-  context: Context,
+  work: Work,
   champion: ModelCard,
   { source, profile, request, facts }: TrainTable,
   plan: Uint8Array,
-  hooks: Hooks,
 ): Promise<OwnAnswers | Challenger> {
   const columns = { columns: profile.columns, target: request.target, features: champion.columns };
-  const letGo = context.cards.hold(champion.fitted_train_set_id);
+  const letGo = work.cards.hold(champion.fitted_train_set_id);
   try {
-    const holdout = await holdoutOf(source, columns, facts!, plan, hooks.signal);
-    return await answersOf(context, champion, holdout, hooks);
+    const holdout = await holdoutOf(source, columns, facts!, plan, work.signal);
+    return await answersOf(work, champion, holdout);
   } catch (thrown) {
     const error = toServiceError(thrown);
     if (error.code === 'model.unknown') {
@@ -270,16 +267,11 @@ async function championAnswers(
   }
 }
 
-async function answersOf(
-  context: Context,
-  model: FittedModel,
-  holdout: Holdout,
-  hooks: Hooks,
-): Promise<OwnAnswers> {
-  hooks.onStatus?.({ key: 'predicting' });
+async function answersOf(work: Work, model: FittedModel, holdout: Holdout): Promise<OwnAnswers> {
+  work.onStatus?.({ key: 'predicting' });
   return holdout.truth.task === 'classification'
-    ? chancesOf(await askRows(context, model, holdout, 'probas', hooks), holdout.truth, model.classes)
-    : quantilesIn(await askRows(context, model, holdout, 'quantiles', hooks));
+    ? chancesOf(await askRows(work, model, holdout, 'probas'), holdout.truth, model.classes)
+    : quantilesIn(await askRows(work, model, holdout, 'quantiles'));
 }
 
 function pairOf({ truth }: Holdout, champion: OwnAnswers, challenger: OwnAnswers): Answers {
@@ -294,28 +286,23 @@ function isUnreadable({ code }: ServiceError): boolean {
 }
 
 /** One warning says what a comparison costs if the service charges for it. */
-async function announceCost(
-  context: Context,
-  champion: ModelCard,
-  { rows, kept }: Holdout,
-  hooks: Hooks,
-): Promise<void> {
-  if (!context.service.isMetered) {
+async function announceCost(work: Work, champion: ModelCard, { rows, kept }: Holdout): Promise<void> {
+  if (!work.service.isMetered) {
     return;
   }
   const what = `Comparing the new model with the one in charge takes one more fit and two predicts of ${rows} rows`;
   try {
-    const limits = await context.service.limits.forChecks(hooks.signal);
+    const limits = await work.service.limits.forChecks(work.signal);
     const request = predictToEstimate(limits, champion, { train: kept, test: rows });
-    const cost = 2 * (await context.service.costs.estimate(request, hooks.signal));
+    const cost = 2 * (await work.service.costs.estimate(request, work.signal));
     if (cost > 0) {
-      hooks.onWarning?.(
+      work.onWarning?.(
         `${what}, which are estimated to cost ${cost}. To do without, set Replace the model to always.`,
       );
     }
   } catch (thrown) {
-    hooks.signal?.throwIfAborted();
-    hooks.onWarning?.(
+    work.signal?.throwIfAborted();
+    work.onWarning?.(
       `${what}; what they cost could not be found out (${toServiceError(thrown).message}). To do without, set Replace the model to always.`,
     );
   }

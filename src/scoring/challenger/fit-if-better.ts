@@ -1,4 +1,4 @@
-import type { Context } from '../context/context';
+import type { Context, Work } from '../context/context';
 import type { FitUnderWay } from '../models/shared-cards';
 import { fitSet, type Fitting, fittingOf } from '../train/fit-set';
 import { chooseHoldout } from '../train/row-plan';
@@ -6,7 +6,6 @@ import { isTaskFound, keepFitted, keepKnown, setRequestOf, train } from '../trai
 import { encodeTrainTable, readTrainTable } from '../train/train-set';
 import type {
   Challenger,
-  Hooks,
   ModelCard,
   TrainRequest,
   TrainResult,
@@ -21,18 +20,13 @@ import { FIRST, gone, LATE, ROWS_UNKNOWN, UNCHANGED } from './decision';
  * without the newest rows, and both are scored on those that are new to the champion. The model that takes over is fitted
  * on all rows. Fits under one name run one after the other.
  */
-export function fitIfBetter(
-  context: Context,
-  request: TrainRequest,
-  hooks: Hooks,
-  underWay: FitUnderWay,
-): Promise<TrainResult> {
-  return context.cards.inTurn(request.model, async () => {
-    hooks.signal?.throwIfAborted();
+export function fitIfBetter(work: Work, request: TrainRequest, underWay: FitUnderWay): Promise<TrainResult> {
+  return work.cards.inTurn(request.model, async () => {
+    work.signal?.throwIfAborted();
     const result =
       request.trainSetUploadId === undefined
-        ? await fitTable(context, request, hooks, underWay)
-        : await fitUploaded(context, request, hooks, underWay);
+        ? await fitTable(work, request, underWay)
+        : await fitUploaded(work, request, underWay);
     return result.aside === undefined || result.challenger?.taken !== true
       ? result
       : { ...result, challenger: { ...result.challenger, ...LATE } };
@@ -40,54 +34,42 @@ export function fitIfBetter(
 }
 
 /** Rows that were uploaded earlier are not available for a comparison. */
-async function fitUploaded(
-  context: Context,
-  request: TrainRequest,
-  hooks: Hooks,
-  underWay: FitUnderWay,
-): Promise<TrainResult> {
-  const why = championOf(context, request) === undefined ? firstOrGone(context, request) : ROWS_UNKNOWN;
+async function fitUploaded(work: Work, request: TrainRequest, underWay: FitUnderWay): Promise<TrainResult> {
+  const why = championOf(work, request) === undefined ? firstOrGone(work, request) : ROWS_UNKNOWN;
   if (why === ROWS_UNKNOWN) {
-    hooks.onWarning?.(
+    work.onWarning?.(
       'The new model takes over without a comparison, since its train set was uploaded before: give the table to the fit node for that.',
     );
   }
-  const result = await train(context, request, hooks, (...kept) => underWay.done(...kept));
+  const result = await train(work, request, (...kept) => underWay.done(...kept));
   return { ...result, challenger: result.reused ? UNCHANGED : why };
 }
 
-async function fitTable(
-  context: Context,
-  request: TrainRequest,
-  hooks: Hooks,
-  underWay: FitUnderWay,
-): Promise<TrainResult> {
-  const table = await readTrainTable(context, setRequestOf(context, request), hooks);
-  const plan = table.facts && (await chooseHoldout(table.facts, table.request, hooks));
-  const set = await encodeTrainTable(table, plan, hooks);
+async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay): Promise<TrainResult> {
+  const table = await readTrainTable(work, setRequestOf(work, request));
+  const plan = table.facts && (await chooseHoldout(table.facts, table.request, work));
+  const set = await encodeTrainTable(table, plan, work);
   try {
-    const fitting = fittingOf(context, request, set.card, set);
-    const champion = championOf(context, request);
-    const same = champion && unchanged(context, fitting);
+    const fitting = fittingOf(work, request, set.card, set);
+    const champion = championOf(work, request);
+    const same = champion && unchanged(work, fitting);
     if (same !== undefined) {
       // Other costs, or another threshold, need no other fit.
       const put: FitUnderWay['done'] = (...model) => underWay.done(...model);
       const isInCharge = same.fitted_train_set_id === champion!.fitted_train_set_id;
-      const known = isInCharge ? await keepKnown(context, fitting, hooks, put) : undefined;
+      const known = isInCharge ? await keepKnown(work, fitting, put) : undefined;
       return kept(known?.card ?? champion!, request, UNCHANGED, true);
     }
     // Now, while the rows are those that were encoded.
-    fitting.seen = await seenRowsOf(table, plan, hooks.signal);
+    fitting.seen = await seenRowsOf(table, plan, work.signal);
     const challenger =
-      champion === undefined
-        ? firstOrGone(context, request)
-        : await compare(context, champion, { table, fitting }, hooks);
+      champion === undefined ? firstOrGone(work, request) : await compare(work, champion, { table, fitting });
     if (champion !== undefined && !challenger.taken) {
       // The model may have been rolled back or deleted in the meantime.
-      return kept(inChargeOf(context, request) ?? champion, request, challenger, false);
+      return kept(inChargeOf(work, request) ?? champion, request, challenger, false);
     }
     const compared = champion && comparison(champion, challenger);
-    return { ...(await takeOver(context, fitting, { challenger, compared }, hooks, underWay)), challenger };
+    return { ...(await takeOver(work, fitting, { challenger, compared }, underWay)), challenger };
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }
@@ -95,22 +77,21 @@ async function fitTable(
 
 /** Fits all rows. */
 async function takeOver(
-  context: Context,
+  work: Work,
   fitting: Fitting,
   { challenger, compared }: { challenger: Challenger; compared: VersionComparison | undefined },
-  hooks: Hooks,
   underWay: FitUnderWay,
 ): Promise<TrainResult> {
   const why = versionReason(challenger);
   const put: FitUnderWay['done'] = (card, fingerprint) =>
     underWay.done(compared === undefined ? card : { ...card, compared }, fingerprint, why);
   // Another name may have got a model of these very rows by now.
-  const known = await keepKnown(context, fitting, hooks, put);
+  const known = await keepKnown(work, fitting, put);
   if (known !== undefined) {
     return known;
   }
-  const fitted = await fitSet(context, fitting, hooks);
-  return keepFitted(context, fitting, fitted, hooks, put);
+  const fitted = await fitSet(work, fitting);
+  return keepFitted(work, fitting, fitted, put);
 }
 
 /** Kept with the version, because the scores of its fit come from other rows than those of the version before. */

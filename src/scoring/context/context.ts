@@ -2,6 +2,7 @@ import type { Semaphore } from '../../util/semaphore';
 import { ServiceError } from '../../wire/service-error';
 import type { ModelCards } from '../models/model-cards';
 import type { Service } from '../services/service';
+import type { Hooks } from '../types';
 
 /** What a connection lends to the work of its nodes. */
 export interface Context {
@@ -12,6 +13,9 @@ export interface Context {
   /** Predictors at work, to be closed with the connection. */
   readonly predictors: Set<{ close: () => Promise<void> }>;
 }
+
+/** One piece of work of a connection: what it works with, how it is aborted, and whom it tells how far it is. */
+export interface Work extends Context, Hooks {}
 
 /** @throws ServiceError `config.invalid` where the service knows no ids of uploads */
 export function assertKeepsUploads({ service }: Pick<Context, 'service'>, what: string): void {

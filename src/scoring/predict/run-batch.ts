@@ -7,16 +7,22 @@ import { ServiceError } from '../../wire/service-error';
 import type { Context } from '../context/context';
 import { predictToEstimate } from '../context/limits';
 import type { CausesOf } from '../explain/causes';
-import { type Effects, type ExplainWish, sliceEffects } from '../explain/effects';
+import { type Effects, sliceEffects } from '../explain/effects';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
-import type { PredictOutcome, PredictRequest, PredictSettings } from '../types';
+import type { PredictOutcome, PredictSettings } from '../types';
 import type { TrainSetComparison } from '../unlike/unlike';
 import { answeredBy, attachmentOf, flatColumns } from './attach';
 import { type Budget, MAX_PREDICTS, scoreByHalves } from './bisection';
 import { ALL_DIGITS, tellingDigits } from './digits';
 import { evaluateMessage, truthsOf } from './evaluate';
-import { columnsOf, type QueuedPredict, type ReadTogether, readTogether } from './message';
-import { LoneTable, type MessageTable } from './message-table';
+import {
+  columnsOf,
+  type PredictMessage,
+  type QueuedPredict,
+  type ReadTogether,
+  readTogether,
+} from './message';
+import { LoneTable } from './message-table';
 import { LegacyTable, UploadedSet } from './own-request';
 import { addOffsets, offsetsOf, rowsPerTestSet, scoreInParts } from './parts';
 import type { TableTruth } from './read-truth';
@@ -53,7 +59,7 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
   const { retryPredict, maxCost } = settings;
   if (table instanceof LegacyTable) {
     const scored = await table.score(context, { retryPredict, signal });
-    await hand(run, first, scored, { name: request.modelId! }, { signal });
+    await hand(run, first, scored, { model: { name: request.modelId! }, options: { signal } });
     return;
   }
   // Resolved again: a fit that ended while they waited takes over between batches.
@@ -251,10 +257,10 @@ function deliver(
   }
   const truth = run.truths?.get(message);
   if (truth === undefined || message.state !== 'flying') {
-    return hand(run, message, scored, by.model, by.options);
+    return hand(run, message, scored, by);
   }
   return evaluateMessage(run, message, scored, truth, by).then((evaluation) =>
-    hand(run, message, { ...scored, evaluation }, by.model, by.options),
+    hand(run, message, { ...scored, evaluation }, by),
   );
 }
 
@@ -262,17 +268,20 @@ function hand(
   { settings, warn }: BatchRun,
   message: QueuedPredict,
   scored: Scored,
-  model: OutcomeModel,
-  { signal, explain = {} }: { signal: AbortSignal; explain?: Pick<ExplainWish, 'above'> },
+  { model, options }: { model: OutcomeModel; options: Pick<ScoreOptions, 'signal' | 'explain'> },
 ): Promise<void> | undefined {
   if (message.state !== 'flying') {
     return undefined;
   }
-  const { table, request } = message.payload;
+  const { payload } = message;
+  const { request } = payload;
   const causes = request.explain === true ? CAUSES_BYTES * scored.rows : 0;
   const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows) + causes;
-  const why = request.explain === true ? whyOf(scored, explain, model.classes, settings, warn) : undefined;
-  const outcome = outcomeOf(scored, table, model, request, signal, why);
+  const why =
+    request.explain === true
+      ? whyOf(scored, options.explain ?? {}, model.classes, settings, warn)
+      : undefined;
+  const outcome = outcomeOf(scored, payload, model, { signal: options.signal, why });
   if (!(outcome instanceof Promise)) {
     message.finish(outcome, bytes, scored.rows);
     return undefined;
@@ -311,12 +320,11 @@ type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
  */
 function outcomeOf(
   scored: Scored,
-  table: MessageTable,
+  { table, request }: Pick<PredictMessage, 'table' | 'request'>,
   model: OutcomeModel,
-  { property = 'prediction', flat, times }: Pick<PredictRequest, 'property' | 'flat' | 'times'>,
-  signal: AbortSignal,
-  why?: CausesOf,
+  { signal, why }: { signal: AbortSignal; why: CausesOf | undefined },
 ): PredictOutcome | Promise<PredictOutcome> {
+  const { property = 'prediction', flat, times } = request;
   const classes = scored.metadata.classes ?? model.classes;
   const answered = model.answers && answeredBy(model.answers, scored.prediction, classes);
   const told = answered?.labelsOnly === true ? answered.labels : scored.prediction;

@@ -1,10 +1,10 @@
 import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
 import type { ThinkingFolds } from '../../wire/types';
-import type { Context } from '../context/context';
+import type { Context, Work } from '../context/context';
 import { readCurves, readLosses } from '../reference/read-reference';
 import type { Reference, SeenRows } from '../reference/types';
-import type { FittedModel, Hooks, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
+import type { FittedModel, ModelCurves, Task, TrainRequest, UploadCard } from '../types';
 import { scoreDoubts } from './doubts';
 import {
   checkThresholdChoices,
@@ -95,39 +95,39 @@ export interface Fitted {
 }
 
 /** Fits a model and scores it on the held-out rows. */
-export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): Promise<Fitted> {
+export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
   const { request, upload, set, fingerprint } = fitting;
   const options = request.options ?? {};
   if (set?.holdout !== undefined) {
-    await announceCost(context, { columns: upload.columns, options }, set.holdout, hooks);
+    await announceCost(work, { columns: upload.columns, options }, set.holdout);
   }
   for (const warning of [
-    ...thinkingWarnings(context.service, request, upload.rows),
-    ...(isHostedThinking(context.service, request)
+    ...thinkingWarnings(work.service, request, upload.rows),
+    ...(isHostedThinking(work.service, request)
       ? thinkingFoldWarnings(fitting.lineage, fitting.thinkingFolds)
       : []),
   ]) {
-    hooks.onWarning?.(warning);
+    work.onWarning?.(warning);
   }
   const reference = await referenceOfFitting(fitting);
   const fitted =
-    (await fitUnderWay(context, request, fingerprint, hooks)) ??
-    (await sendFitting(context, fitting, hooks, {
+    (await fitUnderWay(work, request, fingerprint)) ??
+    (await sendFitting(work, fitting, {
       // If the process is killed before the model is stored, it is found again by its train set.
-      sent: () => context.cards.flush(),
+      sent: () => work.cards.flush(),
       pending: (fittedId, uploadId) => {
         const { costs, threshold } = request;
         const card = {
-          ...cardOf(context, fitting, fittedId, uploadId),
+          ...cardOf(work, fitting, fittedId, uploadId),
           ...(costs && { costs }),
         };
-        context.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
+        work.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
         // Never rejects; a restart finds it when the fit is resumed.
-        void keepReference(context, fittedId, reference);
+        void keepReference(work, fittedId, reference);
       },
     }));
   let card: FittedModel = {
-    ...cardOf(context, fitting, fitted.fittedId, fitted.uploadId),
+    ...cardOf(work, fitting, fitted.fittedId, fitted.uploadId),
     ...readReport(fitted.report),
     ...(set?.repeatedRows !== undefined && { repeated_rows: set.repeatedRows }),
   };
@@ -135,14 +135,14 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
     card.scores = scoresOfLevel(card.scores, set.now, readGrowth(fitted.report));
   }
   if (card.limited !== undefined) {
-    hooks.onWarning?.(
+    work.onWarning?.(
       `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
     );
   }
   let curves = readCurves(fitted.report);
   let neighboursAlike = tellsNeighboursAlike(fitted.report);
   if (set?.holdout !== undefined) {
-    const scored = await scoreHoldout(context, card, set.holdout, hooks);
+    const scored = await scoreHoldout(work, card, set.holdout);
     if (scored !== undefined) {
       card.scores = { ...scored.scores, baseline_now: set.now?.held };
       ({ curves } = scored);
@@ -152,7 +152,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   }
   const days = set?.days;
   curves = curves && inDays(curves, { days, rows: upload.rows + (set?.holdout?.rows ?? 0) });
-  card = withThresholds(context, card, request, curves, hooks);
+  card = withThresholds(work, card, request, curves);
   const leaks = leakDoubts(card, set?.suspects);
   const doubts = [
     ...leaks.map(({ text }) => text),
@@ -168,7 +168,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
     doubts.push(evidence);
   }
   for (const doubt of doubts.filter((one) => one !== set?.warned)) {
-    hooks.onWarning?.(doubt);
+    work.onWarning?.(doubt);
   }
   if (doubts.length > 0) {
     card.doubts = doubts;
@@ -179,7 +179,7 @@ export async function fitSet(context: Context, fitting: Fitting, hooks: Hooks): 
   }
   const rows = { inTime: card.order === 'time', labels: set?.groupLabels };
   const losses = readLosses(fitted.report, rows);
-  await keepReference(context, card.fitted_train_set_id, reference, { curves, losses });
+  await keepReference(work, card.fitted_train_set_id, reference, { curves, losses });
   return { card, ...(curves !== undefined && { curves }) };
 }
 
@@ -195,28 +195,26 @@ export async function referenceOfFitting({ set, seen, task }: Fitting): Promise<
  * @param sent called with the id of its train set before the fit begins
  */
 export async function fitAlone(
-  context: Context,
+  work: Work,
   fitting: Fitting,
-  hooks: Hooks,
   sent: (uploadId: string) => Promise<void>,
 ): Promise<FittedModel> {
-  const fitted = await sendFitting(context, fitting, hooks, { sent });
-  return cardOf(context, fitting, fitted.fittedId, fitted.uploadId);
+  const fitted = await sendFitting(work, fitting, { sent });
+  return cardOf(work, fitting, fitted.fittedId, fitted.uploadId);
 }
 
 function sendFitting(
-  context: Context,
+  work: Work,
   { request, upload, set, task, lineage, thinkingFolds }: Fitting,
-  hooks: Hooks,
   steps: FitSteps,
 ): ReturnType<typeof sendAndFit> {
   const folds = set === undefined ? foldsOf(request, lineage.order ?? 'none', true) : set.folds;
   const asked = {
     ...request,
-    options: fitOptions(context, request.options ?? {}, folds),
+    options: fitOptions(work, request.options ?? {}, folds),
     thinkingFolds,
   };
-  return sendAndFit(context, asked, task, upload, set, hooks, steps);
+  return sendAndFit(work, { request: asked, task, upload, set }, steps);
 }
 
 function cardOf(

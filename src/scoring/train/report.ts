@@ -2,7 +2,7 @@ import { type ModelCurves, thresholdCurveOf } from '../../metrics/curves';
 import { RANGE_NAMES, SCORE_NAMES } from '../../metrics/scores';
 import type { TableSample } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import type { Context } from '../context/context';
+import type { Context, Work } from '../context/context';
 import { usualOfSample } from '../evaluation/score-rows';
 import { readCosts, thresholdBy, withCosts } from '../models/threshold';
 import { referenceOf } from '../reference/make-reference';
@@ -10,7 +10,6 @@ import type { Reference, ReferenceLosses, UsualTarget } from '../reference/types
 import type {
   ColumnImportance,
   FittedModel,
-  Hooks,
   ModelScores,
   ModelThresholds,
   Scores,
@@ -112,11 +111,10 @@ export function checkThresholdChoices(
  * cheapest by them; and the one to answer by.
  */
 export function withThresholds(
-  { cards }: Context,
+  { cards, onWarning }: Work,
   fitted: FittedModel,
   { costs, threshold }: Pick<TrainRequest, 'costs' | 'threshold'>,
   curves: ModelCurves | undefined,
-  { onWarning }: Hooks,
 ): FittedModel {
   const curve = thresholdCurveOf(curves);
   const before = cards.named(fitted.name)?.inCharge.card;

@@ -1,12 +1,12 @@
 import type { Column } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { System, ThinkingFolds } from '../../wire/types';
-import type { Context } from '../context/context';
+import type { Work } from '../context/context';
 import type { PendingFit } from '../models/card-file';
 import type { FitUnderWay } from '../models/shared-cards';
 import { readCurves, readLosses } from '../reference/read-reference';
 import type { Service } from '../services/service';
-import type { Hooks, Task, TrainRequest, UploadCard } from '../types';
+import type { Task, TrainRequest, UploadCard } from '../types';
 import { keepReference, readReport, withThresholds } from './report';
 import type { Lineage } from './row-plan';
 import { sendTrainSet, type TrainSet } from './train-set';
@@ -33,20 +33,16 @@ function leavesFitPending(error: ServiceError): boolean {
  * The answer to a fit that was pending when last heard of; undefined if the service no longer knows it, so that it
  * must be requested again.
  */
-async function resumedFit(
-  context: Context,
-  pending: PendingFit,
-  hooks: Hooks,
-): Promise<FitAnswer | undefined> {
+async function resumedFit(work: Work, pending: PendingFit): Promise<FitAnswer | undefined> {
   const { fitted_train_set_id: id } = pending.card;
   try {
-    const answer = await context.service.resumeFit(id, { signal: hooks.signal });
-    context.cards.removePending(id);
+    const answer = await work.service.resumeFit(id, { signal: work.signal });
+    work.cards.removePending(id);
     return answer === undefined ? undefined : { fittedId: id, report: answer.report };
   } catch (thrown) {
     const error = toServiceError(thrown);
     if (!leavesFitPending(error)) {
-      context.cards.failPending(id);
+      work.cards.failPending(id);
     }
     if (error.code === 'fit.failed' && error.cause?.status === 404) {
       return undefined;
@@ -59,31 +55,26 @@ async function resumedFit(
  * Resumes a fit that a restart or a deploy interrupted: its model is there as soon as the service is done. The held-out
  * rows are gone by then, so the card has the service's own scores at best.
  */
-export async function takeUpFit(
-  context: Context,
-  pending: PendingFit,
-  underWay: FitUnderWay,
-  hooks: Hooks,
-): Promise<void> {
+export async function takeUpFit(work: Work, pending: PendingFit, underWay: FitUnderWay): Promise<void> {
   try {
-    const fitted = await resumedFit(context, pending, hooks);
+    const fitted = await resumedFit(work, pending);
     if (fitted === undefined) {
       throw new ServiceError('fit.failed', 'The service does not know the fit that was under way any more.');
     }
     const { card, fingerprint, threshold } = pending;
-    const reference = await context.cards.reference(fitted.fittedId);
+    const reference = await work.cards.reference(fitted.fittedId);
     const curves = readCurves(fitted.report);
     const losses = readLosses(fitted.report, { inTime: card.order === 'time' });
-    await keepReference(context, fitted.fittedId, reference, { curves, losses });
+    await keepReference(work, fitted.fittedId, reference, { curves, losses });
     const done = { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) };
     const costs = card.costs as Record<string, unknown> | undefined;
-    underWay.done(withThresholds(context, done, { costs, threshold }, curves, hooks), fingerprint);
-    await context.cards.flush();
+    underWay.done(withThresholds(work, done, { costs, threshold }, curves), fingerprint);
+    await work.cards.flush();
   } catch (thrown) {
     const error = toServiceError(thrown);
     underWay.failed(error);
     if (error.code !== 'closed') {
-      hooks.onWarning?.(`The fit of "${pending.card.name}", which was under way before: ${error.message}`);
+      work.onWarning?.(`The fit of "${pending.card.name}", which was under way before: ${error.message}`);
     }
   }
 }
@@ -91,11 +82,7 @@ export async function takeUpFit(
 /**
  * Reports every second how long a fit has run and, where the service tells it, how far it is.
  */
-function followFit(
-  { service }: Pick<Context, 'service'>,
-  uploadId: string,
-  { onStatus, signal }: Hooks,
-): { end: () => void } {
+function followFit({ service, onStatus, signal }: Work, uploadId: string): { end: () => void } {
   if (onStatus === undefined) {
     return { end: () => undefined };
   }
@@ -217,44 +204,41 @@ export interface FitSteps {
 
 /** The result of the same fit, if a restart or a time-out left one running in the service. */
 export async function fitUnderWay(
-  context: Context,
+  work: Work,
   request: TrainRequest,
   fingerprint: string | undefined,
-  hooks: Hooks,
 ): Promise<Fitted | undefined> {
-  const pending = context.cards.pending().find((fit) => fit.fingerprint === fingerprint);
+  const pending = work.cards.pending().find((fit) => fit.fingerprint === fingerprint);
   if (fingerprint === undefined || pending === undefined || request.forceRefit === true) {
     return undefined;
   }
   const uploadId = pending.card.train_set_upload_id;
-  const following = followFit(context, uploadId, hooks);
+  const following = followFit(work, uploadId);
   try {
-    const answer = await resumedFit(context, pending, hooks);
+    const answer = await resumedFit(work, pending);
     return answer && { ...answer, uploadId };
   } finally {
     following.end();
   }
 }
 
-/** A fit, and the columns by which a hosted thinking fit is to draw its folds. */
-type AskedFit = TrainRequest & { thinkingFolds?: ThinkingFolds };
+/** What is asked of the service: a fit of a train set that is here, or of one that was uploaded before. */
+export interface WantedFit {
+  /** With the columns by which a hosted thinking fit is to draw its folds. */
+  request: TrainRequest & { thinkingFolds?: ThinkingFolds };
+  task: Task;
+  upload: Pick<UploadCard, 'bytes'> & { id?: string };
+  set: TrainSet | undefined;
+}
 
 /** Uploads the train set, if there is one here, and fits it. A reused upload that fit refuses is uploaded again, once. */
-export async function sendAndFit(
-  context: Context,
-  request: AskedFit,
-  task: Task,
-  upload: Pick<UploadCard, 'bytes'> & { id?: string },
-  set: TrainSet | undefined,
-  hooks: Hooks,
-  steps: FitSteps,
-): Promise<Fitted> {
-  const { bytes } = upload;
+export async function sendAndFit(work: Work, job: WantedFit, steps: FitSteps): Promise<Fitted> {
+  const { request, upload, set } = job;
   const fitted = async (id: string): Promise<Fitted> => {
-    const letGo = context.cards.hold(id);
+    const letGo = work.cards.hold(id);
     try {
       await steps.sent?.(id);
-      return { ...(await fit(context, request, task, { id, bytes }, hooks, steps)), uploadId: id };
+      return { ...(await fit(work, job, id, steps)), uploadId: id };
     } finally {
       letGo();
     }
@@ -262,7 +246,7 @@ export async function sendAndFit(
   if (set === undefined) {
     return fitted(upload.id!);
   }
-  const sent = await sendTrainSet(context, set, request, hooks, true);
+  const sent = await sendTrainSet(work, set, request, true);
   try {
     return await fitted(sent.id);
   } catch (thrown) {
@@ -270,31 +254,29 @@ export async function sendAndFit(
     if (!sent.reused || !(code === 'not_found' || code === 'validation.failed' || code === 'duplicate')) {
       throw thrown;
     }
-    const again = await sendTrainSet(context, set, { ...request, forceReupload: true }, hooks, true);
+    const again = await sendTrainSet(work, set, { ...request, forceReupload: true }, true);
     return fitted(again.id);
   }
 }
 
 async function fit(
-  context: Context,
-  request: AskedFit,
-  task: Task,
-  upload: { id: string; bytes: number },
-  hooks: Hooks,
+  work: Work,
+  { request, task, upload }: WantedFit,
+  uploadId: string,
   steps: FitSteps,
 ): Promise<FitAnswer> {
-  const { service } = context;
+  const { service } = work;
   const client = await service.client();
   const { thinking, systems, options, thinkingFolds } = request;
-  const { signal } = hooks;
+  const { signal } = work;
   const where = await service.backgroundFit(upload.bytes, signal);
-  const following = followFit(context, upload.id, hooks);
+  const following = followFit(work, uploadId);
   let pendingId: string | undefined;
   try {
     const answer = await service.reach.of(
       client.fit(
         {
-          train_set_upload_id: upload.id,
+          train_set_upload_id: uploadId,
           task,
           ...(systems !== undefined && systems.length > 0 && { svc_systems: systems as System[] }),
           ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
@@ -309,17 +291,17 @@ async function fit(
           ...where,
           onPending: (id) => {
             pendingId = id;
-            steps.pending?.(id, upload.id);
+            steps.pending?.(id, uploadId);
           },
         },
       ),
     );
     pendingId = answer.fitted_train_set_id;
-    context.cards.removePending(pendingId);
+    work.cards.removePending(pendingId);
     return { fittedId: pendingId, report: answer.report };
   } catch (thrown) {
     if (pendingId !== undefined && !leavesFitPending(toServiceError(thrown))) {
-      context.cards.failPending(pendingId);
+      work.cards.failPending(pendingId);
     }
     throw thrown;
   } finally {

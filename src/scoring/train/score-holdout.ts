@@ -6,7 +6,7 @@ import type { Scores } from '../../metrics/scores';
 import { findThresholds } from '../../metrics/thresholds';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Label, OutputType } from '../../wire/types';
-import type { Context } from '../context/context';
+import type { Work } from '../context/context';
 import { predictToEstimate } from '../context/limits';
 import {
   codesOfLabels,
@@ -70,26 +70,25 @@ export async function nowScores(
  * Says what scoring the rows kept back will cost, before anything is sent.
  */
 export async function announceCost(
-  context: Context,
+  work: Work,
   model: { columns: readonly unknown[]; options: Record<string, unknown> },
   { rows, kept, truth }: Holdout,
-  hooks: Hooks,
 ): Promise<void> {
-  if (!context.service.isMetered) {
+  if (!work.service.isMetered) {
     return;
   }
-  const limits = await context.service.limits.forChecks(hooks.signal);
+  const limits = await work.service.limits.forChecks(work.signal);
   const request = predictToEstimate(limits, model, { train: kept, test: rows });
   // Regression takes two predicts: of the mean and of the quantiles.
   const predicts = truth.task === 'regression' ? 2 : 1;
   try {
-    const cost = predicts * (await context.service.costs.estimate(request, hooks.signal));
+    const cost = predicts * (await work.service.costs.estimate(request, work.signal));
     if (cost > 0) {
-      hooks.onWarning?.(`Scoring the ${rows} rows kept back is estimated to cost ${cost}.`);
+      work.onWarning?.(`Scoring the ${rows} rows kept back is estimated to cost ${cost}.`);
     }
   } catch (thrown) {
-    rethrowClosed(thrown, hooks);
-    hooks.onWarning?.(
+    rethrowClosed(thrown, work);
+    work.onWarning?.(
       `What scoring the ${rows} rows kept back will cost could not be found out: ${toServiceError(thrown).message}`,
     );
   }
@@ -110,18 +109,17 @@ export interface HoldoutScores {
  * not lost where that goes wrong: then a warning says why, and the answer is undefined.
  */
 export async function scoreHoldout(
-  context: Context,
+  work: Work,
   card: FittedModel,
   holdout: Holdout,
-  hooks: Hooks,
 ): Promise<HoldoutScores | undefined> {
-  hooks.onStatus?.({ key: 'predicting' });
+  work.onStatus?.({ key: 'predicting' });
   try {
-    return await scoresOf(await askHoldout(context, card, holdout, hooks), card, holdout);
+    return await scoresOf(await askHoldout(work, card, holdout), card, holdout);
   } catch (thrown) {
-    rethrowClosed(thrown, hooks);
+    rethrowClosed(thrown, work);
     const { message } = toServiceError(thrown);
-    hooks.onWarning?.(`The model is fitted, but the rows kept back could not be scored: ${message}`);
+    work.onWarning?.(`The model is fitted, but the rows kept back could not be scored: ${message}`);
     return undefined;
   }
 }
@@ -130,13 +128,8 @@ export async function scoreHoldout(
 type HoldoutAnswers =
   { task: 'classification'; probas: Scored } | { task: 'regression'; mean: Scored; quantiles: Scored };
 
-async function askHoldout(
-  context: Context,
-  card: FittedModel,
-  holdout: Holdout,
-  hooks: Hooks,
-): Promise<HoldoutAnswers> {
-  const ask = (outputType: OutputType): Promise<Scored> => askRows(context, card, holdout, outputType, hooks);
+async function askHoldout(work: Work, card: FittedModel, holdout: Holdout): Promise<HoldoutAnswers> {
+  const ask = (outputType: OutputType): Promise<Scored> => askRows(work, card, holdout, outputType);
   return holdout.truth.task === 'classification'
     ? { task: 'classification', probas: await ask('probas') }
     : { task: 'regression', mean: await ask('mean'), quantiles: await ask('quantiles') };
@@ -144,13 +137,12 @@ async function askHoldout(
 
 /** Predictions of the rows kept back, of one kind; quantiles are those of LEVELS. */
 export function askRows(
-  context: Context,
+  work: Work,
   card: FittedModel,
   holdout: Holdout,
   outputType: OutputType,
-  hooks: Hooks,
 ): Promise<Scored> {
-  const signal = hooks.signal ?? new AbortController().signal;
+  const signal = work.signal ?? new AbortController().signal;
   const model: ResolvedModel = {
     fittedId: card.fitted_train_set_id,
     name: card.name,
@@ -163,7 +155,7 @@ export function askRows(
     options: card.options,
     relativeTo: changeFrom(card),
   };
-  return scoreInParts(context, model, card.columns, holdout.batches(), { signal });
+  return scoreInParts(work, model, card.columns, holdout.batches(), { signal });
 }
 
 async function scoresOf(

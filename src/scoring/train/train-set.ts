@@ -17,7 +17,7 @@ import {
 } from '../../table';
 import { ServiceError } from '../../wire/service-error';
 import type { ModelLimits } from '../../wire/types';
-import type { Context } from '../context/context';
+import type { Context, Work } from '../context/context';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '../context/limits';
 import { sampleChoice } from '../reference/make-reference';
 import type { KeyTime } from '../reference/types';
@@ -110,15 +110,11 @@ export interface TrainTable {
  *
  * @throws ServiceError `target.missing`, `table.invalid`, `table.empty`; `limit.exceeded` by the service's limits
  */
-export async function readTrainTable(
-  context: Context,
-  request: TrainSetRequest,
-  hooks: Hooks,
-): Promise<TrainTable> {
+export async function readTrainTable(work: Work, request: TrainSetRequest): Promise<TrainTable> {
   const { target, types, group, relativeTo } = request;
   const { missingWords, unreadable, timezone = localZone(), missingTarget = 'leaveOut' } = request;
   const ignore = request.ignore ?? [];
-  const { signal } = hooks;
+  const { signal } = work;
   if (target === undefined) {
     throw new ServiceError(
       'target.missing',
@@ -126,7 +122,7 @@ export async function readTrainTable(
     );
   }
   // The table is read twice: to find the types, and to write the files.
-  hooks.onStatus?.({ key: 'reading' });
+  work.onStatus?.({ key: 'reading' });
   // The thread starts while the types are settled here.
   warmEncoder();
   const source = await openInput(request.table, signal);
@@ -139,10 +135,10 @@ export async function readTrainTable(
     unreadable,
     timezone,
     signal,
-    onRead: (part) => hooks.onStatus?.({ key: 'reading', fraction: part / 2 }),
+    onRead: (part) => work.onStatus?.({ key: 'reading', fraction: part / 2 }),
   });
   for (const warning of whole.warnings) {
-    hooks.onWarning?.(warning);
+    work.onWarning?.(warning);
   }
   const auto = relativeTo === undefined ? autoTask(whole) : relativeTask(whole);
   const task = request.task === 'auto' ? auto : request.task;
@@ -152,7 +148,7 @@ export async function readTrainTable(
   const { sendsFoldColumns = false } = request;
   const isFeature = group === undefined || !ignore.includes(group) || sendsFoldColumns;
   if (group !== undefined && ignore.includes(group) && sendsFoldColumns) {
-    hooks.onWarning?.(
+    work.onWarning?.(
       `The group "${group}" is sent although it is ignored: the service draws the folds of its thinking by it. The service cannot leave it out of the features, so the model learns from it too, and predictions need it.`,
     );
   }
@@ -163,12 +159,12 @@ export async function readTrainTable(
       `The table has no column but the target "${target}": nothing to learn from.`,
     );
   }
-  const limits = await context.service.limits.forChecks(signal);
+  const limits = await work.service.limits.forChecks(signal);
   assertWithinLimits(limits, whole, all.length, task, request.options);
   for (const warning of targetWarnings(whole, task)) {
-    hooks.onWarning?.(warning);
+    work.onWarning?.(warning);
   }
-  const copies = looksForCopies(context, checked, whole)
+  const copies = looksForCopies(work, checked, whole)
     ? await findCopies(source, whole.columns, whole.rows, signal)
     : undefined;
   const facts = await factsOf(source, whole, checked, copies !== undefined, signal);
@@ -176,11 +172,11 @@ export async function readTrainTable(
   const features = others.length > 0 ? others : all;
   // A group that is no feature travels with the features only where the service leaves it out by itself.
   const sent = new Set([target, ...features.map(({ name }) => name)]);
-  if (group !== undefined && context.service.takesFolds) {
+  if (group !== undefined && work.service.takesFolds) {
     sent.add(group);
   }
   const profile = { ...whole, columns: whole.columns.filter(({ name }) => sent.has(name)) };
-  const compress = !context.service.isLocal;
+  const compress = !work.service.isLocal;
   return { source, profile, features, isFeature, facts, copies, limits, compress, request: checked, auto };
 }
 
@@ -272,15 +268,11 @@ export interface TrainSet {
  *
  * @throws ServiceError `target.missing`, `table.invalid`, `table.empty`; `limit.exceeded` by the service's limits
  */
-export async function readTrainSet(
-  context: Context,
-  request: TrainSetRequest,
-  hooks: Hooks,
-): Promise<TrainSet> {
-  const table = await readTrainTable(context, request, hooks);
+export async function readTrainSet(work: Work, request: TrainSetRequest): Promise<TrainSet> {
+  const table = await readTrainTable(work, request);
   const { facts } = table;
-  const chosen = facts && (await chooseHoldout(facts, table.request, hooks));
-  return encodeTrainTable(table, chosen, hooks);
+  const chosen = facts && (await chooseHoldout(facts, table.request, work));
+  return encodeTrainTable(table, chosen, work);
 }
 
 /**
@@ -378,20 +370,19 @@ function groupsInFiles(
 
 /** Sends a train set and keeps its upload card. */
 export async function sendTrainSet(
-  context: Context,
+  work: Work,
   set: TrainSet,
   choices: TableChoices,
-  hooks: Hooks,
   byFit?: true,
 ): Promise<UploadCard> {
-  const { service } = context;
+  const { service } = work;
   const onProgress = (sent: number, total: number): void => {
-    hooks.onStatus?.({ key: 'uploading', sent, total });
+    work.onStatus?.({ key: 'uploading', sent, total });
   };
   // If the process is killed before the card is stored, the next start removes what has arrived.
   const note = async (id: string): Promise<void> => {
-    context.cards.putUpload({ ...set.card, id, reused: false, by_fit: true });
-    await context.cards.flush();
+    work.cards.putUpload({ ...set.card, id, reused: false, by_fit: true });
+    await work.cards.flush();
   };
   const sent = await service.reach.of(
     service.uploadTrainSet(
@@ -403,14 +394,14 @@ export async function sendTrainSet(
         ...(choices.forceReupload === true && { force: true }),
         ...(choices.chunks === true && { chunks: true }),
       },
-      { signal: hooks.signal, onProgress, onPrepared: note },
+      { signal: work.signal, onProgress, onPrepared: note },
     ),
   );
   const card: UploadCard = { ...set.card, id: sent.train_set_upload_id, reused: sent.reused };
-  const known = sent.reused ? context.cards.upload(card.id) : undefined;
+  const known = sent.reused ? work.cards.upload(card.id) : undefined;
   if (byFit === true && (known === undefined ? !sent.reused : known.by_fit === true)) {
     card.by_fit = true;
   }
-  context.cards.putUpload(card);
+  work.cards.putUpload(card);
   return card;
 }

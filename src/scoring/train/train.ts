@@ -1,6 +1,6 @@
 import { cloneJson } from '../../util/json';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import { assertKeepsUploads, type Context } from '../context/context';
+import { assertKeepsUploads, type Context, type Work } from '../context/context';
 import { assertPlain } from '../models/model-request';
 import type { FitUnderWay, PutModel } from '../models/shared-cards';
 import type { FittedModel, Hooks, TrainRequest, TrainResult, UploadCard } from '../types';
@@ -8,28 +8,27 @@ import { fitSet, type Fitted, type Fitting, fittingOf, referenceOfFitting } from
 import { keepReference, withThresholds } from './report';
 import type { TrainSetRequest } from './row-plan';
 import { isHostedThinking } from './run-fit';
-import { readTrainSet, type TrainSet } from './train-set';
+import { readTrainSet } from './train-set';
 
 const DELETE_MS = 30_000;
 
 /** Fits a model and stores it as a version of its name, by `put`. The fit must have been announced by `cards.beginFit`. */
 export async function train(
-  context: Context,
+  work: Work,
   request: TrainRequest,
-  hooks: Hooks,
   put: FitUnderWay['done'],
 ): Promise<TrainResult> {
   assertPlain(request.options, 'options');
-  context.service.checkFit(request, hooks);
+  work.service.checkFit(request, work);
   const { trainSetUploadId } = request;
   if (trainSetUploadId !== undefined) {
-    assertKeepsUploads(context, 'a fit takes no msg.train_set_upload_id');
+    assertKeepsUploads(work, 'a fit takes no msg.train_set_upload_id');
     const given = request.upload;
     const usable =
       given?.id === trainSetUploadId && Array.isArray(given.columns) && typeof given.hash === 'string';
-    const upload = usable ? given : context.cards.upload(trainSetUploadId);
+    const upload = usable ? given : work.cards.upload(trainSetUploadId);
     if ((request.holdout ?? 0) > 0) {
-      hooks.onWarning?.(
+      work.onWarning?.(
         'No rows are kept back: the train set was uploaded before. Give the table to the fit node for that.',
       );
     }
@@ -39,11 +38,15 @@ export async function train(
         `The train set was uploaded before with its target as it is: it cannot be made relative to "${request.relativeTo}". Give the table to the fit node for that.`,
       );
     }
-    return fitUpload(context, request, upload ?? unknownUpload(trainSetUploadId), undefined, hooks, put);
+    return fitAndKeep(
+      work,
+      fittingOf(work, request, upload ?? unknownUpload(trainSetUploadId), undefined),
+      put,
+    );
   }
-  const set = await readTrainSet(context, setRequestOf(context, request), hooks);
+  const set = await readTrainSet(work, setRequestOf(work, request));
   try {
-    return await fitUpload(context, request, set.card, set, hooks, put);
+    return await fitAndKeep(work, fittingOf(work, request, set.card, set), put);
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }
@@ -67,26 +70,15 @@ export function setRequestOf({ service }: Context, request: TrainRequest): Train
   };
 }
 
-async function fitUpload(
-  context: Context,
-  request: TrainRequest,
-  upload: Fitting['upload'],
-  set: TrainSet | undefined,
-  hooks: Hooks,
-  put: FitUnderWay['done'],
-): Promise<TrainResult> {
-  const fitting = fittingOf(context, request, upload, set);
-  return (
-    (await keepKnown(context, fitting, hooks, put)) ??
-    (await keepFitted(context, fitting, await fitSet(context, fitting, hooks), hooks, put))
-  );
+async function fitAndKeep(work: Work, fitting: Fitting, put: FitUnderWay['done']): Promise<TrainResult> {
+  const known = await keepKnown(work, fitting, put);
+  return known ?? keepFitted(work, fitting, await fitSet(work, fitting), put);
 }
 
 /** The model of an unchanged train set with unchanged options; undefined if there is none, or a refit is asked for. */
 export async function keepKnown(
-  context: Context,
+  work: Work,
   fitting: Fitting,
-  hooks: Hooks,
   put: FitUnderWay['done'],
 ): Promise<TrainResult | undefined> {
   const { request, fingerprint } = fitting;
@@ -94,44 +86,43 @@ export async function keepKnown(
   const known =
     fingerprint === undefined || forceRefit === true || forceReupload === true
       ? undefined
-      : context.cards.byFingerprint(fingerprint, model);
+      : work.cards.byFingerprint(fingerprint, model);
   if (known === undefined) {
     return undefined;
   }
   const { aside } = known;
   const id = known.card.fitted_train_set_id;
-  const reference = await context.cards.reference(id);
+  const reference = await work.cards.reference(id);
   if (reference === undefined) {
-    await keepReference(context, id, await referenceOfFitting(fitting));
+    await keepReference(work, id, await referenceOfFitting(fitting));
   }
   // The threshold in charge goes with the name; that of a former version, or of another name, does not.
   const card: FittedModel = { ...known.card, name: model };
   delete card.threshold;
   delete card.compared;
   const answer = aside
-    ? { own: known.card, inCharge: context.cards.named(model)!.card() }
-    : put(withThresholds(context, card, request, reference?.curves, hooks), fingerprint);
-  await context.cards.flush();
-  return { ...resultOf(answer, hooks, 'known'), reused: true, taskFound: isTaskFound(request) };
+    ? { own: known.card, inCharge: work.cards.named(model)!.card() }
+    : put(withThresholds(work, card, request, reference?.curves), fingerprint);
+  await work.cards.flush();
+  return { ...resultOf(answer, work, 'known'), reused: true, taskFound: isTaskFound(request) };
 }
 
 /** Stores a fitted model as a version of its name. */
 export async function keepFitted(
-  context: Context,
+  work: Work,
   { request, fingerprint }: Pick<Fitting, 'request' | 'fingerprint'>,
   { card, curves }: Fitted,
-  hooks: Hooks,
   put: FitUnderWay['done'],
 ): Promise<TrainResult> {
-  const chosen = context.cards.named(card.name)?.inCharge.card.threshold;
+  const chosen = work.cards.named(card.name)?.inCharge.card.threshold;
   const answer = put(card, fingerprint);
   if (chosen !== undefined && answer.own.threshold === undefined) {
-    hooks.onWarning?.(
+    work.onWarning?.(
       `The new fit of the model "${card.name}" has other classes, so the threshold for "${chosen.label}" no longer applies: the more probable class is answered.`,
     );
   }
-  await context.cards.flush();
-  const result = resultOf(answer, hooks, 'new');
+  await work.cards.flush();
+  const result = resultOf(answer, work, 'new');
   const ownCurves = result.aside === undefined ? curves : undefined;
   return {
     ...result,
@@ -174,8 +165,9 @@ function unknownUpload(id: string): UploadCard {
  * endpoint, from this computer. On a hosted service nothing is removed. A model that a prediction is using is left for
  * the next time.
  */
-export async function releaseFormer(context: Context, { signal }: Hooks): Promise<void> {
-  const { cards, service } = context;
+export async function releaseFormer(work: Work): Promise<void> {
+  const { signal } = work;
+  const { cards, service } = work;
   const tried = new Set<string>();
   for (;;) {
     // Looked up again each time: since the last removal a model may be in use, or have been imported.
