@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { root } from '../lib/prepare.mjs';
+import { amqp } from './amqp.mjs';
 import { batchFile } from './batch-file.mjs';
 import { costGuard } from './cost-guard.mjs';
 import { energy } from './energy.mjs';
@@ -51,6 +52,7 @@ const examples = {
   'Model report': modelReport(),
   'MQTT sensors': mqttSensors(),
   'Prices and a weather plan': pricesAndWeather(),
+  'Nothing lost over AMQP': amqp(),
   'PostgreSQL in and out': postgresql(),
   'Scale out over MQTT': scaleOut(),
   'Upload once': uploadOnce(),

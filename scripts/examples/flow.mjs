@@ -32,10 +32,16 @@ export class Flow {
     return whole;
   }
 
-  /** Packages of other nodes: the editor offers to install those that are not there, as it does for its own exports. */
+  /**
+   * Packages of other nodes, by name, or as an object of names and versions where no test installs them: the editor offers
+   * to install those that are not there, as it does for its own exports.
+   */
   needs(...packages) {
-    const modules = Object.fromEntries(
-      packages.map((name) => [name, manifest.devDependencies[name].replace(/^\D/, '')]),
+    const modules = Object.assign(
+      {},
+      ...packages.map((one) =>
+        typeof one === 'object' ? one : { [one]: manifest.devDependencies[one].replace(/^\D/, '') },
+      ),
     );
     this.#add({ type: 'global-config', env: [], modules }, 'global-config');
   }

@@ -833,7 +833,7 @@ describe('every example, imported and deployed', function () {
       const { modules = {} } = (flow.find(({ type }) => type === 'global-config') ?? {}) as {
         modules?: object;
       };
-      const foreign = flow.some(({ type }) => type.startsWith('ui-') || type.startsWith('postgres'));
+      const foreign = flow.some(({ type }) => /^(ui-|postgres|amqp-)/.test(type));
       assert.equal(Object.keys(modules).length > 0, foreign, `${file} names the packages it needs`);
       for (const name of Object.keys(modules)) {
         assert.ok(tab.info.includes(name), `${file}: ${name}`);
@@ -842,10 +842,11 @@ describe('every example, imported and deployed', function () {
   });
 
   it('has no example without a test', () => {
-    // Each has a file of its own: scale-out.test.ts, fleet.test.ts.
+    // Each has a file of its own: scale-out.test.ts, fleet.test.ts, amqp.test.ts.
     tested.add('Scale out over MQTT.json');
     tested.add('Fleet over MQTT, hub.json');
     tested.add('Fleet over MQTT, machine.json');
+    tested.add('Nothing lost over AMQP.json');
     assert.deepEqual([...tested].sort(), fs.readdirSync(path.join(root, 'examples')).sort());
   });
 });
