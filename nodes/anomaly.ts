@@ -25,6 +25,7 @@ module.exports = function (RED: NodeAPI): void {
     const messages = new ReadMessages(RED, this, def);
     const keeper = new AnomalyKeeper(RED, this, def, (change) => {
       this.send([null, answers.changes([change])]);
+      answers.showNow();
       nodeChanged(RED, this.id, true);
     });
     const answers = new AnomalyAnswers(RED, this, def, keeper, table, messages);

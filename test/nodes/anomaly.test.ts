@@ -77,6 +77,8 @@ describe('tabular-anomaly', () => {
     const learned = await waitFor('learned', () => changesOf(bench)[0]);
     assert.equal(learned.rows, 2 * ROWS_A_DAY);
     assert.equal(bench.out('a').all.length, 0);
+    // No reading has come since, which would show it.
+    await bench.shows('a', /anomaly\.usual/);
     bench.send('a', { payload: readingOf(machine, 2 * ROWS_A_DAY) });
     const [answer] = await bench.out('a').first(1);
     assert.equal(answer!.anomaly.learning, undefined);

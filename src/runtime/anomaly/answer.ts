@@ -239,6 +239,17 @@ export class AnomalyAnswers {
     nodeChanged(this.red, this.node.id, isListed);
   }
 
+  /** Shows how it stands after what happened between two readings: it has learned in a thread of its own. */
+  showNow(): void {
+    const { current } = this.keeper;
+    if (this.newest?.state === 'learning') {
+      this.newest = undefined;
+    }
+    if (current !== undefined) {
+      this.show(StatusLine.of(this.node, this.red), current);
+    }
+  }
+
   private show(status: StatusLine, anomalies: Anomalies): void {
     status.become(() => anomalyStatus(this.red, anomalies.progress, this.newest, this.messages));
   }

@@ -33,11 +33,13 @@ export function anomalyStatus(
     return { kind: 'ready', key: 'series.as', values: { shape }, progress };
   }
   if (newest === undefined ? known === 0 : newest.state === 'learning') {
-    const have = newest?.rows ?? rows;
-    if (unlearnable > 0 && have >= needed) {
+    const seen = newest?.rows ?? rows;
+    if (unlearnable > 0 && seen >= needed) {
       return { kind: 'doubtful', key: 'anomaly.nothingVaries', progress };
     }
-    const percent = Math.min(100, Math.floor((100 * have) / needed));
+    // With more rows than it takes, it learns just now.
+    const have = Math.min(seen, needed);
+    const percent = Math.floor((100 * have) / needed);
     return {
       kind: 'waiting',
       key: 'anomaly.learning',
