@@ -6,7 +6,9 @@
  *    fall due. Found by `moved`, or by an alarm; and how often a sensor that is in order is told as moved.
  * 2. Dirty histories: faults of an eighth of a day in 5 % of the two weeks that are learned. The question about odd
  *    periods is answered with faults; then faults of a day of nine kinds, as in the bench `anomaly`.
- * 3. Dead sensors: the expected value of a missing sensor beside its last value, over the second day.
+ * 3. Long faults: of a week, after two weeks of learning, with the fits as they fall due, nobody answers. How long they
+ *    stay unusual; then a machine that stays as the fault left it, until it is usual again.
+ * 4. Dead sensors: the expected value of a missing sensor beside its last value, over the second day.
  */
 import { Detector, learn, valueOfRarity } from '../../test/doors/anomaly';
 import { seededRandom } from '../../test/doors/util';
@@ -95,6 +97,69 @@ function creepingFaults(): void {
   console.log(
     `| ${cases} | ${(weeks.length / cases).toFixed(2)} | ${mean.toFixed(1)} | ${(right / cases).toFixed(2)} | ${(byAlarm / cases).toFixed(2)} | ${clean} of ${machines} |`,
   );
+}
+
+/** Faults of a week: the share of its rows that are unusual on the first day, on the next two, and on the last four. */
+function longFaults(): void {
+  const rows = [0, 0, 0];
+  const unusual = [0, 0, 0];
+  const again: number[] = [];
+  let [alarms, all] = [0, 0];
+  for (const seed of seeds) {
+    const machine = simulatedMachine({ weeks: 6, seed });
+    const usuals = usualsOf(machine.values.slice(0, LEARNED));
+    const from = taught(machine, LEARNED).detector;
+    const random = seededRandom(seed + 7);
+    for (const kind of FAULTS) {
+      const sensor = Math.floor(random() * SENSORS.length);
+      const broken = { ...machine, values: machine.values.map((row) => row.slice()) };
+      const begins = LEARNED + Math.floor(random() * ROWS_A_WEEK);
+      injectFault(broken.values, { kind, sensor, from: begins, rows: ROWS_A_WEEK }, usuals, random);
+      const detector = new Detector(SETTINGS, structuredClone(from.keep()));
+      let alarmed = false;
+      for (let row = LEARNED; row < begins + ROWS_A_WEEK; row++) {
+        const { state, changes } = detector.take(BEGINS + row * STEP_MS, mapOf(broken, row));
+        if (row >= begins) {
+          const day = Math.floor((row - begins) / ROWS_A_DAY);
+          const part = day === 0 ? 0 : day < 3 ? 1 : 2;
+          rows[part]!++;
+          unusual[part]! += Number(state === 'unusual');
+          alarmed ||= changes.some((change) => change.kind === 'alarm');
+        }
+        fitIfDue(detector);
+      }
+      alarms += Number(alarmed);
+      all++;
+    }
+    again.push(daysUntilUsual(machine, from, usuals));
+  }
+  const share = (part: number): string => (unusual[part]! / rows[part]!).toFixed(2);
+  console.log('\nFaults of a week that nobody answers: the share of their rows that are unusual\n');
+  console.log(
+    '| faults | alarmed | day 1 | days 2 and 3 | days 4 to 7 | days until an offset for good is usual |',
+  );
+  console.log('|---|---|---|---|---|---|');
+  console.log(
+    `| ${all} | ${(alarms / all).toFixed(2)} | ${share(0)} | ${share(1)} | ${share(2)} | ${again.map((days) => days.toFixed(1)).join(', ')} |`,
+  );
+}
+
+/** Of a sensor that is offset from one row on for good: the days until a day has no unusual row. */
+function daysUntilUsual(machine: Machine, from: Detector, usuals: ReturnType<typeof usualsOf>): number {
+  const broken = { ...machine, values: machine.values.map((row) => row.slice()) };
+  const fault = { kind: 'offset', sensor: 2, from: LEARNED, rows: 4 * ROWS_A_WEEK } as const;
+  injectFault(broken.values, { ...fault, size: 3 }, usuals, seededRandom(1));
+  const detector = new Detector(SETTINGS, structuredClone(from.keep()));
+  let last = LEARNED;
+  for (let row = LEARNED; row < machine.values.length; row++) {
+    const { state } = detector.take(BEGINS + row * STEP_MS, mapOf(broken, row));
+    last = state === 'unusual' ? row : last;
+    if (row - last > ROWS_A_DAY) {
+      break;
+    }
+    fitIfDue(detector);
+  }
+  return (last - LEARNED) / ROWS_A_DAY;
 }
 
 /** Faults all over the rows that are learned. */
@@ -193,6 +258,7 @@ function deadSensors(): void {
   );
 }
 
+longFaults();
 deadSensors();
 dirtyHistories();
 creepingFaults();
