@@ -129,6 +129,14 @@
           <div class="tabular-group" role="group" aria-labelledby="${id}-label" data-tabular-checks="${name}">${setting(name).options.map(box).join('')}</div></div>`;
       },
 
+      /* Columns that may be changed, a line each: see `varyList` of editor.js. */
+      vary: (name, more) => {
+        const { id, after } = parts(name, more);
+        return `<div class="form-row">
+          <label id="${id}-label">${icon(more.icon)} <span>${labelOf(name)}</span></label>
+          <ol aria-labelledby="${id}-label" data-tabular-vary="${name}"></ol>${after}</div>`;
+      },
+
       note: (key, more) =>
         `<div class="form-row"${when(more.when)}><div class="form-tips">${word(`tip.${key}`)}</div></div>`,
 

@@ -424,9 +424,61 @@
     }
   }
 
+  const VARY_PARTS = ['column', 'from', 'to', 'step', 'cost', 'price'];
+
+  /* A line for each column that may be changed. */
+  function varyList(node, form) {
+    form.find('[data-tabular-vary]').each(function () {
+      const name = $(this).attr('data-tabular-vary');
+      const list = $(this).editableList({
+        sortable: true,
+        removable: true,
+        addItem(container, index, entry) {
+          for (const part of VARY_PARTS) {
+            const word = shared.word(node.type, `vary.${part}`);
+            const input = $('<input type="text">')
+              .attr({ 'data-part': part, placeholder: word, title: word, 'aria-label': word })
+              .attr(part === 'column' ? { id: `tabular-vary-${index}` } : { inputmode: 'decimal' })
+              .css({ width: part === 'column' ? '32%' : '12%', 'margin-right': '3px' })
+              .val(entry[part] ?? '')
+              .appendTo(container);
+            if (part === 'column') {
+              shared.picker(input, { name: input.attr('id'), fetch: (then) => sources.columns(node, then) });
+            }
+          }
+        },
+      });
+      list.editableList('addItems', Array.isArray(node[name]) ? node[name] : []);
+      list.on('input', () => form.trigger('change'));
+    });
+  }
+
+  /* What the lines hold; a number is kept as one, and what is empty is left out. */
+  function varyOf(list) {
+    return list
+      .editableList('items')
+      .get()
+      .map((item) => {
+        const entry = {};
+        $(item)
+          .find('[data-part]')
+          .each((_, input) => {
+            const value = $(input).val().trim();
+            const part = $(input).attr('data-part');
+            if (value !== '') {
+              entry[part] = part === 'column' || !Number.isFinite(Number(value)) ? value : Number(value);
+            }
+          });
+        return entry;
+      })
+      .filter((entry) => Object.keys(entry).length > 0);
+  }
+
   /* All that the fields of a form hold. */
   function heldBy(form, prefix) {
-    const fields = form.find(`:input[id^="${prefix}"], [data-tabular-checks] input`);
+    const fields = form.find(
+      `:input[id^="${prefix}"], [data-tabular-checks] input, [data-tabular-vary] input`,
+    );
     return JSON.stringify(
       fields.map((_, field) => (field.type === 'checkbox' ? field.checked : $(field).val())).get(),
     );
@@ -474,6 +526,7 @@
         .find('input')
         .each((_, box) => $(box).prop('checked', ticked.includes(box.value)));
     });
+    varyList(node, form);
     nameParts(form);
     suggest(node, form);
     const isNamed = nameModel(node, field);
@@ -505,6 +558,9 @@
       if (/^\s*\{\s*\}\s*$/.test($(this).val())) {
         $(this).val('');
       }
+    });
+    form.find('[data-tabular-vary]').each(function () {
+      node[$(this).attr('data-tabular-vary')] = varyOf($(this));
     });
     form.find('[data-tabular-checks]').each(function () {
       const applies = (_, box) => $(box).closest('[data-tabular-when]').css('display') !== 'none';

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { root } from '../lib/prepare.mjs';
+import { advise } from './advise.mjs';
 import { amqp } from './amqp.mjs';
 import { batchFile } from './batch-file.mjs';
 import { costGuard } from './cost-guard.mjs';
@@ -31,6 +32,7 @@ import { unusual } from './unusual.mjs';
 import { uploadOnce } from './upload-once.mjs';
 
 const examples = {
+  'A dryer run cheaper': advise(),
   'Batch scoring of a file': batchFile(),
   'Cost guard': costGuard(),
   'Energy from a CSV file': energyFromFile(),

@@ -213,6 +213,7 @@ function dragged(node) {
 }
 
 export const SERIES_DEFAULTS = dragged('series');
+export const ADVISE_DEFAULTS = dragged('advise');
 export const ANOMALY_DEFAULTS = dragged('anomaly');
 export const WATCH_DEFAULTS = dragged('watch');
 

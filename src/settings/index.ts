@@ -25,6 +25,7 @@ export const NODE_SETTINGS = {
   predict: PREDICT,
   series: SERIES,
   watch: WATCH,
+  advise: ADVISE,
   anomaly: ANOMALY,
   cost: COST,
 } satisfies Record<string, Settings>;

@@ -112,6 +112,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       )
       .allTextContents();
     assert.deepEqual([...new Set(names)].sort(), [
+      'advise',
       'anomaly',
       'cost',
       'fit',

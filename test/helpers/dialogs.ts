@@ -9,6 +9,7 @@ export const NODES = [
   'limits',
   'upload',
   'series',
+  'advise',
   'anomaly',
   'fit',
   'predict',

@@ -7,6 +7,7 @@ const KEYS: Record<string, string[]> = {
   'tabular-fit': ['reading', 'uploading', 'fitting', 'fitted.', 'stays.', 'embedded', 'waitsForDisk'],
   'tabular-predict': ['reading', 'uploading', 'predicting', 'load.', 'noModel', 'billed.cache', 'embedded'],
   'tabular-watch': ['watch.', 'noModel', 'embedded', 'waitsForDisk'],
+  'tabular-advise': ['advice.several', 'advice.no', 'predicting', 'embedded'],
   'tabular-series': ['series.', 'reading', 'waitsForDisk'],
   'tabular-anomaly': ['anomaly.', 'series.notOnDisk', 'reading', 'waitsForDisk'],
   'tabular-upload': ['reading', 'uploading', 'uploaded.', 'embedded'],
@@ -16,6 +17,7 @@ const KEYS: Record<string, string[]> = {
 
 /** Those that hold a name, which may be of any length, or for which there is a shorter one. */
 const OPEN_ENDED = new Set([
+  'advice.one',
   ...['billed.model', 'billed.both', 'series.as', 'series.asValues', 'series.asKey'],
   ...['series.asValue', 'series.asKeyValue'],
   ...['anomaly.unusual', 'anomaly.unusualShort'],

@@ -51,9 +51,18 @@ helper.init(requireHere.resolve('node-red'));
 const withHooks = ((red: object) => Object.assign(red, { hooks })) as unknown as NodeInitializer;
 
 const dist = path.resolve(__dirname, '../../dist/nodes');
-const OURS = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'anomaly', 'cost'].map(
-  (name) => requireHere(path.join(dist, `${name}.js`)) as NodeInitializer,
-);
+const OURS = [
+  'config',
+  'limits',
+  'upload',
+  'series',
+  'fit',
+  'predict',
+  'watch',
+  'advise',
+  'anomaly',
+  'cost',
+].map((name) => requireHere(path.join(dist, `${name}.js`)) as NodeInitializer);
 const core = (file: string) =>
   requireHere(
     path.join(path.dirname(requireHere.resolve('@node-red/nodes/package.json')), 'core', file),

@@ -11,9 +11,18 @@ const OLD = '0.0.1';
 const { version: NEW } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
   version: string;
 };
-const TYPES = ['anomaly', 'config', 'cost', 'fit', 'limits', 'predict', 'series', 'upload', 'watch'].map(
-  (name) => `tabular-${name}`,
-);
+const TYPES = [
+  'advise',
+  'anomaly',
+  'config',
+  'cost',
+  'fit',
+  'limits',
+  'predict',
+  'series',
+  'upload',
+  'watch',
+].map((name) => `tabular-${name}`);
 
 const flow = JSON.parse(
   fs.readFileSync(path.join(root, 'examples', 'First steps.json'), 'utf8'),

@@ -55,8 +55,9 @@ export async function watchRequest(
 }
 
 function truthsOf(msg: Message): { series: WatchedRow; truth: unknown }[] {
-  const series: unknown = msg.series;
   const truth: unknown = msg.truth;
+  // The outcome of an advice may come with the advice itself.
+  const series: unknown = msg.series ?? (isObject(msg.advice) ? { id: msg.advice.id } : undefined);
   if (!Array.isArray(truth)) {
     return [{ series: addressOf(Array.isArray(series) && series.length === 1 ? series[0] : series), truth }];
   }

@@ -121,6 +121,10 @@ const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string
   cost: { work: 'scoring/services/costs', calls: ANY_CALL },
   series: { work: 'series/index', calls: ['table.invalid', 'closed', 'internal'] },
   anomaly: { work: 'anomaly/index', calls: ['table.invalid', 'closed', 'internal'] },
+  advise: {
+    work: 'scoring/predict/predictor',
+    calls: [...ANY_CALL, ...AN_UPLOAD, 'predict.unknown', 'model.unknown', 'budget.exceeded'],
+  },
   watch: { work: 'watch/index', calls: ['table.invalid', 'closed', 'internal'] },
 };
 /** Codes in the code that a node reaches which cannot come out of it. */
@@ -128,6 +132,7 @@ const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   fit: ['columns.missing'], // of rows held back: a warning
   series: ['target.missing'], // its tables need none
   anomaly: ['target.missing', 'not_found'], // the second is told to the sidebar
+  advise: ['target.missing', 'file.unreadable'], // it asks for no scores, and reads no file
   watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read
   cost: ['cost.exceeded', 'model.unknown'], // the bound and the model are the predict node's
 };

@@ -3,7 +3,18 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
 const dist = path.resolve(__dirname, '../../../dist');
-const NODES = ['config', 'limits', 'upload', 'series', 'fit', 'predict', 'watch', 'anomaly', 'cost'];
+const NODES = [
+  'config',
+  'limits',
+  'upload',
+  'series',
+  'fit',
+  'predict',
+  'watch',
+  'advise',
+  'anomaly',
+  'cost',
+];
 
 /** Files that requiring all node files loads in a fresh process, relative to dist/. */
 function loaded(): string[] {

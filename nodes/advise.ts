@@ -1,0 +1,26 @@
+import type { NodeAPI } from 'node-red';
+
+import type { AdviseDef } from '../src/runtime/advise';
+import { adviseNodes } from '../src/runtime/advise/load';
+import { useConfig } from '../src/runtime/config/use-config';
+import { tableReader } from '../src/runtime/input/table-input';
+import { handleMessages } from '../src/runtime/messages/message-handler';
+import type { FlowNode } from '../src/runtime/node-red';
+
+/** tabular-advise: a row in; which setting to change, and by how much, out. */
+module.exports = function (RED: NodeAPI): void {
+  function TabularAdvise(this: FlowNode, def: AdviseDef): void {
+    RED.nodes.createNode(this, def);
+    const { AdviceAnswers, adviseRequest } = adviseNodes();
+    const config = useConfig(RED, this, def.config);
+    const table = tableReader(RED, this, { ...def, source: 'value' }, { flat: true });
+    const answers = new AdviceAnswers(RED, this, def, config, table);
+    handleMessages(this, RED, {
+      secrets: () => config.secrets(),
+      read: (msg) => adviseRequest(RED, this, def, table, msg),
+      run: (request, msg, work) => answers.answer(request, msg, work),
+      close: () => answers.close(),
+    });
+  }
+  RED.nodes.registerType('tabular-advise', TabularAdvise);
+};
