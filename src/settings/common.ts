@@ -16,9 +16,9 @@ export const TABLE = {
 
 /** How cells are read: gaps, words for missing values, dates of a place. */
 export const CLEANING = {
-  missingWords: list({ message: 'missing_words' }),
-  unreadable: choice(['error', 'missing'], { message: 'unreadable' }),
-  timezone: zone({ message: 'timezone' }),
+  missingWords: list({ message: 'missing_words', separate: true }),
+  unreadable: choice(['error', 'missing'], { message: 'unreadable', separate: true }),
+  timezone: zone({ message: 'timezone', separate: true }),
 };
 
 /** A train set has a target, and rows may lack it. */

@@ -34,6 +34,8 @@ export interface Setting<Value = unknown, Flow = unknown> {
   readonly message?: string;
   /** A choice that leaves it open as well, beside the empty field. */
   readonly open?: string;
+  /** Rows of messages that differ in it are not sent in one predict. */
+  readonly separate?: true;
   /** Key of the label in the catalogue; default: the name of the setting. `false`: it has no field of its own. */
   readonly label?: string | false;
   readonly min?: number;
@@ -66,6 +68,7 @@ export type FlowProperties<S extends Settings> = { -readonly [Name in keyof S]?:
 
 interface Common {
   message?: string;
+  separate?: true;
   label?: string | false;
 }
 

@@ -1,3 +1,4 @@
+import { PREDICT } from '../../settings';
 import { areFew, batchOfRows, type Column, type ColumnBatch, joinBatches, openTable } from '../../table';
 import { reasonOf } from '../../util/reason';
 import { ServiceError, toServiceError } from '../../wire/service-error';
@@ -80,29 +81,23 @@ function cardKey({ fitted_train_set_id: id, threshold }: ModelCard): string {
   return threshold === undefined ? `card ${id}` : `card ${id} ${JSON.stringify(threshold)}`;
 }
 
+/** What a request may differ in so that its rows go in a predict of their own: settings that say so, and what no dialog has. */
+const SEPARATE = [
+  ...(Object.keys(PREDICT) as (keyof typeof PREDICT)[]).filter((name) => PREDICT[name].separate),
+  ...(['options', 'forceRefit', 'threshold'] as const),
+] as (keyof PredictRequest)[];
+
 /** Messages with equal keys may share a test set. */
 export function batchKey({ request, reference, model, table }: PredictMessage): string {
-  const named = reference.kind === 'card' ? cardKey(reference.card) : orderKey(reference);
-  const { outputType, quantiles, missingColumns, forceRefit, options, task } = request;
-  const { missingWords, unreadable, timezone } = request;
-  const parts = [named, outputType ?? '', quantiles?.join() ?? '', missingColumns ?? '', task ?? ''];
-  if (forceRefit === true) {
-    parts.push('refit');
-  }
-  if (request.threshold !== undefined) {
-    parts.push(`from ${request.threshold}`);
-  }
-  if (request.explain === true) {
-    parts.push(`explain ${request.explainAbove ?? ''}`);
-  }
-  for (const choice of [options, missingWords, unreadable, timezone]) {
-    parts.push(choice === undefined ? '' : JSON.stringify(choice));
+  let key = reference.kind === 'card' ? cardKey(reference.card) : orderKey(reference);
+  for (const name of SEPARATE) {
+    const value = request[name];
+    key += value === undefined || value === false ? '|' : `|${JSON.stringify(value)}`;
   }
   // Without a card the columns are those of the table: only equal ones go together.
-  if (model?.columns.length === 0 && table.columns !== undefined) {
-    parts.push(JSON.stringify(table.columns));
-  }
-  return parts.join('|');
+  return model?.columns.length === 0 && table.columns !== undefined
+    ? `${key}|${JSON.stringify(table.columns)}`
+    : key;
 }
 
 /** Messages whose rows are in one batch, in this order. */

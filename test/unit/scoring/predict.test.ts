@@ -177,6 +177,33 @@ describe('Predictor', () => {
     assert.deepEqual(at.service.breaches, []);
   });
 
+  it('messages that ask for something else do not share a predict; those that only show it otherwise do', async () => {
+    await start();
+    const predictor = at.connection.predictor({ batchMs: 1 });
+    const predicts = async (more: PredictRequest): Promise<number> => {
+      const before = at.service.seen('predict').length;
+      await Promise.all([{}, {}, more].map((one, id) => predictor.predict(ask(row(id), one))));
+      return at.service.seen('predict').length - before;
+    };
+    const apart: PredictRequest[] = [
+      { outputType: 'preds' },
+      { task: 'classification' },
+      { missingColumns: 'fill' },
+      { missingWords: ['gone'] },
+      { unreadable: 'missing' },
+      { timezone: 'Asia/Tokyo' },
+      { threshold: 0.3 },
+      { options: { softmax_temperature: 2 } },
+      { forceRefit: true },
+    ];
+    for (const more of apart) {
+      assert.equal(await predicts(more), 2, JSON.stringify(more));
+    }
+    for (const more of [{ property: 'guess' }, { flat: true }, { explain: false }, { evaluate: false }]) {
+      assert.equal(await predicts(more), 1, JSON.stringify(more));
+    }
+  });
+
   it('a missing column may be filled; a target in the row is ignored, and other columns are dropped', async () => {
     await start();
     const { id, name } = row(4);
