@@ -119,6 +119,15 @@ function labelOf(entry: unknown): [name: string, value: unknown][] {
   return name === undefined ? [] : [[name, isNamed(value) ? Object.values(value)[0] : value]];
 }
 
+/** The values of an item that has several. */
+export function valuesOf({ values = '', names }: Shape, item: unknown, message: SourceMessage): unknown {
+  const found = resolve(values, item, message);
+  const list = names === undefined ? undefined : resolve(names, item, message);
+  return Array.isArray(found) && Array.isArray(list)
+    ? Object.fromEntries(list.map((name, i) => [String(name), (found as unknown[])[i]]))
+    : found;
+}
+
 /** The value of an item that is one: a number, text or a truth value; null where it has none. */
 export function valueOf(
   { value = '', base }: Shape,

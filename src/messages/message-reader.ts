@@ -25,12 +25,14 @@ import {
   unlisted,
   untimed,
   valueOf,
+  valuesOf,
 } from './items';
 import { pairsOfText, pointsOfLines } from './line-protocol';
 import { at, isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
-import { instant, timesIn } from './times';
+import { rowsOfLists, rowsWithin } from './rows';
+import { instant, isEpochOf, timesIn } from './times';
 import type { TopicParts, TopicPattern } from './topic-pattern';
 import type { MessageReading, ReadMessage, SourceMessage } from './types';
 import { Turned, wideTable } from './wide-table';
@@ -99,6 +101,10 @@ export class MessageReader {
     const match = recognise(whole);
     if (match !== undefined) {
       return this.shaped(match, whole);
+    }
+    const rows = isNamed(payload) ? (rowsOfLists(payload) ?? rowsWithin(payload)) : undefined;
+    if (rows !== undefined) {
+      return { readings: [], table: this.table(rows, Object.keys(rows[0] ?? {})) };
     }
     const topic = this.topicParts(whole);
     const found = Array.isArray(payload)
@@ -238,14 +244,15 @@ export class MessageReader {
     const whole =
       shape.inLists === true ? unlisted(item) : shape.inTimes === true ? untimed(item, shape.omit) : [item];
     return whole.flatMap((one) => {
-      const values = resolve(shape.values!, one, message);
+      const values = valuesOf(shape, one, message);
+      const before = shape.names === undefined ? undefined : columnIn(shape, one, message);
       return values === undefined
         ? []
         : {
             key: under ?? key ?? keyIn(shape, one, message),
             labels: labelsOf(shape, one, message),
             time: timeIn(shape, one, message),
-            values: prefixed(flatten(values, '', options), topic.column ?? over ?? column),
+            values: prefixed(flatten(values, '', options), topic.column ?? over ?? before ?? column),
           };
     });
   }
@@ -342,7 +349,7 @@ export class MessageReader {
     const cells: Row = {};
     for (const column in values) {
       const value = values[column];
-      if (!taken.includes(column) && isSensorValue(value)) {
+      if (!taken.includes(column) && isSensorValue(value) && !isEpochOf(column, value)) {
         setCell(cells, column, typeof value === 'string' ? this.withoutUnit(column, value) : value);
       }
     }

@@ -62,8 +62,9 @@ export function isOf(kind: PathKind, value: unknown): boolean {
 }
 
 /**
- * What a source writes as a number of 64 bits, in parts, or as extended JSON of MongoDB (`{"$date": …}`), and other plain
- * values as they are; undefined for objects and lists.
+ * What a source writes as a number of 64 bits, in parts, as extended JSON of MongoDB (`{"$date": …}`), or with the type that
+ * DynamoDB has it (`{"N": "21.5"}`), and other plain values as they are; undefined for objects and lists.
+ * https://github.com/boto/botocore/blob/develop/botocore/data/dynamodb/2012-08-10/service-2.json (AttributeValue)
  */
 export function plainValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
@@ -83,9 +84,37 @@ export function plainValue(value: unknown): unknown {
   if (number !== undefined) {
     return Number(number);
   }
+  const typed = typedValue(value);
+  if (typed !== undefined) {
+    return typed;
+  }
   return typeof low === 'number' && typeof high === 'number' && typeof unsigned === 'boolean'
     ? high * 4_294_967_296 + (low >>> 0)
     : undefined;
+}
+
+/** The value of an object that has nothing but one, under the type that DynamoDB has it; undefined of any other. */
+function typedValue(value: object): unknown {
+  let only: string | undefined;
+  for (const name in value) {
+    if (only !== undefined) {
+      return undefined;
+    }
+    only = name;
+  }
+  const own = (value as Record<string, unknown>)[only ?? ''];
+  switch (only) {
+    case 'N':
+      return typeof own === 'string' && own !== '' && Number.isFinite(Number(own)) ? Number(own) : undefined;
+    case 'S':
+      return typeof own === 'string' ? own : undefined;
+    case 'BOOL':
+      return typeof own === 'boolean' ? own : undefined;
+    case 'NULL':
+      return own === true ? null : undefined;
+    default:
+      return undefined;
+  }
 }
 
 const MAX_JSON_CHARACTERS = 2 ** 20;

@@ -29,12 +29,22 @@ const NAMES = [
   'timestamputc',
   'collectiontime',
   'readingtime',
+  'hourutc',
+  'clock',
+  'tst',
+  'epoch',
   'dt',
   't',
 ];
 const RANKS = new Map(NAMES.map((name, rank) => [name, rank]));
 /** Those that have always been times: what they hold is one, or an error. */
 const ALWAYS = 4;
+
+/** A zone behind the name of a time, as loggers have it: `Date Time, GMT-05:00`. */
+const ZONE = /,? *(?:gmt|utc)(?: ?[+-]\d\d?:?\d\d)?$/;
+/** The format of the times in place of a name, as inverters of SMA write it. */
+const DATE_FORMAT =
+  /^(?:dd[-/.]mm[-/.]yy(?:yy)?|mm[-/.]dd[-/.]yy(?:yy)?|yyyy[-/.]mm[-/.]dd)(?:[ t]hh:mm(?::ss)?)?$/;
 
 /** What is known of names of columns: a table has the same in each row. */
 const known = new Map<string, number | undefined>();
@@ -46,7 +56,10 @@ function rankOfTime(column: string): number | undefined {
     return known.get(column);
   }
   const name = column.slice(column.lastIndexOf('.') + 1).toLowerCase();
-  const rank = RANKS.get(name) ?? RANKS.get(name.replaceAll(/[_-]/g, ''));
+  const rank =
+    RANKS.get(name) ??
+    RANKS.get(name.replace(ZONE, '').replaceAll(/[_ -]/g, '')) ??
+    (DATE_FORMAT.test(name) ? 0 : undefined);
   if (known.size < MAX_KNOWN) {
     known.set(column, rank);
   }
@@ -93,6 +106,8 @@ export function timesIn(
 }
 
 const DATE = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{8}T\d{4})/;
+/** A time of a smart meter (P1): winter or summer time of Central Europe behind it. https://github.com/mrWheel/DSMRloggerAPI */
+const DSMR = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)([WS])$/;
 const EPOCH = /^\s*\d{9,19}(?:\.\d+)?\s*$/;
 
 /** Numbers between 2000 and 2100 are times; others may be a date in digits (`210314112233`), or a counter. */
@@ -108,7 +123,15 @@ function isTime(value: unknown, rank: number): boolean {
     const time = instant(value) as number;
     return time >= EARLIEST && time < LATEST;
   }
-  return typeof value === 'string' && (DATE.test(value) || EPOCH.test(value));
+  return typeof value === 'string' && (DATE.test(value) || EPOCH.test(value) || DSMR.test(value));
+}
+
+/** The name of a time that is none of the reading, but of something that it tells of: `last_updated_ts`, `bootAt`. */
+const OF_TIME = /(?:(?:^|[_.-])(?:ts|timestamp|at|epoch)|[a-z](?:Ts|Timestamp|At|Epoch))$/;
+
+/** Whether a column with such a name holds a time in a number, which only ever rises. */
+export function isEpochOf(column: string, value: unknown): boolean {
+  return OF_TIME.test(column) && typeof value === 'number' && looksLikeTime(value);
 }
 
 /** Whether a value is a date, or a number of the size of a time. */
@@ -156,6 +179,11 @@ export function instant(value: unknown, offset?: unknown): unknown {
     return Number.isFinite(seconds)
       ? seconds * 1000 + Math.round(Number(value.offsetInNanos ?? value.nanos ?? 0) / 1e6)
       : undefined;
+  }
+  const meter = typeof value === 'string' ? DSMR.exec(value) : null;
+  if (meter !== null) {
+    const [year, month, day, hour, minute, second] = meter.slice(1, 7).map(Number);
+    return Date.UTC(2000 + year!, month! - 1, day, hour! - (meter[7] === 'S' ? 2 : 1), minute, second);
   }
   const period = typeof value === 'string' ? PERIOD.exec(value) : null;
   if (period !== null) {

@@ -81,6 +81,8 @@ export interface Shape {
   omit?: readonly string[];
   /** Entries of lists are columns by their place: `meters.0.power`. */
   numbered?: boolean;
+  /** The names of `values`, where that is a list; `column` then stands in front of each. */
+  names?: string;
   /** In place of `values`: an item is a single value, and this is its column; of several, those that are there, with dots. */
   column?: string | readonly string[];
   /** What of the column is its name, where that is a part of it: expressions with a group `column`. */

@@ -120,3 +120,15 @@ export const FIWARE: Shape = {
   values: '',
   omit: ['id', 'type', '@context'],
 };
+
+/**
+ * Changes of a table of DynamoDB: items as they are now, with when they were written.
+ * https://github.com/boto/botocore/blob/develop/botocore/data/dynamodbstreams/2012-08-10/service-2.json (Record)
+ */
+export const DYNAMODB_STREAM: Shape = {
+  name: 'DynamoDB',
+  items: ['Records[]', ''],
+  has: { eventName: 'text', 'dynamodb.NewImage': 'object', 'dynamodb.ApproximateCreationDateTime': 'time' },
+  time: 'dynamodb.ApproximateCreationDateTime',
+  values: 'dynamodb.NewImage',
+};

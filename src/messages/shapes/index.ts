@@ -6,6 +6,7 @@ import {
   AZURE_IOT,
   AZURE_TWIN,
   CUMULOCITY,
+  DYNAMODB_STREAM,
   FIWARE,
   LOSANT,
   MINDSPHERE,
@@ -51,6 +52,7 @@ import {
   THE_THINGS_STACK,
   THINGPARK,
 } from './lorawan';
+import { COLLECTD, PI, PI_SEVERAL, PI_VALUE, ZABBIX } from './monitoring';
 import { OCPP } from './ocpp';
 import { GEOJSON, SENSOR_THINGS, SENSOR_THINGS_LIST } from './ogc';
 import {
@@ -67,6 +69,7 @@ import {
   ENERGY_CHARTS,
   FORECAST_SOLAR,
   MET_NORWAY,
+  NORD_POOL,
   OPEN_METEO,
   OPEN_METEO_CURRENT,
   OPEN_WEATHER_MAP,
@@ -200,4 +203,11 @@ export const SHAPES: readonly Shape[] = [
   DECONZ_NODE,
   DECONZ_NODE_VALUE,
   SITEWISE_HISTORY,
+  DYNAMODB_STREAM,
+  COLLECTD,
+  PI,
+  PI_SEVERAL,
+  PI_VALUE,
+  ZABBIX,
+  NORD_POOL,
 ];

@@ -32,9 +32,11 @@ export const OPEN_METEO_CURRENT: Shape = {
 const START = 'start|startsAt|start_time|time_start|start_timestamp|valid_from|from|startTime|hour';
 
 /**
- * Prices by the hour or less. https://www.npmjs.com/package/node-red-contrib-power-saver (priceData),
- * https://developer.tibber.com/docs/reference#priceinfo, https://api.awattar.de (data),
- * https://developer.octopus.energy/rest (results), raw_today and raw_tomorrow of Nord Pool in Home Assistant
+ * Prices by the hour or less.
+ * https://github.com/ottopaulsen/node-red-contrib-power-saver/blob/main/docs/nodes/ps-receive-price.md (priceData, Tibber),
+ * https://github.com/mampfes/ha_epex_spot/blob/main/README.md (data),
+ * https://github.com/BottlecapDave/HomeAssistant-OctopusEnergy/tree/develop/tests/integration (results),
+ * https://github.com/custom-components/nordpool/blob/master/README.md (raw_today); that of aWATTar was not opened
  */
 export const PRICES: Shape = {
   name: 'prices',
@@ -48,6 +50,10 @@ export const PRICES: Shape = {
     'results[]',
     'data[]',
     'prices[]',
+    ...['today', 'tomorrow'].flatMap((day) => [
+      `viewer.homes[].currentSubscription.priceInfo.${day}[]`,
+      `data.viewer.homes[].currentSubscription.priceInfo.${day}[]`,
+    ]),
     'attributes.raw_today[]',
     'attributes.raw_tomorrow[]',
   ],
@@ -61,6 +67,7 @@ export const PRICES: Shape = {
   time: START,
   values: '',
   omit: [
+    'up',
     ...START.split('|'),
     'end',
     'endsAt',
@@ -138,4 +145,14 @@ export const MET_NORWAY: Shape = {
   isTable: true,
   time: 'time',
   values: 'data.instant.details',
+};
+
+/** Prices of Nord Pool by their delivery, in one column for each area. https://github.com/home-assistant/core/tree/dev/tests/components/nordpool/fixtures (delivery_period) */
+export const NORD_POOL: Shape = {
+  name: 'prices',
+  items: ['multiAreaEntries[]', 'multiIndexEntries[]'],
+  has: { deliveryStart: 'time', entryPerArea: 'object' },
+  isTable: true,
+  time: 'deliveryStart',
+  values: 'entryPerArea',
 };

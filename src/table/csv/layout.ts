@@ -1,5 +1,6 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { fieldsOf, headerLines, startOf } from './header-lines';
 import { CsvParser } from './parser';
 import { type CsvForm, isRule, type Quote, TableRows } from './table-rows';
 import { fileLine, linesOfUnits } from './tool-lines';
@@ -35,8 +36,14 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
   const quoted = isDrawn ? undefined : quotedHeader(whole, given);
   const padded = isDrawn || quoted !== undefined ? undefined : paddedQuotes(whole, isAll, given);
   const known = isDrawn ? DRAWN : (quoted ?? padded);
+  const several =
+    known === undefined && ofFile === '' && !ANNOTATION.test(front)
+      ? headerLines(whole, isAll, given === undefined ? DELIMITERS : [given])
+      : undefined;
   const title =
-    known === undefined ? (belowSettings(whole, isAll, given) ?? titleAbove(whole, isAll, given)) : undefined;
+    known === undefined
+      ? (several ?? belowSettings(whole, isAll, given) ?? titleAbove(whole, isAll, given))
+      : undefined;
   const text = whole.slice(title?.length ?? 0);
   const form: CsvForm = {
     delimiter: known ?? title?.delimiter ?? given ?? findDelimiter(text, isAll),
@@ -44,9 +51,11 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
     isAnnotated: ANNOTATION.test(front),
     isDrawn,
     quote: quoted === undefined ? undefined : SINGLE,
+    headerLines: several?.count,
   };
-  form.unitLines = isDrawn ? 0 : unitLines(text, form, isAll, ofFile);
-  form.hasRowNames = !isDrawn && form.unitLines === 0 && hasRowNames(text, form, isAll);
+  const isPlain = !isDrawn && several === undefined;
+  form.unitLines = isPlain ? unitLines(text, form, isAll, ofFile) : 0;
+  form.hasRowNames = isPlain && form.unitLines === 0 && hasRowNames(text, form, isAll);
   let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }), form.quote);
   try {
     parser.push(text, isAll);
@@ -76,7 +85,12 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
         : [
             `The first line (${show(ofFile.trim())}) tells of the file: line ${skipped + 1} names the columns.`,
           ]),
-      ...(title === undefined
+      ...(several === undefined
+        ? []
+        : [
+            `${several.count} lines name the columns together: ${show(parser.names?.at(-1))} is the last of them.`,
+          ]),
+      ...(title === undefined || title.lines === 0
         ? []
         : [
             `${title.lines === 1 ? `The first line (${show(title.first)}) is` : `The first ${title.lines} lines (${show(title.first)}, …) are`} left out as no part of the table: line ${line} names its columns.`,
@@ -219,7 +233,7 @@ function titleAbove(text: string, isAll: boolean, given: string | undefined): Ti
   let best: (Title & { fields: number }) | undefined;
   for (const delimiter of given === undefined ? DELIMITERS : [given]) {
     const at = headerBelowTitle(lines, delimiter);
-    const length = startOfLine(text, at);
+    const length = startOf(text, at);
     // An end of line within quotes is part of a name.
     const isWhole = at > 0 && text.slice(0, length).split('"').length % 2 === 1;
     const { even, fields } = isWhole
@@ -265,7 +279,7 @@ function belowSettings(text: string, isAll: boolean, given: string | undefined):
       below.every((row) => row.length === width && isRow(row)) &&
       rows.slice(0, at).every((row) => row.length > 1 && isName(row[0]!))
     ) {
-      return { delimiter, lines: at, length: startOfLine(text, at), first: lines[0]! };
+      return { delimiter, lines: at, length: startOf(text, at), first: lines[0]! };
     }
   }
   return undefined;
@@ -282,7 +296,7 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
     if (isBlank(line)) {
       continue;
     }
-    const fields = line.split(delimiter);
+    const fields = fieldsOf(line, delimiter);
     const width = fields.findLastIndex((field) => !isBlank(field)) + 1;
     const names = fields.slice(0, width);
     const isApart = isBlank(lines[at - 1] ?? '.');
@@ -311,7 +325,7 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
 
 /** Whether a column has numbers in all of these lines but those where it is empty. */
 function hasNumbers(lines: readonly string[], delimiter: string, width: number): boolean {
-  const rows = lines.filter((line) => !isBlank(line)).map((line) => line.split(delimiter).map(unquoted));
+  const rows = lines.filter((line) => !isBlank(line)).map((line) => fieldsOf(line, delimiter));
   return (
     rows.length > 0 &&
     Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
@@ -321,15 +335,6 @@ function hasNumbers(lines: readonly string[], delimiter: string, width: number):
 }
 
 const unquoted = (field: string): string => field.replace(/^\s*"(.*)"\s*$/, '$1');
-
-/** Where a line begins in a text. */
-function startOfLine(text: string, line: number): number {
-  const ends = /\r\n|\n|\r/g;
-  for (let left = line; left > 0; left--) {
-    ends.exec(text);
-  }
-  return ends.lastIndex;
-}
 
 function beginsLater(width: number, lines: readonly string[], at: number, skipped: number): Error {
   return invalidTable(

@@ -178,6 +178,12 @@ function without(pieces: Pieces, characters: number): Pieces {
 }
 
 function checkHeader(names: readonly string[]): void {
+  if (names[0] === 'Record Length' && names.length > 4 && Number.isFinite(parseNumber(names[3]!, true))) {
+    // https://github.com/chemdrv/python-for-pchem (F0000CH1.CSV of a Tektronix TDS2001C)
+    throw invalidTable(
+      'The text is of an oscilloscope (Tektronix): settings stand beside the values, and no line names the columns. Keep its last columns, and write a first line with their names, such as time,CH1.',
+    );
+  }
   const numbers = names.map((name) => parseNumber(name, false));
   if (numbers.every((value) => value !== undefined && !Number.isNaN(value))) {
     if (!numbers.every((value) => Number.isInteger(value)) || new Set(names).size < names.length) {

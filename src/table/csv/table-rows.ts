@@ -1,5 +1,6 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { joinedNames } from './header-lines';
 import { isDashes, isFooter } from './tool-lines';
 
 /** What a field with delimiters or line ends stands in. */
@@ -16,6 +17,8 @@ export interface CsvForm {
   isAnnotated?: boolean;
   /** Lines are drawn around the fields, as databases and SAP print tables: `isRule` tells which are no rows. */
   isDrawn?: boolean;
+  /** Lines that name the columns together; one where it is left out. */
+  headerLines?: number;
   /** Lines under the header that name the units of the columns. */
   unitLines?: number;
   /** Spaces stand before fields in quotes. */
@@ -49,6 +52,8 @@ export class TableRows {
   /** The line that names the units. */
   units: readonly string[] | undefined;
   private header: readonly string[] | undefined;
+  /** The first of several lines of the header. */
+  private readonly above: string[][] = [];
   private isDashed = false;
   /** Lines under the header that were looked at. */
   private below = 0;
@@ -76,7 +81,13 @@ export class TableRows {
       return undefined;
     }
     if (this.header === undefined) {
-      const names = this.form.hasRowNames === true ? ['', ...row] : row;
+      const { headerLines = 1, hasRowNames } = this.form;
+      this.above.push(row);
+      if (this.above.length < headerLines) {
+        return undefined;
+      }
+      const own = headerLines > 1 ? joinedNames(this.above) : row;
+      const names = hasRowNames === true ? ['', ...own] : own;
       this.header = names;
       this.isOfNumbers = names.every((name) => Number.isFinite(parseNumber(name, true)));
       return names.slice();

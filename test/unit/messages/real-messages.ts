@@ -597,4 +597,291 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
     message: { payload: [{ target: 'entries', datapoints: [{ y: 0.5, x: 1468791890 }] }] },
     readings: [{ time: 1468791890000, values: { entries: 0.5 } }],
   },
+  {
+    shape: undefined,
+    source: 'influxdata/docs-v2: content/influxdb/v1/guides/query_data.md',
+    message: {
+      payload: {
+        results: [
+          {
+            statement_id: 0,
+            series: [
+              {
+                name: 'cpu_load_short',
+                tags: { region: 'us-west' },
+                columns: ['time', 'value'],
+                values: [
+                  ['2015-01-29T21:55:43.702900257Z', 2],
+                  ['2015-06-11T20:46:02Z', 0.64],
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    },
+    readings: [
+      { time: '2015-01-29T21:55:43.702900257Z', values: { region: 'us-west', value: 2 } },
+      { time: '2015-06-11T20:46:02Z', values: { region: 'us-west', value: 0.64 } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'questdb/documentation: documentation/reference/api/rest.md (exec)',
+    message: {
+      payload: {
+        query: 'SELECT timestamp, tempF FROM weather LIMIT 1;',
+        columns: [
+          { name: 'timestamp', type: 'TIMESTAMP' },
+          { name: 'tempF', type: 'INT' },
+        ],
+        dataset: [['2010-01-01T00:00:00.000000Z', 34]],
+        count: 1,
+      },
+    },
+    readings: [{ time: '2010-01-01T00:00:00.000000Z', values: { tempF: 34 } }],
+  },
+  {
+    shape: undefined,
+    source: 'readings of a device in a list, with the device beside it',
+    message: {
+      payload: {
+        device: 'pump1',
+        total: 2,
+        readings: [
+          { ts: 1769335200000, temperature: 21.5 },
+          { ts: 1769335260000, temperature: 21.6 },
+        ],
+      },
+    },
+    readings: [
+      { time: 1769335200000, values: { device: 'pump1', temperature: 21.5 } },
+      { time: 1769335260000, values: { device: 'pump1', temperature: 21.6 } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'a reading with a time of its own, and a list of others in it',
+    message: {
+      payload: { ts: 1769335200000, temperature: 21.5, history: [{ ts: 1769335260000, temperature: 3 }] },
+    },
+    readings: [{ time: 1769335200000, values: { temperature: 21.5 } }],
+    notes: 1,
+  },
+  {
+    shape: undefined,
+    source: 'mrWheel/DSMRloggerAPI#28, with a time of P1 in winter',
+    message: {
+      topic: 'DSMR-API/power_delivered',
+      payload: { timestamp: '210114120000W', power_delivered: [{ value: 1.674, unit: 'kW' }] },
+    },
+    readings: [{ time: Date.UTC(2021, 0, 14, 11), values: { power_delivered: 1.674 } }],
+  },
+  {
+    shape: undefined,
+    source: 'boto/botocore: dynamodb/2012-08-10/service-2.json (Scan, AttributeValue)',
+    message: {
+      payload: {
+        Items: [
+          {
+            device: { S: 'pump1' },
+            ts: { N: '1769335200000' },
+            temperature: { N: '21.5' },
+            on: { BOOL: true },
+          },
+        ],
+        Count: 1,
+        ScannedCount: 1,
+      },
+    },
+    readings: [{ time: 1769335200000, values: { device: 'pump1', temperature: 21.5, on: true } }],
+  },
+  {
+    shape: 'DynamoDB',
+    source: 'boto/botocore: dynamodbstreams/2012-08-10/service-2.json (Record)',
+    message: {
+      payload: {
+        Records: [
+          {
+            eventID: '1',
+            eventName: 'INSERT',
+            dynamodb: {
+              ApproximateCreationDateTime: 1769335200,
+              Keys: { device: { S: 'pump1' } },
+              NewImage: { device: { S: 'pump1' }, temperature: { N: '21.5' } },
+            },
+          },
+        ],
+      },
+    },
+    readings: [{ time: 1769335200000, values: { device: 'pump1', temperature: 21.5 } }],
+  },
+  {
+    shape: 'Zabbix',
+    source: 'a test of the client pybix',
+    message: {
+      payload: {
+        jsonrpc: '2.0',
+        result: [{ itemid: '23296', clock: '1351090996', value: '0.0850', ns: '563157632' }],
+        id: 1,
+      },
+    },
+    readings: [{ time: 1351090996000, values: { '23296': '0.0850' } }],
+  },
+  {
+    shape: 'collectd',
+    source: 'a README of a client of collectd',
+    message: {
+      payload: [
+        {
+          values: [12.5, 3],
+          dstypes: ['gauge', 'gauge'],
+          dsnames: ['rx', 'tx'],
+          time: 1515406948.326,
+          interval: 10,
+          host: 'localhost',
+          plugin: 'interface',
+          plugin_instance: 'eth0',
+          type: 'if_octets',
+          type_instance: '',
+        },
+      ],
+    },
+    readings: [
+      {
+        key: 'localhost',
+        time: 1515406948326,
+        values: { 'interface.eth0.if_octets.rx': 12.5, 'interface.eth0.if_octets.tx': 3 },
+      },
+    ],
+  },
+  {
+    shape: 'PI',
+    source: 'a client of the PI Web API (interpolated)',
+    message: {
+      payload: {
+        Links: {},
+        Items: [
+          {
+            Timestamp: '2017-12-11T06:00:00Z',
+            Value: 65.34507,
+            UnitsAbbreviation: '',
+            Good: true,
+            Questionable: false,
+            Substituted: false,
+          },
+          { Timestamp: '2017-12-11T06:15:00Z', Value: { Name: 'No Data', Value: 248 }, Good: false },
+        ],
+        UnitsAbbreviation: '',
+      },
+    },
+    readings: [
+      { time: '2017-12-11T06:00:00Z', values: { Value: 65.34507 } },
+      { time: '2017-12-11T06:15:00Z', values: { Value: null } },
+    ],
+    notes: 1,
+  },
+  {
+    shape: 'prices',
+    source: 'home-assistant/core: tests/components/nordpool/fixtures/indices_60.json',
+    message: {
+      payload: {
+        deliveryDateCET: '2025-10-01',
+        version: 3,
+        updatedAt: '2025-09-30T12:08:22.6180024Z',
+        multiIndexEntries: [
+          {
+            deliveryStart: '2025-09-30T22:00:00Z',
+            deliveryEnd: '2025-09-30T23:00:00Z',
+            entryPerArea: { SE3: 523.75 },
+          },
+        ],
+      },
+    },
+    readings: [{ time: '2025-09-30T22:00:00Z', values: { SE3: 523.75 } }],
+  },
+  {
+    shape: 'prices',
+    source: 'ottopaulsen/node-red-contrib-power-saver: docs/nodes/ps-receive-price.md (Tibber)',
+    message: {
+      payload: {
+        viewer: {
+          homes: [
+            {
+              currentSubscription: {
+                priceInfo: {
+                  today: [{ total: 0.3145, startsAt: '2026-01-01T00:00:00.000+01:00' }],
+                  tomorrow: [],
+                },
+              },
+            },
+          ],
+        },
+      },
+    },
+    readings: [{ time: '2026-01-01T00:00:00.000+01:00', values: { total: 0.3145 } }],
+  },
+  {
+    shape: 'SiteWise',
+    source: 'boto/botocore: iotsitewise/2019-12-02/service-2.json (GetAssetPropertyValueHistory)',
+    message: {
+      payload: {
+        assetPropertyValueHistory: [
+          {
+            value: { doubleValue: 21.5 },
+            timestamp: { timeInSeconds: 1575691200, offsetInNanos: 0 },
+            quality: 'GOOD',
+          },
+        ],
+      },
+    },
+    readings: [{ time: 1575691200000, values: { value: 21.5 } }],
+  },
+  {
+    shape: 'Industrial Edge',
+    source: 'industrial-edge/common-databus-payload-format: docs/payload-format/PayloadFormat.md',
+    message: {
+      payload: {
+        seq: 1,
+        vals: [
+          { id: '101', val: false, ts: '2022-07-21T13:01:50.159Z', qc: 3 },
+          { id: '102', val: 4, ts: '2022-07-21T13:01:50.159Z', qc: 0 },
+        ],
+      },
+    },
+    readings: [{ time: '2022-07-21T13:01:50.159Z', values: { '101': false, '102': null } }],
+    notes: 1,
+  },
+  {
+    shape: 'Solcast',
+    source: 'BJReplay/ha-solcast-solar: README.md (detailedForecast)',
+    message: {
+      payload: [
+        { period_start: '2025-04-06T08:00:00+10:00', pv_estimate10: 10, pv_estimate: 50, pv_estimate90: 90 },
+      ],
+    },
+    readings: [
+      {
+        time: '2025-04-06T08:00:00+10:00',
+        values: { pv_estimate10: 10, pv_estimate: 50, pv_estimate90: 90 },
+      },
+    ],
+  },
+  {
+    shape: 'Shelly',
+    source: 'home-assistant-libs/aioshelly: tests/rpc_device/fixtures/shellyblugatewaygen3/Shelly.GetStatus',
+    message: {
+      payload: {
+        'blutrv:200': { id: 200, target_C: 19, current_C: 21, pos: 0, last_updated_ts: 1739225228 },
+        sys: { mac: 'AABBCCDDEEFF', uptime: 16, unixtime: 1739225237 },
+      },
+    },
+    readings: [
+      {
+        key: 'AABBCCDDEEFF',
+        time: 1739225237000,
+        values: { 'blutrv:200.target_C': 19, 'blutrv:200.current_C': 21, 'blutrv:200.pos': 0 },
+      },
+    ],
+  },
 ];

@@ -110,6 +110,68 @@ describe('Lines that devices and tools write beside rows', () => {
     ]);
   });
 
+  it('name the plot above a header with commas in quotes: HOBOware', async () => {
+    const found = await read(
+      '"Plot Title: site1"\r\n"#","Date Time, GMT-05:00","Temp, °F (LGR S/N: 1, SEN S/N: 1)","Host Connected (LGR S/N: 1)"\r\n1,05/13/13 12:00:00 PM,71.5,\r\n2,05/13/13 01:00:00 PM,72.1,\r\n3,05/13/13 02:00:00 PM,,Logged\r\n',
+    );
+    assert.equal(found.names[1], 'Date Time, GMT-05:00');
+    assert.deepEqual(
+      found.rows.map((row) => row[2]),
+      [71.5, 72.1, null],
+    );
+    assert.match(found.warnings, /Plot Title: site1.*line 2 names its columns/);
+  });
+
+  for (const [name, text, names, row] of [
+    [
+      'pandas, columns of two levels',
+      ',a,a,b\n,q,r,s\n,,,\none,1,2,3\ntwo,4,5,6\n',
+      ['Unnamed: 0', 'a q', 'a r', 'b s'],
+      ['two', 4, 5, 6],
+    ],
+    ['without a name for the rows', 'a,a,b\nq,r,s\n1,2,3\n4,5,6\n', ['a q', 'a r', 'b s'], [4, 5, 6]],
+    [
+      'cells that were merged',
+      'Date,Sensor A,,Sensor B,\n,Temp,Hum,Temp,Hum\n2026-01-01,21,40,22,41\n2026-01-02,22,41,23,42\n',
+      ['Date', 'Sensor A Temp', 'Sensor A Hum', 'Sensor B Temp', 'Sensor B Hum'],
+      ['2026-01-02T00:00:00.000Z', 22, 41, 23, 42],
+    ],
+    [
+      'SMA, of two inverters',
+      'sep=;\nVersion CSV1|Tool SBFspot3.9|Delimiter semicolon|Decimalpoint comma|Precision 3\n\n;SN: 21;SN: 21;SN: 22;SN: 22\n;SB 5000TL;SB 5000TL;SB 5000TL;SB 5000TL\n;2100000000;2100000000;2200000000;2200000000\n;Total yield;Power;Total yield;Power\n;Counter;Analog;Counter;Analog\ndd/MM/yyyy HH:mm:ss;kWh;kW;kWh;kW\n18/06/2020 05:00:00;1234,500;0,000;1;2\n18/06/2020 05:05:00;1234,501;0,012;3;4\n',
+      [
+        'dd/MM/yyyy HH:mm:ss',
+        'SN: 21 Total yield Counter kWh',
+        'SN: 21 Power Analog kW',
+        'SN: 22 Total yield Counter kWh',
+        'SN: 22 Power Analog kW',
+      ],
+      ['2020-06-18T05:05:00.000Z', 1234.501, 0.012, 3, 4],
+    ],
+  ] as const) {
+    it(`name the columns together, said once: ${name}`, async () => {
+      const found = await read(text);
+      assert.deepEqual(found.names, names);
+      assert.deepEqual(JSON.parse(JSON.stringify(found.rows.at(-1))), row);
+      assert.match(found.warnings, /\d lines name the columns together: ".*" is the last of them\./);
+    });
+  }
+
+  it('name the columns by themselves where the line below may be a row', async () => {
+    assert.equal((await read('a,a,b\nx,y,z\nu,v,w\n')).rows.length, 2);
+    assert.equal((await read('a,a,b\nx,1,z\nu,2,w\n')).rows.length, 2);
+    assert.equal((await read('a,b,c\nx,y,z\n1,2,3\n4,5,6\n')).rows.length, 3);
+  });
+
+  it('stand beside values that no line names: refused', async () => {
+    await assert.rejects(
+      openTable(
+        'Record Length,2.50E+03,,-0.00000033,0.0056\nSample Interval,1.00E-09,,-0.000000329,0.0056\n,,,-0.000000327,0.0056\n',
+      ),
+      { code: 'table.invalid', message: /oscilloscope/ },
+    );
+  });
+
   it('are settings above a header of numbers: Tektronix', async () => {
     const found = await read(
       'Model,TBS1102\r\nFirmware Version,1.0\r\nHorizontal Units,s\r\nSample Interval,4e-06\r\nTIME,CH1\r\n-0.005,0.04\r\n-0.0049,0.08\r\n-0.0048,0.04\r\n',
