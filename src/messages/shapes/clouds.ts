@@ -26,7 +26,7 @@ const AZURE_DEVICE =
 
 /**
  * Telemetry of a device by IoT Central or IoT Hub.
- * https://learn.microsoft.com/azure/iot-central/core/howto-export-to-event-hubs (message format)
+ * https://learn.microsoft.com/azure/iot-central/core/howto-export-to-event-hubs (message format; written without opening it)
  */
 export const AZURE_IOT: Shape = {
   name: 'Azure IoT',
@@ -40,7 +40,7 @@ export const AZURE_IOT: Shape = {
   values: 'telemetry|body',
 };
 
-/** An event of a device whose data is JSON. https://docs.particle.io/reference/cloud-apis/api/#events */
+/** An event of a device whose data is JSON. The names were read in webhooks of others: the vendor's page was not opened. */
 export const PARTICLE: Shape = {
   name: 'Particle',
   has: { event: 'text', data: 'json', published_at: 'time', coreid: 'text' },
@@ -59,7 +59,7 @@ export const PARTICLE_VALUE: Shape = {
   time: 'published_at',
 };
 
-/** The state of a device. https://docs.losant.com/mqtt/overview/#publishing-device-state */
+/** The state of a device. https://github.com/Losant/losant-mqtt-js/blob/master/lib/device.js (sendState) */
 export const LOSANT: Shape = {
   name: 'Losant',
   topics: ['losant/{key}/state'],
@@ -78,7 +78,7 @@ export const AZURE_TWIN: Shape = {
   omit: ['$metadata', '$version'],
 };
 
-/** Entries of a channel, each with up to eight fields. https://www.mathworks.com/help/thingspeak/readdata.html */
+/** Entries of a channel, each with up to eight fields. https://mathworks.com/help/thingspeak/get-a-channel-feed.html */
 export const THINGSPEAK: Shape = {
   name: 'ThingSpeak',
   items: ['feeds[]'],
@@ -90,7 +90,7 @@ export const THINGSPEAK: Shape = {
   omit: ['created_at', 'entry_id', 'status', 'latitude', 'longitude', 'elevation'],
 };
 
-/** A measurement of Cumulocity. https://cumulocity.com/api/core/#tag/Measurements */
+/** A measurement of Cumulocity. https://app.unpkg.com/@c8y/client@1023.61.12/files/lib/cjs/src/measurement/IMeasurement.d.ts */
 export const CUMULOCITY: Shape = {
   name: 'Cumulocity',
   has: { 'source.id': 'text', time: 'time', type: 'text' },
@@ -100,10 +100,13 @@ export const CUMULOCITY: Shape = {
   omit: ['id', 'self', 'source', 'time', 'type'],
 };
 
-/** Values of data points with their time. https://documentation.mindsphere.io/ (MindConnect API, exchange time series) */
+/**
+ * Values of data points with their time.
+ * https://developer.siemens.com/insights-hub/docs/apis/connectivity-mindconnect-async/api-mindconnect-async-sample.html
+ */
 export const MINDSPHERE: Shape = {
   name: 'MindSphere',
-  items: ['[]'],
+  items: ['[]', 'timeseries[]'],
   each: 'values',
   has: { timestamp: 'time', 'values.0.dataPointId': 'text', values: 'list' },
   column: 'each.dataPointId',

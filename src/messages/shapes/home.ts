@@ -12,7 +12,7 @@ export const NETATMO: Shape = {
   omit: ['time_utc', 'date_min_temp', 'date_max_temp', 'date_max_wind_str'],
 };
 
-/** Data points of a device by their numbers. https://developer.tuya.com/en/docs/iot/msg-receive (DP data) */
+/** Data points of a device by their numbers. https://github.com/jasonacox/tinytuya/blob/master/README.md (dps); the cloud's own messages were not opened */
 export const TUYA: Shape = {
   name: 'Tuya',
   items: ['', 'data'],

@@ -884,4 +884,19 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
       },
     ],
   },
+  {
+    shape: 'MindSphere',
+    source: 'developer.siemens.com: api-mindconnect-async-sample',
+    message: {
+      payload: {
+        timeseries: [
+          {
+            timestamp: '2020-08-01T00:15:10.100Z',
+            values: [{ dataPointId: 'rotationPerMinute', value: '600', qualityCode: '0' }],
+          },
+        ],
+      },
+    },
+    readings: [{ time: '2020-08-01T00:15:10.100Z', values: { rotationPerMinute: '600' } }],
+  },
 ];
