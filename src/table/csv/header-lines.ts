@@ -37,7 +37,7 @@ export function headerLines(
     lines.pop();
   }
   for (const delimiter of delimiters) {
-    const rows = lines.map((line) => fieldsOf(line, delimiter));
+    const rows = lines.map((line) => lineFields(line, delimiter));
     const at = rows.findIndex((row) => row.length > 1 && !isBlank(row[0]!) && row.some(isNumber));
     const width = rows[at]?.length;
     const below = at < 2 ? [] : rows.slice(at).filter((row) => row.length > 1 || !isBlank(row[0]!));
@@ -57,7 +57,7 @@ export function headerLines(
       delimiter,
       count: header.length,
       lines: top,
-      length: startOf(text, top),
+      length: startOfLine(text, top),
       first: lines.find((line) => !isBlank(line))!,
     };
   }
@@ -114,7 +114,7 @@ function leftOf(line: readonly string[], i: number, lines: readonly (readonly st
 const QUOTED = /^\s*"((?:[^"]|"")*)"\s*$/;
 
 /** The fields of a line, where a field in quotes may hold the delimiter. */
-export function fieldsOf(line: string, delimiter: string): string[] {
+export function lineFields(line: string, delimiter: string): string[] {
   if (!line.includes('"')) {
     return line.split(delimiter);
   }
@@ -131,7 +131,7 @@ export function fieldsOf(line: string, delimiter: string): string[] {
 }
 
 /** Where a line begins in a text. */
-export function startOf(text: string, line: number): number {
+export function startOfLine(text: string, line: number): number {
   const ends = /\r\n|\n|\r/g;
   for (let left = line; left > 0; left--) {
     ends.exec(text);

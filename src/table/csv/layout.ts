@@ -1,6 +1,6 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
-import { fieldsOf, headerLines, startOf } from './header-lines';
+import { headerLines, lineFields, startOfLine } from './header-lines';
 import { CsvParser } from './parser';
 import { type CsvForm, isRule, type Quote, TableRows } from './table-rows';
 import { fileLine, linesOfUnits } from './tool-lines';
@@ -233,7 +233,7 @@ function titleAbove(text: string, isAll: boolean, given: string | undefined): Ti
   let best: (Title & { fields: number }) | undefined;
   for (const delimiter of given === undefined ? DELIMITERS : [given]) {
     const at = headerBelowTitle(lines, delimiter);
-    const length = startOf(text, at);
+    const length = startOfLine(text, at);
     // An end of line within quotes is part of a name.
     const isWhole = at > 0 && text.slice(0, length).split('"').length % 2 === 1;
     const { even, fields } = isWhole
@@ -279,7 +279,7 @@ function belowSettings(text: string, isAll: boolean, given: string | undefined):
       below.every((row) => row.length === width && isRow(row)) &&
       rows.slice(0, at).every((row) => row.length > 1 && isName(row[0]!))
     ) {
-      return { delimiter, lines: at, length: startOf(text, at), first: lines[0]! };
+      return { delimiter, lines: at, length: startOfLine(text, at), first: lines[0]! };
     }
   }
   return undefined;
@@ -296,7 +296,7 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
     if (isBlank(line)) {
       continue;
     }
-    const fields = fieldsOf(line, delimiter);
+    const fields = lineFields(line, delimiter);
     const width = fields.findLastIndex((field) => !isBlank(field)) + 1;
     const names = fields.slice(0, width);
     const isApart = isBlank(lines[at - 1] ?? '.');
@@ -325,7 +325,7 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
 
 /** Whether a column has numbers in all of these lines but those where it is empty. */
 function hasNumbers(lines: readonly string[], delimiter: string, width: number): boolean {
-  const rows = lines.filter((line) => !isBlank(line)).map((line) => fieldsOf(line, delimiter));
+  const rows = lines.filter((line) => !isBlank(line)).map((line) => lineFields(line, delimiter));
   return (
     rows.length > 0 &&
     Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
