@@ -712,6 +712,16 @@ describe('every example, imported and deployed', function () {
     });
   }
 
+  it('A dryer run cheaper: past batches teach the quality, and the next one is told what to set', async () => {
+    const flow = await start('A dryer run cheaper');
+    withoutFunctionNodes(flow, 'Dryer', 'advice');
+    await red.inject(find(flow, 'inject', 'Learn'));
+    await red.shown(find(flow, 'debug', 'model card'), 1, 120_000);
+    await red.inject(find(flow, 'inject', 'Next batch'));
+    const [told] = await red.shown(find(flow, 'debug', 'advice'), 1, 60_000);
+    assert.match(String(told!.msg), /^Set .*: quality [\d.]+ \([\d.]+ to .*\), now .* It saves [\d.]+\./);
+  });
+
   it('What is not usual here: three weeks teach what is usual, and a dead sensor is named', async () => {
     const flow = await start('What is not usual here', (nodes) => {
       const compressor = nodes.find(({ name }) => name === 'Compressor')!;
