@@ -54,7 +54,7 @@ describe('the package as npm packs it', function () {
 
   it('holds nothing else: no sources, tests, maps, benches or state', () => {
     const known =
-      /^(dist\/(src|nodes|plugins)\/.+\.(js|d\.ts|html|json|svg)|docs\/(benchmarks\/)?\w[\w-]*\.md|examples\/.+\.json|resources\/[\w-]+\.(js|css)|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|package\.json)$/;
+      /^(dist\/(src|nodes|plugins)\/.+\.(js|d\.ts|html|json|svg)|docs\/(benchmarks\/)?\w[\w-]*\.md|docs\/deploy\/(Dockerfile|[\w-]+\.service)|examples\/.+\.json|resources\/[\w-]+\.(js|css)|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|package\.json)$/;
     assert.deepEqual(
       files.filter((file) => !known.test(file)),
       [],
