@@ -28,6 +28,8 @@ const benches = {
   load: { file: 'series/load.mjs', peers: false },
   messages: { file: 'series/messages.mjs', peers: false },
   watch: { file: 'watch/watch.mjs', peers: false },
+  fleet: { file: 'fleet/fleet.ts', peers: false },
+  advise: { file: 'advise/advise.mjs', peers: false },
   unlike: { file: 'unlike/unlike.mjs', peers: false },
   anomaly: { file: 'anomaly/anomaly.ts', peers: false },
   public: { file: 'anomaly/public.ts', peers: false },

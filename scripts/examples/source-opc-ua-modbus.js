@@ -28,7 +28,11 @@ function motor(time) {
 
 function pump(time) {
   const hour = (2 * Math.PI * (time - origin)) / 3_600_000;
-  return [Math.round(400 + 60 * Math.sin(hour)), Math.round(250 + 30 * Math.sin(hour - 1)), 1];
+  return [
+    Math.round(400 + 60 * Math.sin(hour) + 3 * noise(time + 1)),
+    Math.round(250 + 30 * Math.sin(hour - 1) + 2 * noise(time)),
+    1,
+  ];
 }
 
 if (msg.topic === 'past') {
