@@ -75,7 +75,7 @@ describe('a watch in a real Node-RED', function () {
     red.process.kill('SIGKILL');
     await once(red.process, 'exit');
     red = await startNodeRed({ flows: flow(), userDir });
-    await status('80% of 40 in band · MAE 0.80');
+    await status('active alarms: 1 · MAE 0.80');
     await send([came(40, 89), predicted(41, 90), predicted(42, 70), came(1, 70)]);
     const after = await waitFor('the truth of before', () =>
       / of 41 /.test(red!.statuses.get('w')?.text ?? '') ? known() : undefined,

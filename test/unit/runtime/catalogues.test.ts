@@ -112,17 +112,17 @@ describe('catalogues', () => {
   it('hold nothing that no dialog asks for', () => {
     const { asked } = loadDialogs('en-US');
     const scripts = scriptTexts();
-    // Statuses, warnings, changes and causes are the runtime's, checked below and where they are written; Node-RED asks for the labels of the ports.
-    const others = /^(status|warning|change|labels|why)\./;
+    // Statuses, warnings, changes, advice and causes are the runtime's, checked below and where they are written; Node-RED asks for the labels of the ports.
+    const others = /^(status|warning|change|advice|labels|why)\./;
     for (const node of NODES) {
       for (const key of catalogue('en-US', node).keys()) {
         if (others.test(key) || asked.has(`${node}:${key}`) || scripts.includes(`'${key}'`)) {
           continue;
         }
-        // Composed from what the service found, from the kind of button, or from what a field suggests.
+        // Composed from what the service found, from the kind of button, from what a field suggests, or from the parts of a list.
         assert.match(
           key,
-          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy|number-comma|number-point)$|^(test|label)\.(address|variable|token|noToken|otherAddress|apiName|apiNameTwice|tls|proxy|service|permission|failed|editConfig|addConfig)$|^lastReading\.(title|key|time|arrival|plain|count|missing)$|^operation\.(predict|cache_predict|thinking_fit|thinking_predict)$/,
+          /^types\.(number|integer|bigint|boolean|text|date|date-dmy|date-mdy|number-comma|number-point)$|^(test|label)\.(address|variable|token|noToken|otherAddress|apiName|apiNameTwice|tls|proxy|service|permission|failed|editConfig|addConfig)$|^lastReading\.(title|key|time|arrival|plain|count|missing)$|^operation\.(predict|cache_predict|thinking_fit|thinking_predict)$|^vary\.(column|from|to|step|cost|price)$/,
         );
       }
     }

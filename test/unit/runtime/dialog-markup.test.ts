@@ -9,7 +9,7 @@ describe('the markup of the dialogs', () => {
   const tags = (template: string) =>
     [...template.matchAll(/<[a-z]+(\s[^>]*)>/g)].map(([tag, inner]) => ({
       tag,
-      names: [...inner!.matchAll(/\s([\w-]+)(?==|\s|$)/g)].map((match) => match[1]!),
+      names: [...inner!.replace(/"[^"]*"/g, '').matchAll(/\s([\w-]+)(?==|\s|$)/g)].map((match) => match[1]!),
     }));
 
   for (const [node, { template }] of Object.entries(dialogs)) {
