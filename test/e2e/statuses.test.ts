@@ -16,7 +16,9 @@ const flows = fs
   .flatMap((name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as FlowNode[])
   .filter(({ type, z }) => type === 'tab' || type === 'tabular-config' || z !== undefined)
   .map((node) => (node.type === 'tab' ? { ...node, disabled: true } : node))
-  .map((node) => (/^(?:ui-|postgres|amqp-)/.test(node.type) ? { ...node, type: 'function', func: '' } : node));
+  .map((node) =>
+    /^(?:ui-|postgres|amqp-)/.test(node.type) ? { ...node, type: 'function', func: '' } : node,
+  );
 const tabs = flows.filter(({ type }) => type === 'tab');
 const types = [...new Set(flows.map(({ type }) => type))].filter(
   (type) => type.startsWith('tabular-') && type !== 'tabular-config',
