@@ -76,21 +76,6 @@ export function amqp() {
     flow.node('complete', name, place, { scope: nodes.map(({ id }) => id), uncaught: false });
   const caught = (name, place, ...nodes) =>
     flow.node('catch', name, place, { scope: nodes.map(({ id }) => id), uncaught: false });
-  const pause = (name, place) =>
-    flow.node('delay', name, place, {
-      pauseType: 'delay',
-      timeout: '5',
-      timeoutUnits: 'seconds',
-      rate: '1',
-      nbRateUnits: '1',
-      rateUnits: 'second',
-      randomFirst: '1',
-      randomLast: '5',
-      randomUnits: 'seconds',
-      drop: false,
-      allowrate: false,
-      outputs: 1,
-    });
   const putBack = (name, place) =>
     change(name, place, set('manualAck', '{"ackMode":"nack","requeue":true}', 'json'));
   const button = (name, place, properties) =>
@@ -168,7 +153,7 @@ export function amqp() {
     ),
   );
   const failures = publish('readings.failed', [4.1, 4.6], 'readings.failed');
-  const later = pause('yes: in 5 s', [2.7, 5.4]);
+  const later = flow.delay('yes: in 5 s', [2.7, 5.4], 5);
   const back = putBack('back into the queue', [4.1, 5.4]);
   const unsent = caught('not handed over', [0, 6.2], results, failures);
   const sent = complete('handed over', [0, 7], results, failures);
@@ -191,7 +176,7 @@ export function amqp() {
   const shown = flow.debug('written', [3.8, 9.2], 'payload');
   const written = complete('written', [0, 10], file);
   const unwritten = caught('not written', [0, 10.8], file);
-  const laterWritten = pause('again in 5 s', [1.5, 10.8]);
+  const laterWritten = flow.delay('again in 5 s', [1.5, 10.8], 5);
   const backWritten = putBack('back into results', [2.9, 10.8]);
 
   flow.comment('4. What failed stays in readings.failed; the oldest is shown', [0, 12]);

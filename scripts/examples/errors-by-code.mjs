@@ -60,20 +60,7 @@ export function errorsByCode() {
     outputs: 4,
   });
   const aside = flow.debug('wrong data', [2.5, 6.5], 'error');
-  const again = flow.node('delay', 'in 30 s', [2.5, 7.2], {
-    pauseType: 'delay',
-    timeout: '30',
-    timeoutUnits: 'seconds',
-    rate: '1',
-    nbRateUnits: '1',
-    rateUnits: 'second',
-    randomFirst: '1',
-    randomLast: '5',
-    randomUnits: 'seconds',
-    drop: false,
-    allowrate: false,
-    outputs: 1,
-  });
+  const again = flow.delay('in 30 s', [2.5, 7.2], 30);
   const noModel = flow.debug('fit a model first', [2.5, 7.9], 'error');
   const other = flow.debug('notify someone', [2.5, 8.6], 'error');
   flow.wire(train, fit, card);

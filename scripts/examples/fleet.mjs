@@ -151,20 +151,7 @@ export function fleetMachine() {
   const brokerId = broker(flow, {});
 
   flow.comment('1. The motor (simulated)', [0.1, 0]);
-  const start = flow.node('inject', 'at start', [0, 1], {
-    ...NODE_DEFAULTS.inject,
-    once: true,
-    topic: 'history',
-    props: [{ p: 'topic', vt: 'str' }],
-  });
-  const tick = flow.node('inject', 'every second', [0, 2], {
-    ...NODE_DEFAULTS.inject,
-    repeat: '1',
-    once: true,
-    onceDelay: 1,
-    topic: 'tick',
-    props: [{ p: 'topic', vt: 'str' }],
-  });
+  const [start, tick] = flow.clock([{ p: 'topic', vt: 'str' }]);
   const motor = flow.code('Motor', [1.1, 1.5], 'fleet-motor.js');
   const named = flow.node('change', 'under its name', [2.2, 1.5], {
     rules: [set('topic', '"fleet/" & $env("MACHINE") & "/reading"', 'jsonata')],

@@ -72,6 +72,20 @@ export class Flow {
     });
   }
 
+  /** What drives a simulation: an inject node at the start, and one every second from the second on. Answers both. */
+  clock(props) {
+    const shape = { ...NODE_DEFAULTS.inject, once: true, ...(props !== undefined && { props }) };
+    return [
+      this.node('inject', 'at start', [0, 1], { ...shape, topic: 'history' }),
+      this.node('inject', 'every second', [0, 2], { ...shape, repeat: '1', onceDelay: 1, topic: 'tick' }),
+    ];
+  }
+
+  /** Holds each message for so many seconds. */
+  delay(name, place, seconds) {
+    return this.node('delay', name, place, { ...NODE_DEFAULTS.delay, timeout: String(seconds) });
+  }
+
   /** Shows one property of the message in the debug sidebar. */
   debug(name, place, complete, targetType = 'msg') {
     return this.node('debug', name, place, { ...NODE_DEFAULTS.debug, complete, targetType });
@@ -180,6 +194,20 @@ export const NODE_DEFAULTS = {
     topic: '',
     payload: '',
     payloadType: 'date',
+  },
+  delay: {
+    pauseType: 'delay',
+    timeout: '5',
+    timeoutUnits: 'seconds',
+    rate: '1',
+    nbRateUnits: '1',
+    rateUnits: 'second',
+    randomFirst: '1',
+    randomLast: '5',
+    randomUnits: 'seconds',
+    drop: false,
+    allowrate: false,
+    outputs: 1,
   },
   function: { outputs: 1, timeout: 0, noerr: 0, initialize: '', finalize: '', libs: [] },
   debug: {

@@ -34,9 +34,9 @@ function forecast(flow, name, y, settings, answer = {}) {
   });
   const fit = flow.node('tabular-fit', name, [4, y + 1], { ...model, task: 'auto' });
   const slow = flow.node('delay', `${name}: 1 a second`, [5.2, y], {
-    ...{ pauseType: 'rate', timeout: '5', timeoutUnits: 'seconds', rate: '1', nbRateUnits: '1' },
-    ...{ rateUnits: 'second', randomFirst: '1', randomLast: '5', randomUnits: 'seconds' },
-    ...{ drop: true, allowrate: false, outputs: 1 },
+    ...NODE_DEFAULTS.delay,
+    pauseType: 'rate',
+    drop: true,
   });
   const shown = flow.debug(`forecast: ${name}`, [6.3, y], 'payload');
   const card = flow.debug(`model: ${name}`, [5.2, y + 1], 'model');

@@ -19,20 +19,7 @@ export function keepingTrue() {
     });
 
   flow.comment('1. The machine', [0, 0]);
-  const start = flow.node('inject', 'at start', [0, 1], {
-    ...NODE_DEFAULTS.inject,
-    once: true,
-    topic: 'history',
-    props: [{ p: 'topic', vt: 'str' }],
-  });
-  const tick = flow.node('inject', 'every second', [0, 2], {
-    ...NODE_DEFAULTS.inject,
-    repeat: '1',
-    once: true,
-    onceDelay: 1,
-    topic: 'tick',
-    props: [{ p: 'topic', vt: 'str' }],
-  });
+  const [start, tick] = flow.clock([{ p: 'topic', vt: 'str' }]);
   const clog = button('clog', 3);
   const clean = button('clean', 4);
   const machine = flow.code('Compressor', [1.1, 2], 'compressor.js');

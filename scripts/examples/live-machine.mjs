@@ -26,22 +26,11 @@ export function liveMachine(withPlots) {
   const common = { table: 'payload', tableType: 'msg' };
 
   flow.comment('1. The machine: readings, and an event when it fails', [0.5, 0]);
-  const start = flow.node('inject', 'at start', [0, 1], {
-    ...NODE_DEFAULTS.inject,
-    once: true,
-    topic: 'history',
-  });
-  const tick = flow.node('inject', 'every second', [0, 2], {
-    ...NODE_DEFAULTS.inject,
-    repeat: '1',
-    once: true,
-    onceDelay: 1,
-    topic: 'tick',
-    props: [
-      { p: 'at', v: '', vt: 'date' },
-      { p: 'topic', vt: 'str' },
-    ],
-  });
+  const [start, tick] = flow.clock();
+  tick.props = [
+    { p: 'at', v: '', vt: 'date' },
+    { p: 'topic', vt: 'str' },
+  ];
   const pump = flow.code('Pump', [1, 1.5], 'pump.js');
 
   flow.comment('2. Rows, outcomes, train sets; a model for each question', [2.4, 0]);

@@ -1,5 +1,5 @@
 import { columns, dashboard, template } from './dashboard.mjs';
-import { ANOMALY_DEFAULTS, Flow, NODE_DEFAULTS } from './flow.mjs';
+import { ANOMALY_DEFAULTS, Flow } from './flow.mjs';
 
 const INFO = `# What is not usual here
 
@@ -16,18 +16,7 @@ export function unusual() {
   const { group, chart } = dashboard(flow, 'What is not usual', '/unusual');
 
   flow.comment('1. The machine: three weeks at once, then a reading a second', [0.7, 0]);
-  const start = flow.node('inject', 'at start', [0, 1], {
-    ...NODE_DEFAULTS.inject,
-    once: true,
-    topic: 'history',
-  });
-  const tick = flow.node('inject', 'every second', [0, 2], {
-    ...NODE_DEFAULTS.inject,
-    repeat: '1',
-    once: true,
-    onceDelay: 1,
-    topic: 'tick',
-  });
+  const [start, tick] = flow.clock();
   const compressor = flow.code('Compressor', [1.1, 1.5], 'unusual-compressor.js');
 
   flow.comment('2. What is usual, and what is not', [2.4, 0]);
