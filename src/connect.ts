@@ -26,8 +26,8 @@ import {
   wholeFile,
 } from './scoring';
 import { type ServiceHandle, startService } from './service';
-import { writeFileAtomic } from './util/atomic-file';
-import { reasonOf } from './util/reason';
+import { writeFileAtomic } from './util/files';
+import { reasonOf } from './util/realms';
 import { ServiceError } from './wire/service-error';
 
 /**

@@ -18,7 +18,7 @@ import {
   type SeriesTable,
   type SeriesTrainSet,
 } from './series';
-import { Yielder } from './util/event-loop';
+import { Yielder } from './util/concurrency';
 
 const UNPACKED_AT_ONCE = 100;
 

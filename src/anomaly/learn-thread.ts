@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { Serial } from '../util/serial';
+import { Serial } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { Learned, LearnTask } from './method/learn';
 

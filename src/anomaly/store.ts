@@ -6,12 +6,11 @@ import { createInterface } from 'node:readline';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 
-import { writeFileAtomic } from '../util/atomic-file';
+import { Serial } from '../util/concurrency';
+import { assertWithoutLinks, NewerFile, readOwnFile, writeFileAtomic } from '../util/files';
+import { KeptLock } from '../util/folder-lock';
 import { isObject, tryParseJson } from '../util/json';
-import { KeptLock } from '../util/kept-lock';
-import { assertWithoutLinks, NewerFile, readOwnFile } from '../util/own-files';
-import { reasonOf } from '../util/reason';
-import { Serial } from '../util/serial';
+import { reasonOf } from '../util/realms';
 import { ServiceError } from '../wire/service-error';
 import type { Episode } from './method/alarms';
 import type { KeptDetector, MarkedRows } from './method/detector';

@@ -1,9 +1,8 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
-import { mayHoldLong, parseJson } from '../util/exact-json';
-import { isDeeper, isObject, tryParseJson } from '../util/json';
+import { isDeeper, isObject, mayHoldLong, parseJson, tryParseJson } from '../util/json';
 import { check, faultText } from '../wire/check';
-import type { Body } from '../wire/parse-body';
+import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import type { WithoutNulls } from '../wire/types';
 import type { HttpAnswer } from './http';

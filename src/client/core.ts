@@ -1,8 +1,8 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
-import { yieldToEventLoop } from '../util/event-loop';
+import { yieldToEventLoop } from '../util/concurrency';
 import { lazy } from '../util/lazy';
-import { check, faultText } from '../wire/check';
+import { check, faultText, schemas, warmSchemas } from '../wire/check';
 import {
   DELETE_DATASET_PATH,
   type Dialect,
@@ -12,15 +12,14 @@ import {
   type ServiceRoute,
   USAGE_PATH,
 } from '../wire/dialect';
-import { schemas, warmSchemas } from '../wire/load-schemas';
-import type { Body } from '../wire/parse-body';
+import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits, ServiceSettings, Usage } from '../wire/types';
 import { assertConforms, malformedAnswer, withoutNulls } from './answer';
+import { Secrets } from './errors';
 import { Dispatchers, type HttpRequest, warmUndici } from './http';
 import { Call, Notices, RateGate } from './pacing';
 import { ask, type RequestPlan, type Wiring } from './retry';
-import { Secrets } from './secrets';
 import { type ClientSettings, clientSettings } from './settings';
 import type { CallKind, CallOptions, ClientOptions } from './types';
 

@@ -1,7 +1,66 @@
+import { hiderOf } from '../util/hide-secret';
 import { type ErrorCode, ServiceError, type ServiceErrorCause } from '../wire/service-error';
 import type { ErrorEnvelope } from './answer';
 import { PROXY_REFUSED, type TransportFailure } from './http';
-import type { Secrets } from './secrets';
+
+/** A shorter text is part of too many words to be hidden. */
+const MIN_SECRET = 4;
+
+/**
+ * Keeps secrets out of texts: the access token in any plain encoding, signed URLs (whole, and their parts), anything that looks like a
+ * bearer or a JWT, and the path and query of any other URL, which may be signed too.
+ */
+export class Secrets {
+  /** Signed URLs of uploads under way. Taken apart only when there is a text to clean: most never are. */
+  private readonly urls = new Set<string>();
+
+  private readonly hideToken: ((text: string) => string) | undefined;
+
+  constructor(token: string) {
+    this.hideToken = token.length >= MIN_SECRET ? hiderOf(token) : undefined;
+  }
+
+  /** Signed URLs of an upload; kept until `forgetUrls`. */
+  addUrls(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.urls.add(text);
+    }
+  }
+
+  forgetUrls(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.urls.delete(text);
+    }
+  }
+
+  /** The text without secrets, at most `longest` characters of it. */
+  clean(text: string, longest = 600): string {
+    let out = text.length > 20_000 ? text.slice(0, 20_000) : text;
+    out = this.hideToken?.(out) ?? out;
+    const known = new Set([...this.urls].flatMap(partsOf));
+    for (const secret of [...known].sort((a, b) => b.length - a.length)) {
+      if (secret.length >= MIN_SECRET) {
+        out = out.replaceAll(secret, '[hidden]');
+      }
+    }
+    out = out
+      .replace(/\b(bearer)\s+[^\s"',;]+/gi, '$1 [hidden]')
+      .replace(/\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g, '[hidden]')
+      .replace(/\b(https?:\/\/)(?:[^\s/@"'<>]*@)?([^\s/?#"'<>)]+)[^\s"'<>)]*/gi, '$1$2');
+    return out.length > longest ? `${out.slice(0, longest)}…` : out;
+  }
+}
+
+function partsOf(text: string): string[] {
+  if (!URL.canParse(text)) {
+    return [text];
+  }
+  const url = new URL(text);
+  const values = [...url.searchParams.values()].filter((value) => value.length >= 16);
+  const search = url.search.slice(1);
+  const path = url.pathname.length >= 16 ? [url.pathname] : [];
+  return [text, url.href, ...path, ...(search === '' ? [] : [search]), ...values];
+}
 
 /** The upload exists already (status 409): `uploadId` is the one to reuse. */
 export class DuplicateUploadError extends ServiceError {
@@ -221,7 +280,7 @@ function again(retryAfterMs: number | undefined): string {
 }
 
 /** What a 404 says is missing: `unclear` if it may be the upload or the model, `route` if it is not from the service. */
-export type Missing = 'upload' | 'model' | 'unclear' | 'route';
+type Missing = 'upload' | 'model' | 'unclear' | 'route';
 
 /** The service does not have something that a request names, or the route itself (status 404 or 410). */
 class MissingError extends ServiceError {

@@ -1,6 +1,6 @@
+import { schemas } from '../wire/check';
 import { toWireFit } from '../wire/dialect';
-import { schemas } from '../wire/load-schemas';
-import type { Body } from '../wire/parse-body';
+import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import { type FitResponse, SYSTEMS } from '../wire/types';
 import { assertConforms } from './answer';

@@ -5,8 +5,7 @@ import { rootCertificates } from 'node:tls';
 
 import type { buildConnector, Dispatcher } from 'undici';
 
-import { lazy } from '../util/lazy';
-import { loadInParts } from '../util/load-in-parts';
+import { lazy, loadInParts } from '../util/lazy';
 import { ServiceError } from '../wire/service-error';
 import type { ProxyOptions, TlsOptions, UploadSource } from './types';
 

@@ -1,7 +1,6 @@
 /** The client for programs and for the layers above. */
-export { EndpointClient } from './endpoint-client';
 export { DuplicateUploadError } from './errors';
-export { ServiceClient } from './service-client';
+export { EndpointClient, ServiceClient } from './service-client';
 export type {
   BodyPart,
   CallOptions,

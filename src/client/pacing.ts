@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { Semaphore } from '../util/semaphore';
+import { Semaphore } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { HttpAnswer } from './http';
 import type { RateLimit } from './types';

@@ -1,7 +1,6 @@
+import { schemas } from '../wire/check';
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict, toWireTask } from '../wire/dialect';
-import { schemas } from '../wire/load-schemas';
-import { rowCount } from '../wire/prediction';
-import { type PredictionContext, readPrediction } from '../wire/read-prediction';
+import { type PredictionContext, readPrediction, rowCount } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import {
   DEFAULT_OUTPUT_TYPE,

@@ -1,4 +1,4 @@
-import type { Body } from '../wire/parse-body';
+import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import { envelopeOf, type ErrorEnvelope, malformedAnswer, readAnswer, readEnvelope } from './answer';
 import {
@@ -6,6 +6,7 @@ import {
   type Asked,
   DuplicateUploadError,
   isLasting,
+  type Secrets,
   statusOfCode,
   transportError,
   transportReason,
@@ -20,7 +21,6 @@ import {
   TransportFailure,
 } from './http';
 import { backOff, type Call, type Notices, type RateGate, retryAfter, sleep } from './pacing';
-import type { Secrets } from './secrets';
 import type { ClientSettings } from './settings';
 
 /** What requests share: settings, connections, secrets. */

@@ -1,5 +1,5 @@
+import { schemas } from '../wire/check';
 import { toWireTestSetUpload, toWireTrainSetUpload } from '../wire/dialect';
-import { schemas } from '../wire/load-schemas';
 import type {
   FileInfo,
   FileUploadInfo,

@@ -1,8 +1,8 @@
 import { types } from 'node:util';
 
 import { isSparse, isTooWide, maybeEndless } from '../table';
-import { Yielder } from '../util/event-loop';
-import { parseJson } from '../util/exact-json';
+import { Yielder } from '../util/concurrency';
+import { parseJson } from '../util/json';
 import { flatten, type FlattenOptions } from './flatten';
 import { isNamed, opened } from './paths';
 

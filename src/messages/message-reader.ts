@@ -1,5 +1,5 @@
 import { isSparse, openTable, ownNames, readRows, setCell, writtenNumber } from '../table';
-import { Yielder } from '../util/event-loop';
+import { Yielder } from '../util/concurrency';
 import { asBytes } from '../util/realms';
 import {
   flatten,

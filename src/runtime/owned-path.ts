@@ -1,4 +1,4 @@
-import { untilAborted } from '../util/abort';
+import { untilAborted } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { FlowNode } from './node-red';
 

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
-import { linkedController, untilAborted } from '../util/abort';
+import { linkedController, Semaphore, untilAborted } from '../util/concurrency';
 import { cloneJson } from '../util/json';
-import { Semaphore } from '../util/semaphore';
 import { toServiceError } from '../wire/service-error';
 import type { ModelLimits, OutputType } from '../wire/types';
 import { fitIfBetter } from './challenger/fit-if-better';

@@ -1,9 +1,8 @@
 import { MAX_COLUMNS } from '../table';
-import { yieldToEventLoop } from '../util/event-loop';
+import { yieldToEventLoop } from '../util/concurrency';
 import { cloneJson, isObject, tryParseJson } from '../util/json';
-import { reasonOf } from '../util/reason';
-import { unzip } from '../util/unzip';
-import { zipBytes, type ZipEntry, zipOf } from '../util/zip';
+import { reasonOf } from '../util/realms';
+import { unzip, zipBytes, type ZipEntry, zipOf } from '../util/zip';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Work } from './context/context';
 import { checkedCard, unknownModel } from './models/model-request';

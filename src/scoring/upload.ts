@@ -1,5 +1,5 @@
 import { type Column, encodeBatches, fileAsIs, profileTable, readBatches, type TableFile } from '../table';
-import { untilAborted } from '../util/abort';
+import { untilAborted } from '../util/concurrency';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Context, Work } from './context/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from './context/limits';

@@ -1,5 +1,4 @@
-import { Yielder } from '../util/event-loop';
-import { Serial } from '../util/serial';
+import { Serial, Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import { backfill } from './ingest/backfill';
 import type { SeriesParts } from './ingest/parts';

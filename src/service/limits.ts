@@ -1,5 +1,5 @@
 import { maxWasmBytes } from '../table/packages/heavy-modules';
-import { availableMemory } from '../util/memory';
+import { availableMemory } from '../util/process';
 import type { LimitSet, ModelLimits } from '../wire/types';
 import type { ResolvedOptions } from './options';
 import { MODEL_VERSION } from './version';

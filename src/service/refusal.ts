@@ -1,4 +1,4 @@
-import { DELETED, fileSystemCode, isPassingFailure, isStorageFailure } from '../util/file-errors';
+import { DELETED, fileSystemCode, isPassingFailure, isStorageFailure } from '../util/files';
 
 /**
  * A request that the service refuses: status, a code of envelope 2 and a sentence (S 7). Plain data, so that a

@@ -4,9 +4,9 @@ import path from 'node:path';
 
 import { runsKernels } from '../learner/kernels/scratch';
 import { crc32c } from '../table/storage/crc32c';
-import { mostOpenFiles } from '../util/open-files';
-import { Semaphore } from '../util/semaphore';
-import { warmSchemas } from '../wire/load-schemas';
+import { Semaphore } from '../util/concurrency';
+import { mostOpenFiles } from '../util/files';
+import { warmSchemas } from '../wire/check';
 import { ServiceError } from '../wire/service-error';
 import { decoderBytes, machineLimits, modelCacheBytes, type ServiceLimits } from './limits';
 import type { Log, ResolvedOptions } from './options';

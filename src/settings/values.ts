@@ -1,7 +1,6 @@
 import { knownZone } from '../table/cells/time-zone';
 import { isObject, tryParseJson } from '../util/json';
-import { reasonOf } from '../util/reason';
-import { isThenable } from '../util/thenable';
+import { isThenable, reasonOf } from '../util/realms';
 import type { Kind, Setting } from './kinds';
 
 /** How a kind of setting is read and what it may hold. */

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 
+import { Serial } from '../util/concurrency';
 import { asBytes } from '../util/realms';
-import { Serial } from '../util/serial';
 import { emptyTable, invalidTable, show } from './cells/errors';
 import type { Row } from './cells/types';
 import type { Slice, SliceOptions, SliceSource, TableForm } from './columns/slices';

@@ -27,3 +27,21 @@ export function asBytes(value: unknown): Uint8Array | undefined {
   }
   return undefined;
 }
+
+/** True for a promise, of this realm or another, and for whatever `await` would take for one. */
+export function isThenable(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
+}
+
+/** What a thrown value says, whatever was thrown: an error of another realm, or something that is no error. Never throws. */
+export function reasonOf(error: unknown): string {
+  try {
+    const { message } = Object(error) as { message?: unknown };
+    return typeof message === 'string' ? message : String(error);
+  } catch {
+    // An object without a prototype, or one that throws as it is read.
+    return 'an error without a message';
+  }
+}

@@ -1,9 +1,8 @@
-import type { Static } from '@sinclair/typebox';
+import type { Static, TSchema } from '@sinclair/typebox';
 
 import { isObject } from '../util/json';
-import { renamed } from './dialect';
-import { schemas } from './load-schemas';
-import { type Body, type Names, notAnObject, parseBody, type Parsed } from './parse-body';
+import { check, type Fault, knownPart, schemas } from './check';
+import { type Dialect, renamed, wireNames } from './dialect';
 import type { PredictRequestSchema, RowsPredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
 import {
   type EstimateCostRequest,
@@ -11,10 +10,66 @@ import {
   type LegacyPredictRequest,
   OUTPUT_TYPES,
   type ParsedPredictRequest,
+  type PrepareTestSetUploadRequest,
+  type PrepareTrainSetUploadRequest,
   type System,
   SYSTEMS,
   takesQuantiles,
 } from './types';
+
+/** A request; `ignored` has the paths of properties that had no effect, in the names of the wire. */
+export type Parsed<T> = { ok: true; value: T; ignored: string[] } | ({ ok: false } & Fault);
+
+type Names = Pick<Dialect, 'apiName'>;
+export type Body = Record<string, unknown>;
+
+/**
+ * A body by its schema. A property that is null counts as not given; one that is unknown is ignored and listed,
+ * unless the schema refuses it.
+ *
+ * @param dialect whose names the body has; the result has the package's own
+ */
+function parseBody<T>(schema: TSchema, body: unknown, dialect?: Names): Parsed<T> {
+  if (!isObject(body)) {
+    return notAnObject();
+  }
+  const names = dialect === undefined ? [] : wireNames(dialect).filter(([wire, own]) => wire !== own);
+  const { body: sent, strays } = withoutStrays(body, names);
+  const own = renamed(sent, names);
+  if (isObject(own.task_config)) {
+    own.task_config = renamed(own.task_config, names);
+  }
+  const onWire = (path: string): string =>
+    names.reduce((text, [wire, inner]) => text.replace(inner, wire), path);
+  const { value, ignored } = knownPart(schema, own);
+  const fault = check(schema, value);
+  return fault === undefined
+    ? { ok: true, value: value as T, ignored: [...strays, ...ignored.map(onWire)] }
+    : { ok: false, path: onWire(fault.path), message: fault.message };
+}
+
+/** A body without the package's own names, which are as unknown as any where the dialect has others. */
+function withoutStrays(body: Body, names: [wire: string, own: string][]): { body: Body; strays: string[] } {
+  const isStray = (name: string): boolean => names.some(([, own]) => own === name);
+  const strays: string[] = [];
+  const without = (object: Body, path: string): Body => {
+    strays.push(
+      ...Object.keys(object)
+        .filter(isStray)
+        .map((name) => path + name),
+    );
+    return Object.fromEntries(Object.entries(object).filter(([name]) => !isStray(name)));
+  };
+  const rest = without(body, '');
+  if (isObject(rest.task_config)) {
+    rest.task_config = without(rest.task_config, 'task_config.');
+  }
+  return { body: rest, strays };
+}
+
+function notAnObject(): { ok: false } & Fault {
+  return { ok: false, path: 'body', message: 'must be a JSON object' };
+}
 
 /*
  * Requests other than those for uploads. Both fit shapes (S 4.3) are taken, but never two of them in one body. The
@@ -186,3 +241,63 @@ export function parseLegacyPredict(body: unknown): Parsed<LegacyPredictRequest> 
 
 type TaskConfigFit = Static<typeof TaskConfigFitRequestSchema>;
 type WirePredict = Static<typeof PredictRequestSchema>;
+
+/*
+ * File info has two namings (S 2.1): `format` and `hash`, or `filename` and `content_hash`. Either is taken, but never
+ * both in one body; an unknown property is refused.
+ */
+
+/** S 4.1 */
+export function parsePrepareTrainSetUpload(body: unknown): Parsed<PrepareTrainSetUploadRequest> {
+  return parseUpload(body, ['x_train_info', 'y_train_info'], schemas().PrepareTrainSetUploadRequestSchema);
+}
+
+/** S 4.2 */
+export function parsePrepareTestSetUpload(body: unknown): Parsed<PrepareTestSetUploadRequest> {
+  return parseUpload(body, ['x_test_info'], schemas().PrepareTestSetUploadRequestSchema);
+}
+
+const SAMPLE_NAMES = ['filename', 'content_hash'];
+const SCHEMA_NAMES = ['format', 'hash'];
+
+function parseUpload<T>(body: unknown, files: string[], schema: TSchema): Parsed<T> {
+  if (!isObject(body)) {
+    return notAnObject();
+  }
+  const infos = files.flatMap((name) => (isObject(body[name]) ? [{ name, info: body[name] }] : []));
+  const sample = found(infos, SAMPLE_NAMES);
+  if (sample === undefined) {
+    return parseBody(schema, body);
+  }
+  const other = found(infos, SCHEMA_NAMES);
+  if (other !== undefined) {
+    return {
+      ok: false,
+      path: sample,
+      message: `cannot be sent with ${other}: they belong to different namings`,
+    };
+  }
+  const plain: Body = { ...body };
+  for (const { name, info } of infos) {
+    const { value } = knownPart(schemas().SampleFileInfoSchema, info);
+    const fault = check(schemas().SampleFileInfoSchema, value);
+    if (fault !== undefined) {
+      return { ok: false, ...fault, path: fault.path === 'body' ? name : `${name}.${fault.path}` };
+    }
+    plain[name] = fromSample(value);
+  }
+  return parseBody(schema, plain);
+}
+
+function found(infos: { name: string; info: Body }[], names: string[]): string | undefined {
+  const given = infos.flatMap(({ name, info }) =>
+    names.filter((one) => (info[one] ?? undefined) !== undefined).map((one) => `${name}.${one}`),
+  );
+  return given[0];
+}
+
+function fromSample(info: Body): Body {
+  const { filename, content_hash: hash, ...rest } = info;
+  const format = String(filename).toLowerCase().endsWith('.csv') ? 'csv' : 'parquet';
+  return { format, ...(hash !== undefined && { hash }), ...rest };
+}

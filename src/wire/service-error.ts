@@ -1,4 +1,4 @@
-import { reasonOf } from '../util/reason';
+import { reasonOf } from '../util/realms';
 
 /**
  * The closed table of error codes (README, "Errors": one row each). A Catch node sees `code`, `message`,

@@ -69,4 +69,4 @@ export { littleEvidence, scoreWarnings } from '../../dist/src/scoring/train/scor
 export { type FittedModel } from '../../dist/src/scoring/types';
 export { type Evaluation } from '../../dist/src/scoring/types';
 export { TrainSetComparison, type Unlike } from '../../dist/src/scoring/unlike/unlike';
-export { sortedCopy } from '../../dist/src/util/sort';
+export { sortedCopy } from '../../dist/src/util/collections';

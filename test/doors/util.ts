@@ -1,19 +1,30 @@
 /** What tests reach of src/util: a file that moves there is renamed here, and nowhere else. */
-export { AbortWatch, linkedController, untilAborted } from '../../dist/src/util/abort';
-export { readJsonFile, writeFileAtomic } from '../../dist/src/util/atomic-file';
-export { BoundedMap } from '../../dist/src/util/bounded-map';
-export { SliceSizer, Yielder, yieldToEventLoop } from '../../dist/src/util/event-loop';
-export { bare, parseJson, stringifyBare } from '../../dist/src/util/exact-json';
-export { readFully, writeAll, writePieces } from '../../dist/src/util/file-io';
-export { FolderInUse, type FolderLock, lockFolder } from '../../dist/src/util/folder-lock';
-export { cloneJson, isObject, tryParseJson } from '../../dist/src/util/json';
-export { KeptLock } from '../../dist/src/util/kept-lock';
-export { loadInParts } from '../../dist/src/util/load-in-parts';
-export { availableMemory } from '../../dist/src/util/memory';
-export { assertWithoutLinks, isNewer, isOwnId, ownPath, readOwnFile } from '../../dist/src/util/own-files';
-export { ownIdentity, type ProcessIdentity } from '../../dist/src/util/process-identity';
+export { BoundedMap } from '../../dist/src/util/collections';
+export {
+  AbortWatch,
+  linkedController,
+  Semaphore,
+  Serial,
+  SliceSizer,
+  untilAborted,
+  Yielder,
+  yieldToEventLoop,
+} from '../../dist/src/util/concurrency';
+export {
+  assertWithoutLinks,
+  isNewer,
+  isOwnId,
+  ownPath,
+  readFully,
+  readJsonFile,
+  readOwnFile,
+  writeAll,
+  writeFileAtomic,
+  writePieces,
+} from '../../dist/src/util/files';
+export { FolderInUse, type FolderLock, KeptLock, lockFolder } from '../../dist/src/util/folder-lock';
+export { bare, cloneJson, isObject, parseJson, stringifyBare, tryParseJson } from '../../dist/src/util/json';
+export { loadInParts } from '../../dist/src/util/lazy';
+export { availableMemory, ownIdentity, type ProcessIdentity } from '../../dist/src/util/process';
 export { seededRandom } from '../../dist/src/util/random';
-export { Semaphore } from '../../dist/src/util/semaphore';
-export { Serial } from '../../dist/src/util/serial';
-export { unzip } from '../../dist/src/util/unzip';
-export { zipBytes, type ZipEntry, zipOf } from '../../dist/src/util/zip';
+export { unzip, zipBytes, type ZipEntry, zipOf } from '../../dist/src/util/zip';

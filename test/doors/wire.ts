@@ -9,22 +9,24 @@ export {
   toWireTestSetUpload,
   toWireTrainSetUpload,
 } from '../../dist/src/wire/dialect';
-export type { Parsed } from '../../dist/src/wire/parse-body';
 export {
+  type Parsed,
   parseEstimateCost,
   parseFit,
   parseLegacyPredict,
   parsePredict,
+  parsePrepareTestSetUpload,
+  parsePrepareTrainSetUpload,
 } from '../../dist/src/wire/parse-requests';
-export { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../dist/src/wire/parse-uploads';
 export {
   joinPredictions,
   type Prediction,
+  type PredictionContext,
+  readPrediction,
   rowCount,
   slicePrediction,
   toService,
 } from '../../dist/src/wire/prediction';
-export { type PredictionContext, readPrediction } from '../../dist/src/wire/read-prediction';
 export { ERROR_CODES, type ErrorCode, ServiceError, toServiceError } from '../../dist/src/wire/service-error';
 export {
   type FitRequest,

@@ -1,6 +1,6 @@
 import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
 import { ANOMALY } from '../../settings';
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import { isObject } from '../../util/json';
 import { type ReadSetting, settingsReaders } from '../fields/settings-reader';
 import { addColumns } from '../input/columns-seen';

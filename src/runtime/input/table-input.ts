@@ -1,7 +1,6 @@
 import type { TableInput } from '../../scoring/types';
 import { type FlowProperties, TABLE } from '../../settings';
-import { reasonOf } from '../../util/reason';
-import { isThenable } from '../../util/thenable';
+import { isThenable, reasonOf } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';
 import { messagesLayer } from '../lazy';

@@ -2,9 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { types } from 'node:util';
 
-import { reasonOf } from '../../util/reason';
-import { Serial } from '../../util/serial';
-import { isThenable } from '../../util/thenable';
+import { Serial } from '../../util/concurrency';
+import { isThenable, reasonOf } from '../../util/realms';
 import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 import { type FlowNode, type Message, type Red, text } from '../node-red';

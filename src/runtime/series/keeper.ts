@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { Series, SeriesNote } from '../../series';
-import { Serial } from '../../util/serial';
+import { Serial } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { seriesLayer } from '../lazy';
 import type { FlowNode, Red } from '../node-red';

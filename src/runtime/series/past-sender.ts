@@ -1,6 +1,5 @@
 import type { PackedList, SeriesPast } from '../../series';
-import { Yielder } from '../../util/event-loop';
-import { Serial } from '../../util/serial';
+import { Serial, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import type { TableReader } from '../input/table-input';
 import { delivered, HandOver } from '../messages/in-flight';

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { reasonOf } from '../../util/reason';
+import { reasonOf } from '../../util/realms';
 import type { ServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 

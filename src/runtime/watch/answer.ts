@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { WatchChange, WatchNumbers } from '../../watch';
 import type { Task } from '../../wire/types';
 import type { TableReader } from '../input/table-input';

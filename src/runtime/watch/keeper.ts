@@ -1,5 +1,5 @@
 import type { ModelCard } from '../../scoring';
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions } from '../../watch';
 import type { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/types';

@@ -1,5 +1,4 @@
-import { AbortWatch } from '../../util/abort';
-import type { Semaphore } from '../../util/semaphore';
+import { AbortWatch, type Semaphore } from '../../util/concurrency';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { closedError } from '../closed-error';
 import type { PredictLoad } from '../types';

@@ -1,6 +1,6 @@
 import { type Column, type ColumnBatch, numberAt } from '../../table';
-import { Yielder } from '../../util/event-loop';
-import { orderBy, sortedCopy } from '../../util/sort';
+import { orderBy, sortedCopy } from '../../util/collections';
+import { Yielder } from '../../util/concurrency';
 import type { Reference, SeenRows } from '../reference/types';
 import {
   chooseHeld,

@@ -1,4 +1,4 @@
-import type { Semaphore } from '../../util/semaphore';
+import type { Semaphore } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import type { ModelCards } from '../models/model-cards';
 import type { Service } from '../services/service';

@@ -1,6 +1,6 @@
 import { SCORE_NAMES, type Scores } from '../../metrics/scores';
 import { type Column, TimeZone } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import { type RowAnswers, scoresOfRows } from './score-rows';
 
 const FEWEST_BLOCKS = 5;

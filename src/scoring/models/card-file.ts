@@ -2,10 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } fr
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { makeFolder, syncFolder } from '../../util/atomic-file';
+import { isNewer, makeFolder, NewerFile, syncFolder } from '../../util/files';
 import { isObject } from '../../util/json';
-import { isNewer, NewerFile } from '../../util/own-files';
-import { reasonOf } from '../../util/reason';
+import { reasonOf } from '../../util/realms';
 import type { FittedModel, Publication, ThresholdRule, UploadCard } from '../types';
 import {
   type FormerModel,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
-import { BoundedMap } from '../../util/bounded-map';
-import { Serial } from '../../util/serial';
+import { BoundedMap } from '../../util/collections';
+import { Serial } from '../../util/concurrency';
 import { ReferenceFiles } from '../reference/reference-files';
 import type { FittedModel, ModelCard } from '../types';
 import { addFormer, CardFile, meantIds, newSection, type ServiceSection, unmeant } from './card-file';

@@ -1,6 +1,6 @@
 import { comparableLabel } from '../../metrics/answer-costs';
 import { type Label, setCell as put, type TableForm } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import { orNull, type Prediction } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type Statistics } from '../../wire/types';

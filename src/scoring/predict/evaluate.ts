@@ -8,7 +8,7 @@ import {
   readBatches,
   type TableSource,
 } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { Prediction } from '../../wire/prediction';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { DEFAULT_QUANTILES, type OutputType } from '../../wire/types';

@@ -16,7 +16,7 @@ import {
   readRows,
   type TableSource,
 } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { Context } from '../context/context';
 import type { ResolvedModel } from '../models/model-request';
 import type { Hooks, TableInput } from '../types';

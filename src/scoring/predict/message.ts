@@ -1,6 +1,6 @@
 import { PREDICT } from '../../settings';
 import { areFew, batchOfRows, type Column, type ColumnBatch, joinBatches, openTable } from '../../table';
-import { reasonOf } from '../../util/reason';
+import { reasonOf } from '../../util/realms';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { QueuedMessage } from '../batching/queue';
 import { assertKeepsUploads, type Context } from '../context/context';

@@ -1,6 +1,6 @@
 import type { PredictResult } from '../../client/types';
 import { cellAt, type Column, type ColumnBatch, encodeBatches, sliceBatch } from '../../table';
-import { linkedController } from '../../util/abort';
+import { linkedController } from '../../util/concurrency';
 import { joinPredictions } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';
 import type { Statistics } from '../../wire/types';

@@ -1,7 +1,6 @@
 import { PREDICT } from '../../settings';
 import { type Column, fitsAsIs, localZone, profileTable, type TableSource } from '../../table';
-import { Yielder } from '../../util/event-loop';
-import { Semaphore } from '../../util/semaphore';
+import { Semaphore, Yielder } from '../../util/concurrency';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { Batcher } from '../batching/batcher';
 import type { Context } from '../context/context';

@@ -7,7 +7,7 @@ import {
   readBatches,
   type TableSource,
 } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { followsTime, isTimeName, Steps } from '../evaluation/blocks';
 import { codesOfLabels } from '../evaluation/score-rows';

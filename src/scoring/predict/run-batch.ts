@@ -1,6 +1,6 @@
 import { PREDICT } from '../../settings';
 import { type Column, encodeBatches } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import { cloneJson } from '../../util/json';
 import { type Prediction, slicePrediction, toService } from '../../wire/prediction';
 import { ServiceError } from '../../wire/service-error';

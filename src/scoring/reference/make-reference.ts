@@ -1,7 +1,7 @@
 import { quantileOf } from '../../metrics/regression';
 import { stabilityIndex } from '../../metrics/stability';
 import type { CategorySample, Column, NumberSample, SampleChoice, TableSample } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { DriftReference, Reference, ReferenceCell, Usual } from './types';
 
 const NUMBER_BINS = 10;

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { lstat, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { makeFolder, writeFileAtomic } from '../../util/atomic-file';
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
+import { Serial } from '../../util/concurrency';
+import { isNewer, makeFolder, readOwnFile, writeFileAtomic } from '../../util/files';
 import { isObject, tryParseJson } from '../../util/json';
-import { isNewer, readOwnFile } from '../../util/own-files';
-import { Serial } from '../../util/serial';
 import { readReference } from './read-reference';
 import type { Reference } from './types';
 

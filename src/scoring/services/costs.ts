@@ -1,5 +1,5 @@
 import type { ServiceClient } from '../../client/service-client';
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import { ServiceError } from '../../wire/service-error';
 import type { EstimateCostRequest } from '../../wire/types';
 

@@ -1,5 +1,5 @@
 import type { ServiceClient } from '../../client/service-client';
-import { untilAborted } from '../../util/abort';
+import { untilAborted } from '../../util/concurrency';
 import { toServiceError } from '../../wire/service-error';
 import type { ModelLimits } from '../../wire/types';
 

@@ -11,7 +11,7 @@ import type {
   TrainSetOptions,
   TrainSetUpload,
 } from '../../client/types';
-import { untilAborted } from '../../util/abort';
+import { untilAborted } from '../../util/concurrency';
 import { toServiceError } from '../../wire/service-error';
 import type { FitResponse, Usage } from '../../wire/types';
 import { closedError } from '../closed-error';

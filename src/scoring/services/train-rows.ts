@@ -8,11 +8,19 @@ import { pipeline } from 'node:stream/promises';
 
 import type { BodyPart } from '../../client';
 import type { JsonRows } from '../../table';
-import { readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
+import {
+  assertWithoutLinks,
+  isNewer,
+  isOwnId,
+  NewerFile,
+  ownPath,
+  readJsonFile,
+  syncFolder,
+  writeFileAtomic,
+} from '../../util/files';
 import { isObject } from '../../util/json';
-import { assertWithoutLinks, isNewer, isOwnId, NewerFile, ownPath } from '../../util/own-files';
-import { reasonOf } from '../../util/reason';
+import { reasonOf } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 
 /** Most bytes of all train sets of an endpoint; beyond that, the least recently used are removed. */

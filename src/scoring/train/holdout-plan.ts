@@ -8,9 +8,9 @@ import {
   type TableProfile,
   type TableSource,
 } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { sortedCopy } from '../../util/collections';
+import { Yielder } from '../../util/concurrency';
 import { seededRandom } from '../../util/random';
-import { sortedCopy } from '../../util/sort';
 import type { Task } from '../../wire/types';
 import { columnInstant, daysOf, followsTime, isoTime, Steps, timeCandidates } from '../evaluation/blocks';
 import type { KeyTime } from '../reference/types';

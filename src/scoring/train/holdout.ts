@@ -13,7 +13,7 @@ import {
   type TableSource,
   type TrainSetFiles,
 } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import { HELD, KEPT, type RowFacts } from './holdout-plan';
 
 /** Held-out rows stay in memory up to this many bytes; beyond them the table is read again. */

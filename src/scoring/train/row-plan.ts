@@ -9,7 +9,7 @@ import {
   type TableProfile,
   type TableSource,
 } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import type { KeyTime } from '../reference/types';
 import type { FittedModel, Hooks, SetInput, TableChoices, Task } from '../types';

@@ -1,4 +1,4 @@
-import type { Yielder } from '../../util/event-loop';
+import type { Yielder } from '../../util/concurrency';
 import { type ComparedColumn, MISSING_PLACE } from './compared-column';
 
 /** Columns at most, and train rows for each of them at least, so that there is something to be said of them. */

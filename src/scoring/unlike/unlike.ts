@@ -1,5 +1,5 @@
 import type { ColumnBatch } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { Reference } from '../reference/types';
 import { ComparedColumn, comparedColumns, Nearest } from './compared-column';
 import { Residuals } from './residuals';

@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { KeptRow } from '../kept-row';
 import { CAME_LATE, type Machine, ROW_LEFT, type ROW_STAYED } from '../readings/machine';
 import type { SeriesParts } from './parts';

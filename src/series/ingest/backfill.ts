@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { KeptRow } from '../kept-row';
 import { ROW_LEFT, ROW_STAYED } from '../readings/machine';
 import { noTime } from '../readings/time-and-key';

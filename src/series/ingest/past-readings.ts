@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import type { KeptRow } from '../kept-row';
 import { heldReadings, type PastReading } from '../readings/held-readings';

@@ -1,8 +1,8 @@
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { Yielder } from '../../util/event-loop';
-import { writeAll } from '../../util/file-io';
+import { Yielder } from '../../util/concurrency';
+import { writeAll } from '../../util/files';
 import type { Replay } from './records';
 
 /*

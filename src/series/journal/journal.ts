@@ -1,10 +1,9 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { makeFolder, syncFolder } from '../../util/atomic-file';
-import { KeptLock } from '../../util/kept-lock';
-import { assertWithoutLinks } from '../../util/own-files';
-import { reasonOf } from '../../util/reason';
+import { assertWithoutLinks, makeFolder, syncFolder } from '../../util/files';
+import { KeptLock } from '../../util/folder-lock';
+import { reasonOf } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import type { KeptRow, WaitingRow } from '../kept-row';
 import type { Sensor } from '../readings/sensors';

@@ -1,6 +1,6 @@
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
+import { NewerFile } from '../../util/files';
 import { isObject, tryParseJson } from '../../util/json';
-import { NewerFile } from '../../util/own-files';
 import type { KeptRow, WaitingRow } from '../kept-row';
 import { heldReadings } from '../readings/held-readings';
 import type { Machine } from '../readings/machine';

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import type { WaitingRow } from '../kept-row';
 
 /** The newest rows whose outcome a message will bring, by id. */

@@ -1,4 +1,4 @@
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 
 /** Rows that are sorted in one go: a few milliseconds. */
 const RUN = 4096;

@@ -1,5 +1,5 @@
 import { setCell } from '../../table';
-import { Yielder } from '../../util/event-loop';
+import { Yielder } from '../../util/concurrency';
 import type { KeptRow } from '../kept-row';
 import type { Sensor } from '../readings/sensors';
 import type { RowColumn, SeriesFeatures } from '../rows/features';

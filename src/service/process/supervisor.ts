@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-import { assertThreadCanOpenFiles } from '../../util/open-files';
+import { assertThreadCanOpenFiles } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
 import { isStartFailure } from '../refusal';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Parsed } from '../../wire/parse-body';
+import type { Parsed } from '../../wire/parse-requests';
 import type { Envelope } from '../http/reply';
 import type { ServiceLimits } from '../limits';
 import type { Log, ResolvedOptions } from '../options';

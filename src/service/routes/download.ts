@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { streamOwnFile } from '../../util/own-files';
+import { streamOwnFile } from '../../util/files';
 import { zipBytes, type ZipEntry, zipOf } from '../../util/zip';
 import { fileName } from '../store/entries/file-ref';
 import { MODEL_FILE, type Store } from '../store/store';

@@ -4,9 +4,8 @@ import path from 'node:path';
 
 import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
-import { writeFileAtomic } from '../../util/atomic-file';
+import { isOwnId, readOwnFile, writeFileAtomic } from '../../util/files';
 import { isDeeper, tryParseJson } from '../../util/json';
-import { isOwnId, readOwnFile } from '../../util/own-files';
 import { readBody } from '../http/body';
 import { invalid, Refusal } from '../refusal';
 import { isModelEntry, type ModelEntry } from '../store/entries/entries';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../wire/parse-uploads';
+import { parsePrepareTestSetUpload, parsePrepareTrainSetUpload } from '../../wire/parse-requests';
 import type { FileInfo, FileUploadInfo } from '../../wire/types';
 import { signUpload } from '../http/signed-url';
 import { Refusal } from '../refusal';

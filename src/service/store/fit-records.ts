@@ -1,8 +1,16 @@
 import { rm } from 'node:fs/promises';
 
-import { makeFolder, readJsonFile, syncFolder, writeFileAtomic } from '../../util/atomic-file';
+import {
+  isNewer,
+  isOwnId,
+  makeFolder,
+  NewerFile,
+  ownPath,
+  readJsonFile,
+  syncFolder,
+  writeFileAtomic,
+} from '../../util/files';
 import { isObject } from '../../util/json';
-import { isNewer, isOwnId, NewerFile, ownPath } from '../../util/own-files';
 import type { FitRequest } from '../../wire/types';
 import type { Log } from '../options';
 import { namesIn } from './entries/entry-store';

@@ -3,11 +3,9 @@ import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 
 import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/model/storage/serialize';
-import { readJsonFile, writeFileAtomic } from '../../util/atomic-file';
-import { cannotWrite } from '../../util/file-errors';
+import { cannotWrite, isNewer, NewerFile, readJsonFile, writeFileAtomic } from '../../util/files';
 import { FolderInUse, type FolderLock, lockFolder } from '../../util/folder-lock';
 import { isObject } from '../../util/json';
-import { isNewer, NewerFile } from '../../util/own-files';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries/entries';

@@ -1,4 +1,4 @@
-import { isPassingFailure } from '../../util/file-errors';
+import { isPassingFailure } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';
 
 /** `storage.failed`: the service's folder cannot be used, and what to do about it. */

@@ -1,4 +1,4 @@
-import { SliceSizer } from '../../util/event-loop';
+import { SliceSizer } from '../../util/concurrency';
 import { BytesBlob } from '../storage/blob';
 import { openIpc, unmarkedWarning } from './ipc';
 import { type ArrowBatch, ArrowSource } from './source';

@@ -1,4 +1,4 @@
-import { SliceSizer, Yielder } from '../../util/event-loop';
+import { SliceSizer, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { listNames } from '../cells/errors';
 import { setCell } from '../cells/set-cell';

@@ -1,4 +1,4 @@
-import type { SliceSizer } from '../../util/event-loop';
+import type { SliceSizer } from '../../util/concurrency';
 import { emptyTable, invalidTable } from '../cells/errors';
 import type { Row } from '../cells/types';
 import { assertWidth } from './bounds';

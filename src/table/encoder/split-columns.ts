@@ -1,4 +1,4 @@
-import { Pipe } from '../../util/pipe';
+import { Pipe } from '../../util/concurrency';
 import type { Column } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../../util/exact-json';
+import { parseJson } from '../../util/json';
 import { invalidTable } from '../cells/errors';
 import { MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/bounds';
 import type { LongText } from '../text/byte-text';

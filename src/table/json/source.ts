@@ -1,5 +1,5 @@
-import { yieldToEventLoop } from '../../util/event-loop';
-import { parseJson } from '../../util/exact-json';
+import { yieldToEventLoop } from '../../util/concurrency';
+import { parseJson } from '../../util/json';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import { setCell } from '../cells/set-cell';
 import type { Row } from '../cells/types';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { availableMemory } from '../../util/memory';
+import { availableMemory } from '../../util/process';
 import { boundVectors } from './bounded-vectors';
 import { loadBounded } from './bounded-wasm';
 

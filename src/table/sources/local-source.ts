@@ -1,4 +1,4 @@
-import { SliceSizer } from '../../util/event-loop';
+import { SliceSizer } from '../../util/concurrency';
 import type { Column, Row } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import { batchesOf, type ReadOptions } from '../columns/read-batches';

@@ -1,4 +1,4 @@
-import { SliceSizer } from '../../util/event-loop';
+import { SliceSizer } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { setCell } from '../cells/set-cell';
 import type { Column, Row } from '../cells/types';

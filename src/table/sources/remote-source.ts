@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../util/event-loop';
+import { yieldToEventLoop } from '../../util/concurrency';
 import type { Column, Row } from '../cells/types';
 import { cellsOf, type ColumnBatch } from '../columns/column-batch';
 import type { ReadOptions } from '../columns/read-batches';

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-import { readFully } from '../../util/file-io';
+import { readFully } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';
 import { unreadable } from './file-version';
 

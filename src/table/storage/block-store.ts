@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readFully, writeAll } from '../../util/file-io';
+import { readFully, writeAll } from '../../util/files';
 import { storageError } from './sink';
 
 /** Where a block lies in its store. */

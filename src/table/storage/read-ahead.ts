@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-import { readFully } from '../../util/file-io';
+import { readFully } from '../../util/files';
 import { openRegular } from './open-regular';
 
 /** Bytes per piece: smaller ones cost more system calls, larger ones are no faster (measured on uploads). */

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 
-import { writePieces } from '../../util/file-io';
+import { writePieces } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';
 import { crc32c, crc32cToBase64 } from './crc32c';
 

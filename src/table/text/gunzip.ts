@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-import { yieldToEventLoop } from '../../util/event-loop';
-import { reasonOf } from '../../util/reason';
+import { yieldToEventLoop } from '../../util/concurrency';
+import { reasonOf } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import { type Content, contentOf } from './sniff';

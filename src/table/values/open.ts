@@ -1,7 +1,6 @@
 import { types } from 'node:util';
 
-import { isDate, isTypedArray } from '../../util/realms';
-import { reasonOf } from '../../util/reason';
+import { isDate, isTypedArray, reasonOf } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidTable, show } from '../cells/errors';

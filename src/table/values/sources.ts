@@ -1,6 +1,5 @@
-import { SliceSizer } from '../../util/event-loop';
-import { isDate, isTypedArray } from '../../util/realms';
-import { reasonOf } from '../../util/reason';
+import { SliceSizer } from '../../util/concurrency';
+import { isDate, isTypedArray, reasonOf } from '../../util/realms';
 import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';
 import type { Row } from '../cells/types';
 import { assertDense, assertWidth, maybeEndless, ownNames } from '../columns/bounds';

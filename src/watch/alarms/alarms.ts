@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import type { Issued, MovedBand } from '../predictions/issued';
 import type { AlarmOptions, WatchedModel } from '../types';
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import type { WatchChange } from '../types';
 
 /** Changes kept for display. Alarms are dropped first, so that they do not crowd out changes of the model. */

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 
 /** Truths are missing after this many times `ahead`. */
 const OVERDUE = 3;

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import type { WatchedModel } from '../types';
 
 const MOST_FORMER = 8;

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import type { WatchCounts, WatchedRow } from '../types';
 import type { Issued, MovedBand } from './issued';
 

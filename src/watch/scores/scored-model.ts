@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import { Corrections, type CorrectionsState } from '../bands/corrections';
 import type { LossNoise, PromisedLoss } from '../decay/decay';
 import { TrainWindows } from '../decay/train-windows';

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../util/bounded-map';
+import { BoundedMap } from '../../util/collections';
 import type { OpenPrediction } from '../predictions/open-predictions';
 import type { LossMeasure, VersionScore, WatchedModel } from '../types';
 import type { TruthScores } from './live-scores';

@@ -1,8 +1,8 @@
-import { BoundedMap } from '../../../util/bounded-map';
+import { BoundedMap } from '../../../util/collections';
+import { Serial } from '../../../util/concurrency';
+import { NewerFile } from '../../../util/files';
 import { FolderInUse } from '../../../util/folder-lock';
-import { NewerFile } from '../../../util/own-files';
-import { reasonOf } from '../../../util/reason';
-import { Serial } from '../../../util/serial';
+import { reasonOf } from '../../../util/realms';
 import type { Watch, WatchOptions } from '../../../watch';
 import { ServiceError } from '../../../wire/service-error';
 import { watchLayer } from '../../lazy';

@@ -2,11 +2,10 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 
-import { makeFolder, writeFileAtomic } from '../../../util/atomic-file';
-import { Yielder } from '../../../util/event-loop';
+import { Yielder } from '../../../util/concurrency';
+import { makeFolder, NewerFile, readOwnFile, writeFileAtomic } from '../../../util/files';
+import { KeptLock } from '../../../util/folder-lock';
 import { isObject, tryParseJson } from '../../../util/json';
-import { KeptLock } from '../../../util/kept-lock';
-import { NewerFile, readOwnFile } from '../../../util/own-files';
 import type { WatchState } from '../../../watch';
 import { watchLayer } from '../../lazy';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { bare, stringifyBare } from '../../../util/exact-json';
+import { bare, stringifyBare } from '../../../util/json';
 import type { Label, PredictMetadata } from '../../../wire/types';
 import { invalid, notFound, Refusal } from '../../refusal';
 import type { ModelEntry } from '../../store/entries/entries';

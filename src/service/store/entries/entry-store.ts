@@ -3,9 +3,17 @@ import { mkdirSync, statSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
-import { readJsonFile, writeFileAtomic } from '../../../util/atomic-file';
-import { cannotWrite, fileSystemCode } from '../../../util/file-errors';
-import { assertWithoutLinks, isNewer, isOwnId, NewerFile, ownPath } from '../../../util/own-files';
+import {
+  assertWithoutLinks,
+  cannotWrite,
+  fileSystemCode,
+  isNewer,
+  isOwnId,
+  NewerFile,
+  ownPath,
+  readJsonFile,
+  writeFileAtomic,
+} from '../../../util/files';
 import type { Log } from '../../options';
 import { invalid, unreadableNow } from '../../refusal';
 

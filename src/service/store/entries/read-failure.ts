@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { fileSystemCode, isPassing } from '../../../util/file-errors';
+import { fileSystemCode, isPassing } from '../../../util/files';
 import { type Refusal, unreadableNow } from '../../refusal';
 
 /**

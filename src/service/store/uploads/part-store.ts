@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 
-import { writeAll } from '../../../util/file-io';
-import { NO_FOLLOW, streamOwnFile } from '../../../util/own-files';
+import { NO_FOLLOW, streamOwnFile, writeAll } from '../../../util/files';
 import type { DiskAccount } from './disk-account';
 
 /** Bytes that are hashed at a time: a millisecond of the thread. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import { combineCrc32c, crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
-import { isStorageFailure } from '../../../util/file-errors';
+import { isStorageFailure } from '../../../util/files';
 import { Refusal } from '../../refusal';
 import { arriving, type SenderPatience } from '../../slow-body';
 import type { UploadPart } from '../entries/entries';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { fileSystemCode, isPassingFailure, isStorageFailure } from '../../../util/file-errors';
+import { fileSystemCode, isPassingFailure, isStorageFailure } from '../../../util/files';
 import { notFound, Refusal } from '../../refusal';
 import type { UploadTarget } from '../../upload-target';
 import type { PartName, SetKind, UploadEntry, UploadPart } from '../entries/entries';

@@ -1,7 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
-import { untilAborted } from '../../../util/abort';
-import { Semaphore } from '../../../util/semaphore';
+import { Semaphore, untilAborted } from '../../../util/concurrency';
 import type { FitRequest } from '../../../wire/types';
 import type { ServiceLimits } from '../../limits';
 import type { Log } from '../../options';

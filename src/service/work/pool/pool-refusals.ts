@@ -1,4 +1,4 @@
-import { fileSystemCode } from '../../../util/file-errors';
+import { fileSystemCode } from '../../../util/files';
 import { isStartFailure, Refusal } from '../../refusal';
 
 /* What a pool refuses jobs with. `what` is the kind of job: `fit`, `predict`. */

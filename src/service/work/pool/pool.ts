@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
 
-import { assertThreadCanOpenFiles } from '../../../util/open-files';
-import type { Semaphore } from '../../../util/semaphore';
+import type { Semaphore } from '../../../util/concurrency';
+import { assertThreadCanOpenFiles } from '../../../util/files';
 import type { Log } from '../../options';
 import { isStartFailure, Refusal } from '../../refusal';
 import type { PoolJob, WorkerAnswer } from './pool-job';

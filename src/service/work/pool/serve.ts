@@ -2,7 +2,7 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
 import { limitWasm, NeedsMemory } from '../../../table/packages/heavy-modules';
-import { isStorageFailure } from '../../../util/file-errors';
+import { isStorageFailure } from '../../../util/files';
 import { Refusal, toRefusal } from '../../refusal';
 import type { WorkerAnswer } from './pool-job';
 import { isOutOfMemory } from './pool-refusals';

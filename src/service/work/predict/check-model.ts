@@ -1,7 +1,7 @@
 import type { Model } from '../../../learner/model/model';
 import { loadModel } from '../../../learner/model/storage/serialize';
 import { LearnerError } from '../../../learner/types';
-import { readOwnFile } from '../../../util/own-files';
+import { readOwnFile } from '../../../util/files';
 import { invalid } from '../../refusal';
 import type { CheckJob } from '../jobs';
 

@@ -2,7 +2,7 @@ import type { Model } from '../../../learner/model/model';
 import { loadModel } from '../../../learner/model/storage/serialize';
 import { LearnerError } from '../../../learner/types';
 import { crc32c, crc32cToBase64 } from '../../../table/storage/crc32c';
-import { readOwnFile } from '../../../util/own-files';
+import { readOwnFile } from '../../../util/files';
 import { Refusal } from '../../refusal';
 import { readFailure } from '../../store/entries/read-failure';
 import type { ModelRef } from '../jobs';
