@@ -1,4 +1,4 @@
-import { knownZone } from '../table/cells/time-zone';
+import { knownZone } from '../table/cells/parse-date';
 import { isObject, tryParseJson } from '../util/json';
 import { isThenable, reasonOf } from '../util/realms';
 import type { Kind, Setting } from './kinds';

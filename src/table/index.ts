@@ -1,19 +1,16 @@
 import type { Column, Row } from './cells/types';
 import type { ColumnBatch } from './columns/column-batch';
 import type { ReadOptions } from './columns/read-batches';
-import type { TrainSetFiles, TrainSetFilesOptions } from './encoder/encode-train-set';
+import type { TrainSetFiles, TrainSetFilesOptions } from './encoder/encode';
 import type { ProfileOptions, TableProfile } from './inference/profile';
-import { RemoteSource } from './sources/remote-source';
-import type { TableSource } from './sources/table-source';
+import { RemoteSource, type TableSource } from './sources/sources';
 
 export { asBytes } from '../util/realms';
 export { isArrowTable } from './arrow/source';
-export { isAbsent, isMissingWord } from './cells/absent';
+export { isAbsent, isMissingWord } from './cells/classify';
 export { show } from './cells/errors';
-export { DateReader, whyNotDate } from './cells/parse-date';
+export { DateReader, knownZone, localZone, TimeZone, whyNotDate } from './cells/parse-date';
 export { parseNumber, parseWithAnyDecimal } from './cells/parse-number';
-export { setCell } from './cells/set-cell';
-export { knownZone, localZone, TimeZone } from './cells/time-zone';
 export {
   type CellReading,
   type Column,
@@ -23,18 +20,9 @@ export {
   GIVEN_TYPES,
   type GivenType,
   type Label,
+  setCell,
 } from './cells/types';
 export { writtenNumber } from './cells/written-number';
-export { joinBatches, mixRows, pickRows, sliceBatch } from './columns/batch-rows';
-export {
-  assertDense,
-  assertWidth,
-  isSparse,
-  isTooWide,
-  MAX_COLUMNS,
-  maybeEndless,
-  ownNames,
-} from './columns/bounds';
 export {
   addCounts,
   batchBytes,
@@ -44,15 +32,28 @@ export {
   type ColumnBatch,
   type ColumnData,
   isMissing,
+  joinBatches,
   labelAt,
   MISSING_BOOLEAN,
+  mixRows,
   numberAt,
+  pickRows,
   rowsOf,
+  sliceBatch,
 } from './columns/column-batch';
-export { datesAmong, datesInHeader } from './columns/date-names';
-export { MissingWords } from './columns/missing-words';
+export {
+  assertDense,
+  assertWidth,
+  datesAmong,
+  datesInHeader,
+  isSparse,
+  isTooWide,
+  MAX_COLUMNS,
+  maybeEndless,
+  ownNames,
+} from './columns/header';
 export { areFew, batchOfRows, type ReadOptions } from './columns/read-batches';
-export type { TableForm } from './columns/slices';
+export { MissingWords, type TableForm } from './columns/slices';
 export type {
   CategorySample,
   ColumnSample,
@@ -60,20 +61,23 @@ export type {
   SampleChoice,
   TableSample,
 } from './columns/table-sample';
-export { encodeBatches, type EncodeOptions } from './encoder/encode';
-export { encodeJsonRows, type JsonRows } from './encoder/encode-json-rows';
-export { encodeTrainBatches, type TrainSetFiles } from './encoder/encode-train-set';
+export {
+  encodeBatches,
+  encodeJsonRows,
+  type EncodeOptions,
+  encodeTrainBatches,
+  type JsonRows,
+  type TrainSetFiles,
+} from './encoder/encode';
 export { closeEncoder, warmEncoder } from './encoder/host';
 export { ROW_SEPARATOR } from './encoder/json-rows';
 export { readTableFile, type TableContent } from './files/read-table-file';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
 export { type OpenOptions, openTable } from './open';
-export { fileAsIs, fitsAsIs } from './sources/as-is';
-export type { TableSource } from './sources/table-source';
+export { fileAsIs, fitsAsIs, type TableSource } from './sources/sources';
 export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
-export { sha256 } from './storage/digest';
-export type { TableFile } from './storage/table-file';
+export { sha256, type TableFile } from './storage/table-file';
 
 /**
  * A table on disk: CSV, TSV, Parquet or Arrow, recognised by content and read as a stream in the encoder

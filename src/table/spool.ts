@@ -6,11 +6,9 @@ import { emptyTable, invalidTable, show } from './cells/errors';
 import type { Row } from './cells/types';
 import type { Slice, SliceOptions, SliceSource, TableForm } from './columns/slices';
 import { openTable } from './open';
-import { LocalSource } from './sources/local-source';
-import { RemoteSource } from './sources/remote-source';
-import type { Block, TableSource } from './sources/table-source';
-import { BlockStore, type Place } from './storage/block-store';
-import { newTempPath } from './storage/temp-folder';
+import { type Block, LocalSource, RemoteSource, type TableSource } from './sources/sources';
+import { BlockStore, type Place } from './storage/blob';
+import { newTempPath } from './storage/table-file';
 
 /** What a spool keeps in memory; the rest goes to a temporary file. */
 const MEMORY = 8 * 1024 * 1024;

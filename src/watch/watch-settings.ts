@@ -1,4 +1,4 @@
-import { knownZone, localZone } from '../table/cells/time-zone';
+import { knownZone, localZone } from '../table/cells/parse-date';
 import { ServiceError } from '../wire/service-error';
 import type { AlarmOptions, WatchOptions } from './types';
 

@@ -1,10 +1,105 @@
-import { isAbsent } from './absent';
-import { dateOfDigits, mayBeDigits } from './date-numbers';
 import { parseDate, parseLocalDate } from './parse-date';
 import type { DateOrder } from './types';
-import { isUncertain } from './uncertain-text';
-import { tidyDate } from './written-date';
+import { dateOfDigits, mayBeDigits, MONTHS, tidyDate } from './written-date';
 import { writtenNumber } from './written-number';
+
+/*
+ * The one rule of what a cell says where it has no value. It holds where the other cells are numbers, dates, or true and
+ * false: in a column of words all of it stays text.
+ */
+
+/** NA, NaN and null, as programs write them, in lower case. */
+const NULLS = new Set(['na', 'n/a', 'nan', '-nan', 'null', '<na>', '#n/a n/a']);
+
+/** What devices, forms and reports write in place of a value; a column of words may have any of them as a word. */
+const WORDS = new Set(
+  'unavailable unknown none err error offline missing n.a. k.a. ol - -- --- ---- ----- – — ? . .. ... …'.split(
+    ' ',
+  ),
+);
+
+/**
+ * What spreadsheets show where a formula has no value, in any language: `#DIV/0!`, `#BEZUG!`, `#¿NOMBRE?`, a cell that is
+ * too narrow, an error of LibreOffice; and their N/A, which has no mark at its end.
+ */
+const CELL_ERROR =
+  /^(?:#(?:[¡¿]?[\p{Lu}_]+(?:\/0)?[!?]|N\/[ABDV]!?|NA|NV|I\/T|Н\/Д|YOK|HIÁNYZIK|NENÍ_K_DISPOZICI|GETTING_DATA|#+)|Err:5\d\d)$/u;
+
+const LONGEST_MISSING_WORD = 20;
+const SPACE = 32;
+const NO_BREAK_SPACE = 160;
+
+/** What can begin such a text, beside white space: of other text nothing more is looked at. */
+const FIRST = 'nNuUeEoOmMkK-–—?.…<#';
+
+/** White space alone, NA and its like, a word for "missing" or an error of a spreadsheet; case does not matter. */
+export function isAbsent(text: string): boolean {
+  const first = text.charCodeAt(0);
+  if (isDigit(first)) {
+    return false;
+  }
+  const own = first <= SPACE || first === NO_BREAK_SPACE ? text.trim() : text;
+  if (own === '') {
+    return text !== '';
+  }
+  if (own.length > LONGEST_MISSING_WORD || !FIRST.includes(own[0]!) || isDigit(own.charCodeAt(1))) {
+    return false;
+  }
+  const lower = own.trimEnd().toLowerCase();
+  return NULLS.has(lower) || WORDS.has(lower) || CELL_ERROR.test(own.trimEnd());
+}
+
+/** Whether a text for "missing" is one that a column of words can have as a word, such as the state "offline". */
+export function isMissingWord(text: string): boolean {
+  return text.length <= LONGEST_MISSING_WORD && WORDS.has(text.trim().toLowerCase());
+}
+
+function isDigit(code: number): boolean {
+  return code > 47 && code < 58;
+}
+
+const LONGEST_UNCERTAIN = 40;
+
+/** Numbers and dates whose meaning is not certain enough to read them. */
+const UNCERTAIN: readonly RegExp[] = [
+  // About, below, above; with a tolerance; with a power of ten; with a mark of a footnote.
+  /^[~≈<>≤≥±] ?[\d.,]+\D{0,6}$/,
+  /^[+-]?[\d.,]+ ?± ?[\d.,]+/,
+  /^[+-]?[\d.,]+ ?[x×*] ?10\^?[-+\d]/,
+  /^[+-]?\d+(?:[.,]\d+)? ?[*†‡]$/,
+  // With a comma, in a file where it parts fields; in thousands, millions or billions.
+  /^[+-]?\d+,\d+[eE][+-]?\d+$/,
+  /^[+-]?\d[\d.,]* ?(?:Mio|Mrd|mln|bn)\.?$/,
+  /^[+-]?\d[\d.,]*[.,]\d+[kMGT]$/,
+  // In single quotes, which are part of the cell; behind one, as a spreadsheet is told that a number is text.
+  /^'[+-]?\d[\d.,]*'?$/,
+  // Degrees, minutes and seconds.
+  /^[+-]?\d+° ?\d+(?:[.,]\d+)? ?['′]/,
+  // Durations with years or months.
+  /^P(?=\d)(?:\d+[YMWD])*(?:T(?:\d+[HM])*(?:\d+(?:[.,]\d+)?S)?)?$/,
+  // Dates without a year, of a month without its day, and what programs write.
+  /^\d\d?\.\d\d?\.$/,
+  /^(?:0[1-9]|1[0-2])\.(?:19|20)\d\d$/,
+  /^\/?Date\(-?\d+/,
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  // From a date to another; with a time of day that is not read, a zone by its name.
+  /^\d\d?([./])\d\d?\1\d{4}(?: \d\d?:\d\d)? ?[-–] ?\d/,
+  /^\d\d?-\p{L}{3}-(?:\d\d){1,2} \d/u,
+  /^\p{L}{3,9}\.? \d\d?,? \d{4}[ ,]+\d/u,
+];
+/** `Feb-24`, `2. März`, `2 Mar`. */
+const WITH_MONTH = /^(?:(\p{L}{3,9})\.?[-/ ]\d\d?|\d\d?\.?[-/ ](\p{L}{3,9}))\.?$/u;
+
+/** Whether a text that reads as nothing is a number or a date to a person. */
+function isUncertain(cell: string): boolean {
+  if (cell.length > LONGEST_UNCERTAIN || !/\d/.test(cell)) {
+    return false;
+  }
+  const text = cell.trim();
+  const named = WITH_MONTH.exec(text);
+  const month = named?.[1] ?? named?.[2];
+  return month === undefined ? UNCERTAIN.some((form) => form.test(text)) : MONTHS.has(month.toLowerCase());
+}
 
 /*
  * What the text of a cell can be read as: a set of bits, since one text can be read as several things. 0 is text that

@@ -1,9 +1,9 @@
-import { isAbsent } from './absent';
 import {
   ABSENT,
   classifyPlain,
   COMMA_NUMBER,
   GROUP_SPACES,
+  isAbsent,
   NUMERIC,
   PLAIN,
   POINT_NUMBER,

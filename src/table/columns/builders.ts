@@ -1,15 +1,233 @@
 import { isDate } from '../../util/realms';
-import { isAbsent } from '../cells/absent';
-import { isLong, nestedProblem, show } from '../cells/errors';
+import { isAbsent } from '../cells/classify';
+import { invalidCell, isLong, nestedProblem, show } from '../cells/errors';
 import { DateReader, whyNotDate } from '../cells/parse-date';
-import { parseBigint } from '../cells/parse-number';
+import { parseBigint, readNumber, whyNotNumber } from '../cells/parse-number';
 import type { Column } from '../cells/types';
-import { assertText } from './bounds';
-import { type ColumnData, MISSING_BOOLEAN } from './column-batch';
-import { FloatBuilder, grown, StrictBuilder, type TypedColumnBuilder } from './column-builder';
-import { NumberBuilder } from './number-builder';
+import { cellsOf, type ColumnData, MISSING_BOOLEAN } from './column-batch';
+import { assertText } from './header';
 import { plainCells, type SliceColumn } from './slices';
-import { TextBuffer } from './text-buffer';
+
+/**
+ * Gathers the cells of one column, slice by slice, in the type that the column has. A lossless change is
+ * made (numeric text to number, ISO text to date, anything plain to text); anything else is `table.invalid`
+ * with column and row.
+ */
+export interface TypedColumnBuilder {
+  /** Adds all cells of a slice; `first` is the number of its first row in the table, from 0. */
+  add(cells: SliceColumn, first: number): void;
+  /** Adds missing cells. */
+  skip(rows: number): void;
+  readonly bytes: number;
+  /** Cells so far that could not be read and are missing, where the column takes that. */
+  readonly unreadable: number;
+  /** What was gathered since the last call. */
+  take(): ColumnData;
+}
+
+/** What becomes of cells that cannot be read: `table.invalid`, or missing values. */
+abstract class StrictBuilder implements TypedColumnBuilder {
+  unreadable = 0;
+
+  constructor(protected readonly column: Column) {}
+
+  protected refuse<T>(row: number, problem: string, missing: T): T {
+    if (this.column.unreadable === undefined) {
+      throw invalidCell(this.column.name, row, problem);
+    }
+    this.unreadable++;
+    return missing;
+  }
+
+  abstract readonly bytes: number;
+  abstract add(cells: SliceColumn, first: number): void;
+  abstract skip(rows: number): void;
+  abstract take(): ColumnData;
+}
+
+/** Columns held as a Float64Array; each kind of column has its own reading of a cell as a number. */
+abstract class FloatBuilder extends StrictBuilder {
+  protected values = new Float64Array(0);
+  protected rows = 0;
+
+  get bytes(): number {
+    return this.rows * 8;
+  }
+
+  skip(rows: number): void {
+    this.values = grown(this.values, this.rows + rows);
+    this.values.fill(NaN, this.rows, this.rows + rows);
+    this.rows += rows;
+  }
+
+  protected room(rows: number): Float64Array {
+    this.values = grown(this.values, this.rows + rows);
+    return this.values;
+  }
+
+  protected takeValues(): Float64Array {
+    const taken = this.values.length === this.rows ? this.values : this.values.slice(0, this.rows);
+    this.values = new Float64Array(this.rows);
+    this.rows = 0;
+    return taken;
+  }
+}
+
+type Room = Float64Array | BigInt64Array | Uint8Array;
+
+/** The array, or a copy of twice the size where it is too small. */
+function grown<T extends Room>(array: T, length: number): T {
+  if (length <= array.length) {
+    return array;
+  }
+  const next = new (array.constructor as new (n: number) => T)(Math.max(length, array.length * 2, 256));
+  next.set(array as never);
+  return next;
+}
+
+class NumberBuilder extends FloatBuilder {
+  /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */
+  private fractions = false;
+
+  add(column: SliceColumn, first: number): void {
+    const cells = column.kind === 'typed' ? typedNumbers(column.data) : column.cells;
+    const comma = column.kind === 'fields' && column.comma;
+    // Outside a text file nothing tells the decimal mark: text is read where only one is possible.
+    const grouped = column.kind !== 'fields' || column.grouped === true;
+    const values = this.room(cells.length);
+    const integers = this.column.type === 'integer';
+    let at = this.rows;
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      const value = typeof cell === 'number' ? cell : this.convert(cell, first + i, comma, grouped);
+      if (integers && !Number.isSafeInteger(value) && !Number.isNaN(value)) {
+        this.fractions = true;
+      }
+      values[at++] = value;
+    }
+    this.rows = at;
+  }
+
+  private convert(cell: unknown, row: number, comma: boolean, grouped: boolean): number {
+    if (cell === null || cell === undefined) {
+      return NaN;
+    }
+    if (typeof cell === 'string') {
+      const value = readNumber(cell, this.column, comma, grouped);
+      if (value !== undefined) {
+        return value;
+      }
+      return this.refuse(row, whyNotNumber(cell, this.column), NaN);
+    }
+    if (typeof cell === 'bigint') {
+      return Number(cell);
+    }
+    return this.refuse(row, `${show(cell)} is not a number, and this column holds numbers.`, NaN);
+  }
+
+  take(): ColumnData {
+    const type = this.fractions || this.column.type !== 'integer' ? 'number' : 'integer';
+    this.fractions = false;
+    return { type, values: this.takeValues() };
+  }
+}
+
+function typedNumbers(data: ColumnData): ArrayLike<unknown> {
+  return data.type === 'number' || data.type === 'integer' ? data.values : cellsOf(data);
+}
+
+/**
+ * Text cells as UTF-8 bytes and offsets. The cells of a slice are joined and encoded in one call, which is
+ * many times quicker than a call per cell; in ASCII the offsets follow from the lengths.
+ */
+class TextBuffer {
+  private data = Buffer.alloc(0);
+  private used = 0;
+  private offsets = new Int32Array(1);
+  private missing: Uint8Array | undefined;
+  private rows = 0;
+
+  get bytes(): number {
+    return this.used + this.rows * 4;
+  }
+
+  /** Adds cells; null is missing, and so is empty text where `emptyIsMissing`. */
+  add(cells: readonly (string | null)[], emptyIsMissing = false): void {
+    this.reserveRows(cells.length);
+    const joined = cells.join('');
+    // A UTF-16 unit takes at least one byte, so equal counts mean that all of it is ASCII.
+    if (Buffer.byteLength(joined, 'utf8') === joined.length) {
+      this.reserveBytes(joined.length);
+      this.used += this.data.write(joined, this.used, 'latin1');
+      this.addAsciiOffsets(cells);
+    } else {
+      this.addUnicode(cells);
+    }
+    for (let i = 0; i < cells.length; i++) {
+      if (cells[i] === null || (emptyIsMissing && cells[i] === '')) {
+        this.missing ??= new Uint8Array(this.offsets.length);
+        this.missing[this.rows + i] = 1;
+      }
+    }
+    this.rows += cells.length;
+  }
+
+  take(): ColumnData {
+    const { rows, used } = this;
+    const bytes = new Uint8Array(this.data.subarray(0, used));
+    const offsets = this.offsets.slice(0, rows + 1);
+    const missing = this.missing?.slice(0, rows);
+    this.used = 0;
+    this.rows = 0;
+    this.missing = undefined;
+    return missing === undefined
+      ? { type: 'text', bytes, offsets }
+      : { type: 'text', bytes, offsets, missing };
+  }
+
+  private addAsciiOffsets(cells: readonly (string | null)[]): void {
+    let at = this.offsets[this.rows]!;
+    for (let i = 0; i < cells.length; i++) {
+      at += cells[i]?.length ?? 0;
+      this.offsets[this.rows + i + 1] = at;
+    }
+  }
+
+  /** Cell by cell, since neighbours could join to one character where text is cut inside a surrogate pair. */
+  private addUnicode(cells: readonly (string | null)[]): void {
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      if (cell !== null && cell !== undefined && cell !== '') {
+        this.reserveBytes(cell.length * 3);
+        this.used += this.data.write(cell, this.used, 'utf8');
+      }
+      this.offsets[this.rows + i + 1] = this.used;
+    }
+  }
+
+  private reserveRows(rows: number): void {
+    const needed = this.rows + rows + 1;
+    if (needed > this.offsets.length) {
+      const offsets = new Int32Array(Math.max(needed, this.offsets.length * 2));
+      offsets.set(this.offsets);
+      this.offsets = offsets;
+    }
+    if (this.missing !== undefined && this.missing.length < this.offsets.length) {
+      const missing = new Uint8Array(this.offsets.length);
+      missing.set(this.missing);
+      this.missing = missing;
+    }
+  }
+
+  private reserveBytes(bytes: number): void {
+    const needed = this.used + bytes;
+    if (needed > this.data.length) {
+      const data = Buffer.allocUnsafeSlow(Math.max(needed, this.data.length * 2, 1024));
+      this.data.copy(data, 0, 0, this.used);
+      this.data = data;
+    }
+  }
+}
 
 /** The builder of a column's type. */
 export function builderFor(column: Column): TypedColumnBuilder {

@@ -1,16 +1,11 @@
 import { SliceSizer, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { listNames } from '../cells/errors';
-import { setCell } from '../cells/set-cell';
-import type { Column, Row } from '../cells/types';
-import { pickRows, sliceBatch } from './batch-rows';
-import { COLUMNS_PER_LOOK } from './bounds';
-import { builderFor } from './builders';
-import { cellsOf, type ColumnBatch } from './column-batch';
-import type { TypedColumnBuilder } from './column-builder';
-import { ColumnPlaces } from './header';
-import { MissingWords } from './missing-words';
-import { type Slice, type SliceColumn, type SliceSource, tellRead } from './slices';
+import { type Column, type Row, setCell } from '../cells/types';
+import { builderFor, type TypedColumnBuilder } from './builders';
+import { cellsOf, type ColumnBatch, pickRows, sliceBatch } from './column-batch';
+import { ColumnPlaces, COLUMNS_PER_LOOK } from './header';
+import { MissingWords, type Slice, type SliceColumn, type SliceSource, tellRead } from './slices';
 
 /** A batch is handed over when it has this many rows, or columns of this many bytes. */
 const BATCH_ROWS = 20_000;

@@ -1,8 +1,7 @@
 import { looksLikeValue } from '../cells/classify';
 import { emptyTable, invalidTable, listNames, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
-import { assertWidth } from '../columns/bounds';
-import { headerOf } from '../columns/header';
+import { assertWidth, headerOf } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { PIECE, type Pieces } from '../text/pieces';
 import { DELIMITERS, layoutOf } from './layout';

@@ -1,4 +1,4 @@
-import { isAbsent } from '../cells/absent';
+import { isAbsent } from '../cells/classify';
 import { parseNumber } from '../cells/parse-number';
 
 /*

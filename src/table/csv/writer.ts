@@ -1,6 +1,6 @@
 import type { Column } from '../cells/types';
 import { type Cell, cellsOf, type ColumnBatch } from '../columns/column-batch';
-import type { Sink } from '../storage/sink';
+import type { Sink } from '../storage/table-file';
 
 /**
  * Writes batches as CSV (RFC 4180 quoting, LF, UTF-8): a header, empty for missing, dates in ISO 8601. The

@@ -1,11 +1,24 @@
+import { rm } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+
 import type { Column, FileFormat } from '../cells/types';
-import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
+import { addCounts, batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
+import type { SampleChoice, TableSample } from '../columns/table-sample';
+import type { Origin } from '../files/origin';
+import type { TableProfile } from '../inference/profile';
 import { parquetOf } from '../parquet/writer';
 import { crc32c, crc32cToBase64 } from '../storage/crc32c';
-import type { Written } from '../storage/sink';
-import { type TableFile, tableFile } from '../storage/table-file';
-import { BatchWriter, newSpill } from './batch-writer';
-import { retried, startJob } from './host';
+import {
+  newTempPath,
+  type Spill,
+  storageError,
+  type TableFile,
+  tableFile,
+  type Written,
+} from '../storage/table-file';
+import { type Job, retried, startJob } from './host';
+import type { WrittenTrainSet } from './protocol';
+import { splitBatch, trainColumns } from './split-columns';
 
 export interface EncodeOptions {
   format?: FileFormat;
@@ -148,4 +161,191 @@ async function encodeStream(
 
 function total<T>(list: readonly T[], size: (item: T) => number): number {
   return list.reduce((sum, item) => sum + size(item), 0);
+}
+
+/** Batches on their way to the encoder thread at most: one is written while the next is made. */
+const WINDOW = 2;
+/** Where a file goes that is too large for memory. A folder that cannot be made matters only then. */
+function newSpill(format: FileFormat | 'json'): Spill {
+  try {
+    return { path: newTempPath(format) };
+  } catch (error) {
+    return { problem: storageError(error).message };
+  }
+}
+
+/** The encoder thread removes its file when it gives up, but not when it is killed. */
+async function removeSpill({ path }: Spill): Promise<void> {
+  if (path !== undefined) {
+    await rm(path, { force: true });
+  }
+}
+
+/** Sends batches to a job, a few ahead of what is written. */
+class BatchWriter {
+  rows = 0;
+  /** Once it is finished, where one was asked for. */
+  sample: TableSample | undefined;
+  private open = 0;
+
+  constructor(
+    private readonly job: Job,
+    private readonly spill: Spill,
+  ) {}
+
+  async write(batch: ColumnBatch, transfer: ArrayBuffer[]): Promise<void> {
+    while (this.open >= WINDOW) {
+      await this.job.next();
+      this.open--;
+    }
+    this.rows += batch.rows;
+    this.open++;
+    this.job.bytes += batchBytes(batch);
+    this.job.send({ kind: 'batch', batch }, transfer);
+  }
+
+  finish(): Promise<Written> {
+    this.job.send({ kind: 'end' });
+    return this.job.result<Written>((answer) => {
+      if (answer.kind === 'sample') {
+        this.sample = answer.sample;
+      }
+    });
+  }
+
+  /** Ends the job and waits until it has removed its file. */
+  async abandon(): Promise<void> {
+    this.job.abort();
+    await this.job.result().catch(() => undefined);
+    await removeSpill(this.spill);
+  }
+}
+
+/** Rows as JSON arrays with `ROW_SEPARATOR` between; no brackets around. */
+export interface JsonRows extends TableFile<'json'> {
+  /** The columns of a row, in their order. */
+  names: string[];
+}
+
+/**
+ * The rows of a Parquet file as JSON, made in the encoder thread, which holds the file in memory.
+ *
+ * @param names the columns that a row is to have, in their order; left out: those of the file
+ */
+export async function encodeJsonRows(
+  file: Pick<TableFile, 'content' | 'open'>,
+  names: readonly string[] | undefined,
+  signal?: AbortSignal,
+): Promise<JsonRows> {
+  const bytes = file.content ?? new Uint8Array(await buffer(file.open()));
+  return retried(async () => {
+    const spill = newSpill('json');
+    const origin = { kind: 'bytes' as const, bytes };
+    try {
+      const job = startJob({ name: 'jsonRows', origin, names: names && [...names], spill }, signal);
+      const written = await job.result<{ file: Written; rows: number; names: string[] }>();
+      return Object.assign(tableFile('json', written.rows, written.file), { names: written.names });
+    } catch (error) {
+      await removeSpill(spill);
+      throw error;
+    }
+  });
+}
+
+/** The files of a train set: the features and the target. */
+export interface TrainSetFiles {
+  x: TableFile;
+  y: TableFile;
+  /** Cells that were made missing, by column. */
+  cleaned: Record<string, number>;
+  /** Of the rows that were written, where one was asked for. */
+  sample?: TableSample;
+}
+
+export interface TrainSetFilesOptions extends EncodeOptions {
+  target: string;
+  /** What to take of the rows; the target, where it is taken, is the last column. */
+  sample?: SampleChoice;
+}
+
+/**
+ * Writes features and target, a file each, in one pass over batches of these columns, which are transferred and
+ * cannot be used afterwards. Errors: as `encodeBatches`.
+ */
+export async function encodeTrainBatches(
+  all: readonly Column[],
+  batches: AsyncIterable<ColumnBatch>,
+  { target, format = 'parquet', compress = true, sample, signal, onProgress }: TrainSetFilesOptions,
+): Promise<TrainSetFiles> {
+  const columns = trainColumns(all, target);
+  const start = (part: Column[], choice?: SampleChoice): BatchWriter => {
+    const spill = newSpill(format);
+    const task = { name: 'encode' as const, columns: part, format, compress, spill, sample: choice };
+    return new BatchWriter(startJob(task, signal), spill);
+  };
+  const x = start(columns.x, sampleOf(columns.x, sample));
+  const y = start(columns.y, sampleOf(columns.y, sample));
+  const cleaned: Record<string, number> = {};
+  try {
+    for await (const batch of batches) {
+      addCounts(cleaned, batch.cleaned);
+      const parts = splitBatch(all, target, batch);
+      await Promise.all([x.write(parts.x, transferList(parts.x)), y.write(parts.y, transferList(parts.y))]);
+      onProgress?.(x.rows);
+    }
+    const [writtenX, writtenY] = await Promise.all([x.finish(), y.finish()]);
+    return {
+      x: tableFile(format, x.rows, writtenX),
+      y: tableFile(format, y.rows, writtenY),
+      cleaned,
+      sample: x.sample && { ...x.sample, columns: [...x.sample.columns, ...(y.sample?.columns ?? [])] },
+    };
+  } catch (error) {
+    await Promise.all([x.abandon(), y.abandon()]);
+    throw error;
+  }
+}
+
+/** What of a sample is taken of one of the files. */
+function sampleOf(columns: readonly Column[], choice: SampleChoice | undefined): SampleChoice | undefined {
+  const names = new Set(columns.map(({ name }) => name));
+  return choice && { ...choice, columns: choice.columns.filter((name) => names.has(name)) };
+}
+
+/** The same of a table that the encoder thread reads by itself. */
+export async function encodeTrainOrigin(
+  origin: Origin,
+  profile: TableProfile,
+  { target, format = 'parquet', compress = true, sample: choice, signal, onProgress }: TrainSetFilesOptions,
+): Promise<TrainSetFiles> {
+  const spills = { x: newSpill(format), y: newSpill(format) };
+  const task = {
+    name: 'trainSet' as const,
+    origin,
+    profile,
+    target,
+    format,
+    compress,
+    spills,
+    sample: choice,
+  };
+  let sample: TableSample | undefined;
+  try {
+    const written = await startJob(task, signal).result<WrittenTrainSet>((answer) => {
+      if (answer.kind === 'progress') {
+        onProgress?.(answer.rows);
+      } else if (answer.kind === 'sample') {
+        ({ sample } = answer);
+      }
+    });
+    return {
+      x: tableFile(format, written.rows, written.x),
+      y: tableFile(format, written.rows, written.y),
+      cleaned: written.cleaned,
+      sample,
+    };
+  } catch (error) {
+    await Promise.all([removeSpill(spills.x), removeSpill(spills.y)]);
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { type Cell, cellsOf, type ColumnBatch } from '../columns/column-batch';
-import type { Sink } from '../storage/sink';
+import type { Sink } from '../storage/table-file';
 
 /** Stands between two rows, and nowhere else: inside a cell a line feed is escaped. */
 export const ROW_SEPARATOR = ',\n';

@@ -4,8 +4,7 @@ import type { ColumnBatch } from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
 import type { AsIsBounds, Origin, PathOrigin } from '../files/origin';
 import type { ProfileOptions, TableProfile } from '../inference/profile';
-import type { FileVersion } from '../storage/file-version';
-import type { Spill, Written } from '../storage/sink';
+import type { FileVersion, Spill, Written } from '../storage/table-file';
 
 /** What is known of a table without reading it. */
 export interface OpenedTable {

@@ -2,7 +2,7 @@ import type { Column } from '../cells/types';
 import { storedAs } from '../parquet/arrow-types';
 import { ParquetSource } from '../parquet/source';
 import { type FileChecksum, fileChecksum } from '../storage/file-checksum';
-import { demandSame } from '../storage/file-version';
+import { demandSame } from '../storage/table-file';
 import { openPath } from './open-file';
 import type { AsIsBounds, PathOrigin } from './origin';
 

@@ -1,4 +1,4 @@
-import type { FileVersion } from '../storage/file-version';
+import type { FileVersion } from '../storage/table-file';
 
 /** A file on disk; `version` is what it was when it was opened first: it must be that still. */
 export interface PathOrigin {

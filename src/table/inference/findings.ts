@@ -1,6 +1,21 @@
-import { show } from '../cells/errors';
+import { isDate } from '../../util/realms';
+import {
+  ABSENT,
+  BEYOND_INT64,
+  BEYOND_SAFE,
+  BOOLEAN,
+  DATE,
+  FRACTION,
+  isAbsent,
+  WHOLE,
+} from '../cells/classify';
+import { isLong, listNames, show } from '../cells/errors';
 import { bothReadings } from '../cells/parse-number';
 import type { CellReading, ColumnType, DateOrder, Decimal } from '../cells/types';
+import { dateOfDigits, isSerial } from '../cells/written-date';
+import { rowsOf } from '../columns/column-batch';
+import { assertText, MAX_TEXT } from '../columns/header';
+import type { SliceColumn } from '../columns/slices';
 
 /** A cell and its row, counted from 0. */
 export interface Sight {
@@ -130,5 +145,230 @@ function lookWarning(like: TextLook['like'], list: readonly NamedLook[]): LookWa
       case 'uncertain':
         return `${are} that looks like numbers or dates (${where}), but is not read as such, so that each value is a category of its own: write plain numbers (1500, 0.05), dates with their year (2024-02-28), or seconds for a duration.`;
     }
+  }
+}
+
+/** Bits of values that are text, and empty text; the other bits of values are those of text that reads as such values. */
+export const TEXT = 8192;
+const EMPTY = 16384;
+
+export const NUMBERS = WHOLE | FRACTION | BEYOND_SAFE | BEYOND_INT64;
+
+/** The kind of a JavaScript value: 0 where it is missing, undefined where it is nested, or too long, and no cell. */
+export function kindOfValue(cell: unknown): number | undefined {
+  if (typeof cell === 'number') {
+    return Number.isSafeInteger(cell) ? WHOLE : Number.isNaN(cell) ? 0 : FRACTION;
+  }
+  if (typeof cell === 'string') {
+    return cell === '' ? EMPTY : isAbsent(cell) ? ABSENT : TEXT;
+  }
+  if (cell === null || cell === undefined) {
+    return 0;
+  }
+  if (typeof cell === 'boolean') {
+    return BOOLEAN;
+  }
+  if (typeof cell === 'bigint') {
+    if (isLong(cell)) {
+      return undefined;
+    }
+    return BigInt.asIntN(64, cell) !== cell
+      ? BEYOND_INT64
+      : Number.isSafeInteger(Number(cell))
+        ? WHOLE
+        : BEYOND_SAFE;
+  }
+  if (isDate(cell)) {
+    return Number.isNaN(cell.getTime()) ? 0 : DATE;
+  }
+  return undefined;
+}
+
+/** The kinds of values in a column of JavaScript values, or of a file that has types. */
+export class ValueKinds {
+  private any = 0;
+  private readonly firsts = new Map<number, Sight>();
+  private numbers = 0;
+  private dates = 0;
+
+  get isEmpty(): boolean {
+    return this.any === 0;
+  }
+
+  /** How many values are numbers, or dates. */
+  count(bits: number): number {
+    return bits === DATE ? this.dates : this.numbers;
+  }
+
+  add(kind: number, value: unknown, row: number): void {
+    if ((kind & NUMBERS) !== 0) {
+      this.numbers++;
+    } else if (kind === DATE) {
+      this.dates++;
+    }
+    if ((this.any | kind) !== this.any) {
+      this.any |= kind;
+      this.firsts.set(kind, { row, value });
+    }
+  }
+
+  has(kind: number): boolean {
+    return (this.any & kind) !== 0;
+  }
+
+  /** True where no value but text, and text that may mean "missing", was seen. */
+  get onlyText(): boolean {
+    return (this.any & ~(TEXT | ABSENT | EMPTY)) === 0;
+  }
+
+  first(bits: number): Sight | undefined {
+    const sights = [...this.firsts].filter(([kind]) => (kind & bits) !== 0).map(([, sight]) => sight);
+    return sights.sort((a, b) => a.row - b.row)[0];
+  }
+
+  /** The kinds seen; NA and its like are text where the column is nothing else, or has other text. */
+  settle(): number {
+    if (this.has(ABSENT) && (!this.has(NUMBERS | BOOLEAN | DATE) || this.has(TEXT))) {
+      const text = this.first(ABSENT | TEXT)!;
+      this.any |= TEXT;
+      this.firsts.set(TEXT, text);
+    }
+    return this.any & (NUMBERS | BOOLEAN | DATE | TEXT);
+  }
+}
+
+/** Whether the text of a column begins, or ends, with white space in every cell. */
+export class Padding {
+  private begins = true;
+  private ends = true;
+  private example: string | undefined;
+
+  /** A cell of it that has white space around it, where all of them have on one side. */
+  get found(): string | undefined {
+    return this.begins || this.ends ? this.example : undefined;
+  }
+
+  add(cells: ArrayLike<unknown>): void {
+    for (let i = 0; i < cells.length && (this.begins || this.ends); i++) {
+      const cell = cells[i];
+      if (typeof cell === 'string' && cell.trim() !== '') {
+        this.begins &&= isWhite(cell.charCodeAt(0));
+        this.ends &&= isWhite(cell.charCodeAt(cell.length - 1));
+        this.example ??= cell;
+      }
+    }
+  }
+}
+
+/** One warning for all columns whose text is read without the white space around it. */
+export function paddingWarnings(padded: readonly { name: string; cell: string }[]): string[] {
+  const [first] = padded;
+  return first === undefined
+    ? []
+    : [
+        `Every cell of ${padded.length === 1 ? 'column' : 'columns'} ${listNames(padded.map(({ name }) => name))} begins or ends with white space, which is left off: ${show(first.cell)} is ${show(first.cell.trim())}, and so it is when the model predicts.`,
+      ];
+}
+
+const SPACE = 32;
+const NO_BREAK_SPACE = 160;
+
+/** A space of any kind that files have around their fields. */
+function isWhite(code: number): boolean {
+  return code <= SPACE || code === NO_BREAK_SPACE;
+}
+
+const NUMBER = /^\s*\d{1,15}(?:\.\d+)?\s*$/;
+
+/** What the numbers of a column that is given as dates are, over all of its cells. */
+export class DateNumbers {
+  private areDays = true;
+  private areDigits = true;
+  private count = 0;
+
+  add(cells: ArrayLike<unknown>): void {
+    for (let i = 0; i < cells.length && (this.areDays || this.areDigits); i++) {
+      const cell = cells[i];
+      if (typeof cell === 'number' || typeof cell === 'bigint') {
+        this.see(String(cell));
+      } else if (typeof cell === 'string' && NUMBER.test(cell)) {
+        this.see(cell.trim());
+      }
+    }
+  }
+
+  private see(number: string): void {
+    this.count++;
+    this.areDays &&= isSerial(Number(number));
+    this.areDigits &&= !Number.isNaN(dateOfDigits(number));
+  }
+
+  /** Undefined where they are seconds or milliseconds since 1970, or there are none. */
+  settle(): CellReading['numbers'] {
+    return this.count === 0 ? undefined : this.areDays ? 'days' : this.areDigits ? 'digits' : undefined;
+  }
+}
+
+const NAMES =
+  /(?:^|[^a-z])(?:date|datetime|time|timestamp|ts|datum|zeit|zeitpunkt|zeitstempel|heure|fecha|created|updated|changed)(?:[^a-z]|$)|日付|日時|時刻/i;
+/** Seconds since 1970 of 2001 to 2036. */
+const SECONDS = [1e9, 2.1e9] as const;
+/** Serials of 1982 to 2064. */
+const LIKELY_SERIALS = [30_000, 60_000] as const;
+
+/** Says of a column of numbers that they may be dates, where its name and its first number let one think so. */
+export function dateNumbersWarning(name: string, first: number): string | undefined {
+  const seconds =
+    [1, 1e3, 1e6, 1e9].map((unit) => first / unit).findLast((value) => value >= SECONDS[0]) ?? 0;
+  const isTime = seconds >= SECONDS[0] && seconds <= SECONDS[1];
+  const isDay =
+    (first >= LIKELY_SERIALS[0] && first <= LIKELY_SERIALS[1]) || !Number.isNaN(dateOfDigits(String(first)));
+  // 45,000 of a time may be milliseconds of anything.
+  if (
+    !NAMES.test(name.replace(/([a-z])([A-Z])/g, '$1 $2')) ||
+    !(isTime || (isDay && !/time|ts$|zeit/i.test(name)))
+  ) {
+    return undefined;
+  }
+  const types = (type: string): string => JSON.stringify({ [name]: type });
+  return `Column "${name}" holds numbers such as ${first} that may be dates: set Column types ${types('date')} if they are; ${types('number')} keeps them as they are without this warning.`;
+}
+
+/** Bytes that a cell other than text takes as text at most: those of a date, or of a long number. */
+const OTHER_BYTES = 30;
+
+/** How much the cells of a column take as they are stored, without compression. */
+export class StoredSize {
+  private rows = 0;
+  private textBytes = 0;
+
+  /** Bytes of the column as this type, at most. */
+  bytesAs(type: ColumnType): number {
+    return type === 'text' ? 4 * this.rows + this.textBytes : 9 * this.rows;
+  }
+
+  /**
+   * @param name that of the column, for an error
+   * @param first number of the slice's first row
+   * @throws ServiceError `limit.exceeded` for more text than is read at once
+   */
+  add(name: string, column: SliceColumn, first: number): void {
+    if (column.kind === 'typed') {
+      const { data } = column;
+      this.rows += rowsOf(data);
+      this.textBytes += data.type === 'text' ? data.bytes.length : OTHER_BYTES * rowsOf(data);
+      return;
+    }
+    const { cells } = column;
+    let characters = 0;
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      characters += typeof cell === 'string' ? cell.length : OTHER_BYTES / 3;
+      if (characters > MAX_TEXT && column.kind === 'values') {
+        assertText(name, first + i, typeof cell === 'string' ? cell.length : 0, characters);
+      }
+    }
+    this.rows += cells.length;
+    this.textBytes += 3 * characters;
   }
 }

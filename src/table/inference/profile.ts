@@ -1,20 +1,23 @@
 import { SliceSizer, Yielder } from '../../util/concurrency';
+import { isDate } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';
 import { looksLikeValue } from '../cells/classify';
-import { emptyTable, invalidTable, listNames } from '../cells/errors';
-import { knownZone } from '../cells/time-zone';
+import { emptyTable, invalidTable, isLong, listNames } from '../cells/errors';
+import { knownZone } from '../cells/parse-date';
 import type { Column, ColumnType, GivenType, Label } from '../cells/types';
-import { assertNames, COLUMNS_PER_LOOK } from '../columns/bounds';
-import { datesAmong, datesInHeader } from '../columns/date-names';
-import { MissingWords } from '../columns/missing-words';
-import { type SliceSource, tellRead } from '../columns/slices';
-import { ColumnTypeInference } from './column-type';
-import { withMarkOf } from './decimal-marks';
-import { DistinctRows } from './distinct-rows';
-import { type LookWarning, lookWarnings, type NamedLook, type Settled, totalWarning } from './findings';
-import { dateNumbersWarning } from './numeric-dates';
-import { paddingWarnings } from './padding';
-import type { TargetTally } from './target-profile';
+import { assertNames, COLUMNS_PER_LOOK, datesAmong, datesInHeader } from '../columns/header';
+import { MissingWords, plainCells, type SliceColumn, type SliceSource, tellRead } from '../columns/slices';
+import { ColumnTypeInference, type TargetTally } from './column-type';
+import {
+  dateNumbersWarning,
+  type LookWarning,
+  lookWarnings,
+  type NamedLook,
+  paddingWarnings,
+  type Settled,
+  totalWarning,
+} from './findings';
+import { withMarkOf } from './text-readings';
 
 /** What the first pass over a table found out. */
 export interface TableProfile {
@@ -277,4 +280,50 @@ function* unknownNames(names: readonly string[], wanted: readonly string[], what
       yield `${what} column "${name}", which the table does not have.`;
     }
   }
+}
+
+/** More different rows than these are not few. */
+const MAX_DISTINCT = 50;
+/** In a longer table they are not counted. */
+const MAX_COUNTED = 5000;
+
+/** Counts the different rows of a table, as long as they are few. */
+class DistinctRows {
+  private readonly seen = new Set<string>();
+  private rows = 0;
+  private columns: ArrayLike<unknown>[] = [];
+
+  /** How many there are, undefined where they are many, or most of them differ. */
+  get count(): number | undefined {
+    return this.isCounting && this.seen.size * 2 <= this.rows ? this.seen.size : undefined;
+  }
+
+  private get isCounting(): boolean {
+    return this.seen.size <= MAX_DISTINCT && this.rows <= MAX_COUNTED;
+  }
+
+  add(column: SliceColumn): void {
+    if (this.isCounting) {
+      // The cells of a slice may be valid only until the next column is asked for.
+      this.columns.push(Array.from(plainCells(column)));
+    }
+  }
+
+  endSlice(rows: number): void {
+    for (let row = 0; row < rows && this.columns.length > 0 && this.isCounting; row++) {
+      this.seen.add(this.columns.map((cells) => keyOf(cells[row])).join('\0'));
+    }
+    this.rows += rows;
+    this.columns = [];
+  }
+}
+
+/** Cells with equal keys count as equal; of long text the beginning tells. */
+function keyOf(cell: unknown): string {
+  if (typeof cell === 'string') {
+    return cell.slice(0, 1000);
+  }
+  const isPlain =
+    typeof cell === 'bigint' ? !isLong(cell) : typeof cell !== 'object' || cell === null || isDate(cell);
+  return isPlain ? String(cell) : typeof cell;
 }

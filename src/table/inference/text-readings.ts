@@ -2,6 +2,7 @@ import {
   ABSENT,
   BOOLEAN,
   classify,
+  COMMA_NUMBER,
   type CommaUse,
   DATE,
   DATE_DIGITS,
@@ -20,13 +21,167 @@ import {
   WHOLE,
   WITH_UNIT,
 } from '../cells/classify';
-import { decimalOf } from '../cells/parse-number';
-import type { Decimal } from '../cells/types';
-import { writtenNumber } from '../cells/written-number';
-import type { Sight, TextLook } from './findings';
-import { type Majority, MajorityReadings } from './majority';
-import { ShortYears } from './short-years';
-import { NUMBERS, TEXT } from './value-kinds';
+import { show } from '../cells/errors';
+import { fullYear } from '../cells/parse-date';
+import { bothReadings, decimalOf } from '../cells/parse-number';
+import type { CellReading, DateOrder, Decimal } from '../cells/types';
+import { tidyDate } from '../cells/written-date';
+import { isCurrency, writtenNumber } from '../cells/written-number';
+import { NUMBERS, type OddWords, type Settled, type Sight, TEXT, type TextLook } from './findings';
+
+/** Of nearly all: at most one cell in ten is a word that reads as nothing else. */
+const CELLS_PER_WORD = 9;
+/** In a table of so many cells, words are named as long as they are not more than the others. */
+const MIN_CELLS = 20;
+/** A column with more such words than these is text. */
+const MAX_WORDS = 20;
+/** So many words may come before the numbers do. */
+const MAX_LEADING = 1000;
+
+/** A column that is of one kind but for a few words. */
+interface Majority {
+  kinds: number;
+  decimal: Decimal | undefined;
+  order: DateOrder | undefined;
+  words: OddWords;
+}
+
+/** What the cells can be read as but for a few words, once not all of them have anything in common. */
+class MajorityReadings {
+  alive = true;
+  private started = false;
+  private all = TYPES | LOOKS;
+  private any = 0;
+  private count = 0;
+  private odd = 0;
+  private readonly words = new Map<string, { count: number; row: number }>();
+
+  /** @param all what the `count` cells so far can be read as, and `any` of them */
+  start(all: number, any: number, count: number): void {
+    this.started = true;
+    this.count = count;
+    this.any = any;
+    this.all = count === 0 ? this.all : all;
+  }
+
+  add(kinds: number, cell: string, row: number): void {
+    if ((kinds & ABSENT) !== 0 || !this.alive) {
+      return;
+    }
+    const left = this.all & kinds & ~BOOLEAN;
+    if ((left & (TYPES | LOOKS)) !== 0) {
+      this.all = left;
+      this.any |= kinds;
+      this.count++;
+      return;
+    }
+    this.odd++;
+    const known = this.words.get(cell);
+    if (known !== undefined) {
+      known.count++;
+    } else {
+      this.words.set(cell, { count: 1, row });
+    }
+    this.alive = this.words.size <= MAX_WORDS && (this.odd <= MAX_LEADING || this.odd <= this.count);
+  }
+
+  settle(numbers: number, dates: number): Majority | undefined {
+    const { all, any, odd } = this;
+    const asNumbers = this.count === 0 ? numbers > 0 : (all & NUMERIC) !== 0;
+    const asDates = this.count === 0 ? dates > 0 : (all & DATES) !== 0;
+    const count = this.count + (asNumbers ? numbers : dates);
+    const mixed = (asNumbers ? dates : numbers) > 0;
+    if (
+      !this.started ||
+      !this.alive ||
+      odd === 0 ||
+      mixed ||
+      !(asNumbers || asDates) ||
+      (count < CELLS_PER_WORD * odd && (count < odd || count < MIN_CELLS))
+    ) {
+      return undefined;
+    }
+    const unsure = asNumbers
+      ? this.count > 0 && (all & (PLAIN | POINT_NUMBER)) === 0 && decimalOf(all) === undefined
+      : this.count > 0 && (all & DATE) === 0 && orderOf(all) === undefined;
+    if (unsure) {
+      return undefined;
+    }
+    const list = [...this.words].map(([word, seen]) => ({ word, ...seen }));
+    const plain = (all & (WHOLE | POINT_NUMBER | COMMA_NUMBER)) !== 0;
+    return {
+      kinds: asDates && !asNumbers ? DATE : this.count === 0 ? 0 : plain ? any & NUMBERS : FRACTION,
+      decimal: asNumbers && this.count > 0 ? decimalOf(all) : undefined,
+      order: asNumbers || this.count === 0 ? undefined : orderOf(all),
+      words: {
+        like: asNumbers ? 'numbers' : 'dates',
+        cells: count + odd,
+        odd,
+        areFew: count >= CELLS_PER_WORD * odd,
+        list,
+      },
+    };
+  }
+}
+
+/** Dates as near to the present as this are those of a diary or a plan, and may lie ahead. */
+const NEAR_YEARS = 20;
+
+const IN_NUMBERS = /^(\d\d?)([./-])\d\d?\2(\d\d)(?!\d)/;
+const WITH_NAME = /^\d\d?(?:\.? |[-.])\p{L}{3,9}\.?[ -](\d\d)(?!\d)/u;
+
+/** The years of two digits among the dates of a column. */
+class ShortYears {
+  private readonly first = new Map<number, Sight>();
+  private readonly last = new Map<number, Sight>();
+
+  add(cell: string, row: number): void {
+    const text = cell.trim();
+    const numbers = IN_NUMBERS.exec(text) ?? IN_NUMBERS.exec(tidyDate(text) ?? '');
+    const sight = { row, value: cell };
+    if (numbers !== null) {
+      see(this.first, Number(numbers[1]), sight);
+      see(this.last, Number(numbers[3]), sight);
+      return;
+    }
+    const named = WITH_NAME.exec(text) ?? WITH_NAME.exec(tidyDate(text) ?? '');
+    if (named !== null) {
+      see(this.last, Number(named[1]), sight);
+    }
+  }
+
+  /**
+   * The last of the hundred years that two digits can mean: this year, so that nobody is born in the future; later where
+   * all dates are near the present, some of them past. Undefined where no year has two digits.
+   *
+   * @param name that of the column, for the warning
+   */
+  settle(name: string, order: DateOrder | undefined): Pick<CellReading, 'years'> & { warning?: string } {
+    const seen = order === 'ymd' ? this.first : this.last;
+    if (seen.size === 0) {
+      return {};
+    }
+    const now = new Date().getUTCFullYear();
+    const ahead = now + NEAR_YEARS;
+    const years = [...seen.keys()].map((digits) => fullYear(digits, ahead));
+    if (years.every((year) => year >= now - NEAR_YEARS) && years.some((year) => year <= now)) {
+      return { years: ahead };
+    }
+    const [digits, { row, value }] = [...seen].toSorted(
+      ([a], [b]) => fullYear(a, now) - fullYear(b, now),
+    )[0]!;
+    return {
+      years: now,
+      warning: `Column "${name}" has dates whose year has two digits, which are read as ${now - 99} to ${now}: ${show(value)} (row ${row + 1}) is of ${fullYear(digits, now)}. Write years with four digits if others are meant.`,
+    };
+  }
+}
+
+function see(years: Map<number, Sight>, digits: number, sight: Sight): void {
+  if (!years.has(digits)) {
+    years.set(digits, sight);
+  }
+}
 
 const BOTH_MARKS = READS_POINT | READS_COMMA;
 
@@ -249,4 +404,59 @@ function likeOf(readings: number): TextLook['like'] {
     default:
       return 'number';
   }
+}
+
+/** The fields of one column of a text file, and what a comma in them can be. */
+export interface FieldsOfColumn {
+  fields: TextReadings;
+  comma: CommaUse;
+}
+
+/**
+ * A column that shows its decimal mark itself is read with it. One whose numbers could be read with either is read with
+ * the mark that the other columns of the file have; where they have none, or both, nothing changes, but a warning says
+ * how a point was taken beside ";".
+ *
+ * @param others the certain marks of all columns
+ */
+export function withMarkOf(
+  others: ReadonlySet<Decimal>,
+  name: string,
+  settled: Settled,
+  column: FieldsOfColumn | undefined,
+): Settled {
+  if (column === undefined || (settled.type !== 'text' && settled.type !== 'number')) {
+    return settled;
+  }
+  const { fields, comma } = column;
+  const { ownMark, unit } = fields;
+  if (ownMark !== undefined && canHave(ownMark, comma)) {
+    if (settled.type === 'text') {
+      return { type: fields.isWhole ? 'integer' : 'number', decimal: ownMark, unit };
+    }
+    return fields.isGrouped ? { ...settled, decimal: ownMark } : settled;
+  }
+  if (fields.doubtfulMark === undefined) {
+    return settled;
+  }
+  const { mark, example } = fields.doubtfulMark;
+  const [known] = others;
+  if (others.size === 1 && canHave(known!, comma)) {
+    return { type: known === mark ? 'number' : 'integer', decimal: known, unit };
+  }
+  // Beside ";" a comma is the decimal mark; but money has cents, not three digits after it.
+  if (settled.type === 'number' && (isCurrency(settled.unit) || (comma === 'decimal' && mark === '.'))) {
+    const types = (type: string): string => JSON.stringify({ [name]: type });
+    const [own, other] = mark === '.' ? ['point', 'comma'] : ['comma', 'point'];
+    return {
+      ...settled,
+      warning: `Column "${name}" is read with a decimal ${own}, but ${show(example.value)} (row ${example.row + 1}) can mean ${bothReadings(String(example.value))}: where ${own}s group its thousands, set Column types ${types(`number-${other}`)}; ${types(`number-${own}`)} keeps it as it is without this warning.`,
+    };
+  }
+  return settled;
+}
+
+/** With commas between fields, one inside a number is never taken for its decimal mark unasked. */
+function canHave(mark: Decimal, comma: CommaUse): boolean {
+  return comma !== 'none' || mark === '.';
 }

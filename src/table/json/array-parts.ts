@@ -1,6 +1,6 @@
 import { parseJson } from '../../util/json';
 import { invalidTable } from '../cells/errors';
-import { MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/bounds';
+import { MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/header';
 import type { LongText } from '../text/byte-text';
 
 const BRACKET = 93;

@@ -1,13 +1,11 @@
 import { yieldToEventLoop } from '../../util/concurrency';
 import { parseJson } from '../../util/json';
 import { emptyTable, invalidTable, show } from '../cells/errors';
-import { setCell } from '../cells/set-cell';
-import type { Row } from '../cells/types';
-import { assertWidth } from '../columns/bounds';
+import { type Row, setCell } from '../cells/types';
+import { assertWidth } from '../columns/header';
 import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/byte-text';
-import { openValue } from '../values/open';
-import { KeyUnion, RowsSource } from '../values/sources';
+import { KeyUnion, openValue, RowsSource } from '../values/open';
 import { endOfObject, JsonElements, memberNames } from './array-parts';
 
 /** JSON text up to this many characters is parsed in one go: a few milliseconds. */

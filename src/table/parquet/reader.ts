@@ -2,8 +2,7 @@ import type { ParquetFile, ParquetMetaData, RecordBatch as WasmBatch } from 'par
 
 import { invalidTable } from '../cells/errors';
 import { parquet } from '../packages/heavy-modules';
-import type { BlobLike } from '../storage/blob';
-import { BlockStore, type Place } from '../storage/block-store';
+import { type BlobLike, BlockStore, type Place } from '../storage/blob';
 import { withWholeTimes } from './int96';
 import { readError } from './read-error';
 import { type GroupPlan, planGroup } from './read-plan';

@@ -1,7 +1,6 @@
 import type { Column, ColumnType } from '../cells/types';
-import { sliceBatch } from '../columns/batch-rows';
-import { batchBytes, type ColumnBatch, type ColumnData } from '../columns/column-batch';
-import type { Sink } from '../storage/sink';
+import { batchBytes, type ColumnBatch, type ColumnData, sliceBatch } from '../columns/column-batch';
+import type { Sink } from '../storage/table-file';
 import { type ColumnChunk, columnChunk } from './column-chunk';
 import {
   COLUMN_CHUNK,

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 
 import type { ChecksumPart, PartChecksum } from './checksum-worker';
 import { combineCrc32c, crc32c, crc32cToBase64 } from './crc32c';
-import { type FileVersion, fileVersion, unreadable } from './file-version';
+import { type FileVersion, fileVersion, unreadable } from './table-file';
 
 export interface FileChecksum {
   bytes: number;

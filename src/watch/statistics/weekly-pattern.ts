@@ -1,4 +1,4 @@
-import { TimeZone } from '../../table/cells/time-zone';
+import { TimeZone } from '../../table/cells/parse-date';
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;

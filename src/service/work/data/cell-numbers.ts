@@ -1,4 +1,4 @@
-import { isAbsent } from '../../../table/cells/absent';
+import { isAbsent } from '../../../table/cells/classify';
 import { parseDate } from '../../../table/cells/parse-date';
 import { parseNumber } from '../../../table/cells/parse-number';
 import type { ColumnType } from '../../../table/cells/types';
