@@ -38,6 +38,15 @@ describe('the README', () => {
     assert.deepEqual(rowsOf('Dependencies').sort(), Object.keys(manifest.dependencies).sort());
   });
 
+  it('names every example, and nothing else', () => {
+    const table = readme.split('### Examples\n')[1]!.split('\n### ')[0]!;
+    const named = [...table.matchAll(/^\| ([^|]+) \|/gm)]
+      .flatMap((row) => row[1]!.split(':')[0]!.split(' · '))
+      .filter((name) => name !== 'example')
+      .map((name) => `${name}.json`);
+    assert.deepEqual(named.sort(), fs.readdirSync(path.join(root, 'examples')).sort());
+  });
+
   it('names, as the sources do, no document that is not in the package', () => {
     const files = ['src', 'nodes', 'docs', 'resources'].flatMap((folder) =>
       fs
