@@ -240,12 +240,19 @@
     return target || (series && series.source.column) || '';
   }
 
+  /* Whether a fit node that runs may have kept a model under its id: it was told what to learn, or is referred to. */
+  function mayHaveFitted(node, field) {
+    const isReferredTo = RED.nodes.filterNodes({}).some(({ model }) => model === node.id);
+    return isDeployed(node) && (learned(node, field) !== '' || isReferredTo);
+  }
+
   /*
-   * Where nothing else is said, a model has the id of its fit node, by which nobody knows it: a new one is named after
-   * what it learns, in sight and to be changed. Answers whether it is named as its dialog opens, which is a change.
+   * Where nothing else is said, a model has the id of its fit node, by which nobody knows it: one that has fitted
+   * nothing yet is named after what it learns, in sight and to be changed. Answers whether it is named as its dialog
+   * opens, which is a change.
    */
   function nameModel(node, field) {
-    if (node.type !== 'tabular-fit' || isDeployed(node)) {
+    if (node.type !== 'tabular-fit' || mayHaveFitted(node, field)) {
       return false;
     }
     const model = field('model');
@@ -275,6 +282,22 @@
       propose();
     }
     return proposed !== '';
+  }
+
+  /*
+   * A new predict node that a series node feeds waits for its model: the first train set leaves beside the first rows,
+   * which would otherwise be an error. Answers whether it was set, which is a change.
+   */
+  function waitForModel(node, field) {
+    const isFed = () =>
+      RED.nodes
+        .filterLinks({ target: node })
+        .some(({ source, sourcePort }) => source.type === 'tabular-series' && sourcePort === 0);
+    if (node.type !== 'tabular-predict' || !isNew(node) || !isFed()) {
+      return false;
+    }
+    field('noModel').val('wait');
+    return true;
   }
 
   /* A flow of an earlier version or written by hand may leave properties out: choices show what that means. */
@@ -530,6 +553,7 @@
     nameParts(form);
     suggest(node, form);
     const isNamed = nameModel(node, field);
+    const isToWait = waitForModel(node, field);
     showLastReading(node, form);
     const refresh = () => {
       showWhatApplies(node, form, field);
@@ -542,7 +566,7 @@
     fillIn(node, form, field);
     // A service that was chosen for the node is a change.
     const chosen = isEmpty(node.config) && !['', '_ADD_'].includes(field('config').val() || '');
-    form.data('tabularOpened', chosen || isNamed ? undefined : heldBy(form, prefix));
+    form.data('tabularOpened', chosen || isNamed || isToWait ? undefined : heldBy(form, prefix));
   }
 
   /* To be called by each dialog as it is saved. */

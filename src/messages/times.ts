@@ -35,6 +35,9 @@ const NAMES = [
   'epoch',
   'dt',
   't',
+  // As exports of German and Japanese portals have them; a time of day before its date, so that it is told, not left out.
+  ...['zeitstempel', 'zeitpunkt', 'datumuhrzeit', 'datumzeit', 'messzeit', 'zeit', 'uhrzeit', 'datum'],
+  ...['タイムスタンプ', '日時', '測定日時', '計測日時', '測定時刻', '計測時刻', '時刻', '日付'],
 ];
 const RANKS = new Map(NAMES.map((name, rank) => [name, rank]));
 /** Those that have always been times: what they hold is one, or an error. */
@@ -58,7 +61,7 @@ function rankOfTime(column: string): number | undefined {
   const name = column.slice(column.lastIndexOf('.') + 1).toLowerCase();
   const rank =
     RANKS.get(name) ??
-    RANKS.get(name.replace(ZONE, '').replaceAll(/[_ -]/g, '')) ??
+    RANKS.get(name.replace(ZONE, '').replaceAll(/[_ /-]/g, '')) ??
     (DATE_FORMAT.test(name) ? 0 : undefined);
   if (known.size < MAX_KNOWN) {
     known.set(column, rank);

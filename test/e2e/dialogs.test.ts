@@ -153,6 +153,8 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     const { page } = editor;
     await openDialog(page, 'fit');
     await field('Target').fill('label');
+    await field('Keep as').focus();
+    assert.equal(await field('Keep as').inputValue(), 'label', 'it runs, but has fitted nothing yet');
     await field('Task').selectOption('classification');
     await field('Keep as').fill('kept');
     await field('Name').fill('my fit');
@@ -800,18 +802,19 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
 
   it('name the model of a new fit node after its target, or after what its series node predicts', async () => {
     const { page } = editor;
-    const [fit, series, fed] = await page.evaluate(() => {
+    const [fit, series, fed, asked] = await page.evaluate(() => {
       const { RED } = globalThis as unknown as { RED: EditorRed };
       const add = (type: string) => {
         const { node } = RED.view.createNode(type, 100, 500, 'sheet');
         RED.nodes.add(node);
         return node;
       };
-      const nodes = ['tabular-fit', 'tabular-series', 'tabular-fit'].map(add);
-      const [, source, target] = nodes;
+      const nodes = ['tabular-fit', 'tabular-series', 'tabular-fit', 'tabular-predict'].map(add);
+      const [, source, target, predict] = nodes;
       source!.column = 'energy';
       RED.nodes.addLink({ source: source!, sourcePort: 2, target: target! });
-      return nodes.map(({ id }) => String(id)) as [string, string, string];
+      RED.nodes.addLink({ source: source!, sourcePort: 0, target: predict! });
+      return nodes.map(({ id }) => String(id)) as [string, string, string, string];
     });
     const keepAs = (): Promise<string> => field('Keep as').inputValue();
     await openDialog(page, fit);
@@ -837,12 +840,16 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.equal(await keepAs(), 'energy');
     await done(page);
     assert.equal((await properties(page, fed)).model, 'energy');
+    await openDialog(page, asked);
+    await field('Model').fill('energy');
+    await done(page);
+    assert.equal((await properties(page, asked)).noModel, 'wait', 'its model is yet to be fitted');
     await page.evaluate(
       (gone) => {
         const { RED } = globalThis as unknown as { RED: EditorRed };
         gone.forEach((id) => RED.nodes.remove(id));
       },
-      [fit, series, fed],
+      [fit, series, fed, asked],
     );
     // Of a node that runs, other nodes may know the model by its id.
     await openDialog(page, 'fit');

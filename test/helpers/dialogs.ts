@@ -2,21 +2,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import vm from 'node:vm';
 
+import type { NODE_SETTINGS } from '../doors/settings';
 import { root } from './node-red';
+import { NODE_TYPES } from './package-nodes';
 
-export const NODES = [
-  'config',
-  'limits',
-  'upload',
-  'series',
-  'advise',
-  'anomaly',
-  'fit',
-  'predict',
-  'watch',
-  'cost',
-] as const;
-export type NodeName = (typeof NODES)[number];
+export type NodeName = keyof typeof NODE_SETTINGS;
+/** The names of the node types without `tabular-`. */
+export const NODES = NODE_TYPES.map((type) => type.slice('tabular-'.length)) as NodeName[];
 
 /** What a dialog's .html brings to the editor. */
 export interface Dialog {

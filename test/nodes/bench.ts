@@ -11,6 +11,9 @@ import path from 'node:path';
 import { hooks } from '@node-red/util';
 import type { NodeInitializer } from 'node-red';
 
+import { root } from '../helpers/node-red';
+import { NODE_FILES } from '../helpers/package-nodes';
+
 /** Messages hold anything; the assertions say what. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
 export type Anything = any;
@@ -50,19 +53,7 @@ helper.init(requireHere.resolve('node-red'));
 /** Node-RED gives its hooks to nodes; the test helper leaves them out, though its runtime calls them. */
 const withHooks = ((red: object) => Object.assign(red, { hooks })) as unknown as NodeInitializer;
 
-const dist = path.resolve(__dirname, '../../dist/nodes');
-const OURS = [
-  'config',
-  'limits',
-  'upload',
-  'series',
-  'fit',
-  'predict',
-  'watch',
-  'advise',
-  'anomaly',
-  'cost',
-].map((name) => requireHere(path.join(dist, `${name}.js`)) as NodeInitializer);
+const OURS = Object.values(NODE_FILES).map((file) => requireHere(path.join(root, file)) as NodeInitializer);
 const core = (file: string) =>
   requireHere(
     path.join(path.dirname(requireHere.resolve('@node-red/nodes/package.json')), 'core', file),

@@ -46,6 +46,17 @@ describe('tabular-series, a table of past readings', function () {
     assert.deepEqual(warnings(bench), []);
   });
 
+  it('finds the time of a German export by its name and reads its dates', async () => {
+    const bench = await start({ shape: 'auto', send: 'newest', column: 'Verbrauch (kWh)', timezone: 'UTC' });
+    const lines = motors(0, 300).map(({ time, temperature }) => {
+      const [day, clock] = new Date(time).toISOString().split('T') as [string, string];
+      return `${day.split('-').reverse().join('.')} ${clock.slice(0, 5)};${String(temperature).replace('.', ',')}`;
+    });
+    bench.send('s', { payload: ['Zeitpunkt;Verbrauch (kWh)', ...lines].join('\r\n') });
+    await bench.completed.first();
+    assert.equal(bench.out('s', 0).all[0]!.series[0].time, START + 299 * MINUTE);
+  });
+
   it('sends all in a flow that does not say, in one message of at most 20,000 cells', async () => {
     const bench = await start();
     bench.send('s', { payload: motors(0, 600) });

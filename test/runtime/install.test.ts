@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { type FlowNode, type RealNodeRed, root, startNodeRed } from '../helpers/node-red';
+import { NODE_TYPES } from '../helpers/package-nodes';
 import { npm, packedAs, packedPackage } from '../helpers/packed';
 
 const NAME = 'node-red-contrib-tabular-prediction';
@@ -11,19 +12,6 @@ const OLD = '0.0.1';
 const { version: NEW } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
   version: string;
 };
-const TYPES = [
-  'advise',
-  'anomaly',
-  'config',
-  'cost',
-  'fit',
-  'limits',
-  'predict',
-  'series',
-  'upload',
-  'watch',
-].map((name) => `tabular-${name}`);
-
 const flow = JSON.parse(
   fs.readFileSync(path.join(root, 'examples', 'First steps.json'), 'utf8'),
 ) as FlowNode[];
@@ -80,7 +68,7 @@ describe('from a bare user folder: install, upgrade, remove, install again', fun
 
   const assertInPalette = async (version: string): Promise<void> => {
     const sets = await palette();
-    assert.deepEqual(sets.flatMap((set) => set.types).sort(), TYPES);
+    assert.deepEqual(sets.flatMap((set) => set.types).sort(), [...NODE_TYPES].sort());
     for (const set of sets) {
       assert.ok(set.enabled && set.err === undefined, JSON.stringify(set));
       assert.equal(set.version, version);

@@ -18,6 +18,9 @@ describe('messages in a program', () => {
     ['dateTime', ISO],
     ['received_at', ISO],
     ['created_at', T * 1000],
+    ['Date/Time', ISO],
+    ['Zeitpunkt', ISO],
+    ['日時', ISO],
   ] as const) {
     it(`have their time under ${name}`, async () => {
       const { rows } = await (await open()).push({ [name]: reading, temperature: 21 });

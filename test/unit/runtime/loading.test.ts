@@ -2,24 +2,15 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
-const dist = path.resolve(__dirname, '../../../dist');
-const NODES = [
-  'config',
-  'limits',
-  'upload',
-  'series',
-  'fit',
-  'predict',
-  'watch',
-  'advise',
-  'anomaly',
-  'cost',
-];
+import { root } from '../../helpers/node-red';
+import { NODE_FILES } from '../../helpers/package-nodes';
+
+const dist = path.join(root, 'dist');
 
 /** Files that requiring all node files loads in a fresh process, relative to dist/. */
 function loaded(): string[] {
   const script = `
-    for (const name of ${JSON.stringify(NODES)}) require(${JSON.stringify(dist)} + '/nodes/' + name + '.js');
+    for (const file of ${JSON.stringify(Object.values(NODE_FILES))}) require(${JSON.stringify(root)} + '/' + file);
     console.log(JSON.stringify(Object.keys(require.cache)));`;
   const files = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
   return files.map((file) => path.relative(dist, file).replaceAll('\\', '/'));
