@@ -12,10 +12,10 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import { asGood, choose, promising } from './choose';
 import { coursesOf, restsOn } from './follow';
 import { type Goal, goalOf } from './goal';
-import { type Knob, knobsOf } from './knobs';
-import { type Ask, type Candidate, type KnobValues, search, searchRounds } from './search';
+import { type Knob, knobsOf, type KnobValues } from './knobs';
+import { type Ask, search, searchRounds } from './search';
 import { adviceText, type AdviceWords, ENGLISH } from './text';
-import type { Advice, Advised, CandidateAnswer, Question } from './types';
+import type { Advice, Advised, Candidate, CandidateAnswer, Question } from './types';
 
 /** A question about one row. */
 export interface AdviseRequest
@@ -146,6 +146,7 @@ export class Advisor {
     const isPriced = request.vary.some(({ price = 0 }) => price !== 0);
     const isDone = (): boolean => now!.expected.holds === true && !isPriced;
     const all = await search(knobs, ask, (found) => (isDone() ? [] : promising(found, goal.hasLimit)), {
+      hasLimit: goal.hasLimit,
       rounds,
       random: seededRandom(request.seed ?? 1),
     });

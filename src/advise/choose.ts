@@ -1,4 +1,5 @@
-import { type Candidate, KNOWN_GROUND } from './search';
+import { KNOWN_GROUND } from './search';
+import type { Candidate } from './types';
 
 /** Without a limit: what is within this part of the most that can be gained is as good, and the cheapest of it is taken. */
 const AS_GOOD = 0.01;

@@ -1,9 +1,8 @@
-import { cholesky, gram, solve } from '../learner/math/matrix';
 import type { Reference, ReferenceCell } from '../scoring/reference/types';
 import type { Label } from '../table';
 import { ServiceError } from '../wire/service-error';
-import type { Knob } from './knobs';
-import type { KnobValues } from './search';
+import type { Knob, KnobValues } from './knobs';
+import { leastSquares } from './least-squares';
 import type { RestsOn } from './types';
 
 /** Numbers are compared in so many groups of equal size. */
@@ -14,7 +13,7 @@ const TOGETHER = 0.25;
 const MOST = 5;
 /** Train rows are near an advised value within this part of the range. */
 const NEAR = 0.1;
-/** Added to the diagonal of the normal equations, per row: columns that say the same share what they tell. */
+/** As much as lets columns that say nearly the same share what they tell. */
 const RIDGE = 1e-3;
 
 /** How a column of numbers goes along with the knobs. */
@@ -58,6 +57,7 @@ export function coursesOf(
     const slopes = leastSquares(
       known.map((row) => featuresOf(places.map((place) => row[place]!))),
       known.map((row) => row[at] as number),
+      RIDGE,
     );
     const told = (setting: readonly Label[]): number =>
       featuresOf(setting).reduce((sum, feature, i) => sum + feature * slopes[i]!, 0);
@@ -91,18 +91,6 @@ function featuresFor(
       return [z, z * z];
     }),
   ];
-}
-
-function leastSquares(features: readonly number[][], values: readonly number[]): Float64Array {
-  const count = features[0]?.length ?? 1;
-  const matrix = gram(Float64Array.from(features.flat()), features.length, count);
-  const sums = new Float64Array(count);
-  features.forEach((row, at) => row.forEach((feature, i) => (sums[i]! += feature * values[at]!)));
-  for (let i = 0; i < count; i++) {
-    matrix[i * count + i]! += RIDGE * (features.length + 1);
-  }
-  solve(cholesky(matrix, count), count, sums);
-  return sums;
 }
 
 /** What an advised setting rests on in the kept train rows. */

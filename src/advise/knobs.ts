@@ -16,9 +16,16 @@ export interface Knob {
   /** A part of the way back to `stay`, 0 to 1. */
   back(value: Label, part: number): Label;
   costOf(value: Label): number;
+  /** Where a number lies between the bounds, 0 to 1; undefined of words. */
+  placeOf(value: Label): number | undefined;
+  /** The allowed number at a place as `placeOf` has it, or else the next one above or below it. */
+  valueAt(place: number, isUp: boolean): Label;
   /** How far two values are from each other, in parts of the range; words are 1 apart. */
   apart(a: Label, b: Label): number;
 }
+
+/** A value for each knob. */
+export type KnobValues = readonly Label[];
 
 /** As fine as this part of the range, to a power of ten: 82.37 of 60 to 120. */
 const FINENESS = 1000;
@@ -67,13 +74,26 @@ class NumberKnob implements Knob {
     return Math.abs(change) * (this.given.cost ?? 0) + change * (this.given.price ?? 0);
   }
 
+  placeOf(value: Label): number {
+    return ((value as number) - this.low) / (this.high - this.low);
+  }
+
+  valueAt(place: number, isUp: boolean): number {
+    const at = (this.low + place * (this.high - this.low) - this.anchor) / this.step;
+    return this.allowed(isUp ? Math.ceil(at - 1e-9) : Math.floor(at + 1e-9));
+  }
+
   apart(a: Label, b: Label): number {
     return Math.abs(Number(a) - Number(b)) / (this.high - this.low);
   }
 
   private snapped(value: number): number {
-    const at = Math.round((value - this.anchor) / this.step) - this.lowest;
-    return this.stepAt(Math.min(this.count - 1, Math.max(0, at)));
+    return this.allowed(Math.round((value - this.anchor) / this.step));
+  }
+
+  /** So many steps from the anchor, or the nearest that is within the bounds. */
+  private allowed(steps: number): number {
+    return this.stepAt(Math.min(this.count - 1, Math.max(0, steps - this.lowest)));
   }
 
   /** Without the noise of adding binary fractions. */
@@ -108,6 +128,14 @@ class ChoiceKnob implements Knob {
 
   costOf(value: Label): number {
     return value === this.now ? 0 : this.cost;
+  }
+
+  placeOf(): undefined {
+    return undefined;
+  }
+
+  valueAt(): Label {
+    return this.now;
   }
 
   apart(a: Label, b: Label): number {

@@ -1,18 +1,8 @@
-import type { Label } from '../table';
+import { Yielder } from '../util/concurrency';
 import { haltonPoints } from './halton';
-import type { Knob } from './knobs';
-import type { CandidateAnswer } from './types';
-
-/** A value for each knob. */
-export type KnobValues = readonly Label[];
-
-/** A setting with what it costs and what the model says of it. */
-export interface Candidate extends CandidateAnswer {
-  setting: KnobValues;
-  cost: number;
-  /** How much is changed: the sum over the knobs, in parts of their ranges. */
-  size: number;
-}
+import type { Knob, KnobValues } from './knobs';
+import { cheapestAlong, slopesAt } from './slopes';
+import type { Candidate, CandidateAnswer } from './types';
 
 /** More unlike the train set than this part of its own rows: no known ground. */
 export const KNOWN_GROUND = 0.95;
@@ -28,6 +18,15 @@ const NARROWING = 1 / 3;
 const ALONE = 16;
 const FEW = 0.5;
 
+/** Of each further round: the part that follows slopes, from the best one of each combination of words, so many of them. */
+const SLOPED = 0.5;
+const SLOPED_CENTRES = 4;
+/** Slopes are measured over so many candidates for each knob, and followed so far, in parts of the radius. */
+const MEASURED = [6, 24];
+const FOLLOWED = [5, 1.5, 0.5];
+/** What is reached beyond the limit, were the slopes true, in standard errors of them. */
+const SPARE = [0, 0.5, -0.5, 1, 2];
+
 /** Predicts settings, in one batch. */
 export type Ask = (settings: KnobValues[]) => Promise<CandidateAnswer[]>;
 
@@ -39,8 +38,8 @@ export function searchRounds(candidates: number): number[] {
 }
 
 /**
- * Looks for the best setting: first all over the range, then around the best that were found, in ever narrower rounds and
- * on the way back from them to the present setting.
+ * Looks for the best setting: first all over the range, then around the best that were found, in ever narrower rounds, on
+ * the way back from them to the present setting, and to where their slopes say that it gets cheaper.
  *
  * @param best the most promising candidates, as far as they are known; empty where there is nothing to look for
  * @returns all candidates that were asked for, the present setting first
@@ -49,35 +48,54 @@ export async function search(
   knobs: readonly Knob[],
   ask: Ask,
   best: (all: readonly Candidate[]) => readonly Candidate[],
-  { rounds, random }: { rounds: readonly number[]; random: () => number },
+  { hasLimit, rounds, random }: { hasLimit: boolean; rounds: readonly number[]; random: () => number },
 ): Promise<Candidate[]> {
   const all: Candidate[] = [];
   const seen = new Set<string>();
-  const take = async (wanted: Iterable<KnobValues>, most: number): Promise<void> => {
-    const settings: KnobValues[] = [];
+  let turn: Promise<void> | undefined;
+  const yielder = new Yielder();
+  /** Adds those that are new, until there are so many. */
+  const gather = async (
+    settings: KnobValues[],
+    wanted: Iterable<KnobValues>,
+    most: number,
+  ): Promise<void> => {
     for (const setting of wanted) {
       const key = JSON.stringify(setting);
       if (!seen.has(key)) {
         seen.add(key);
         settings.push(setting);
       }
-      if (settings.length === most) {
+      if (settings.length >= most) {
         break;
       }
+      if ((turn = yielder.due()) !== undefined) {
+        await turn;
+      }
     }
+  };
+  const take = async (settings: KnobValues[]): Promise<void> => {
     if (settings.length > 0) {
       const answers = await ask(settings);
       settings.forEach((setting, at) => all.push(candidateOf(knobs, setting, answers[at]!)));
     }
   };
-  await take(start(knobs, rounds[0]!, random), rounds[0]!);
+  const first: KnobValues[] = [];
+  await gather(first, start(knobs, rounds[0]!, random), rounds[0]!);
+  await take(first);
   let radius = RADIUS;
   for (const most of rounds.slice(1)) {
-    const centres = best(all).slice(0, CENTRES);
+    const good = best(all);
+    const centres = good.slice(0, CENTRES);
     if (centres.length === 0) {
       break;
     }
-    await take(around(knobs, centres, radius, most, random), most);
+    const settings: KnobValues[] = [];
+    if (hasLimit) {
+      await gather(settings, along(knobs, good, all, radius), Math.floor(most * SLOPED));
+    }
+    await gather(settings, around(knobs, centres, radius, most, random), most);
+    await take(settings);
     radius *= NARROWING;
   }
   return all;
@@ -106,6 +124,34 @@ function* start(knobs: readonly Knob[], count: number, random: () => number): Ge
   for (let point = 0; point < 2 * count; point++) {
     const few = random() < FEW ? (2 + Math.floor(random() * 2)) / knobs.length : 1;
     yield knobs.map((knob, at) => (random() < few ? knob.at(points[at]![point]!) : knob.stay));
+  }
+}
+
+/** Settings that are cheaper than the best ones, or reach more, were the slopes there true. */
+function* along(
+  knobs: readonly Knob[],
+  good: readonly Candidate[],
+  all: readonly Candidate[],
+  radius: number,
+): Generator<KnobValues> {
+  const words = ({ setting }: Candidate): string =>
+    JSON.stringify(setting.filter((value, at) => knobs[at]!.placeOf(value) === undefined));
+  const centres = new Map<string, Candidate>();
+  for (const one of good) {
+    const key = words(one);
+    if (!centres.has(key) && centres.size < SLOPED_CENTRES) {
+      centres.set(key, one);
+    }
+  }
+  const slopes = [...centres.values()].flatMap((centre) =>
+    MEASURED.map((count) => ({ centre, slopes: slopesAt(centre, all, knobs, count * (knobs.length + 1)) })),
+  );
+  for (const spare of SPARE) {
+    for (const part of FOLLOWED) {
+      for (const { centre, slopes: found } of slopes) {
+        yield cheapestAlong(found, centre, knobs, { radius: part * radius, wanted: spare * found.error });
+      }
+    }
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Candidate } from './search';
-import type { Advice, Advised, Expected } from './types';
+import type { Advice, Advised, Candidate, Expected } from './types';
 
 /** Sentences in a language, by their keys. */
 export interface AdviceWords {

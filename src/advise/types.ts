@@ -1,6 +1,7 @@
 import type { Unlike } from '../scoring/unlike/unlike';
 import type { VaryColumn } from '../settings/kinds';
 import type { Label } from '../table';
+import type { KnobValues } from './knobs';
 
 type GoalWord = 'highest' | 'lowest' | 'at least' | 'at most';
 
@@ -91,4 +92,12 @@ export interface CandidateAnswer {
   unlike: Unlike;
   /** What predict attached to the row. */
   attached: Record<string, unknown>;
+}
+
+/** A setting with what it costs and what the model says of it. */
+export interface Candidate extends CandidateAnswer {
+  setting: KnobValues;
+  cost: number;
+  /** How much is changed: the sum over the knobs, in parts of their ranges. */
+  size: number;
 }

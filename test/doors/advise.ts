@@ -3,6 +3,6 @@ export { asGood, byCost, choose, promising } from '../../dist/src/advise/choose'
 export { coursesOf, partTold, restsOn } from '../../dist/src/advise/follow';
 export { goalOf, surer } from '../../dist/src/advise/goal';
 export { haltonPoints } from '../../dist/src/advise/halton';
-export { type Knob, knobsOf } from '../../dist/src/advise/knobs';
-export { type Candidate, type KnobValues, search, searchRounds } from '../../dist/src/advise/search';
-export type { CandidateAnswer } from '../../dist/src/advise/types';
+export { type Knob, knobsOf, type KnobValues } from '../../dist/src/advise/knobs';
+export { search, searchRounds } from '../../dist/src/advise/search';
+export type { Candidate, CandidateAnswer } from '../../dist/src/advise/types';
