@@ -36,6 +36,13 @@ describe('tabular-watch', () => {
     bench.send('w', { payload: { ...row(i), prediction }, series: address(i), model_name: 'motor', ...more });
   const tell = (bench: Bench, i: number, truth: unknown) =>
     bench.send('w', { payload: {}, series: address(i), truth });
+  /** The first so many rows, each with its outcome. */
+  const live = (bench: Bench, rows: number, more: object = {}): void => {
+    for (let i = 0; i < rows; i++) {
+      predict(bench, i, band(50), more);
+      tell(bench, i, 52);
+    }
+  };
   const changes = async (bench: Bench, count = 1): Promise<Anything[]> =>
     (await bench.out('w', 1).first(count)).map(({ change }) => change);
   const near = (a: number, b: number) => assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
@@ -71,10 +78,7 @@ describe('tabular-watch', () => {
 
   it('corrects a table in the form in which it came: rows, columns, a matrix; with main, too', async () => {
     const bench = await start();
-    for (let i = 0; i < 60; i++) {
-      predict(bench, i, band(50));
-      tell(bench, i, 52);
-    }
+    live(bench, 60);
     await settled(bench, 120);
     const seen = bench.out('w').all.length;
     const series = [address(100), address(101)];
@@ -327,9 +331,6 @@ describe('tabular-watch', () => {
       ...{ version: 1, versions: [] },
       ...more,
     });
-    const openCards = () =>
-      new ModelCards({ path: path.join(userDir, 'tabular-prediction', 'models.json'), service: 'embedded' });
-
     it('tells times of the week by the zone of the dialog, else by the newest one that a message names', async () => {
       const folder = path.join(userDir, 'tabular-prediction', 'watch');
       const zone = async (properties: object, ...told: unknown[]): Promise<unknown> => {
@@ -354,10 +355,7 @@ describe('tabular-watch', () => {
 
     it('goes on after a restart and a deploy where it stopped', async () => {
       let bench = await start({}, { userDir });
-      for (let i = 0; i < 60; i++) {
-        predict(bench, i, band(50));
-        tell(bench, i, 52);
-      }
+      live(bench, 60);
       predict(bench, 60, band(50));
       await settled(bench, 121);
       const { prediction } = bench.out('w').all.at(-1)!.payload;
@@ -490,16 +488,25 @@ describe('tabular-watch', () => {
       }
     });
 
-    it('tells when a fit replaces the model, whose bands then keep their width and lose their shift', async () => {
-      const cards = openCards();
-      try {
-        cards.put(card('motor', 'one'));
-        await cards.flush();
+    describe('beside the cards of models', () => {
+      let cards: ModelCards;
+      beforeEach(() => {
+        cards = new ModelCards({
+          path: path.join(userDir, 'tabular-prediction', 'models.json'),
+          service: 'embedded',
+        });
+      });
+      afterEach(() => cards.close());
+      /** A model, its card on disk. */
+      const keep = (...kept: Parameters<typeof card>) => {
+        cards.put(card(...kept));
+        return cards.flush();
+      };
+
+      it('tells when a fit replaces the model, whose bands then keep their width and lose their shift', async () => {
+        await keep('motor', 'one');
         const bench = await start({}, { userDir });
-        for (let i = 0; i < 60; i++) {
-          predict(bench, i, band(50));
-          tell(bench, i, 52);
-        }
+        live(bench, 60);
         await settled(bench, 120);
         const before = bench.out('w').all.at(-1)!;
         assert.equal(before.watch.live.promised, 2);
@@ -520,22 +527,13 @@ describe('tabular-watch', () => {
         tell(bench, 60, 53);
         await settled(bench, 122);
         await bench.stop();
-      } finally {
-        await cards.close();
-      }
-    });
+      });
 
-    it('tells at once, without a prediction, when another version takes over; not of one asked for by number', async () => {
-      const cards = openCards();
-      try {
-        cards.put(card('motor', 'one'));
-        await cards.flush();
+      it('tells at once, without a prediction, when another version takes over; not of one asked for by number', async () => {
+        await keep('motor', 'one');
         const bench = await start({}, { userDir });
         const red = { comms: { publish: () => undefined } } as unknown as Red;
-        for (let i = 0; i < 30; i++) {
-          predict(bench, i, band(50));
-          tell(bench, i, 52);
-        }
+        live(bench, 30);
         await settled(bench, 60);
         cards.put(card('motor', 'two'));
         modelChanged(red, 'motor');
@@ -547,8 +545,7 @@ describe('tabular-watch', () => {
         await waitFor('the status', () => (bench.status('w').includes('watch.lossOf') ? true : undefined));
         assert.equal(bench.out('w', 1).all.length, 1, 'told once');
         const by = { predicted_by: { name: 'motor', fitted_train_set_id: 'one' } };
-        cards.put(card('motor', 'three'));
-        await cards.flush();
+        await keep('motor', 'three');
         await bench.stop();
         // Kept from before: the version in charge is followed only where it is the one that was watched.
         const later = await start({}, { userDir });
@@ -564,21 +561,15 @@ describe('tabular-watch', () => {
         await settled(later, 2);
         assert.equal(later.out('w', 1).all.length, told);
         await later.stop();
-      } finally {
-        await cards.close();
-      }
-    });
+      });
 
-    it('tells that outcomes have stopped, and then which column is no longer as in the train set', async () => {
-      const cards = openCards();
-      try {
+      it('tells that outcomes have stopped, and then which column is no longer as in the train set', async () => {
         const drift = [{ edges: [0, 10], shares: [0.1, 0.8, 0.1, 0], threshold: 0.3 }];
         await cards.putReference('one', {
           columns: [{ name: 'load', type: 'number' }],
           ...{ rows: [], usual: [], drift },
         });
-        cards.put(card('motor', 'one'));
-        await cards.flush();
+        await keep('motor', 'one');
         const bench = await start({}, { userDir });
         const send = (from: number): void => {
           const payload = Array.from({ length: 50 }, () => ({ load: 30, prediction: 50 }));
@@ -601,22 +592,13 @@ describe('tabular-watch', () => {
         );
         await settled(bench, 10);
         await bench.stop();
-      } finally {
-        await cards.close();
-      }
-    });
+      });
 
-    it('counts what was on its way while a fit took over for the model that made it; another version may be watched', async () => {
-      const cards = openCards();
-      try {
-        cards.put(card('motor', 'one'));
-        await cards.flush();
+      it('counts what was on its way while a fit took over for the model that made it; another version may be watched', async () => {
+        await keep('motor', 'one');
         const bench = await start({}, { userDir });
         const by = (id: string) => ({ predicted_by: { name: 'motor', fitted_train_set_id: id } });
-        for (let i = 0; i < 60; i++) {
-          predict(bench, i, band(50), by('one'));
-          tell(bench, i, 52);
-        }
+        live(bench, 60, by('one'));
         cards.put(card('motor', 'two'));
         predict(bench, 60, band(80), by('two'));
         predict(bench, 61, band(50), by('one'));
@@ -648,21 +630,12 @@ describe('tabular-watch', () => {
         await settled(bench, 127);
         assert.equal(bench.out('w', 1).all.length, 2);
         await bench.stop();
-      } finally {
-        await cards.close();
-      }
-    });
+      });
 
-    it('knows a model under its new name', async () => {
-      const cards = openCards();
-      try {
-        cards.put(card('motor', 'one'));
-        await cards.flush();
+      it('knows a model under its new name', async () => {
+        await keep('motor', 'one');
         const bench = await start({}, { userDir });
-        for (let i = 0; i < 60; i++) {
-          predict(bench, i, band(50));
-          tell(bench, i, 52);
-        }
+        live(bench, 60);
         predict(bench, 60, band(50));
         await settled(bench, 121);
         cards.rename('motor', 'engine');
@@ -674,33 +647,27 @@ describe('tabular-watch', () => {
         assert.equal(after.watch.live.rows, 61);
         assert.deepEqual(bench.out('w', 1).all, []);
         await bench.stop();
-      } finally {
-        await cards.close();
-      }
-    });
+      });
 
-    it('keeps its state while it is disabled, and not when it is deleted', async () => {
-      const bench = await start({}, { userDir });
-      predict(bench, 0, band(50));
-      await bench.out('w').first();
-      const file = path.join(userDir, 'tabular-prediction', 'watch', 'w.json');
-      await bench.redeploy('full');
-      assert.ok(fs.existsSync(file));
-      for (const type of ['nodes', 'full'] as const) {
-        await bench.change('w', { d: true }, type);
-        assert.ok(fs.existsSync(file), `disabled, ${type}`);
-        await bench.change('w', { d: false }, type);
-      }
-      await bench.change('w', undefined, 'nodes');
-      assert.ok(!fs.existsSync(file));
-      await bench.stop();
-    });
+      it('keeps its state while it is disabled, and not when it is deleted', async () => {
+        const bench = await start({}, { userDir });
+        predict(bench, 0, band(50));
+        await bench.out('w').first();
+        const file = path.join(userDir, 'tabular-prediction', 'watch', 'w.json');
+        await bench.redeploy('full');
+        assert.ok(fs.existsSync(file));
+        for (const type of ['nodes', 'full'] as const) {
+          await bench.change('w', { d: true }, type);
+          assert.ok(fs.existsSync(file), `disabled, ${type}`);
+          await bench.change('w', { d: false }, type);
+        }
+        await bench.change('w', undefined, 'nodes');
+        assert.ok(!fs.existsSync(file));
+        await bench.stop();
+      });
 
-    it('does not count rows that the model has learned from', async () => {
-      const cards = openCards();
-      try {
-        cards.put(card('motor', 'one', { trained_until: new Date(START + 50 * MINUTE).toISOString() }));
-        await cards.flush();
+      it('does not count rows that the model has learned from', async () => {
+        await keep('motor', 'one', { trained_until: new Date(START + 50 * MINUTE).toISOString() });
         const bench = await start({ alarmOn: 'value', raise: 10, alarmFor: 2 }, { userDir });
         const payload = Array.from({ length: 53 }, (_, i) => ({ ...row(i), prediction: 50 }));
         bench.send('w', { payload, series: payload.map((_, i) => address(i)), model_name: 'motor' });
@@ -714,14 +681,9 @@ describe('tabular-watch', () => {
         await settled(bench, 2);
         await waitFor('two outcomes', () => (bench.progress('w')?.rows === 2 ? true : undefined));
         await bench.stop();
-      } finally {
-        await cards.close();
-      }
-    });
+      });
 
-    it('counts rows of a machine that is behind the others from its own newest one on', async () => {
-      const cards = openCards();
-      try {
+      it('counts rows of a machine that is behind the others from its own newest one on', async () => {
         const time = (minutes: number): number => START + minutes * MINUTE;
         cards.put(card('motor', 'one', { trained_until: new Date(time(50)).toISOString() }));
         const until = [
@@ -749,58 +711,53 @@ describe('tabular-watch', () => {
           ],
         );
         await bench.stop();
-      } finally {
-        await cards.close();
-      }
-    });
+      });
 
-    it('tells the sidebar of a model, of the node that knows most of it, and null where none watches it', async () => {
-      await server.start();
-      const cards = openCards();
-      try {
-        cards.put(card('motor/1 °C', 'one'));
-        cards.put(card('other', 'two'));
-        await cards.flush();
-        const bench = await startBench({
-          nodes: [
-            { id: 'v', type: 'tabular-watch' },
-            { id: 'w', type: 'tabular-watch', model: 'motor/1 °C', alarmOn: 'value', raise: '40' },
-          ],
-          userDir,
-        });
-        const name = 'motor/1 °C';
-        bench.send('v', { payload: { prediction: band(50) }, series: address(0), model_name: name });
-        const why = [{ column: 'load', text: 'load 7 raised it' }];
-        for (let i = 0; i < 30; i++) {
-          const payload = { prediction: band(50), prediction_why: why };
-          bench.send('w', { payload, series: address(i), model_name: 'other' });
-          tell(bench, i, 50.5);
+      it('tells the sidebar of a model, of the node that knows most of it, and null where none watches it', async () => {
+        await server.start();
+        try {
+          cards.put(card('motor/1 °C', 'one'));
+          await keep('other', 'two');
+          const bench = await startBench({
+            nodes: [
+              { id: 'v', type: 'tabular-watch' },
+              { id: 'w', type: 'tabular-watch', model: 'motor/1 °C', alarmOn: 'value', raise: '40' },
+            ],
+            userDir,
+          });
+          const name = 'motor/1 °C';
+          bench.send('v', { payload: { prediction: band(50) }, series: address(0), model_name: name });
+          const why = [{ column: 'load', text: 'load 7 raised it' }];
+          for (let i = 0; i < 30; i++) {
+            const payload = { prediction: band(50), prediction_why: why };
+            bench.send('w', { payload, series: address(i), model_name: 'other' });
+            tell(bench, i, 50.5);
+          }
+          await settled(bench, 61);
+          const get = async (route: string): Promise<Anything> =>
+            (await bench.request().get(`/tabular-prediction/${route}`).expect(200)).body;
+          const known = await get(`watch/${encodeURIComponent(name)}`);
+          assert.equal(known.model, name);
+          assert.equal(known.live.rows, 30);
+          near(known.live.loss, 0.5);
+          assert.equal(known.recent.length, 30);
+          assert.deepEqual(Object.keys(known.recent[0]).sort(), [
+            ...['ahead', 'high', 'low', 'prediction', 'time', 'truth'],
+          ]);
+          assert.deepEqual(known.causes, why);
+          assert.equal(await get('watch/models'), null);
+          const [service] = await get('models');
+          const [other, listed] = service.models;
+          assert.deepEqual(listed.live, { measure: 'mae', rows: 30, loss: 0.5, promised: 2, decayed: false });
+          assert.equal(other.live, undefined);
+          assert.deepEqual([listed.alarms, other.alarms], [1, undefined]);
+          const shown = (model: string) => get(`sidebar/c/model?name=${encodeURIComponent(model)}`);
+          assert.deepEqual([(await shown(name)).watched, (await shown('other')).watched], [true, false]);
+          await bench.stop();
+        } finally {
+          await server.stop();
         }
-        await settled(bench, 61);
-        const get = async (route: string): Promise<Anything> =>
-          (await bench.request().get(`/tabular-prediction/${route}`).expect(200)).body;
-        const known = await get(`watch/${encodeURIComponent(name)}`);
-        assert.equal(known.model, name);
-        assert.equal(known.live.rows, 30);
-        near(known.live.loss, 0.5);
-        assert.equal(known.recent.length, 30);
-        assert.deepEqual(Object.keys(known.recent[0]).sort(), [
-          ...['ahead', 'high', 'low', 'prediction', 'time', 'truth'],
-        ]);
-        assert.deepEqual(known.causes, why);
-        assert.equal(await get('watch/models'), null);
-        const [service] = await get('models');
-        const [other, listed] = service.models;
-        assert.deepEqual(listed.live, { measure: 'mae', rows: 30, loss: 0.5, promised: 2, decayed: false });
-        assert.equal(other.live, undefined);
-        assert.deepEqual([listed.alarms, other.alarms], [1, undefined]);
-        const shown = (model: string) => get(`sidebar/c/model?name=${encodeURIComponent(model)}`);
-        assert.deepEqual([(await shown(name)).watched, (await shown('other')).watched], [true, false]);
-        await bench.stop();
-      } finally {
-        await cards.close();
-        await server.stop();
-      }
+      });
     });
   });
 });
