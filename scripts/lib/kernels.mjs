@@ -22,8 +22,9 @@ export function compileKernels() {
     [
       path.join(path.dirname(compiler), '..', 'bin', 'asc.js'),
       path.posix.join(...FOLDER.split(path.sep), 'index.as.ts'),
-      ...['-O3', '--noAssert', '--enable', 'simd', '--runtime', 'stub', '--use', 'abort='],
-      ...['--importMemory', '--outFile', compiled],
+      ...['-O3', '--noAssert', '--enable', 'simd,threads', '--runtime', 'stub', '--use', 'abort='],
+      // Shared memory grows without detaching the arrays in it. Its limit is that of 32-bit addresses.
+      ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536', '--outFile', compiled],
       // Vectors are passed between kernels alone, and addresses have 32 bits.
       ...['--disableWarning', '112', '--disableWarning', '201'],
     ],

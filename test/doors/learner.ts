@@ -43,7 +43,7 @@ export { MaternRows } from '../../dist/src/learner/gaussian/matern-rows';
 export { fitProcess } from '../../dist/src/learner/gaussian/process';
 export { gaussianScores } from '../../dist/src/learner/gaussian/scores';
 export { Slopes } from '../../dist/src/learner/gaussian/slopes';
-export { openScratch, runsKernels } from '../../dist/src/learner/kernels/scratch';
+export { openOwnMemory, openScratch, runsKernels } from '../../dist/src/learner/kernels/scratch';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
 export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic } from '../../dist/src/learner/linear/logistic';

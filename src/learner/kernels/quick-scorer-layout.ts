@@ -1,6 +1,6 @@
 /*
  * Where the kernels of QuickScorer find and leave things, in bytes; both compilers read this file, so it holds numbers
- * alone. Their memory begins with this scratch area; the arrays of `TreeSums` follow.
+ * alone. A thread's memory begins with this area.
  */
 
 /** Most leaves of a tree: each is a bit of a set. */

@@ -1,17 +1,18 @@
 import { bytes as code } from './bytes';
 import type { Kernels } from './functions';
+import { SCRATCH_BYTES } from './quick-scorer-layout';
 
 /** The part of the engine's WebAssembly used here; TypeScript has it among a browser's types only. */
 interface WasmEngine {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { exports: object };
-  Memory: new (size: { initial: number }) => WasmMemory;
+  Memory: new (size: { initial: number; maximum: number; shared: true }) => WasmMemory;
   validate(bytes: Uint8Array): boolean;
 }
 
 interface WasmMemory {
-  /** A new one after `grow`, which detaches all views of the old one. */
-  readonly buffer: ArrayBuffer;
+  /** A longer one after `grow`; views of the former one go on, since the memory is a shared one. */
+  readonly buffer: SharedArrayBuffer;
   /** Grows by pages of 64 KiB. @throws RangeError if there are none left */
   grow(pages: number): number;
 }
@@ -24,10 +25,11 @@ export function runsKernels(): boolean {
   return engine?.validate(code) === true;
 }
 
-/** A memory with the kernels, lent to one user: arrays in it are within their reach, at their `byteOffset`. */
+/** A part of a memory with the kernels, lent to one user: arrays in it are within their reach, at their `byteOffset`. */
 export interface Scratch {
   readonly kernels: Kernels;
-  readonly buffer: ArrayBuffer;
+  /** The whole memory. */
+  readonly buffer: SharedArrayBuffer;
   /** The next array of so many elements: bytes, whole numbers of 32 bits, numbers, or numbers of 32 bits. */
   bytes(length: number): Uint8Array;
   wholes(length: number): Int32Array;
@@ -38,9 +40,11 @@ export interface Scratch {
 }
 
 const PAGE = 65_536;
+/** Of 32-bit addresses. */
+const MOST_PAGES = 65_536;
 /** Alignment of arrays in bytes. */
 const ALIGNED = 16;
-/** A memory never shrinks, so a larger one is dropped after use. */
+/** A memory never shrinks, so a larger one is dropped once nobody uses it. */
 const MOST_KEPT = 1 << 24;
 
 /** Bytes that an array takes, with alignment. */
@@ -65,56 +69,95 @@ interface Instance {
   kernels: Kernels;
 }
 
+/** A stretch of the thread's memory. */
+interface Loan {
+  start: number;
+  end: number;
+}
+
 /** Compiled once per thread, on first use. */
 let compiled: object | undefined;
-/** The memories that nobody uses. */
-const idle: Instance[] = [];
+/**
+ * The memory of this thread: one, because each has functions of its own, and a loop that calls now these and now those is
+ * compiled again and again.
+ */
+let common: Instance | undefined;
+/** What is lent of it, in the order of addresses. */
+const loans: Loan[] = [];
 
-function instantiate(pages: number): Instance {
+function instantiate(pages: number, most: number): Instance {
   if (engine === undefined) {
     throw new Error('The learner needs WebAssembly, which this engine does not have.');
   }
   compiled ??= new engine.Module(code);
-  const memory = new engine.Memory({ initial: pages });
+  const memory = reserve(pages, most);
   const { exports } = new engine.Instance(compiled, { env: { memory } });
   return { memory, kernels: exports as Kernels };
 }
 
-/** An idle memory of this size: the smallest that suffices, else the largest, which grows. */
-function takeIdle(pages: number): Instance | undefined {
-  const pagesOf = (at: number) => idle[at].memory.buffer.byteLength / PAGE;
-  let best = -1;
-  for (let at = 0; at < idle.length; at++) {
-    const isEnough = pagesOf(at) >= pages;
-    if (
-      best < 0 ||
-      (isEnough ? pagesOf(best) < pages || pagesOf(at) < pagesOf(best) : pagesOf(at) > pagesOf(best))
-    ) {
-      best = at;
+/** Reserves addresses; where there are few of them (32 bits), fewer than asked for. */
+function reserve(pages: number, most: number): WasmMemory {
+  for (let maximum = most; ; maximum = Math.max(pages, maximum >> 1)) {
+    try {
+      return new engine!.Memory({ initial: pages, maximum, shared: true });
+    } catch (error) {
+      if (maximum === pages) {
+        throw error;
+      }
     }
   }
-  return best < 0 ? undefined : idle.splice(best, 1)[0];
 }
 
 /**
- * Lends a memory for arrays of this many bytes in all, as counted by `alignedBytes`. It holds whatever an earlier user left
- * in it; pages that are never written cost nothing. It never grows while it is lent, so views stay valid.
+ * Lends memory for arrays of this many bytes in all, as counted by `alignedBytes`. It holds whatever an earlier user left in
+ * it; pages that are never written cost nothing.
  *
  * @throws RangeError if memory or address space is short
  */
 export function openScratch(bytes: number): Scratch {
-  const pages = Math.ceil(bytes / PAGE) + 1;
-  const instance = takeIdle(pages) ?? instantiate(pages);
-  const { memory, kernels } = instance;
-  const missing = pages - memory.buffer.byteLength / PAGE;
+  common ??= instantiate(1, MOST_PAGES);
+  const { memory } = common;
+  const size = alignedBytes(bytes);
+  // The kernels of QuickScorer have the beginning.
+  let start = alignedBytes(SCRATCH_BYTES);
+  let at = 0;
+  while (at < loans.length && loans[at].start < start + size) {
+    start = loans[at++].end;
+  }
+  const loan = { start, end: start + size };
+  const missing = Math.ceil(loan.end / PAGE) - memory.buffer.byteLength / PAGE;
   if (missing > 0) {
     memory.grow(missing);
   }
+  loans.splice(at, 0, loan);
+  return scratchOf(common, loan, () => giveBack(loan));
+}
+
+/** The same in a memory of its own, from its beginning, for what outlives a fit or a prediction. It goes with its arrays. */
+export function openOwnMemory(bytes: number): Scratch {
+  const pages = Math.ceil(bytes / PAGE) + 1;
+  return scratchOf(instantiate(pages, pages), { start: 0, end: pages * PAGE }, () => undefined);
+}
+
+function giveBack(loan: Loan): void {
+  const at = loans.indexOf(loan);
+  if (at >= 0) {
+    loans.splice(at, 1);
+  }
+  if (loans.length === 0 && common !== undefined && common.memory.buffer.byteLength > MOST_KEPT) {
+    common = undefined;
+  }
+}
+
+function scratchOf({ memory, kernels }: Instance, { start, end }: Loan, close: () => void): Scratch {
   const { buffer } = memory;
-  let next = 0;
+  let next = start;
   const place = (length: number) => {
     const at = next;
     next += alignedBytes(length);
+    if (next > end) {
+      throw new RangeError(`Arrays of ${next - start} bytes were placed in ${end - start}.`);
+    }
     return at;
   };
   return {
@@ -124,10 +167,6 @@ export function openScratch(bytes: number): Scratch {
     wholes: (length) => new Int32Array(buffer, place(length * 4), length),
     numbers: (length) => new Float64Array(buffer, place(length * 8), length),
     floats: (length) => new Float32Array(buffer, place(length * 4), length),
-    close: () => {
-      if (buffer.byteLength <= MOST_KEPT) {
-        idle.push(instance);
-      }
-    },
+    close,
   };
 }

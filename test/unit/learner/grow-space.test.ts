@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { GrowSpace, openScratch, quantise, Random, runsKernels } from '../../doors/learner';
+import { GrowSpace, openOwnMemory, openScratch, quantise, Random, runsKernels } from '../../doors/learner';
 
 /** A space of random bins and whole gradients, which every order of additions sums to the same. */
 function someSpace(count: number, bins: number, width: number, seed: number) {
@@ -162,21 +162,28 @@ describe('learner: the memory of its kernels', () => {
   it('is of the size that is asked for, and one user’s alone', () => {
     assert.ok(runsKernels());
     const [one, other] = [openScratch(4096), openScratch(16)];
-    assert.notEqual(one.buffer, other.buffer);
-    assert.equal(one.numbers(512).byteOffset + 4096, one.bytes(1).byteOffset);
+    const numbers = one.numbers(512).fill(3);
+    const given = other.bytes(16).fill(9).byteOffset;
+    assert.ok(numbers.every((value) => value === 3) && given >= numbers.byteOffset + 4096);
+    assert.throws(() => one.bytes(1), RangeError);
     other.close();
     const next = openScratch(16);
-    assert.equal(next.buffer, other.buffer, 'what is given back is used again');
-    one.close();
-    next.close();
+    assert.equal(next.bytes(16).byteOffset, given, 'what is given back is used again');
+    assert.equal(next.kernels, one.kernels, 'the engine compiles its callers for one set of functions');
+    const own = openOwnMemory(16);
+    assert.notEqual(own.buffer, one.buffer);
     // More than any bound there was: the largest tables take the same way as small ones.
     const large = openScratch(2 ** 28);
-    const numbers = large.numbers(2 ** 25);
-    numbers[numbers.length - 1] = 7;
-    assert.equal(numbers.at(-1), 7);
-    large.close();
+    const many = large.numbers(2 ** 25);
+    many[many.length - 1] = 7;
+    assert.equal(many.at(-1), 7);
+    assert.ok(
+      numbers.every((value) => value === 3),
+      'the memory grows under what is lent',
+    );
+    [one, next, large].forEach((lent) => lent.close());
     const after = openScratch(16);
-    assert.notEqual(after.buffer, numbers.buffer, 'a large memory is not kept');
+    assert.ok(after.buffer.byteLength < 2 ** 28, 'a large memory is not kept');
     after.close();
   });
 });

@@ -251,17 +251,17 @@ describe('extremely randomised trees', () => {
     }
     const target = Float64Array.from(rows, (row) => row % 2);
     const input = { columns, specs, centers, rows, target, classes: 2, base: new Float64Array(1) };
-    // Whatever lies idle is in use, but one.
-    const used = Array.from({ length: 20 }, () => openScratch(16));
-    const idle = openScratch(2 ** 20);
-    idle.close();
+    const placed = (): number => {
+      const next = openScratch(16);
+      next.close();
+      return next.bytes(16).byteOffset;
+    };
+    const before = placed();
     assert.throws(
       () => growRandomised(input, { trees: 1, minLeaf: 1, nodeColumns: 2 }, new Failing(1)),
       RangeError,
     );
-    const next = openScratch(16);
-    assert.equal(next.buffer, idle.buffer);
-    [next, ...used].forEach((one) => one.close());
+    assert.equal(placed(), before);
   });
 
   it('are left out of the stack where they gain nothing', () => {

@@ -5,7 +5,7 @@ import {
   SCRATCH_SHAPLEY_WEIGHTS,
 } from '../../kernels/blocks-layout';
 import type { Kernels } from '../../kernels/functions';
-import { openScratch, type Scratch } from '../../kernels/scratch';
+import { openOwnMemory, type Scratch } from '../../kernels/scratch';
 import { SHAPLEY_WEIGHTS } from '../shapley/shapley-weights';
 
 /** Alignment in bytes. */
@@ -74,7 +74,7 @@ export class BlockMemory {
   static open(size: RowSize, bytes: { blocks: number; results: number }): BlockMemory | undefined {
     const rows = MAX_ROWS_AT_ONCE * rowBytes(size);
     const all = BLOCKS_SCRATCH_BYTES + rows + bytes.blocks + bytes.results + ALIGNED;
-    return rows > MAX_ROW_BYTES ? undefined : new BlockMemory(openScratch(all), size, bytes);
+    return rows > MAX_ROW_BYTES ? undefined : new BlockMemory(openOwnMemory(all), size, bytes);
   }
 
   /** Allocates bytes for blocks and returns their address, or undefined if the memory is full. */

@@ -1,5 +1,5 @@
 import type { Kernels } from '../../kernels/functions';
-import { alignedBytes, openScratch } from '../../kernels/scratch';
+import { alignedBytes, openOwnMemory } from '../../kernels/scratch';
 
 /** Dimensions of a product kernel's buffers. */
 export interface ProductSize {
@@ -80,8 +80,7 @@ export class ProductBuffers {
       Object.values(numbers).reduce((sum, count) => sum + alignedBytes(8 * count), 0) +
       alignedBytes(4 * mixtures) +
       alignedBytes(4 * groups);
-    // Never closed: it goes with these buffers.
-    const scratch = openScratch(bytes);
+    const scratch = openOwnMemory(bytes);
     this.kernels = scratch.kernels;
     this.own = scratch.numbers(numbers.own);
     this.ownByGroup = scratch.numbers(numbers.ownByGroup);

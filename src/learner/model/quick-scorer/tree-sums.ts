@@ -12,13 +12,12 @@ import {
   LEAF_BYTES,
   LEAF_TABLES,
   MAX_LEAVES,
-  SCRATCH_BYTES,
   SLOTS,
   TILE,
   TREE_ARRAYS,
   TREE_ARRAYS_BYTES,
 } from '../../kernels/quick-scorer-layout';
-import { alignedBytes, openScratch, type Scratch } from '../../kernels/scratch';
+import { alignedBytes, closing, openScratch, type Scratch } from '../../kernels/scratch';
 import { LEAF, type Trees } from '../../trees/trees';
 
 /*
@@ -48,7 +47,17 @@ export function addTreeSums(
   scores: Float64Array,
   walk: WalkTree,
 ): void {
-  const sums = new TreeSums(trees, columns, rows);
+  closing(new TreeSums(trees, columns, rows), (sums) => addSums(sums, trees, rows, width, scores, walk));
+}
+
+function addSums(
+  sums: TreeSums,
+  trees: Trees,
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+  walk: WalkTree,
+): void {
   if (trees.width > 1) {
     sums.scores.set(scores.subarray(0, rows.length * width));
     sums.add(0, 1, walk);
@@ -64,10 +73,9 @@ export function addTreeSums(
       }
     }
   }
-  sums.close();
 }
 
-/** Trees and the bins of rows in scratch memory. Must be closed. */
+/** Trees and the bins of rows in scratch memory; one at a time, since its kernels have one place. Must be closed. */
 class TreeSums {
   /** Rows × values per leaf, of whole tiles. */
   readonly scores: Float64Array;
@@ -92,16 +100,14 @@ class TreeSums {
     const { feature, bin, flags, left, setAt, sets, values } = trees;
     const arrays = [feature, bin, flags, left, setAt, sets, values];
     this.scratch = openScratch(
-      SCRATCH_BYTES +
-        arrays.reduce((sum, { byteLength }) => sum + alignedBytes(byteLength), 0) +
+      arrays.reduce((sum, { byteLength }) => sum + alignedBytes(byteLength), 0) +
         alignedBytes(columns.length * 4) +
         alignedBytes(columns.length) +
         alignedBytes(rows.length * 4) +
         tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * 8 * trees.width),
     );
     const { scratch } = this;
-    const spare = scratch.bytes(SCRATCH_BYTES);
-    const header = new Int32Array(spare.buffer, spare.byteOffset + TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
+    const header = new Int32Array(scratch.buffer, TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
     const place = <A extends { byteOffset: number }>(at: number, array: A): A => {
       header[at / 4] = array.byteOffset;
       return array;

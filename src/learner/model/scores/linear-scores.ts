@@ -1,5 +1,5 @@
 import type { EncodedTable } from '../../features/encode';
-import { alignedBytes, openScratch } from '../../kernels/scratch';
+import { alignedBytes, closing, openScratch, type Scratch } from '../../kernels/scratch';
 import { addLinearScores, type LinearTables, valueAlong } from '../../linear/linear';
 
 /** Below this many rows adding them one by one is faster, because the weights have to be copied first. */
@@ -12,7 +12,9 @@ export function linearScores(tables: LinearTables, table: EncodedTable, rows: In
   const width = tables.base.length;
   const out = new Float64Array(rows.length * width);
   if (width > 1 && rows.length >= FEW_ROWS) {
-    addTogether(tables, table, rows, out);
+    closing(openScratch(bytesFor(tables, width)), (scratch) =>
+      addTogether(tables, table, rows, scratch, out),
+    );
     return out;
   }
   for (let i = 0; i < rows.length; i++) {
@@ -21,23 +23,30 @@ export function linearScores(tables: LinearTables, table: EncodedTable, rows: In
   return out;
 }
 
+/** With room for each column that is used, and for each number. */
+function bytesFor({ at, scores, lines }: LinearTables, width: number): number {
+  const used = at.reduce((count, own) => count + (own >= 0 ? 1 : 0), 0);
+  const along = lines?.columns.length ?? 0;
+  return (
+    alignedBytes(scores.byteLength) +
+    alignedBytes(used * BLOCK * 4) +
+    alignedBytes(along * width * 8) +
+    alignedBytes(along * BLOCK * 8) +
+    alignedBytes(BLOCK * width * 8)
+  );
+}
+
 /** Of several outputs, to the same bits as row by row. */
 function addTogether(
   { base, at, scores, lines }: LinearTables,
   { columns, numbers }: EncodedTable,
   rows: Int32Array,
+  scratch: Scratch,
   out: Float64Array,
 ): void {
   const width = base.length;
   const used = Array.from(at.keys()).filter((column) => at[column] >= 0);
   const along = lines ? Array.from(lines.columns) : [];
-  const scratch = openScratch(
-    alignedBytes(scores.byteLength) +
-      alignedBytes(used.length * BLOCK * 4) +
-      alignedBytes(along.length * width * 8) +
-      alignedBytes(along.length * BLOCK * 8) +
-      alignedBytes(BLOCK * width * 8),
-  );
   const { kernels } = scratch;
   const cells = scratch.floats(scores.length);
   cells.set(scores);
@@ -74,5 +83,4 @@ function addTogether(
     );
     out.set(sums.subarray(0, count * width), start * width);
   }
-  scratch.close();
 }
