@@ -7,9 +7,10 @@ import type { PredictRequest } from '../scoring/types';
 import type { Unlike } from '../scoring/unlike/unlike';
 import { ADVISE, type Setting } from '../settings';
 import { type Cell, cellAt, type Label, openTable, readBatches, readRows } from '../table';
+import { Yielder } from '../util/concurrency';
 import { seededRandom } from '../util/random';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import { asGood, choose, promising } from './choose';
+import { asGood, choose, likestOf, promising } from './choose';
 import { coursesOf, restsOn } from './follow';
 import { type Goal, goalOf } from './goal';
 import { type Knob, knobsOf, type KnobValues } from './knobs';
@@ -135,11 +136,23 @@ export class Advisor {
     });
     const ask: Ask = async (settings) => {
       // The row as it is comes first of all: it may lie outside of the bounds, where no setting is.
-      const rows = [...(now === undefined ? [row] : []), ...settings.map(rowIn)];
+      const rows = now === undefined ? [row] : [];
+      const answers: CandidateAnswer[] = [];
+      const yielder = new Yielder();
+      let turn: Promise<void> | undefined;
+      for (const setting of settings) {
+        rows.push(rowIn(setting));
+        if ((turn = yielder.due()) !== undefined) {
+          await turn;
+        }
+      }
       outcome = await this.predict(asked, rows);
-      const answers = (outcome.table as Record<string, unknown>[]).map((predicted) =>
-        answerOf(goal, predicted),
-      );
+      for (const predicted of outcome.table as Record<string, unknown>[]) {
+        answers.push(answerOf(goal, predicted));
+        if ((turn = yielder.due()) !== undefined) {
+          await turn;
+        }
+      }
       now ??= answers.shift();
       return answers;
     };
@@ -315,11 +328,4 @@ function apartFrom(best: Candidate, good: readonly Candidate[], knobs: readonly 
     }
   }
   return taken.slice(1);
-}
-
-function likestOf(all: readonly Candidate[]): Candidate | undefined {
-  return all.reduce<Candidate | undefined>(
-    (likest, one) => (likest === undefined || one.unlike.rank < likest.unlike.rank ? one : likest),
-    undefined,
-  );
 }

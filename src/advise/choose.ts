@@ -29,17 +29,22 @@ const byReach = (a: Candidate, b: Candidate): number => b.reach - a.reach;
 
 export function choose(all: readonly Candidate[], hasLimit: boolean): FoundSettings {
   const predicted = all.filter(({ reach }) => !Number.isNaN(reach));
-  const known = predicted.filter(isKnown).sort(byReach);
-  const good = hasLimit ? known.filter(({ reach }) => reach >= 0).sort(byCost) : known;
+  const known = predicted.filter(isKnown);
+  const nearer = (best: Candidate | undefined, one: Candidate): Candidate =>
+    best === undefined || one.reach > best.reach ? one : best;
   return {
-    good,
-    nearest: known[0],
-    outside: hasLimit
-      ? predicted
-          .filter((one) => !isKnown(one) && one.reach >= 0)
-          .sort((a, b) => a.unlike.rank - b.unlike.rank)[0]
-      : undefined,
+    good: hasLimit ? known.filter(({ reach }) => reach >= 0).sort(byCost) : [...known].sort(byReach),
+    nearest: known.reduce<Candidate | undefined>(nearer, undefined),
+    outside: hasLimit ? likestOf(predicted.filter((one) => !isKnown(one) && one.reach >= 0)) : undefined,
   };
+}
+
+/** The one most like the train set. */
+export function likestOf(all: readonly Candidate[]): Candidate | undefined {
+  return all.reduce<Candidate | undefined>(
+    (likest, one) => (likest === undefined || one.unlike.rank < likest.unlike.rank ? one : likest),
+    undefined,
+  );
 }
 
 /** Where to look next. */

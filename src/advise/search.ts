@@ -57,10 +57,10 @@ export async function search(
   /** Adds those that are new, until there are so many. */
   const gather = async (
     settings: KnobValues[],
-    wanted: Iterable<KnobValues>,
+    wanted: Iterable<KnobValues> | AsyncIterable<KnobValues>,
     most: number,
   ): Promise<void> => {
-    for (const setting of wanted) {
+    for await (const setting of wanted) {
       const key = JSON.stringify(setting);
       if (!seen.has(key)) {
         seen.add(key);
@@ -77,7 +77,12 @@ export async function search(
   const take = async (settings: KnobValues[]): Promise<void> => {
     if (settings.length > 0) {
       const answers = await ask(settings);
-      settings.forEach((setting, at) => all.push(candidateOf(knobs, setting, answers[at]!)));
+      for (const [at, setting] of settings.entries()) {
+        all.push(candidateOf(knobs, setting, answers[at]!));
+        if ((turn = yielder.due()) !== undefined) {
+          await turn;
+        }
+      }
     }
   };
   const first: KnobValues[] = [];
@@ -128,12 +133,12 @@ function* start(knobs: readonly Knob[], count: number, random: () => number): Ge
 }
 
 /** Settings that are cheaper than the best ones, or reach more, were the slopes there true. */
-function* along(
+async function* along(
   knobs: readonly Knob[],
   good: readonly Candidate[],
   all: readonly Candidate[],
   radius: number,
-): Generator<KnobValues> {
+): AsyncGenerator<KnobValues> {
   const words = ({ setting }: Candidate): string =>
     JSON.stringify(setting.filter((value, at) => knobs[at]!.placeOf(value) === undefined));
   const centres = new Map<string, Candidate>();
@@ -143,13 +148,14 @@ function* along(
       centres.set(key, one);
     }
   }
-  const slopes = [...centres.values()].flatMap((centre) =>
-    MEASURED.map((count) => ({ centre, slopes: slopesAt(centre, all, knobs, count * (knobs.length + 1)) })),
-  );
-  for (const spare of SPARE) {
-    for (const part of FOLLOWED) {
-      for (const { centre, slopes: found } of slopes) {
-        yield cheapestAlong(found, centre, knobs, { radius: part * radius, wanted: spare * found.error });
+  for (const centre of centres.values()) {
+    const counts = MEASURED.map((count) => count * (knobs.length + 1));
+    const slopes = await slopesAt(centre, all, knobs, counts);
+    for (const spare of SPARE) {
+      for (const part of FOLLOWED) {
+        for (const one of slopes) {
+          yield cheapestAlong(one, centre, knobs, { radius: part * radius, wanted: spare * one.error });
+        }
       }
     }
   }

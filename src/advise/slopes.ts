@@ -1,4 +1,5 @@
 import type { Label } from '../table';
+import { Yielder } from '../util/concurrency';
 import type { Knob, KnobValues } from './knobs';
 import { leastSquares } from './least-squares';
 import type { Candidate } from './types';
@@ -11,46 +12,58 @@ export interface ReachSlopes {
   error: number;
 }
 
-/** ReachSlopes are nearly free of it, and a knob that is the same everywhere gets none. */
+/** Slopes are nearly free of it, and a knob that is the same everywhere gets none. */
 const RIDGE = 1e-7;
 
 /**
- * ReachSlopes by least squares over the candidates nearest to one, of those with the same words. What a model of trees says
+ * Slopes by least squares over the candidates nearest to one, of those with the same words. What a model of trees says
  * is made of plateaus: what is near must be wider than these.
  *
- * @param count candidates to look at
+ * @param counts candidates to look at: slopes for each
  */
-export function slopesAt(
+export async function slopesAt(
   centre: Candidate,
   all: readonly Candidate[],
   knobs: readonly Knob[],
-  count: number,
-): ReachSlopes {
-  const places = knobs.flatMap((knob, at) => (knob.placeOf(centre.setting[at]!) === undefined ? [] : [at]));
-  const alike = all.filter(
-    ({ setting, reach }) =>
+  counts: readonly number[],
+): Promise<ReachSlopes[]> {
+  const yielder = new Yielder();
+  const places = knobs.map((knob, at) => knob.placeOf(centre.setting[at]!));
+  const numbers = knobs.map((_, at) => at).filter((at) => places[at] !== undefined);
+  const offset = (setting: KnobValues, at: number): number => knobs[at]!.placeOf(setting[at]!)! - places[at]!;
+  const far = new Float64Array(all.length).fill(Infinity);
+  for (const [at, { setting, reach }] of all.entries()) {
+    if (
       !Number.isNaN(reach) &&
-      knobs.every((_, at) => places.includes(at) || setting[at] === centre.setting[at]),
-  );
-  const offsets = alike.map(({ setting }) =>
-    places.map((at) => knobs[at]!.placeOf(setting[at]!)! - knobs[at]!.placeOf(centre.setting[at]!)!),
-  );
-  const far = offsets.map((offset) => Math.max(0, ...offset.map(Math.abs)));
-  const nearest = far
+      places.every((place, i) => place !== undefined || setting[i] === centre.setting[i])
+    ) {
+      far[at] = numbers.reduce((most, i) => Math.max(most, Math.abs(offset(setting, i))), 0);
+    }
+    const turn = yielder.due();
+    if (turn !== undefined) {
+      await turn;
+    }
+  }
+  // Of tens of thousands only the nearest are put in order.
+  const farthest = far.toSorted()[Math.min(all.length, Math.max(...counts)) - 1]!;
+  const nearest = all
     .map((_, at) => at)
-    .sort((a, b) => far[a]! - far[b]!)
-    .slice(0, count);
-  const scale = far[nearest.at(-1)!]! || 1;
-  const features = nearest.map((at) => [1, ...offsets[at]!.map((one) => one / scale)]);
-  const gains = nearest.map((at) => alike[at]!.reach - centre.reach);
-  const weights = leastSquares(features, gains, RIDGE);
-  const squares = features.map(
-    (row, at) => (row.reduce((sum, one, i) => sum + one * weights[i]!, 0) - gains[at]!) ** 2,
-  );
-  const free = Math.max(1, squares.length - weights.length);
-  const of = knobs.map(() => 0);
-  places.forEach((at, i) => (of[at] = weights[i + 1]! / scale));
-  return { of, error: Math.sqrt(squares.reduce((sum, one) => sum + one, 0) / free) };
+    .filter((at) => far[at]! <= farthest && far[at]! < Infinity)
+    .sort((a, b) => far[a]! - far[b]!);
+  return counts.map((count) => {
+    const near = nearest.slice(0, count);
+    const scale = far[near.at(-1)!]! || 1;
+    const features = near.map((at) => [1, ...numbers.map((i) => offset(all[at]!.setting, i) / scale)]);
+    const gains = near.map((at) => all[at]!.reach - centre.reach);
+    const weights = leastSquares(features, gains, RIDGE);
+    const errors = features.map(
+      (row, at) => row.reduce((sum, one, i) => sum + one * weights[i]!, 0) - gains[at]!,
+    );
+    const free = Math.max(1, errors.length - weights.length);
+    const of = knobs.map(() => 0);
+    numbers.forEach((at, i) => (of[at] = weights[i + 1]! / scale));
+    return { of, error: Math.sqrt(errors.reduce((sum, one) => sum + one * one, 0) / free) };
+  });
 }
 
 /** A stretch of a knob along which the reach grows evenly, and so does the cost. */

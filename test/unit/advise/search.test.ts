@@ -216,4 +216,13 @@ describe('the search for a setting', () => {
     const [cheap] = choose(settings, true).good;
     assert.ok(cheap!.cost <= 10, `8 would do, not ${cheap!.cost}`);
   });
+
+  it('lets the event loop take its turns between 20,000 candidates', async () => {
+    const all = knobs(Array.from({ length: 4 }, () => ({ low: 0, high: 10, now: 2, cost: 1 })));
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    await searched(all, (x) => x[0]! + x[1]! - 12, { candidates: 20_000 });
+    clearInterval(timer);
+    assert.ok(turns > 10, `${turns} turns`);
+  });
 });
