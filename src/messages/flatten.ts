@@ -20,7 +20,7 @@ const MAX_DEPTH = 12;
 const MAX_NUMBERED = 64;
 /** What an object with a value may have beside it. */
 const BESIDE =
-  /^(?:unit|units|unit_of_measurement|unit_?code|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|observed_?at|last_\w+|type|data_?type|name|id|min|max|context|attributes|meta(?:data)?|precision|description|label|scale|(?:old|previous|prev)_?(?:value|type)|qc|valid|unique_?id|serial(?:_?(?:no|number))?|writable|enum\w+|(?:str|raw|formatted)_?(?:val|value)|scale_?value|function|storage_?number|\w*(?:category|unit|symbol|url))$/i;
+  /^(?:unit|units|unit_of_measurement|unit_?code|uom|quality|status|status_?code|state_class|device_class|timestamp(?:_?ms)?|time|ts|datetime|source_?timestamp|server_?timestamp|created_?at|received_?at|observed_?at|last_\w+|type|(?:data|array)_?type|name|id|(?:min|max|step)(?:_?value)?|zone_?id|context|attributes|meta(?:data)?|precision|description|label|scale|(?:old|previous|prev)_?(?:value|type)|qc|valid|unique_?id|serial(?:_?(?:no|number))?|writable|enum\w+|(?:str|raw|formatted)_?(?:val|value)|scale_?value|function|storage_?number|access_?mode|text|lc|hm|ack|quality_?control|\w*(?:category|categories|unit|symbol|url))$/i;
 const VALUE = /^(?:value|val|v|reading)$/i;
 const QUALITY = /^(?:quality|status_?code|status)$/i;
 
@@ -150,7 +150,7 @@ function isUnit(name: string, { u }: Record<string, unknown>): boolean {
 const TAG =
   /^(?:tag|tag_?(?:name|path)|variable|metric|point|point_?name|parameter|parameter_?name|signal|sensor|value_?type|measurand)$/i;
 /** The same within a list, where the name of each entry is another one. */
-const ENTRY = /^(?:code|comp|key|field|channel|parameter_?id)$/i;
+const ENTRY = /^(?:code|comp|key|field|channel|address|parameter_?id)$/i;
 const NAME = /^(?:name|id)$/i;
 
 /**

@@ -19,11 +19,26 @@ export class Pivot {
   /** What items said for those after them. */
   readonly carried: Record<string, unknown> = {};
   private readonly found = new Map<string, Found>();
+  /** What told the first value of a column from others of its name. */
+  private readonly first = new Map<string, string | undefined>();
 
   constructor(readonly match: Match) {}
 
   get readings(): IterableIterator<Found> {
     return this.found.values();
+  }
+
+  /** The column of an item: where another one of that name came first, with what tells them apart. */
+  apart(column: string, item: unknown, message: SourceMessage): string {
+    const { apart } = this.match.shape;
+    if (apart === undefined) {
+      return column;
+    }
+    const label = nameOf(resolve(apart, item, message));
+    if (!this.first.has(column)) {
+      this.first.set(column, label);
+    }
+    return label === undefined || this.first.get(column) === label ? column : `${column}.${label}`;
   }
 
   reading(key: string | undefined, labels: Record<string, unknown> | undefined, time: unknown): Found {

@@ -1,6 +1,7 @@
 import { isSparse, openTable, ownNames, readRows, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/concurrency';
 import { asBytes } from '../util/realms';
+import { alignedRows } from './aligned';
 import {
   flatten,
   type FlattenOptions,
@@ -32,10 +33,11 @@ import { at, isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
 import { rowsOfLists, rowsWithin } from './rows';
-import { instant, isEpochOf, timesIn } from './times';
+import { instant, isEpochOf, offsetOf, timesIn } from './times';
 import type { TopicParts, TopicPattern } from './topic-pattern';
 import type { MessageReading, ReadMessage, SourceMessage } from './types';
 import { Turned, wideTable } from './wide-table';
+import { elementsOfXml, metricsOfText } from './written';
 
 /** Where the key and the time of readings are, as far as people say it. */
 export interface MessageSettings {
@@ -50,9 +52,9 @@ export interface MessageSettings {
   names: readonly string[];
 }
 
-/** What is told once of a column: a list or a value of bad quality that was left out, or another unit. */
+/** What is told once of a column: a list or a value of bad quality that was left out, another unit, or two values at once. */
 export interface MessageNote {
-  kind: 'list' | 'quality' | 'unit';
+  kind: 'list' | 'quality' | 'unit' | 'twice';
   column: string;
   text: string;
 }
@@ -102,11 +104,11 @@ export class MessageReader {
     if (match !== undefined) {
       return this.shaped(match, whole);
     }
-    const rows = isNamed(payload) ? (rowsOfLists(payload) ?? rowsWithin(payload)) : undefined;
+    const topic = this.topicParts(whole);
+    const rows = this.rowsOf(payload, topic.column ?? topic.rest ?? lastLevels(whole.topic).column);
     if (rows !== undefined) {
       return { readings: [], table: this.table(rows, Object.keys(rows[0] ?? {})) };
     }
-    const topic = this.topicParts(whole);
     const found = Array.isArray(payload)
       ? this.list(payload, !Array.isArray(message.payload))
       : this.plain(whole, payload, topic);
@@ -149,6 +151,16 @@ export class MessageReader {
       await yielder.due();
     }
     yield* this.past({ shape, items }, { payload: undefined });
+  }
+
+  /** The rows of a table in an object, or in lists of times with their values. */
+  private rowsOf(payload: unknown, column: string | undefined): Row[] | undefined {
+    if (!isNamed(payload)) {
+      return alignedRows(payload, column);
+    }
+    return Object.values(payload).every(isColumn)
+      ? undefined
+      : (rowsOfLists(payload) ?? rowsWithin(payload) ?? alignedRows(payload, column));
   }
 
   private shaped(match: Match, message: SourceMessage): ReadMessage {
@@ -260,12 +272,12 @@ export class MessageReader {
   /** Adds an item that is one value of a column. */
   private add(pivot: Pivot, one: Item, message: SourceMessage, topic: TopicParts): void {
     const { item, key: under } = one;
-    const { shape, key, column } = pivot.match;
+    const { shape, key, column: topicColumn } = pivot.match;
     const { base, carries, quality } = shape;
     const { carried } = pivot;
     const whole = isNamed(item) && carries !== undefined ? carry(item, carries, carried) : item;
     // Where a person says what the topic tells, that is its column.
-    const ofTopic = column === undefined ? undefined : (topic.column ?? topic.rest ?? column);
+    const ofTopic = topicColumn === undefined ? undefined : (topic.column ?? topic.rest ?? topicColumn);
     const told = one.column ?? ofTopic ?? columnIn(shape, whole, message);
     const name = nameOf(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
     if (name === undefined || shape.omit?.includes(name) === true) {
@@ -275,10 +287,15 @@ export class MessageReader {
     const found = pivot.reading(own, labelsOf(shape, whole, message), timeIn(shape, whole, message, carried));
     const said = quality === undefined ? undefined : resolve(quality, whole, message);
     const isUnusable = said !== undefined && isBad(said, quality!);
+    const column = pivot.apart(name, whole, message);
     if (isUnusable) {
-      this.tellBad(name);
+      this.tellBad(column);
     }
-    setCell(found.values, name, isUnusable ? null : valueOf(shape, whole, message, carried));
+    const value = isUnusable ? null : valueOf(shape, whole, message, carried);
+    if (Object.hasOwn(found.values, column) && found.values[column] !== value) {
+      this.tellTwice(column);
+    }
+    setCell(found.values, column, value);
   }
 
   /** A message without a shape: an object of columns, or a single value of the column that its topic names. */
@@ -297,9 +314,9 @@ export class MessageReader {
       return undefined;
     }
     const named = namedValueIn(payload, column !== undefined);
-    if (named !== undefined && named.name !== this.settings.keyColumn) {
-      const name = payload[named.name] as string;
-      return this.single(payload, name, plainValue(opened(payload[named.value])), undefined);
+    const ofName = named === undefined ? undefined : plainValue(opened(payload[named.value]));
+    if (named !== undefined && ofName !== undefined && named.name !== this.settings.keyColumn) {
+      return this.single(payload, payload[named.name] as string, ofName, undefined);
     }
     const single = column === undefined ? undefined : valueIn(payload);
     const value = single === undefined ? undefined : plainValue(opened(payload[single]));
@@ -389,7 +406,7 @@ export class MessageReader {
     }
     if (setting !== undefined) {
       taken.push(setting);
-      return instant(values[setting] ?? at(message.payload, setting));
+      return instant(values[setting] ?? at(message.payload, setting), offsetOf(setting));
     }
     const named = timesIn(values);
     // An empty one stays: it tells that the reading should have a time.
@@ -398,7 +415,8 @@ export class MessageReader {
     );
     const told = time ?? named?.value;
     if (told !== undefined && told !== null) {
-      return instant(told);
+      const isNamedSo = (time === undefined || time === null) && named !== undefined;
+      return instant(told, isNamedSo ? offsetOf(named.column) : undefined);
     }
     const { sourceTimestamp } = message;
     return sourceTimestamp instanceof Date || typeof sourceTimestamp === 'string'
@@ -457,6 +475,14 @@ export class MessageReader {
     });
   }
 
+  private tellTwice(column: string): void {
+    this.tellOnce({
+      kind: 'twice',
+      column,
+      text: `Column "${column}": one message had two values of the same time. The later one counts, as in later messages.`,
+    });
+  }
+
   private tellOnce(note: MessageNote): void {
     const once = `${note.kind} ${note.column}`;
     if (!this.told.has(once) && this.told.size < MAX_NOTES) {
@@ -476,12 +502,18 @@ function lastLevels(topic: unknown): TopicParts {
 function payloadOf(payload: unknown): unknown {
   const bytes = asBytes(payload);
   if (bytes === undefined) {
-    return pairsOfText(pointsOfLines(opened(payload)));
+    return written(payload);
   }
   const isJson = bytes[0] === 123 || bytes[0] === 91;
   return bytes.length > (isJson ? MAX_JSON_BYTES : MAX_VALUE_CHARACTERS) || bytes.includes(0)
     ? payload
-    : pairsOfText(pointsOfLines(opened(Buffer.from(bytes).toString('utf8'))));
+    : written(Buffer.from(bytes).toString('utf8'));
+}
+
+/** What a text means that has a form of its own; of an object, the document that it is of. */
+function written(payload: unknown): unknown {
+  const value = opened(payload);
+  return typeof value === 'string' ? metricsOfText(pairsOfText(pointsOfLines(value))) : elementsOfXml(value);
 }
 
 /** Whether a value is the column of a table: a list of cells. */

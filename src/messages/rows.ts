@@ -113,8 +113,22 @@ export function rowsWithin(payload: Record<string, unknown>): Row[] | undefined 
   look(payload, 0, found, beside);
   const [list] = found;
   return found.length === 1 && timesIn(beside) === undefined
-    ? (list as Row[]).map((row) => ({ ...beside, ...row }))
+    ? (list as Row[]).map((row) => ({ ...beside, ...(isWithTime(row) ? row : started(row)) }))
     : undefined;
+}
+
+/** When what a row tells of begins, where the row has no other time. */
+const START = /^(?:start_?(?:time|s_?at|date)?|from|valid_?from|period_?start|begin|time_?start)$/i;
+const END = /^(?:end_?(?:time|s_?at|date)?|to|valid_?to|period_?end)$/i;
+
+/** A row with the time at which it begins as its time. */
+function started(row: unknown): Row | undefined {
+  if (!isNamed(row)) {
+    return undefined;
+  }
+  const start = Object.keys(row).find((name) => START.test(name) && looksLikeTime(row[name]));
+  const rest = Object.entries(row).filter(([name]) => name !== start && !END.test(name));
+  return start === undefined ? row : { time: row[start], ...Object.fromEntries(rest) };
 }
 
 /** Whether a list of objects stands anywhere: most messages have none. */
@@ -134,6 +148,8 @@ function look(value: Record<string, unknown>, depth: number, found: unknown[][],
       found.push(one);
     } else if (isNamed(one) && depth < MAX_DEPTH) {
       look(one, depth + 1, found, beside);
+    } else if (Array.isArray(one) && one.length === 1 && isNamed(one[0]) && depth < MAX_DEPTH) {
+      look(one[0], depth + 1, found, {});
     } else if (!Array.isArray(one) && plainValue(one) !== undefined && !OF_ANSWER.test(name)) {
       setCell(beside, name, one);
     }
@@ -148,12 +164,13 @@ function isTimed(list: unknown): list is unknown[] {
     Array.isArray(list) &&
     list.length > 0 &&
     namedEntries(list) === undefined &&
-    list.slice(0, LOOKED_AT).every((row) => {
-      const cells = isNamed(row) ? flatten(row, '', QUIET) : undefined;
-      const time = cells === undefined ? undefined : timesIn(cells);
-      return (
-        time !== undefined && looksLikeTime(time.value) && Object.keys(cells!).length > time.columns.length
-      );
-    })
+    (list.slice(0, LOOKED_AT).every(isWithTime) ||
+      (list.length > 1 && list.slice(0, LOOKED_AT).every((row) => isWithTime(started(row)))))
   );
+}
+
+function isWithTime(row: unknown): boolean {
+  const cells = isNamed(row) ? flatten(row, '', QUIET) : undefined;
+  const time = cells === undefined ? undefined : timesIn(cells);
+  return time !== undefined && looksLikeTime(time.value) && Object.keys(cells!).length > time.columns.length;
 }

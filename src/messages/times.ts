@@ -1,3 +1,4 @@
+import { DateReader } from '../table';
 import { isNamed, plainValue } from './paths';
 
 /** Names of the time of a reading, in the order in which they are believed, without case and marks. */
@@ -27,6 +28,7 @@ const NAMES = [
   'lastreportdate',
   'unixtime',
   'timestamputc',
+  'eventtime',
   'collectiontime',
   'readingtime',
   'hourutc',
@@ -129,12 +131,29 @@ function isTime(value: unknown, rank: number): boolean {
   return typeof value === 'string' && (DATE.test(value) || EPOCH.test(value) || DSMR.test(value));
 }
 
-/** The name of a time that is none of the reading, but of something that it tells of: `last_updated_ts`, `bootAt`. */
-const OF_TIME = /(?:(?:^|[_.-])(?:ts|timestamp|at|epoch)|[a-z](?:Ts|Timestamp|At|Epoch))$/;
+/** The name of a time that is none of the reading, but of something that it tells of: `last_updated_ts`, `bootAt`, `sunrise`. */
+const OF_TIME =
+  /(?:(?:^|[_.-])(?:ts|timestamp|at|epoch|lc|sunrise|sunset|moonrise|moonset|(?:last_?)?(?:updated?|modified|changed?|seen)|created|expires|since|until)|[a-z](?:Ts|Timestamp|At|Epoch))$|(?:^|\.)Epoch(?:[A-Z]|$)/;
+/** The name of nothing but a time, in whatever digits: `gas_timestamp: 210606140010`. */
+const STAMP = /(?:(?:^|[_.-])time_?stamp|[a-z]Time[Ss]tamp)$/;
 
 /** Whether a column with such a name holds a time in a number, which only ever rises. */
 export function isEpochOf(column: string, value: unknown): boolean {
-  return OF_TIME.test(column) && typeof value === 'number' && looksLikeTime(value);
+  return typeof value === 'number' && (STAMP.test(column) || (OF_TIME.test(column) && looksLikeTime(value)));
+}
+
+const ZONED = /:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?|GMT|UTC)\s*$/i;
+const ZONE_OF_NAME = /(?:gmt|utc)(?: ?([+-])(\d\d?):?(\d\d)?)?$/i;
+const DATES = new DateReader({});
+
+/** How many seconds ahead of UTC the times of a column are, where its name says so: `dateutc`, `Date Time, GMT-05:00`. */
+export function offsetOf(column: string): number | undefined {
+  const match = ZONE_OF_NAME.exec(column);
+  if (match === null) {
+    return undefined;
+  }
+  const [, sign, hours = '0', minutes = '0'] = match;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60);
 }
 
 /** Whether a value is a date, or a number of the size of a time. */
@@ -192,13 +211,8 @@ export function instant(value: unknown, offset?: unknown): unknown {
   if (period !== null) {
     return instant(period[1], offset);
   }
-  if (
-    typeof value === 'string' &&
-    typeof offset === 'number' &&
-    isDateText(value) &&
-    !/(?:Z|[+-]\d\d:?\d\d)$/.test(value)
-  ) {
-    const utc = Date.parse(`${value.replace(' ', 'T')}Z`);
+  if (typeof value === 'string' && typeof offset === 'number' && !ZONED.test(value)) {
+    const utc = DATES.instant(value);
     return Number.isNaN(utc) ? value : utc - offset * 1000;
   }
   return value;

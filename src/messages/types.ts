@@ -87,6 +87,8 @@ export interface Shape {
   column?: string | readonly string[];
   /** What of the column is its name, where that is a part of it: expressions with a group `column`. */
   within?: readonly RegExp[];
+  /** What tells items with one column apart, such as a unit: of all but the first, it follows the column. */
+  apart?: string;
   /** The column of an item that does not say which. */
   unnamed?: string;
   value?: string;

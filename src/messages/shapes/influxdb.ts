@@ -9,6 +9,7 @@ export const INFLUXDB_ROWS: Shape = {
   labels: '',
   omit: ['_field', '_value', '_time', '_start', '_stop', '_measurement', 'result', 'table', ''],
   column: '_field',
+  apart: '_measurement',
   value: '_value',
   time: '_time',
 };

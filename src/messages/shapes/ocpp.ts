@@ -16,6 +16,7 @@ export const OCPP: Shape = {
     'payload.connectorId|payload.3.connectorId|payload.data.connectorId|payload.evseId|payload.3.evseId|payload.evse.id|payload.3.evse.id',
   ],
   column: ['each.measurand', 'each.phase'],
+  apart: 'each.location',
   unnamed: 'Energy.Active.Import.Register',
   value: 'each.value',
   time: 'timestamp',

@@ -899,4 +899,294 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
     },
     readings: [{ time: '2020-08-01T00:15:10.100Z', values: { rotationPerMinute: '600' } }],
   },
+  {
+    shape: 'SenML',
+    source: 'RFC 8428, 5.1.3: several units under one name',
+    message: {
+      payload: [
+        { bn: 'urn:dev:ow:10e2073a01080063', bt: 1.320067464e9, bu: '%RH', v: 20 },
+        { u: 'lon', v: 24.30621 },
+        { u: 'lat', v: 60.07965 },
+        { t: 60, v: 20.3 },
+      ],
+    },
+    readings: [
+      {
+        time: 1320067464000,
+        values: {
+          'urn:dev:ow:10e2073a01080063': 20,
+          'urn:dev:ow:10e2073a01080063.lon': 24.30621,
+          'urn:dev:ow:10e2073a01080063.lat': 60.07965,
+        },
+      },
+      { time: 1320067524000, values: { 'urn:dev:ow:10e2073a01080063': 20.3 } },
+    ],
+  },
+  {
+    shape: 'SenML',
+    source: 'RFC 8428, 4.2: a sum in place of a value',
+    message: { payload: [{ bn: 'urn:dev:x:', bt: 1.3e9, n: 'energy', s: 120.5, u: 'J' }] },
+    readings: [{ time: 1300000000000, values: { 'urn:dev:x:energy': 120.5 } }],
+  },
+  {
+    shape: 'SenML',
+    source: 'two values of one name and time',
+    message: {
+      payload: [
+        { bn: 'urn:dev:x:', bt: 1.3e9, n: 'a', v: 1 },
+        { n: 'a', v: 2 },
+      ],
+    },
+    readings: [{ time: 1300000000000, values: { 'urn:dev:x:a': 2 } }],
+    notes: 1,
+  },
+  {
+    shape: 'OCPP',
+    source: 'ocpp-go: types.go (Location)',
+    message: {
+      payload: {
+        connectorId: 1,
+        meterValue: [
+          {
+            timestamp: '2024-01-01T00:00:00Z',
+            sampledValue: [
+              { value: '21', measurand: 'Temperature', location: 'Body' },
+              { value: '35', measurand: 'Temperature', location: 'Cable' },
+            ],
+          },
+        ],
+      },
+    },
+    readings: [
+      { key: '1', time: '2024-01-01T00:00:00Z', values: { Temperature: '21', 'Temperature.Cable': '35' } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'Ecowitt: a time whose name says UTC',
+    message: { payload: { stationtype: 'GW1000B', dateutc: '2020-04-28 16:29:40', tempf: '59.0' } },
+    readings: [
+      { time: Date.UTC(2020, 3, 28, 16, 29, 40), values: { stationtype: 'GW1000B', tempf: '59.0' } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'api.energidataservice.dk: HourUTC',
+    message: {
+      payload: { total: 1, dataset: 'x', records: [{ HourUTC: '2022-07-01T22:00:00', SpotPriceEUR: 2 }] },
+    },
+    readings: [{ time: Date.UTC(2022, 6, 1, 22), values: { SpotPriceEUR: 2 } }],
+  },
+  {
+    shape: undefined,
+    source: 'the API of HomeWizard: times in digits are no sensors',
+    message: { payload: { active_power_w: -543, gas_timestamp: 210606140010, total_gas_m3: 2569.646 } },
+    readings: [{ values: { active_power_w: -543, total_gas_m3: 2569.646 } }],
+  },
+  {
+    shape: undefined,
+    source: 'openweathermap.org/current: sunrise and sunset are no sensors',
+    message: {
+      payload: {
+        ...{ main: { temp: 298.48 }, dt: 1661870592, name: 'Zocca' },
+        sys: { country: 'IT', sunrise: 1661834187, sunset: 1661882248 },
+      },
+    },
+    readings: [{ time: 1661870592000, values: { 'main.temp': 298.48, name: 'Zocca', 'sys.country': 'IT' } }],
+  },
+  {
+    shape: undefined,
+    source: 'mqtt-smarthome/mqtt-smarthome: Architecture.md (val, ts, lc)',
+    message: {
+      topic: 'hm/status/Weather/TEMPERATURE',
+      payload: { val: 21.5, ts: 1469564658000, lc: 1469564650000 },
+    },
+    readings: [{ key: 'Weather', time: 1469564658000, values: { TEMPERATURE: 21.5 } }],
+  },
+  {
+    shape: undefined,
+    source: 'node-opcua: a Variant as JSON',
+    message: { topic: 'Temp', payload: { dataType: 'Double', arrayType: 'Scalar', value: 21.5 } },
+    readings: [{ values: { Temp: 21.5 } }],
+  },
+  {
+    shape: undefined,
+    source: 'OpenEMS/openems: the REST API, channels by their address',
+    message: {
+      payload: [
+        { address: 'ess0/Soc', type: 'INTEGER', accessMode: 'RO', text: '', unit: '%', value: 50 },
+        { address: 'ess0/ActivePower', type: 'INTEGER', accessMode: 'RO', text: '', unit: 'W', value: -200 },
+      ],
+    },
+    readings: [{ values: { 'ess0/Soc': 50, 'ess0/ActivePower': -200 } }],
+  },
+  {
+    shape: undefined,
+    source: 'waterservices.usgs.gov: a value that is no single one is not lost without a word',
+    message: {
+      payload: {
+        name: 'ns1',
+        value: {
+          timeSeries: [
+            [1, 2],
+            [3, 4],
+          ],
+        },
+      },
+    },
+    readings: [{ values: { name: 'ns1' } }],
+    notes: 1,
+  },
+  {
+    shape: undefined,
+    source: 'prometheus/docs: exposition_formats.md',
+    message: {
+      payload: [
+        '# HELP http_requests_total The total number of HTTP requests.',
+        '# TYPE http_requests_total counter',
+        'http_requests_total{method="post",code="200"} 1027 1395066363000',
+        'http_requests_total{method="post",code="400"}    3 1395066363000',
+        '# TYPE latency histogram',
+        'latency_bucket{le="0.05"} 24054 1395066363000',
+        'latency_sum 53423 1395066363000',
+      ].join('\n'),
+    },
+    readings: [
+      {
+        time: 1395066363000,
+        values: {
+          'http_requests_total{method="post",code="200"}': 1027,
+          'http_requests_total{method="post",code="400"}': 3,
+          latency_sum: 53423,
+        },
+      },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'what the node xml makes of a document: each element in a list',
+    message: {
+      payload: {
+        response: {
+          temp: ['21.5'],
+          sensor: [
+            { $: { id: 'a' }, _: '12' },
+            { $: { id: 'b' }, _: '13' },
+          ],
+        },
+      },
+    },
+    readings: [{ values: { 'response.temp': '21.5', 'response.sensor.a': '12', 'response.sensor.b': '13' } }],
+  },
+  {
+    shape: undefined,
+    source: 'api.energy-charts.info (public_power)',
+    message: {
+      payload: {
+        unix_seconds: [1676329200, 1676330100],
+        production_types: [
+          { name: 'Wind onshore', data: [1, 2] },
+          { name: 'Solar', data: [3, null] },
+        ],
+        deprecated: false,
+      },
+    },
+    readings: [
+      { time: 1676329200000, values: { deprecated: false, 'Wind onshore': 1, Solar: 3 } },
+      { time: 1676330100000, values: { deprecated: false, 'Wind onshore': 2, Solar: null } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'OpenEMS/openems: queryHistoricTimeseriesData',
+    message: {
+      payload: {
+        result: {
+          timestamps: ['2020-01-01T00:00:00Z', '2020-01-01T00:05:00Z'],
+          data: { '_sum/EssSoc': [50, 51], '_sum/GridActivePower': [100, null] },
+        },
+      },
+    },
+    readings: [
+      { time: '2020-01-01T00:00:00Z', values: { '_sum/EssSoc': 50, '_sum/GridActivePower': 100 } },
+      { time: '2020-01-01T00:05:00Z', values: { '_sum/EssSoc': 51, '_sum/GridActivePower': null } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'vrm-api-docs.victronenergy.com: stats, a list of times and values for each',
+    message: {
+      payload: {
+        records: {
+          Pdc: [
+            [1464692400000, 12.5],
+            [1464693300000, 13],
+          ],
+          bs: [[1464692400000, 50]],
+        },
+      },
+    },
+    readings: [
+      { time: 1464692400000, values: { Pdc: 12.5, bs: 50 } },
+      { time: 1464693300000, values: { Pdc: 13 } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'docs.openenergymonitor.org/emoncms/api.html: data of a feed',
+    message: {
+      topic: 'house/power',
+      payload: [
+        [1469564658000, 21.5],
+        [1469564668000, null],
+      ],
+    },
+    readings: [
+      { time: 1469564658000, values: { power: 21.5 } },
+      { time: 1469564668000, values: { power: null } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'api.weather.gov: periods of a forecast begin at startTime',
+    message: {
+      payload: {
+        properties: {
+          units: 'us',
+          periods: [
+            { startTime: '2024-01-01T00:00:00-06:00', endTime: '2024-01-01T01:00:00-06:00', temperature: 30 },
+            { startTime: '2024-01-01T01:00:00-06:00', endTime: '2024-01-01T02:00:00-06:00', temperature: 31 },
+          ],
+        },
+      },
+    },
+    readings: [
+      { time: '2024-01-01T00:00:00-06:00', values: { units: 'us', temperature: 30 } },
+      { time: '2024-01-01T01:00:00-06:00', values: { units: 'us', temperature: 31 } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'developer.tibber.com: consumption, a list in a list of one home',
+    message: {
+      payload: {
+        viewer: {
+          homes: [
+            {
+              consumption: {
+                nodes: [
+                  { from: '2021-01-01T00:00:00+01:00', to: '2021-01-01T01:00:00+01:00', consumption: 2.1 },
+                  { from: '2021-01-01T01:00:00+01:00', to: '2021-01-01T02:00:00+01:00', consumption: 2.2 },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    },
+    readings: [
+      { time: '2021-01-01T00:00:00+01:00', values: { consumption: 2.1 } },
+      { time: '2021-01-01T01:00:00+01:00', values: { consumption: 2.2 } },
+    ],
+  },
 ];

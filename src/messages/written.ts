@@ -1,0 +1,91 @@
+import { setCell } from '../table';
+import { isNamed } from './paths';
+
+const MAX_CHARACTERS = 2 ** 20;
+const MAX_SAMPLES = 10_000;
+const SAMPLE =
+  /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:\\.|[^"\\])*")*\})?)\s+([+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+|Inf)|NaN)(?:\s+(-?\d+))?$/i;
+
+/**
+ * Rows of a text of metrics as exporters of Prometheus answer it, or one row where it names no times: a column for each
+ * metric with its labels as they are written; any other value as it is. The buckets of histograms are left out.
+ * https://github.com/prometheus/docs/blob/main/docs/instrumenting/exposition_formats.md (text format)
+ */
+export function metricsOfText(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length > MAX_CHARACTERS || !/^\s*# (?:HELP|TYPE) /.test(value)) {
+    return value;
+  }
+  const rows = new Map<string, Record<string, unknown>>();
+  let samples = 0;
+  for (const written of value.split('\n')) {
+    const line = written.trim();
+    if (line === '' || line.startsWith('#')) {
+      continue;
+    }
+    const parts = SAMPLE.exec(line);
+    if (parts === null || ++samples > MAX_SAMPLES) {
+      return value;
+    }
+    const [, name, number, time = ''] = parts;
+    if (/_bucket\{/.test(name!)) {
+      continue;
+    }
+    const row = rows.get(time) ?? (time === '' ? {} : { timestamp: Number(time) });
+    rows.set(time, row);
+    const read = Number(number);
+    setCell(row, name!, Number.isFinite(read) ? read : null);
+  }
+  return rows.size === 1 ? [...rows.values()][0] : rows.size === 0 ? value : [...rows.values()];
+}
+
+const MAX_DEPTH = 20;
+
+/**
+ * What the node xml makes of a document, without the lists that it puts around each element: its text, or an object of its
+ * attributes and elements; any other value as it is.
+ * https://github.com/node-red/node-red/blob/master/packages/node_modules/%40node-red/nodes/locales/en-US/parsers/70-XML.html
+ */
+export function elementsOfXml(value: unknown): unknown {
+  const roots = isNamed(value) ? Object.entries(value) : [];
+  if (roots.length !== 1 || !isNamed(roots[0]![1]) || !isElement(roots[0]![1], 0)) {
+    return value;
+  }
+  return { [roots[0]![0]]: element(roots[0]![1]) };
+}
+
+/** Whether an object has nothing but lists of elements, its attributes as `$` and its text as `_`. */
+function isElement(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') {
+    return true;
+  }
+  const entries = isNamed(value) ? Object.entries(value) : [];
+  return (
+    depth < MAX_DEPTH &&
+    entries.length > 0 &&
+    entries.every(([name, one]) =>
+      name === '$'
+        ? isNamed(one)
+        : name === '_'
+          ? typeof one === 'string'
+          : Array.isArray(one) && one.length > 0 && one.every((each) => isElement(each, depth + 1)),
+    )
+  );
+}
+
+function element(value: unknown): unknown {
+  if (!isNamed(value)) {
+    return value;
+  }
+  const found: Record<string, unknown> = {};
+  for (const [name, one] of Object.entries(value)) {
+    if (name === '$') {
+      Object.assign(found, one);
+    } else if (name === '_') {
+      setCell(found, 'value', one);
+    } else {
+      const all = (one as unknown[]).map(element);
+      setCell(found, name, all.length === 1 ? all[0] : all);
+    }
+  }
+  return found;
+}
