@@ -9,7 +9,7 @@ const SAMPLE =
 /**
  * Rows of a text of metrics as exporters of Prometheus answer it, or one row where it names no times: a column for each
  * metric with its labels as they are written; any other value as it is. The buckets of histograms are left out.
- * https://github.com/prometheus/docs/blob/main/docs/instrumenting/exposition_formats.md (text format)
+ * https://github.com/prometheus/docs/blob/main/content/docs/instrumenting/exposition_formats.md (text format)
  */
 export function metricsOfText(value: unknown): unknown {
   if (typeof value !== 'string' || value.length > MAX_CHARACTERS || !/^\s*# (?:HELP|TYPE) /.test(value)) {
