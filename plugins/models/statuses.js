@@ -14,6 +14,7 @@ import { STATUS_WIDTH, widthOfText } from '../../src/runtime/status/status-line'
   /* Marks whose values are texts of the catalogue themselves. */
   const NESTED = ['text', 'loss', 'time', 'measure'];
   const NUMBER = /^-?(?:0|[1-9]\d{0,2}(?:,\d{3})*|[1-9]\d*)(?:\.\d+)?$/;
+  const MAYBE_THOUSANDS = /^[1-9]\d{0,2}(?:[.,]\d{3})+$/;
   const UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
 
   const leavesOf = (catalogue, path) =>
@@ -71,10 +72,11 @@ import { STATUS_WIDTH, widthOfText } from '../../src/runtime/status/status-line'
       const values = pattern.exec(text).groups || {};
       return own.replace(MARK, (mark, name) => {
         const value = values[name];
-        if (NESTED.includes(name)) {
-          return translated(name === 'time' ? durationIn(value, language) : value);
-        }
-        return own === english ? value : numberIn(value, language);
+        const nested = name === 'time' ? durationIn(value, language) : value;
+        const told = NESTED.includes(name) ? translated(nested) : value;
+        // A text that reads alike may be the runtime's in this language, where 1.234 is more than a thousand.
+        const isSure = own !== english || !MAYBE_THOUSANDS.test(value);
+        return told === value && isSure ? numberIn(value, language) : told;
       });
     }
     return (text) => {

@@ -107,6 +107,8 @@ describe('the script of the sidebar', () => {
       ['ready, 1,200 rows', 'bereit, 1.200 Zeilen'],
       ['version 2: accuracy 0.93', 'Version 2: Treffer 0,93'],
       ['learning 120 of 1,000', 'lernt, 120 von 1.000'],
+      ['MAE 3.9', 'MAE 3,9'],
+      ['MAE 3.9 (promised 1.02)', 'MAE 3,9 (versprochen 1,02)'],
       ['predict.unknown', 'predict.unknown'],
       ['bereit, 1.200 Zeilen', 'bereit, 1.200 Zeilen'],
       ['R² 1.234', 'R² 1.234'],
