@@ -9,6 +9,8 @@
  * 3. Long faults: of a week, after two weeks of learning, with the fits as they fall due, nobody answers. How long they
  *    stay unusual; then a machine that stays as the fault left it, until it is usual again.
  * 4. Dead sensors: the expected value of a missing sensor beside its last value, over the second day.
+ * 5. Missing cells: faults of a day as in 2., with one cell in ten missing; and three weeks without a fault after a sensor
+ *    has vanished, after it was named under Ignore, and after a new one came.
  */
 import { Detector, learn, valueOfRarity } from '../../test/doors/anomaly';
 import { seededRandom } from '../../test/doors/util';
@@ -34,6 +36,8 @@ const CREEPING = 4;
 const DIRTY_SHARE = 0.05;
 const DIRTY_ROWS = 36;
 const DIRTY_SIZE = 1.5;
+/** The share of cells that are missing. */
+const HOLES = 0.1;
 /** Faults of each kind on each machine. */
 const TIMES = 2;
 
@@ -258,7 +262,70 @@ function deadSensors(): void {
   );
 }
 
+function missingCells(): void {
+  const found = { whole: 0, holed: 0 };
+  const alarms = {
+    'all sensors': 0,
+    'one cell in ten is missing': 0,
+    'power vanishes': 0,
+    'power is ignored': 0,
+    'a new one comes': 0,
+  };
+  let all = 0;
+  for (const seed of seeds) {
+    const machine = simulatedMachine({ weeks: 2 + CREEP_WEEKS, seed });
+    const { detector: from, learned } = taught(machine, LEARNED);
+    const usuals = usualsOf(machine.values.slice(0, LEARNED));
+    const level = valueOfRarity(learned.usual.total, Math.log10(ROWS_A_WEEK));
+    const random = seededRandom(seed + 5);
+    const holes = seededRandom(seed + 6);
+    const scorers = { whole: ours(learned), holed: ours(learned, () => holes() < HOLES) };
+    for (const kind of FAULTS) {
+      for (let time = 0; time < TIMES; time++) {
+        const broken = { ...machine, values: machine.values.map((row) => row.slice()) };
+        const begins = LEARNED + Math.floor(random() * (CREEP_WEEKS * ROWS_A_WEEK - 2 * ROWS_A_DAY));
+        const sensor = Math.floor(random() * SENSORS.length);
+        injectFault(broken.values, { kind, sensor, from: begins, rows: ROWS_A_DAY }, usuals, random);
+        all++;
+        for (const [name, scorer] of Object.entries(scorers)) {
+          const scores = scorer(broken, begins, begins + ROWS_A_DAY).map(({ score }) => score);
+          found[name as keyof typeof found] += Number(Math.max(...scores) > level);
+        }
+      }
+    }
+    for (const name of Object.keys(alarms)) {
+      const ignored = new Set(name === 'power is ignored' ? ['power'] : []);
+      const detector = new Detector({ ...SETTINGS, ignored }, structuredClone(from.keep()));
+      const more = seededRandom(seed + 7);
+      for (let row = LEARNED; row < machine.values.length; row++) {
+        const cells = mapOf(machine, row);
+        if (name === 'one cell in ten is missing') {
+          SENSORS.forEach((sensor) => more() < HOLES && cells.delete(sensor));
+        } else if (name === 'power vanishes' || ignored.size > 0) {
+          cells.delete('power');
+        } else if (name === 'a new one comes') {
+          cells.set('oil', 2 * machine.values[row]![0]! + more());
+        }
+        const { changes } = detector.take(BEGINS + row * STEP_MS, cells);
+        alarms[name as keyof typeof alarms] += changes.filter(({ kind }) => kind === 'alarm').length;
+        fitIfDue(detector);
+      }
+    }
+  }
+  const share = (count: number): string => (count / all).toFixed(2);
+  console.log('\nMissing cells and other columns, after two weeks that were whole\n');
+  console.log(
+    `| faults of a day found | one cell in ten missing | ${Object.keys(alarms)
+      .map((name) => `alarms a week: ${name}`)
+      .join(' | ')} |`,
+  );
+  console.log('|---|---|---|---|---|---|---|');
+  const aWeek = Object.values(alarms).map((count) => (count / machines / CREEP_WEEKS).toFixed(2));
+  console.log(`| ${share(found.whole)} | ${share(found.holed)} | ${aWeek.join(' | ')} |`);
+}
+
 longFaults();
 deadSensors();
 dirtyHistories();
 creepingFaults();
+missingCells();

@@ -30,7 +30,11 @@ export function taught(machine: Machine, rows: number): { detector: Detector; le
   return { detector, learned };
 }
 
-export function ours({ usual, layout }: Learned): Scorer {
+/** @param isLost cells that are missing */
+export function ours(
+  { usual, layout }: Learned,
+  isLost: (row: number, sensor: number) => boolean = () => false,
+): Scorer {
   return ({ values, modes }, from, to) => {
     const memory = freshMemory(usual);
     const context = new Float64Array(contextOf(layout));
@@ -39,7 +43,7 @@ export function ours({ usual, layout }: Learned): Scorer {
     for (let row = Math.max(0, from - WARM_ROWS); row < to; row++) {
       writeContext(layout, BEGINS + row * STEP_MS, () => modes[row], context);
       const own = new Float64Array(SENSORS.length);
-      order.forEach((place, j) => (own[place] = values[row]![j]!));
+      order.forEach((place, j) => (own[place] = isLost(row, j) ? NaN : values[row]![j]!));
       const { rarity, weights } = scoreRow(usual, own, context, memory);
       if (row >= from) {
         const front = weights.indexOf(Math.max(...weights));

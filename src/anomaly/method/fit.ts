@@ -14,8 +14,8 @@ import {
   usualMemory,
   VIEWS,
 } from './statistics';
-import { fitTail, rarityOf } from './tail';
-import { expectRow, keepRows, knownBy, PAST_SHARES, type UsualModel } from './usual';
+import { fitTail } from './tail';
+import { expectRow, keepRows, knownBy, PAST_SHARES, rarityOfRow, type UsualModel } from './usual';
 
 /** The first pass leaves out the rows that are missed most: beyond this quantile. */
 const KEPT_SHARE = 0.97;
@@ -65,9 +65,11 @@ export function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
   const paces = paceScales(second.scaled, sensors);
   const statistics = statisticsOf(second.scaled, second.distances, paces, train);
   const tails = statistics.map((statistic) => fitTail(statistic));
-  const largest = Float64Array.from(leftOut, (_, row) =>
-    statistics.reduce((most, statistic, s) => Math.max(most, rarityOf(tails[s], statistic[row])), 0),
-  );
+  const ofRow = new Float64Array(ROW_STATISTICS);
+  const rarities = Float64Array.from(leftOut, (_, row) => {
+    statistics.forEach((statistic, s) => (ofRow[s] = statistic[row]));
+    return rarityOfRow(tails, ofRow);
+  });
   const usual = {
     width,
     scale,
@@ -76,12 +78,12 @@ export function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
     missed: second.scales,
     paces,
     tails,
-    total: fitTail(largest.map((rarity, row) => (leftOut[row] === 2 ? NaN : rarity))),
+    total: fitTail(rarities.map((rarity, row) => (leftOut[row] === 2 ? NaN : rarity))),
     known: second.missed.map((missed) => knownBy(missed, standard, sensors)),
   };
   return {
     usual,
-    rarities: largest,
+    rarities,
     odd: oddPeriods(second.scaled, statistics, sensors),
     anchor: withAnchor ? anchorReference(train, filled, weights, scale) : undefined,
   };
