@@ -5,11 +5,11 @@ import { LearnThread } from './learn-thread';
 import { checkCells, type MachineColumns } from './machine-columns';
 import type { Episode } from './method/alarms';
 import { Detector, type MarkedRows } from './method/detector';
-import { HISTORY_ROWS, type HistoryCell } from './method/history';
+import { HISTORY_ROWS, type HistoryCell, type HistoryRow } from './method/history';
 import type { Change } from './method/verdict';
 import { type MachineReading, ReadingReader } from './reading';
 import { AnomalyStore, type Entry } from './store';
-import { type TaughtRow, TaughtRows } from './taught-rows';
+import { inOrder, TaughtRows } from './taught-rows';
 import type {
   AnomalyAnswer,
   AnomalyChange,
@@ -146,7 +146,10 @@ export class Anomalies {
           checkCells(key, cells, columns);
           const kept = past.get(key) ?? new TaughtRows();
           past.set(key, kept);
-          kept.add({ time, cells });
+          kept.add(time, cells);
+          if (kept.isFull) {
+            await kept.makeRoom(yielder);
+          }
         }
         await yielder.due();
       }
@@ -292,18 +295,19 @@ export class Anomalies {
   /** Teaches a machine by rows of the past. One that has learned nothing so far takes its own rows after older ones. */
   private async teachRows(
     of: string | null,
-    taught: readonly TaughtRow[],
+    taught: readonly HistoryRow[],
     yielder: Yielder,
   ): Promise<number> {
     let machine = this.machineOf(of);
     let rows = taught;
     if (machine.rows > 0 && !machine.isKnowing && rows[0]!.time < machine.oldest) {
-      rows = [...rows, ...machine.allRows()].sort((a, b) => a.time - b.time);
+      rows = inOrder([...rows, ...machine.allRows]);
       await this.store.forget(of, machine.taken);
       machine = this.add(of, new Detector(this.settings(of), undefined, machine.taken));
     }
     let left = 0;
-    for (const { time, cells } of rows) {
+    for (const { time, cells: cellsOf } of rows) {
+      const cells = cellsOf();
       if (machine.teach(time, cells)) {
         this.keepRow(of, machine, time, cells);
       } else {

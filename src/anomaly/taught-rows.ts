@@ -1,9 +1,5 @@
-import { History, HISTORY_ROWS, type HistoryCell } from './method/history';
-
-export interface TaughtRow {
-  time: number;
-  cells: ReadonlyMap<string, HistoryCell>;
-}
+import type { Yielder } from '../util/concurrency';
+import { History, HISTORY_ROWS, type HistoryCell, type HistoryRow } from './method/history';
 
 /**
  * The newest rows of a table for one machine, in whichever order the table has them. Bounded: the newest as a machine
@@ -11,35 +7,37 @@ export interface TaughtRow {
  */
 export class TaughtRows {
   private kept = new History();
-  private others: History | undefined;
+  private others = new History();
 
-  add({ time, cells }: TaughtRow): void {
-    const { kept } = this;
-    if (kept.length === 0 || time >= kept.time(kept.taken - 1)) {
-      kept.push(time, cells);
-      return;
-    }
-    this.others ??= new History();
-    this.others.push(time, cells);
-    if (this.others.length === HISTORY_ROWS) {
-      const newest = this.inOrder().slice(-HISTORY_ROWS);
-      this.others = undefined;
-      this.kept = new History();
-      newest.forEach((row) => this.kept.push(row.time, row.cells));
+  /** Takes a row. Full once it is: `makeRoom` comes before the next. */
+  add(time: number, cells: ReadonlyMap<string, HistoryCell>): void {
+    const { kept, others } = this;
+    (kept.length === 0 || time >= kept.time(kept.taken - 1) ? kept : others).push(time, cells);
+  }
+
+  get isFull(): boolean {
+    return this.others.length === HISTORY_ROWS;
+  }
+
+  /** Lets go of rows that are older than the newest. */
+  async makeRoom(yielder: Yielder): Promise<void> {
+    const newest = this.inOrder().slice(-HISTORY_ROWS);
+    this.others = new History();
+    this.kept = new History();
+    for (const { time, cells } of newest) {
+      this.kept.push(time, cells());
+      await yielder.due();
     }
   }
 
   /** The oldest first. */
-  inOrder(): TaughtRow[] {
-    const rows = [...rowsOf(this.kept)];
-    return this.others === undefined
-      ? rows
-      : [...rows, ...rowsOf(this.others)].sort((a, b) => a.time - b.time);
+  inOrder(): HistoryRow[] {
+    const { kept, others } = this;
+    return others.length === 0 ? kept.rows : inOrder([...kept.rows, ...others.rows]);
   }
 }
 
-function* rowsOf(history: History): Generator<TaughtRow> {
-  for (let row = history.first; row < history.taken; row++) {
-    yield { time: history.time(row), cells: history.cells(row) };
-  }
+/** The oldest first; those of one time as they came. */
+export function inOrder(rows: readonly HistoryRow[]): HistoryRow[] {
+  return [...rows].sort((a, b) => a.time - b.time);
 }

@@ -1,7 +1,7 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { type KeptClock, MachineClock } from './clock';
 import { Anchor, type KeptAnchor } from './creep';
-import { History, type HistoryCell, type KeptHistory, type Mark } from './history';
+import { History, type HistoryCell, type HistoryRow, type KeptHistory, type Mark } from './history';
 import { isGap, newValueOf, rowOf, type SensorLayout, sensorLayout } from './layout';
 import type { Learned, LearnTask } from './learn';
 import { MissingSensors } from './missing-sensors';
@@ -159,11 +159,9 @@ export class Detector {
     return this.history.time(this.history.first);
   }
 
-  /** The rows that are kept. */
-  *allRows(): Generator<{ time: number; cells: Map<string, HistoryCell> }> {
-    for (let row = this.history.first; row < this.history.taken; row++) {
-      yield { time: this.history.time(row), cells: this.history.cells(row) };
-    }
+  /** The rows that are kept, the oldest first. */
+  get allRows(): HistoryRow[] {
+    return this.history.rows;
   }
 
   /** The next fit is due at once: the history has become longer at one stroke. */

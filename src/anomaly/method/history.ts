@@ -18,6 +18,12 @@ export interface HistoryColumn {
   known: string[];
 }
 
+/** A row, whose cells are put together when they are asked for: those of all rows at once would hold the event loop. */
+export interface HistoryRow {
+  time: number;
+  cells: () => ReadonlyMap<string, HistoryCell>;
+}
+
 /** What `History` is restored from. */
 export interface KeptHistory {
   begun: number;
@@ -146,6 +152,14 @@ export class History {
       }
     }
     return cells;
+  }
+
+  /** The rows that are kept, the oldest first. */
+  get rows(): HistoryRow[] {
+    return Array.from({ length: this.length }, (_, i) => {
+      const row = this.first + i;
+      return { time: this.time(row), cells: () => this.cells(row) };
+    });
   }
 
   /** Lets go of a column that no kept row has. */
