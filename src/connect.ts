@@ -3,7 +3,6 @@ import path from 'node:path';
 
 import { type Advice, type AdviseRequest, Advisor, checkQuestion } from './advise';
 import type { ClientOptions } from './client';
-import { flatTable } from './messages';
 import {
   type Challenger,
   checkAsking,
@@ -24,7 +23,8 @@ import {
   type ThresholdWish,
   type TrainRequest,
   wholeFile,
-} from './scoring';
+} from './connection';
+import { flatTable } from './messages';
 import { type ServiceHandle, startService } from './service';
 import { writeFileAtomic } from './util/files';
 import { reasonOf } from './util/realms';

@@ -26,6 +26,7 @@ export {
   type Tabular,
   type Training,
 } from './connect';
+export type { Challenger, ModelCard, PredictOutcome } from './connection';
 export {
   anomalies,
   type AnomalyMachines,
@@ -40,7 +41,6 @@ export {
   type SeriesRows,
   type SeriesTraining,
 } from './open-series';
-export type { Challenger, ModelCard, PredictOutcome } from './scoring';
 export type { RowAddress, SeriesOutcome, SeriesProgress, SeriesReading, SeriesRow } from './series';
 export type { ServiceHandle, ServiceOptions } from './service';
 export { startService } from './service';
@@ -71,4 +71,5 @@ export type { Dialect } from './wire/dialect';
 export type { Prediction } from './wire/prediction';
 export type { ErrorCode, ServiceErrorCause } from './wire/service-error';
 export { ERROR_CODES, ServiceError } from './wire/service-error';
-export type { ModelLimits, OutputType, Task } from './wire/types';
+export type { ModelLimits } from './wire/types';
+export type { OutputType, Task } from './wire/vocabulary';

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 
 import Papa from 'papaparse';
 
-import { littleEvidence } from '../../dist/src/scoring/train/score-warnings.js';
+import { littleEvidence } from '../../dist/src/train/score-warnings.js';
 import { takeRows, targetOf } from './many/table.mjs';
 import { measure } from './measure.mjs';
 import { toFeature } from './tables.mjs';

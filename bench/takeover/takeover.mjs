@@ -8,10 +8,10 @@ import { SENSORS, stream } from './streams.mjs';
 
 const require = createRequire(import.meta.url);
 const learner = require('../../dist/src/learner');
-const { chooseTestRows } = require('../../dist/src/scoring/challenger/test-rows');
-const { decide, LEAST_LATER } = require('../../dist/src/scoring/challenger/decision');
-const { usualRows } = require('../../dist/src/scoring/challenger/test-rows');
-const { logLosses, pinballLosses } = require('../../dist/src/scoring/challenger/compare');
+const { chooseTestRows } = require('../../dist/src/train/test-rows');
+const { decide, LEAST_LATER } = require('../../dist/src/train/decision');
+const { usualRows } = require('../../dist/src/train/test-rows');
+const { logLosses, pinballLosses } = require('../../dist/src/train/compare');
 
 const at = process.argv.indexOf('--runs');
 const RUNS = at < 0 ? 200 : Number(process.argv[at + 1]);
@@ -142,11 +142,11 @@ function usualOf(data, { rows, seen, held, until }) {
 async function challenge(data, champion, until, to, { isDecayed = false, known, putOff }) {
   const { full, rows, answers, usual, held } = await meeting(data, champion, until, to, isDecayed, known);
   if (answers === undefined) {
-    // As compare of src/scoring/challenger does.
+    // As src/train/compare.ts does.
     return { taken: isDecayed || rows >= GROWN * until, model: full };
   }
   const { scores } = champion.report;
-  // As notePutOff of src/scoring/challenger remembers it, beside the champion.
+  // As notePutOff of src/train/decision.ts remembers it, beside the champion.
   const before = putOff.get(until);
   const later = before === undefined ? undefined : Uint8Array.from(held, (row) => (row >= before ? 1 : 0));
   const suspicion = { decayed: isDecayed, promised: scores.log_loss ?? scores.pinball };

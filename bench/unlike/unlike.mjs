@@ -8,11 +8,11 @@ import { milling, seeded, simulatedBench, temperature, turbofan, wander } from '
 
 const load = createRequire(import.meta.url);
 const table = load('../../dist/src/table/index.js');
-const { referenceOf } = load('../../dist/src/scoring/reference/make-reference.js');
-const { driftOfNumbers } = load('../../dist/src/scoring/reference/make-reference.js');
-const { sampleChoice } = load('../../dist/src/scoring/reference/make-reference.js');
-const { driftBin, driftBins } = load('../../dist/src/scoring/reference/make-reference.js');
-const { TrainSetComparison } = load('../../dist/src/scoring/unlike/unlike.js');
+const { referenceOf } = load('../../dist/src/models/reference.js');
+const { driftOfNumbers } = load('../../dist/src/models/reference.js');
+const { sampleChoice } = load('../../dist/src/models/reference.js');
+const { driftBin, driftBins } = load('../../dist/src/models/reference.js');
+const { TrainSetComparison } = load('../../dist/src/predict/unlike.js');
 const { stabilityIndex } = load('../../dist/src/metrics/stability.js');
 
 /** The reference of rows, as a fit makes it. */

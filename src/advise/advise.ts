@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-import { type Connection, type Hooks, type ModelCard, Predictor, type PredictOutcome } from '../scoring';
-import { checkByRules } from '../scoring/check-request';
-import { checkedCard, cleanedColumns, unknownModel } from '../scoring/models/model-request';
-import type { PredictRequest } from '../scoring/types';
-import type { Unlike } from '../scoring/unlike/unlike';
+import { type Connection, type Hooks, type ModelCard, Predictor, type PredictOutcome } from '../connection';
+import { checkByRules } from '../connection/checks';
+import { checkedCard, cleanedColumns, unknownModel } from '../models/model-request';
+import type { PredictRequest } from '../models/types';
+import type { Unlike } from '../predict/unlike';
 import { ADVISE, type Setting } from '../settings';
 import { type Cell, cellAt, type Label, openTable, readBatches, readRows } from '../table';
 import { Yielder } from '../util/concurrency';

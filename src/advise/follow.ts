@@ -1,4 +1,4 @@
-import type { Reference, ReferenceCell } from '../scoring/reference/types';
+import type { Reference, ReferenceCell } from '../models/cards';
 import type { Label } from '../table';
 import { ServiceError } from '../wire/service-error';
 import type { Knob, KnobValues } from './knobs';

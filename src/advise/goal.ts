@@ -1,5 +1,6 @@
 import { comparableLabel } from '../metrics/answer-costs';
-import type { ModelCard, PredictRequest } from '../scoring/types';
+import type { ModelCard } from '../models/cards';
+import type { PredictRequest } from '../models/types';
 import type { Label } from '../table';
 import { isObject } from '../util/json';
 import { ServiceError } from '../wire/service-error';

@@ -1,4 +1,4 @@
-import type { Usual } from '../scoring/reference/types';
+import type { Usual } from '../models/cards';
 import type { VaryColumn } from '../settings/kinds';
 import type { Column, Label } from '../table';
 import { ServiceError } from '../wire/service-error';

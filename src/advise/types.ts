@@ -1,4 +1,4 @@
-import type { Unlike } from '../scoring/unlike/unlike';
+import type { Unlike } from '../predict/unlike';
 import type { VaryColumn } from '../settings/kinds';
 import type { Label } from '../table';
 import type { KnobValues } from './knobs';

@@ -2,13 +2,8 @@ import { schemas } from '../wire/check';
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict, toWireTask } from '../wire/dialect';
 import { type PredictionContext, readPrediction, rowCount } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import {
-  DEFAULT_OUTPUT_TYPE,
-  DEFAULT_QUANTILES,
-  type OutputType,
-  type PredictMetadata,
-  type Task,
-} from '../wire/types';
+import type { PredictMetadata } from '../wire/types';
+import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type OutputType, type Task } from '../wire/vocabulary';
 import { malformedAnswer, parseAnswer, withoutNull } from './answer';
 import { assertConfig, assertRequest, type Core } from './core';
 import { type HttpRequest, multipart } from './http';

@@ -6,11 +6,12 @@ import { createRequire } from 'node:module';
  */
 const load = createRequire(__filename);
 
-export const scoring = (): typeof import('../scoring') => load('../scoring') as typeof import('../scoring');
+export const scoring = (): typeof import('../connection') =>
+  load('../connection') as typeof import('../connection');
 
 /** The model cards alone: a starting node shows some of what they hold. */
-export const modelCards = (): typeof import('../scoring/models/model-cards').ModelCards =>
-  (load('../scoring/models/model-cards') as typeof import('../scoring/models/model-cards')).ModelCards;
+export const modelCards = (): typeof import('../models/model-cards').ModelCards =>
+  (load('../models/model-cards') as typeof import('../models/model-cards')).ModelCards;
 
 export const table = (): typeof import('../table') => load('../table') as typeof import('../table');
 

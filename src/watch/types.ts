@@ -1,6 +1,5 @@
-import type { ModelThreshold } from '../scoring/cards';
-import type { DriftReference, ReferenceLosses } from '../scoring/reference/types';
-import type { Task } from '../wire/types';
+import type { DriftReference, ModelThreshold, ReferenceLosses } from '../models/cards';
+import type { Task } from '../wire/vocabulary';
 
 /** What to watch for. Defaults are those of the dialog. */
 export interface WatchOptions {

@@ -4,18 +4,15 @@ import { isObject } from '../util/json';
 import { check, type Fault, knownPart, schemas } from './check';
 import { type Dialect, renamed, wireNames } from './dialect';
 import type { PredictRequestSchema, RowsPredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';
-import {
-  type EstimateCostRequest,
-  type FitRequest,
-  type LegacyPredictRequest,
-  OUTPUT_TYPES,
-  type ParsedPredictRequest,
-  type PrepareTestSetUploadRequest,
-  type PrepareTrainSetUploadRequest,
-  type System,
-  SYSTEMS,
-  takesQuantiles,
+import type {
+  EstimateCostRequest,
+  FitRequest,
+  LegacyPredictRequest,
+  ParsedPredictRequest,
+  PrepareTestSetUploadRequest,
+  PrepareTrainSetUploadRequest,
 } from './types';
+import { OUTPUT_TYPES, type System, SYSTEMS, takesQuantiles } from './vocabulary';
 
 /** A request; `ignored` has the paths of properties that had no effect, in the names of the wire. */
 export type Parsed<T> = { ok: true; value: T; ignored: string[] } | ({ ok: false } & Fault);

@@ -1,13 +1,6 @@
 import { ServiceError } from './service-error';
-import {
-  DEFAULT_OUTPUT_TYPE,
-  DEFAULT_QUANTILES,
-  type FullDistribution,
-  type Label,
-  type OutputType,
-  type Statistics,
-  type Task,
-} from './types';
+import type { FullDistribution, Statistics } from './types';
+import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type Label, type OutputType, type Task } from './vocabulary';
 
 /** Predictions in one form, whatever shape the service answered with. */
 export type Prediction =

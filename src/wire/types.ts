@@ -19,8 +19,6 @@ import type {
   SettingsResponseSchema,
 } from './schemas';
 
-export * from './vocabulary';
-
 /*
  * The bodies of the wire, as their schemas say. Only types are imported from there: loading this file loads no
  * TypeBox.

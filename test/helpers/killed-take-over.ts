@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, EmbeddedService, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards } from '../../dist/src/connection';
 import { Harness, temporaryFolder } from '../service/harness';
 
 const PROCESS = path.join(__dirname, 'take-over-process.ts');

@@ -6,7 +6,7 @@
 import path from 'node:path';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, EmbeddedService, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards } from '../../dist/src/connection';
 import { Harness } from '../service/harness';
 import { beforeChanges } from './before-changes';
 import { heatReadings } from './heat-readings';

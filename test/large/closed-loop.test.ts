@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, EmbeddedService, ModelCards, type TrainResult } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards, type TrainResult } from '../../dist/src/connection';
 import { openSeries, parseSeriesSettings, type Series, type SeriesTrainSet } from '../doors/series';
 import { readStateLines, stateLines, Watch, type WatchChange, watchedModel } from '../doors/watch';
 import { Harness, temporaryFolder } from '../service/harness';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import type { ModelCard } from '../../dist/src/scoring';
+import type { ModelCard } from '../../dist/src/connection';
 import { modelChanged, type Red } from '../doors/runtime';
 import { ModelCards } from '../doors/scoring';
 import { ownIdentity } from '../doors/util';

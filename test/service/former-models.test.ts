@@ -12,7 +12,7 @@ import {
   OnPremClient,
   OnPremService,
   type PredictOutcome,
-} from '../../dist/src/scoring';
+} from '../../dist/src/connection';
 import { startEndpoint } from '../helpers/endpoint';
 import { waitFor } from '../helpers/wait';
 import { Harness, temporaryFolder } from './harness';

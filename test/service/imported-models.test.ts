@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/connection';
 import { Harness, temporaryFolder } from './harness';
 
 const rows = (fit: number) =>

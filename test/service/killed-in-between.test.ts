@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/connection';
 import { type CrashImage, crashImages } from '../helpers/crash-images';
 import { heatReadings } from '../helpers/heat-readings';
 import { waitFor } from '../helpers/wait';

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { connect, type ModelCard, type ServiceError, type Tabular } from '../../dist/src';
-import { Connection, HostedService, ModelCards } from '../../dist/src/scoring';
+import { Connection, HostedService, ModelCards } from '../../dist/src/connection';
 import { crc32c, crc32cToBase64 } from '../doors/table';
 import { unzip, zipOf } from '../doors/util';
 import { editModel, type StoredModel } from '../helpers/edit-model';

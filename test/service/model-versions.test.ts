@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, EmbeddedService, ModelCards, type PredictOutcome } from '../../dist/src/scoring';
+import { Connection, EmbeddedService, ModelCards, type PredictOutcome } from '../../dist/src/connection';
 import { Harness, temporaryFolder } from './harness';
 
 /** Rows whose answer tells which of the fits they were in: 1000 for the first, 2000 for the second. */

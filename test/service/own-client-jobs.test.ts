@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
-import { Connection, HostedService, type ModelCard, ModelCards } from '../../dist/src/scoring';
+import { Connection, HostedService, type ModelCard, ModelCards } from '../../dist/src/connection';
 import { seededRandom } from '../doors/util';
 import { Harness, temporaryFolder } from './harness';
 

@@ -11,7 +11,7 @@ import {
   ModelCards,
   type TrainRequest,
   type TrainResult,
-} from '../../dist/src/scoring';
+} from '../../dist/src/connection';
 import { Harness, temporaryFolder } from './harness';
 
 interface Reading {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
-import type { ModelCards } from '../../scoring';
-import { serviceKey } from '../../scoring/services/service-key';
+import type { ModelCards } from '../../connection';
+import { serviceKey } from '../../models/service-key';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/settings-reader';
 import { columnsSeen, lastReading, typesSeen } from '../input/columns-seen';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 
 import type { ClientOptions } from '../../client/types';
-import type { Connection, ModelCards } from '../../scoring';
-import type { ServiceWish } from '../../scoring/services/open-service';
-import { serviceKey, type ServiceKind } from '../../scoring/services/service-key';
+import type { Connection, ModelCards } from '../../connection';
+import type { ServiceWish } from '../../models/open-service';
+import { serviceKey, type ServiceKind } from '../../models/service-key';
 import { CONFIG, type FlowProperties } from '../../settings';
 import type { Dialect } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';

@@ -1,4 +1,4 @@
-import type { Connection, ModelCards } from '../../scoring';
+import type { Connection, ModelCards } from '../../connection';
 import { ServiceError } from '../../wire/service-error';
 import type { FlowNode, Red } from '../node-red';
 import { StatusLine, whenStarted } from '../status/status-line';

@@ -1,4 +1,4 @@
-import type { SetInput } from '../../scoring/types';
+import type { SetInput } from '../../models/types';
 import type { TableSpool } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';

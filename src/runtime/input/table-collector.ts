@@ -1,4 +1,4 @@
-import type { SetInput } from '../../scoring/types';
+import type { SetInput } from '../../models/types';
 import { COLLECTING, type FlowProperties } from '../../settings';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { settingsReader } from '../fields/settings-reader';

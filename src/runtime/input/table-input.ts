@@ -1,4 +1,4 @@
-import type { TableInput } from '../../scoring/types';
+import type { TableInput } from '../../models/types';
 import { type FlowProperties, TABLE } from '../../settings';
 import { isThenable, reasonOf } from '../../util/realms';
 import { ServiceError } from '../../wire/service-error';

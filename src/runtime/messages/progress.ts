@@ -1,4 +1,4 @@
-import type { Hooks, StatusEvent } from '../../scoring/types';
+import type { Hooks, StatusEvent } from '../../models/types';
 import type { FlowNode } from '../node-red';
 import { Pace, type Progress, type Shown, type StatusLine } from '../status/status-line';
 import type { MessageWork } from './message-handler';

@@ -1,4 +1,5 @@
-import type { CleaningChoices, ModelCard } from '../../scoring/types';
+import type { ModelCard } from '../../models/cards';
+import type { CleaningChoices } from '../../models/types';
 import type { CLEANING } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import type { ReadSetting } from '../fields/settings-reader';

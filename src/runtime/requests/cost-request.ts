@@ -1,4 +1,4 @@
-import type { CostRequest } from '../../scoring/types';
+import type { CostRequest } from '../../models/types';
 import { COST, type FlowProperties } from '../../settings';
 import { column, numberIn } from '../../settings/kinds';
 import { readProperty, settingsReader } from '../fields/settings-reader';

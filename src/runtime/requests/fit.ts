@@ -1,19 +1,12 @@
-import type { ModelCards, TrainResult } from '../../scoring';
-import type { KeyTime } from '../../scoring/reference/types';
-import type {
-  ColumnImportance,
-  ModelCard,
-  ModelCurves,
-  ModelScores,
-  Task,
-  TrainRequest,
-  UploadCard,
-} from '../../scoring/types';
+import type { ModelCards, TrainResult } from '../../connection';
+import type { ModelCurves } from '../../metrics/curves';
+import type { ColumnImportance, KeyTime, ModelCard, ModelScores, UploadCard } from '../../models/cards';
+import type { TrainRequest } from '../../models/types';
 import { FIT, type FlowProperties, isUnsaid } from '../../settings';
 import { choice, flag, freeText } from '../../settings/kinds';
 import { isObject } from '../../util/json';
 import { ServiceError } from '../../wire/service-error';
-import { FOLDS } from '../../wire/vocabulary';
+import { FOLDS, type Task } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/use-config';
 import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
 import { offerColumns } from '../input/columns-seen';

@@ -1,4 +1,4 @@
-import type { CheckLimitsRequest } from '../../scoring/types';
+import type { CheckLimitsRequest } from '../../models/types';
 import { type FlowProperties, LIMITS } from '../../settings';
 import type { Usage } from '../../wire/types';
 import { settingsReader } from '../fields/settings-reader';

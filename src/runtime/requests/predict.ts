@@ -1,8 +1,9 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 
-import type { Hooks, ModelCard, PredictLoad, Predictor, PredictOutcome } from '../../scoring';
-import { ModelMismatch } from '../../scoring/models/model-mismatch';
-import type { CauseText, PredictRequest, UploadCard } from '../../scoring/types';
+import type { Hooks, ModelCard, PredictLoad, Predictor, PredictOutcome } from '../../connection';
+import type { UploadCard } from '../../models/cards';
+import { ModelMismatch } from '../../models/model-mismatch';
+import type { CauseText, PredictRequest } from '../../models/types';
 import { type FlowProperties, PREDICT } from '../../settings';
 import { flag, freeText, numberIn } from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';

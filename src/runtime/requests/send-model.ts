@@ -1,5 +1,5 @@
-import type { Connection } from '../../scoring';
-import type { ModelCard } from '../../scoring/types';
+import type { Connection } from '../../connection';
+import type { ModelCard } from '../../models/cards';
 import { FIT } from '../../settings';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { UsedConfig } from '../config/use-config';

@@ -1,4 +1,4 @@
-import type { Hooks } from '../../scoring/types';
+import type { Hooks } from '../../models/types';
 import { PREDICT } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import type { UsedConfig } from '../config/use-config';

@@ -1,4 +1,4 @@
-import type { UploadRequest } from '../../scoring/types';
+import type { UploadRequest } from '../../models/types';
 import { type FlowProperties, UPLOAD } from '../../settings';
 import { settingsReader } from '../fields/settings-reader';
 import type { TableCollector } from '../input/table-collector';

@@ -1,5 +1,5 @@
 import type { MessageReader, MessageReading } from '../../messages';
-import type { TableInput } from '../../scoring/types';
+import type { TableInput } from '../../models/types';
 import { SERIES } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment, settingsReader } from '../fields/settings-reader';

@@ -1,5 +1,5 @@
 import type { MessageReading } from '../../messages';
-import type { TableInput } from '../../scoring/types';
+import type { TableInput } from '../../models/types';
 import type { BroughtOutcome } from '../../series';
 import type { FlowProperties, SERIES } from '../../settings';
 import type { Reading } from '../input/reading';

@@ -8,10 +8,11 @@ import {
   type ModelFile,
   type ReferenceCell,
   type Usual,
-} from '../../scoring';
-import { MAX_MODEL_FILE_BYTES } from '../../scoring/manage-models';
-import type { ServiceKind } from '../../scoring/services/service-key';
-import type { ModelCard, ModelCurves } from '../../scoring/types';
+} from '../../connection';
+import { MAX_MODEL_FILE_BYTES } from '../../connection/manage-models';
+import type { ModelCurves } from '../../metrics/curves';
+import type { ModelCard } from '../../models/cards';
+import type { ServiceKind } from '../../models/service-key';
 import type { Column } from '../../table';
 import { isObject } from '../../util/json';
 import type { LiveLoss } from '../../watch';

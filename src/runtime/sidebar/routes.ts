@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import type { Connection, ErrorCosts, ModelCard, ModelCards, ThresholdWish } from '../../scoring';
+import type { Connection, ErrorCosts, ModelCard, ModelCards, ThresholdWish } from '../../connection';
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
 import { type EditorRequest, EditorRoutes } from '../config/http';

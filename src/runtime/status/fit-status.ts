@@ -1,4 +1,4 @@
-import type { Challenger, ModelCard, ModelScores } from '../../scoring/types';
+import type { Challenger, ModelCard, ModelScores } from '../../models/cards';
 import type { Shown, StatusKind, StatusLine } from './status-line';
 
 /** Why a new fit did not take over, where that is worth saying in place of the score. */

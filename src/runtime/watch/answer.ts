@@ -1,6 +1,6 @@
 import { Yielder } from '../../util/concurrency';
 import type { WatchChange, WatchNumbers } from '../../watch';
-import type { Task } from '../../wire/types';
+import type { Task } from '../../wire/vocabulary';
 import type { TableReader } from '../input/table-input';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import type { Message, Red } from '../node-red';

@@ -1,8 +1,8 @@
-import type { ModelCard } from '../../scoring';
+import type { ModelCard } from '../../connection';
 import { BoundedMap } from '../../util/collections';
 import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions } from '../../watch';
 import type { ServiceError } from '../../wire/service-error';
-import type { Task } from '../../wire/types';
+import type { Task } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/use-config';
 import { isInFlow } from '../in-flow';
 import { watchLayer } from '../lazy';

@@ -1,4 +1,4 @@
-import type { ModelCard } from '../../scoring';
+import type { ModelCard } from '../../connection';
 import { type FlowProperties, WATCH } from '../../settings';
 import { isObject } from '../../util/json';
 import type { AlarmOptions, WatchedRow, WatchOptions } from '../../watch';

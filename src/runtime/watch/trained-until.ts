@@ -1,4 +1,4 @@
-import type { ModelCard, Reference } from '../../scoring';
+import type { ModelCard, Reference } from '../../connection';
 
 /** Until when a model has learned from the rows of a machine, in milliseconds since 1970. */
 export type TrainedUntil = (key: string | null | undefined) => number;

@@ -2,8 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import type { ExplainOptions, FitReport, PredictOptions, TrainOptions } from '../../learner';
 import type { Label } from '../../table/cells/types';
-import type { OutputType } from '../../wire/types';
-import type { Task } from '../../wire/vocabulary';
+import type { OutputType, Task } from '../../wire/vocabulary';
 import type { ServiceLimits } from '../limits';
 import type { FeatureShape } from '../store/entries/entries';
 import type { FileRef } from '../store/entries/file-ref';

@@ -1,6 +1,6 @@
 import { stabilityIndex } from '../../metrics/stability';
-import { DRIFT_WINDOW, driftBin, driftBins } from '../../scoring/reference/make-reference';
-import type { DriftReference, ReferenceCell } from '../../scoring/reference/types';
+import type { DriftReference, ReferenceCell } from '../../models/cards';
+import { DRIFT_WINDOW, driftBin, driftBins } from '../../models/reference';
 import { Ring } from '../statistics/ring';
 import type { ColumnDrift, ColumnMove, WatchedColumn } from '../types';
 

@@ -1,4 +1,4 @@
-import type { KeyLoss } from '../../scoring/reference/types';
+import type { KeyLoss } from '../../models/cards';
 import type { KeyRatio } from '../types';
 
 /** Assumed autocorrelation time of losses: neighbouring rows are alike. */

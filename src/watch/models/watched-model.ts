@@ -1,8 +1,6 @@
 import { answersFrom } from '../../metrics/thresholds';
-import type { ModelCard } from '../../scoring/cards';
-import { changeFrom } from '../../scoring/models/change-from';
-import { isThreshold } from '../../scoring/models/threshold';
-import type { Reference } from '../../scoring/reference/types';
+import type { ModelCard, Reference } from '../../models/cards';
+import { changeFrom, isThreshold } from '../../models/threshold';
 import type { PromisedScores, WatchedColumn, WatchedModel } from '../types';
 import { keyRatios } from './key-ratios';
 

@@ -1,5 +1,5 @@
 import { isObject } from '../../util/json';
-import type { Task } from '../../wire/types';
+import type { Task } from '../../wire/vocabulary';
 
 /** Preferred lower level of the band to watch: 0.1 and 0.9 make an 80 % band. */
 const WANTED_LEVEL = 0.1;

@@ -108,28 +108,30 @@ const ANY_CALL = [
 ];
 const AN_UPLOAD = ['upload.failed', 'upload.expired', 'duplicate', 'limit.exceeded'];
 const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string[] }> = {
-  limits: { work: 'scoring/services/limits-cache', calls: ANY_CALL },
-  upload: { work: 'scoring/upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
+  limits: { work: 'models/service', calls: ANY_CALL },
+  upload: { work: 'connection/upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
   fit: {
-    work: 'scoring/train/train',
+    work: 'train/train',
     calls: [...ANY_CALL, ...AN_UPLOAD, 'fit.failed', 'budget.exceeded', 'rollback.impossible'],
   },
   predict: {
-    work: 'scoring/predict/predictor',
+    work: 'predict/predictor',
     calls: [...ANY_CALL, ...AN_UPLOAD, 'predict.unknown', 'model.unknown', 'budget.exceeded'],
   },
-  cost: { work: 'scoring/services/costs', calls: ANY_CALL },
+  cost: { work: 'models/service', calls: ANY_CALL },
   series: { work: 'series/index', calls: ['table.invalid', 'closed', 'internal'] },
   anomaly: { work: 'anomaly/index', calls: ['table.invalid', 'closed', 'internal'] },
   advise: {
-    work: 'scoring/predict/predictor',
+    work: 'predict/predictor',
     calls: [...ANY_CALL, ...AN_UPLOAD, 'predict.unknown', 'model.unknown', 'budget.exceeded'],
   },
   watch: { work: 'watch/index', calls: ['table.invalid', 'closed', 'internal'] },
 };
 /** Codes in the code that a node reaches which cannot come out of it. */
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
-  fit: ['columns.missing'], // of rows held back: a warning
+  limits: ['cost.exceeded'], // they are free
+  upload: ['cost.exceeded', 'predict.unknown'], // it predicts nothing
+  fit: ['columns.missing', 'cost.exceeded', 'predict.unknown'], // of rows held back: a warning
   series: ['target.missing'], // its tables need none
   anomaly: ['target.missing', 'not_found'], // the second is told to the sidebar
   advise: ['target.missing', 'file.unreadable'], // it asks for no scores, and reads no file
@@ -141,7 +143,7 @@ function raised(node: Exclude<NodeName, 'config'>): string[] {
   const { work, calls } = REACHES[node];
   const files = closure(
     [path.join(dist, 'nodes', `${node}.js`), path.join(dist, 'src', `${work}.js`)],
-    /config-state|use-config|default-service|scoring\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
+    /config-state|use-config|default-service|connection\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
   );
   const texts = files.map(code);
   const named = ERROR_CODES.filter((one) => texts.some((text) => text.includes(`'${one}'`)));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { Challenger, ModelCard, ModelScores } from '../../../dist/src/scoring';
+import type { Challenger, ModelCard, ModelScores } from '../../../dist/src/connection';
 import { showFitted, StatusLine } from '../../doors/runtime';
 import { fakeNode, fakeRed } from './fake';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { ModelCard } from '../../../dist/src/scoring';
+import type { ModelCard } from '../../../dist/src/connection';
 import { Follower, showFitted, StatusLine } from '../../doors/runtime';
 import { stoppedClock } from '../../helpers/clock';
 import { fakeNode, redIn } from './fake';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import type { Connection, Predictor, PredictOutcome } from '../../../dist/src/scoring';
+import type { Connection, Predictor, PredictOutcome } from '../../../dist/src/connection';
 import { seededRandom } from '../../doors/util';
 import type { ServiceError } from '../../doors/wire';
 import type { Fault, FaultFunction, StrictRoute } from '../../helpers/strict-service';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import type { PredictOutcome, TrainRequest } from '../../../dist/src/scoring';
+import type { PredictOutcome, TrainRequest } from '../../../dist/src/connection';
 import { type Bench, bench, codeOf } from './stand-in';
 
 /** A year of hourly readings, some of them without a value. */

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { Connection, HostedService, ModelCards } from '../../../dist/src/scoring';
+import { Connection, HostedService, ModelCards } from '../../../dist/src/connection';
 import type { ServiceClient } from '../../doors/client';
 import { type Bench, bench, codeOf, history, row } from './stand-in';
 

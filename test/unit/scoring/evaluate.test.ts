@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { ModelCard, PredictOutcome, PredictRequest } from '../../../dist/src/scoring';
+import type { ModelCard, PredictOutcome, PredictRequest } from '../../../dist/src/connection';
 import type { Evaluation } from '../../doors/scoring';
 import { seededRandom } from '../../doors/util';
 import { type Bench, bench, codeOf, embeddedBench, history, row } from './stand-in';

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 
 import fc from 'fast-check';
 
-import { Connection, HostedService, ModelCards, type PredictOutcome } from '../../../dist/src/scoring';
+import { Connection, HostedService, ModelCards, type PredictOutcome } from '../../../dist/src/connection';
 import type { PredictCall, ServiceClient, TestSetUpload } from '../../doors/client';
 import { ServiceError } from '../../doors/wire';
 import { decodeTable } from '../../helpers/strict-tables';

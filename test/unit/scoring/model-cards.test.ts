@@ -263,7 +263,7 @@ describe('ModelCards', () => {
   it('survive a kill at any moment: the file is whole, and holds every card that was flushed', async function () {
     this.timeout(180_000);
     const script = `
-      const { ModelCards } = require(${JSON.stringify(require.resolve('../../../dist/src/scoring/models/model-cards'))});
+      const { ModelCards } = require(${JSON.stringify(require.resolve('../../../dist/src/models/model-cards'))});
       const cards = new ModelCards({ path: ${JSON.stringify(file)}, service: 'embedded' });
       const base = ${JSON.stringify(card('x'))};
       (async () => {

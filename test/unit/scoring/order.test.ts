@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import type { ModelCard, TrainRequest } from '../../../dist/src/scoring';
+import type { ModelCard, TrainRequest } from '../../../dist/src/connection';
 import { seededRandom } from '../../doors/util';
 import { type Bench, bench, codeOf, embeddedBench, settled } from './stand-in';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Connection, HostedService, type ModelCard } from '../../../dist/src/scoring';
+import { Connection, HostedService, type ModelCard } from '../../../dist/src/connection';
 import { ServiceClient } from '../../doors/client';
 import { ModelCards } from '../../doors/scoring';
 import { inTurn, startStrictService, type StrictService } from '../../helpers/strict-service';

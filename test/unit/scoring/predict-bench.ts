@@ -1,4 +1,4 @@
-import type { PredictRequest } from '../../../dist/src/scoring';
+import type { PredictRequest } from '../../../dist/src/connection';
 import type { StrictOptions } from '../../helpers/strict-service';
 import { type Bench, bench, history, row } from './stand-in';
 

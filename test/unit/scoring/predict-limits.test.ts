@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { Connection, HostedService, type StatusEvent } from '../../../dist/src/scoring';
+import { Connection, HostedService, type StatusEvent } from '../../../dist/src/connection';
 import { ServiceClient } from '../../doors/client';
 import type { ServiceError } from '../../doors/wire';
 import { ask, benchWithModel, probability, sizesOf } from './predict-bench';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { type Predictor } from '../../../dist/src/scoring';
+import type { Predictor } from '../../../dist/src/connection';
 import { ask, benchWithModel, probability, REFUSED } from './predict-bench';
 import { type Bench, bench, codeOf, history, row, settled } from './stand-in';
 

@@ -6,7 +6,7 @@ import {
   type ModelCard,
   type PredictOutcome,
   type PredictRequest,
-} from '../../../dist/src/scoring';
+} from '../../../dist/src/connection';
 import { ServiceClient } from '../../doors/client';
 import { ask, benchWithModel, probability } from './predict-bench';
 import { type Bench, bench, codeOf, history, row, settled } from './stand-in';

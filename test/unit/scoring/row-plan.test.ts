@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 
 import fc from 'fast-check';
 
-import type { FittedModel } from '../../../dist/src/scoring';
+import type { FittedModel } from '../../../dist/src/connection';
 import {
   HELD,
   KEPT,

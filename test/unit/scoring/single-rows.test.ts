@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import type { PredictSettings } from '../../../dist/src/scoring';
+import type { PredictSettings } from '../../../dist/src/connection';
 import { ask, benchWithModel } from './predict-bench';
 import { type Bench, row } from './stand-in';
 

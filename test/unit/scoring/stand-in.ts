@@ -9,7 +9,7 @@ import {
   HostedService,
   ModelCards,
   type PredictOutcome,
-} from '../../../dist/src/scoring';
+} from '../../../dist/src/connection';
 import { type ClientOptions, ServiceClient } from '../../doors/client';
 import { type ServiceHandle, startService } from '../../doors/service';
 import type { ServiceError } from '../../doors/wire';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { TrainRequest } from '../../../dist/src/scoring';
+import type { TrainRequest } from '../../../dist/src/connection';
 import { type Bench, bench } from './stand-in';
 
 type Body = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { FittedModel, TrainRequest } from '../../../dist/src/scoring';
+import type { FittedModel, TrainRequest } from '../../../dist/src/connection';
 import { keptThreshold, readCosts, thresholdBy } from '../../doors/scoring';
 import { type Bench, bench, codeOf, embeddedBench, history } from './stand-in';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import type { StatusEvent, TrainRequest } from '../../../dist/src/scoring';
+import type { StatusEvent, TrainRequest } from '../../../dist/src/connection';
 import { inTurn } from '../../helpers/strict-service';
 import { type Bench, bench, codeOf, history } from './stand-in';
 

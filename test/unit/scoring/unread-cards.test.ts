@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Connection, EmbeddedService } from '../../../dist/src/scoring';
+import { Connection, EmbeddedService } from '../../../dist/src/connection';
 import { type FittedModel, ModelCards } from '../../doors/scoring';
 import { failing } from '../../helpers/failing-files';
 

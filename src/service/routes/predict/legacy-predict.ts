@@ -1,5 +1,5 @@
 import { parseLegacyPredict } from '../../../wire/parse-requests';
-import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/types';
+import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/vocabulary';
 import { bytesOf, readForm } from '../../http/form';
 import { invalid } from '../../refusal';
 import type { SenderPatience } from '../../slow-body';

@@ -1,7 +1,7 @@
 import { isObject } from '../../../util/json';
 import { toWireMetadata } from '../../../wire/dialect';
 import { parseRowsPredict, type SentRows } from '../../../wire/parse-requests';
-import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/types';
+import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/vocabulary';
 import { answerLate } from '../../http/late-answer';
 import type { ModelEntry } from '../../store/entries/entries';
 import { accept, type Route, type RouteAnswer, type RouteRequest, type ServiceContext } from '../context';

@@ -1,6 +1,6 @@
 import { toWireMetadata } from '../../../wire/dialect';
 import { bringsRows, parsePredict } from '../../../wire/parse-requests';
-import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/types';
+import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/vocabulary';
 import { invalid } from '../../refusal';
 import { fileRef } from '../../store/entries/file-ref';
 import { accept, type Route } from '../context';

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
 import { bare, stringifyBare } from '../../../util/json';
-import type { Label, PredictMetadata } from '../../../wire/types';
+import type { PredictMetadata } from '../../../wire/types';
+import type { Label } from '../../../wire/vocabulary';
 import { invalid, notFound, Refusal } from '../../refusal';
 import type { ModelEntry } from '../../store/entries/entries';
 import type { FileRef } from '../../store/entries/file-ref';

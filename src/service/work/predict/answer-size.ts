@@ -1,4 +1,4 @@
-import type { OutputType } from '../../../wire/types';
+import type { OutputType } from '../../../wire/vocabulary';
 import type { ServiceLimits } from '../../limits';
 import { invalid } from '../../refusal';
 

@@ -1,5 +1,5 @@
 import type { ClassificationResult, RegressionResult } from '../../../learner';
-import type { OutputType } from '../../../wire/types';
+import type { OutputType } from '../../../wire/vocabulary';
 import { invalid } from '../../refusal';
 
 /**

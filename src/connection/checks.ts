@@ -1,0 +1,229 @@
+import { inspect } from 'node:util';
+
+import type { ModelCard } from '../models/cards';
+import type { Context } from '../models/context';
+import { limitSetOf, sizeExcess, testExcess, trainExcess, versionNamed } from '../models/limits';
+import { checkedCard, unknownModel } from '../models/model-request';
+import type {
+  CheckLimitsRequest,
+  CostRequest,
+  LimitExceeded,
+  PredictRequest,
+  PredictSettings,
+  TrainRequest,
+} from '../models/types';
+import { FIT, PREDICT, problemWith, type Setting } from '../settings';
+import { choice, flag, freeText, numberIn, object } from '../settings/kinds';
+import {
+  encodeBatches,
+  encodeTrainSet,
+  parquetBytes,
+  profileTable,
+  readBatches,
+  type TableFile,
+  type TableProfile,
+  type TableSource,
+} from '../table';
+import { autoTask } from '../train/doubts';
+import { openInput } from '../train/train-set';
+import { ServiceError } from '../wire/service-error';
+import type { ModelLimits } from '../wire/types';
+import { FOLDS } from '../wire/vocabulary';
+
+/** What a program may give by the same rules as a dialog; values that are left out are always right. */
+type Rules<T> = Partial<Record<keyof T, Setting>>;
+
+const TRAINING: Rules<TrainRequest> = {
+  target: FIT.target,
+  model: FIT.model,
+  ignore: FIT.ignore,
+  types: FIT.types,
+  task: FIT.task,
+  systems: FIT.systems,
+  options: FIT.options,
+  holdout: FIT.holdout,
+  order: FIT.order,
+  group: FIT.group,
+  folds: choice(FOLDS),
+  relativeTo: FIT.relativeTo,
+  embargo: FIT.embargo,
+  costs: FIT.costs,
+  threshold: FIT.threshold,
+  replace: FIT.replace,
+  missingTarget: FIT.missingTarget,
+  missingWords: FIT.missingWords,
+  unreadable: FIT.unreadable,
+  timezone: FIT.timezone,
+  thinking: object(),
+};
+
+const THINKING: Rules<NonNullable<TrainRequest['thinking']>> = {
+  effort: FIT.thinkingEffort,
+  timeoutSecs: FIT.thinkingTimeout,
+  metric: FIT.thinkingMetric,
+};
+
+const ASKING: Rules<PredictRequest> = {
+  task: PREDICT.task,
+  options: object(),
+  missingColumns: PREDICT.missingColumns,
+  missingWords: PREDICT.missingWords,
+  unreadable: PREDICT.unreadable,
+  timezone: PREDICT.timezone,
+  property: freeText(),
+  flat: flag(),
+  explain: flag(),
+  explainAbove: PREDICT.explainAbove,
+  unlike: flag(),
+  threshold: numberIn({ min: 0, max: 1 }),
+  evaluate: flag(),
+};
+
+const SETTINGS: Rules<PredictSettings> = {
+  batchRows: PREDICT.batchRows,
+  batchMs: PREDICT.batchMs,
+  queueRows: PREDICT.queue,
+  queueBytes: numberIn({ min: 1 }),
+  overflow: PREDICT.overflow,
+  // A program has no message to pass on.
+  noModel: choice(['error', 'wait']),
+  maxCost: PREDICT.maxCost,
+};
+
+/** A program's requests are checked here; a node has read its fields before, with their own names in its errors. */
+export function checkTraining(request: TrainRequest): void {
+  checkByRules('train', TRAINING, request);
+  if (request.thinking !== undefined) {
+    checkByRules('train: thinking', THINKING, { effort: '', ...request.thinking });
+  }
+}
+
+export const checkAsking = (request: PredictRequest): void => checkByRules('predict', ASKING, request);
+export const checkSettings = (settings: PredictSettings): void =>
+  checkByRules('settings', SETTINGS, settings);
+
+/** Checks what a program gives by the rules of settings. @throws ServiceError `validation.failed` */
+export function checkByRules<T extends object>(what: string, rules: Rules<T>, given: T): void {
+  for (const [name, setting] of Object.entries(rules) as [keyof T & string, Setting][]) {
+    const value = given[name];
+    const problem = value === undefined ? undefined : problemWith(setting, value, 'value');
+    if (problem !== undefined) {
+      const shown = inspect(value, { depth: 1, breakLength: Infinity }).slice(0, 100);
+      const found = problem.startsWith('must be') ? `, not ${shown}` : '';
+      throw new ServiceError('validation.failed', `${what}: ${name} ${problem}${found}.`);
+    }
+  }
+}
+
+/** What of a table goes beyond the limits, were it sent as a train set or a test set. */
+export async function checkLimits(
+  limits: ModelLimits,
+  request: CheckLimitsRequest,
+  signal: AbortSignal | undefined,
+): Promise<LimitExceeded[]> {
+  const { target, ignore, modelVersion } = request;
+  const source = await openInput(request.table, signal);
+  const profile = await profileTable(source, { target, ignore, signal });
+  const set = limitSetOf(limits, versionNamed(limits, modelVersion));
+  const size = {
+    rows: profile.rows,
+    columns: profile.columns.length - (profile.target === undefined ? 0 : 1),
+  };
+  const test = request.set === 'test';
+  const classes = autoTask(profile) === 'classification' ? (profile.target?.distinct ?? 0) : 0;
+  const bytes = await largestFile(source, profile, test, limits.dataset_max_size_bytes, signal);
+  return [
+    ...(test ? testExcess(set, size) : trainExcess(set, { ...size, classes })),
+    ...sizeExcess(limits, bytes),
+  ];
+}
+
+/**
+ * Bytes of the larger file that the table would be sent as. It is encoded for that only where it may be larger than
+ * is allowed; else 0. A test set in a Parquet file counts as it is: so it goes up where its columns fit the model.
+ */
+async function largestFile(
+  source: TableSource,
+  profile: TableProfile,
+  test: boolean,
+  max: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const known = test ? parquetBytes(source) : undefined;
+  if (known !== undefined || max === undefined || profile.bytes <= max) {
+    return known ?? 0;
+  }
+  const files = await encoded(source, profile, test, signal);
+  await Promise.all(files.map((file) => file.dispose()));
+  return Math.max(...files.map((file) => file.bytes));
+}
+
+async function encoded(
+  source: TableSource,
+  profile: TableProfile,
+  test: boolean,
+  signal: AbortSignal | undefined,
+): Promise<TableFile[]> {
+  const target = profile.target?.name;
+  if (!test && target !== undefined) {
+    const { x, y } = await encodeTrainSet(source, profile, { target, signal });
+    return [x, y];
+  }
+  const columns = profile.columns.filter(({ name }) => name !== target);
+  return [await encodeBatches(columns, readBatches(source, columns, { signal }), { signal })];
+}
+
+/**
+ * Estimated cost in tokens (S 4.6). What the request does not count is counted in its table, or known from its model.
+ *
+ * @throws ServiceError `model.unknown`; those of the table; those of the service
+ */
+export async function estimatedCost(
+  context: Context,
+  request: CostRequest,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { operation = 'predict', thinkingEffort, modelVersion, nEstimators, table, model, target } = request;
+  const card = cardOf(context, model);
+  const isFit = operation === 'thinking_fit';
+  let { trainRows, testRows, rawColumns } = request;
+  const rows = isFit ? trainRows : testRows;
+  if (!isFit) {
+    trainRows ??= card?.rows;
+    rawColumns ??= card?.columns.length || undefined;
+  }
+  if (table !== undefined && (rows === undefined || rawColumns === undefined)) {
+    const profile = await profileTable(await openInput(table, signal), { signal });
+    if (isFit) {
+      trainRows ??= profile.rows;
+    } else {
+      testRows ??= profile.rows;
+    }
+    rawColumns ??= profile.columns.filter(({ name }) => name !== target).length;
+  }
+  const version = modelVersion ?? (await context.service.limits.forChecks(signal)).default_model_version;
+  const estimators = nEstimators ?? card?.options.n_estimators;
+  return context.service.costs.estimate(
+    {
+      operation,
+      ...(thinkingEffort !== undefined && { thinking_effort: thinkingEffort }),
+      ...(version !== undefined && { model_version: version }),
+      ...(trainRows !== undefined && { train_rows: trainRows }),
+      ...(testRows !== undefined && { test_rows: testRows }),
+      ...(rawColumns !== undefined && { raw_columns: rawColumns }),
+      ...(typeof estimators === 'number' && { n_estimators: estimators }),
+    },
+    signal,
+  );
+}
+
+function cardOf({ cards }: Context, model: string | ModelCard | undefined): ModelCard | undefined {
+  if (typeof model !== 'string') {
+    return model && checkedCard(model);
+  }
+  const card = cards.get(model);
+  if (card === undefined) {
+    throw unknownModel(model, cards);
+  }
+  return card;
+}

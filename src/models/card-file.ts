@@ -1,0 +1,497 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { isNewer, makeFolder, NewerFile, syncFolder } from '../util/files';
+import { isObject } from '../util/json';
+import { reasonOf } from '../util/realms';
+import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
+import {
+  type FormerModel,
+  formerOf,
+  isPublication,
+  type KeptVersion,
+  VersionedModel,
+} from './versioned-model';
+
+/** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
+const PIECE = 64 * 1024;
+/** Models that are remembered until the service has removed them. */
+const MAX_FORMER = 500;
+const DEBOUNCE_MS = 250;
+const STALE_TMP_MS = 60_000;
+/** What could not be read or written is tried again after this, and each time later. */
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
+
+/** A fit that goes on in the service: kept, so that it is taken up again after a restart. */
+export interface PendingFit {
+  /** The card as it will be, without what the service says of the fit. */
+  card: FittedModel;
+  fingerprint?: string;
+  /** The threshold that it is to answer by. */
+  threshold?: ThresholdRule;
+  /** Its model has since been rolled back, so it does not take charge. */
+  late?: true;
+}
+
+/** What is stored for one service. */
+export interface ServiceSection {
+  models: Map<string, VersionedModel>;
+  uploads: Map<string, UploadCard>;
+  /** Fits that go on in the service, by the id of the model that comes of them. */
+  pending: Map<string, PendingFit>;
+  /** Dropped models, the newest first, until the service has removed them. */
+  former: FormerModel[];
+  /** The last publication of all: the next one has a higher number, whatever became of its model. */
+  published?: Publication;
+}
+
+/** Of the format of the file. */
+const CARDS_VERSION = 1;
+
+/** @throws Error for what is no file of cards */
+function sectionsOf(body: unknown): Map<string, ServiceSection> {
+  if (!isObject(body) || body.version !== CARDS_VERSION || !isObject(body.services)) {
+    throw new Error('it does not hold model cards');
+  }
+  const sections = new Map<string, ServiceSection>();
+  for (const [service, saved] of Object.entries(body.services)) {
+    sections.set(service, sectionOf(saved));
+  }
+  return sections;
+}
+
+function sectionOf(saved: unknown): ServiceSection {
+  if (!isObject(saved) || !Array.isArray(saved.models)) {
+    throw new Error('it does not hold model cards');
+  }
+  const section = newSection();
+  for (const record of saved.models as unknown[]) {
+    if (isRecord(record)) {
+      section.models.set(record.card.name, modelOf(record));
+      // Of a version of this package that kept the ids alone.
+      section.former.push(...formerOf(record.former));
+    }
+  }
+  for (const upload of Array.isArray(saved.uploads) ? (saved.uploads as unknown[]) : []) {
+    if (isObject(upload) && typeof upload.id === 'string') {
+      section.uploads.set(upload.id, upload as unknown as UploadCard);
+    }
+  }
+  for (const fit of Array.isArray(saved.pending) ? (saved.pending as unknown[]) : []) {
+    if (isRecord(fit)) {
+      section.pending.set(fit.card.fitted_train_set_id, fit);
+    }
+  }
+  section.former.push(...formerOf(saved.former));
+  return isPublication(saved.published) ? { ...section, published: saved.published } : section;
+}
+
+export function newSection(): ServiceSection {
+  return { models: new Map(), uploads: new Map(), pending: new Map(), former: [] };
+}
+
+/** Adds what a file holds to what came before it was read, which is newer. Models of one name are versions of it. */
+function putBefore(own: ServiceSection, saved: ServiceSection): void {
+  mergeBefore(own.models, saved.models, (before, after) => after.following(before));
+  mergeBefore(own.uploads, saved.uploads);
+  mergeBefore(own.pending, saved.pending);
+  own.former.push(...saved.former);
+  own.published = saved.published ?? own.published;
+}
+
+function mergeBefore<Value>(
+  own: Map<string, Value>,
+  saved: ReadonlyMap<string, Value>,
+  join: (before: Value, after: Value) => Value = (_before, after) => after,
+): void {
+  const newer = [...own];
+  own.clear();
+  for (const [key, value] of saved) {
+    own.set(key, value);
+  }
+  for (const [key, value] of newer) {
+    const before = own.get(key);
+    own.delete(key);
+    own.set(key, before === undefined ? value : join(before, value));
+  }
+}
+
+/** The text of the file: {version, services: {key: {models, uploads, pending, former, published}}}. */
+function* records(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
+  yield `{"version":${CARDS_VERSION},"services":{`;
+  let comma = '';
+  for (const [service, { models, uploads, pending, former, published }] of services) {
+    yield `${comma}${JSON.stringify(service)}:{"models":[`;
+    yield* list(models.values());
+    yield '],"uploads":[';
+    yield* list(uploads.values());
+    yield '],"pending":[';
+    yield* list(pending.values());
+    yield '],"former":[';
+    yield* list(former);
+    yield published === undefined ? ']}' : `],"published":${JSON.stringify(published)}}`;
+    comma = ',';
+  }
+  yield '}}';
+}
+
+function* list(items: Iterable<object>): Generator<string> {
+  let comma = '';
+  for (const item of [...items]) {
+    yield comma + JSON.stringify(item);
+    comma = ',';
+  }
+}
+
+function* pieces(texts: Iterable<string>): Generator<string> {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length >= PIECE) {
+      yield piece;
+      piece = '';
+    }
+  }
+  yield piece;
+}
+
+/** The version in charge, as it is written, with the others next to it. */
+interface WrittenModel extends KeptVersion {
+  others?: unknown;
+  former?: unknown;
+}
+
+/** A model as the file keeps it. One of a version of this package without versions is the first of its name. */
+function modelOf({ others, ...written }: WrittenModel): VersionedModel {
+  const inCharge: KeptVersion = { ...written, version: written.version ?? 1, why: written.why ?? 'first' };
+  Reflect.deleteProperty(inCharge, 'former');
+  const { name, columns } = inCharge.card;
+  const rest = (Array.isArray(others) ? (others as unknown[]) : []).flatMap((one): KeptVersion[] => {
+    const whole = isObject(one) && isObject(one.card) && { ...one, card: { columns, ...one.card, name } };
+    return isRecord(whole) && whole.version > 0 ? [whole] : [];
+  });
+  return VersionedModel.of(inCharge, rest);
+}
+
+function isRecord(value: unknown): value is WrittenModel {
+  return (
+    isObject(value) &&
+    isObject(value.card) &&
+    typeof value.card.name === 'string' &&
+    typeof value.card.fitted_train_set_id === 'string' &&
+    Array.isArray(value.card.columns)
+  );
+}
+
+/** Notes that models are no longer needed. A model takes the place of its train set, which was noted before its fit. */
+export function addFormer(section: ServiceSection, gone: readonly FormerModel[]): void {
+  const uploads = new Set(gone.map(({ upload }) => upload));
+  const others = section.former.filter(({ fitted }) => !uploads.has(fitted));
+  section.former = [...gone, ...others].slice(0, MAX_FORMER);
+}
+
+/**
+ * Notes the train sets that a fit had uploaded and no model is of, with what was fitted of them: the process was killed
+ * before it had kept the card. Only while no fit is under way.
+ */
+function noteAbandoned(section: ServiceSection): void {
+  const known = new Set([
+    ...meantModels(section).map((card) => card.train_set_upload_id),
+    ...section.former.map(({ upload }) => upload),
+  ]);
+  const abandoned = [...section.uploads.values()].filter(
+    ({ id, by_fit: byFit }) => byFit === true && !known.has(id),
+  );
+  section.former.push(...abandoned.map(({ id }) => ({ fitted: id, upload: id })));
+}
+
+/** The versions of all names, and fits under way. */
+function meantModels({ models, pending }: ServiceSection): FittedModel[] {
+  return [
+    ...[...models.values()].flatMap(({ versions }) => versions.map(({ card }) => card)),
+    ...[...pending.values()].map(({ card }) => card),
+  ];
+}
+
+/** Ids of the models that any name means, or that are being fitted. */
+export function meantIds(section: ServiceSection): Set<string> {
+  return new Set(meantModels(section).map((card) => card.fitted_train_set_id));
+}
+
+/** Those of some models that no name means any more. */
+export function unmeant(section: ServiceSection, ids: readonly string[]): string[] {
+  if (ids.length === 0) {
+    return [];
+  }
+  const kept = meantIds(section);
+  return ids.filter((id) => !kept.has(id));
+}
+
+/**
+ * Models that no version of any name refers to and nobody uses now. `upload` is left out where the
+ * train set stays: other models are of it, or somebody has uploaded it on purpose.
+ */
+export function superfluous(
+  section: ServiceSection,
+  isHeld: (id: string) => boolean,
+): { fitted: string; upload?: string }[] {
+  const { uploads, former } = section;
+  const kept = meantModels(section);
+  const keptModels = new Set(kept.map(({ fitted_train_set_id: id }) => id));
+  const keptUploads = new Set(kept.map(({ train_set_upload_id: id }) => id));
+  return former
+    .filter(({ fitted }, at) => former.findIndex((other) => other.fitted === fitted) === at)
+    .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
+    .flatMap(({ fitted, upload }) => {
+      const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);
+      return goes ? [{ fitted, upload }] : fitted === upload ? [] : [{ fitted }];
+    });
+}
+
+/** Files open in this process, by absolute path: several config nodes write one file. */
+const openFiles = new Map<string, CardFile>();
+
+/**
+ * The file that model cards are kept in. It is replaced as a whole (temporary file, fsync, rename, fsync of the
+ * folder), so a process killed at any moment leaves the old or the new one. Bursts of changes share a write. A file that
+ * cannot be read now (too many open files, a disk in trouble, a newer version of this package) is not replaced before
+ * it has been read.
+ */
+export class CardFile {
+  readonly services = new Map<string, ServiceSection>();
+  /** Set while the file is left alone because a newer version of this package wrote it. */
+  newer: NewerFile | undefined;
+  private holders = 1;
+  private readonly listeners = new Set<() => void>();
+  private timer: NodeJS.Timeout | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private retryMs = RETRY_MS;
+  private writing: Promise<void> | undefined;
+  private changes = 0;
+  private written = 0;
+  private warned = false;
+  /** What the file holds is not known yet. */
+  private unread = false;
+  private warn: (text: string) => void;
+
+  private constructor(
+    readonly file: string,
+    warn: (text: string) => void,
+  ) {
+    this.warn = warn;
+    this.load();
+  }
+
+  /** The open file of that path, or a newly read one. Each `open` needs its `release`. */
+  static open(file: string, warn: (text: string) => void): CardFile {
+    const key = path.resolve(file);
+    const known = openFiles.get(key);
+    if (known !== undefined) {
+      known.holders++;
+      return known;
+    }
+    const opened = new CardFile(key, warn);
+    openFiles.set(key, opened);
+    return opened;
+  }
+
+  /** What it holds is known. */
+  get isRead(): boolean {
+    return !this.unread;
+  }
+
+  section(service: string): ServiceSection {
+    let section = this.services.get(service);
+    if (section === undefined) {
+      section = newSection();
+      this.services.set(service, section);
+    }
+    return section;
+  }
+
+  /** Calls back when a file that could not be read at first was: the sections hold its cards then. */
+  onRead(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  /** Notes a change: it is written a moment later, together with others. */
+  changed(): void {
+    this.changes++;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void this.flush();
+    }, DEBOUNCE_MS).unref();
+  }
+
+  /** Resolves when every change noted so far is on disk, or could not be written (then one warning was given). */
+  async flush(): Promise<void> {
+    const upTo = this.changes;
+    while (this.written < upTo) {
+      this.writing ??= this.write().finally(() => {
+        this.writing = undefined;
+      });
+      await this.writing;
+    }
+  }
+
+  async release(): Promise<void> {
+    if (this.timer !== undefined) {
+      clearTimeout(this.timer);
+      this.timer = undefined;
+    }
+    if (this.retry !== undefined) {
+      this.changes++;
+    }
+    await this.flush();
+    this.holders--;
+    if (this.holders === 0 && openFiles.get(this.file) === this) {
+      clearTimeout(this.retry);
+      openFiles.delete(this.file);
+    }
+  }
+
+  private async write(): Promise<void> {
+    const upTo = this.changes;
+    const folder = path.dirname(this.file);
+    const temporary = `${this.file}.${process.pid}.tmp`;
+    try {
+      if (this.unread) {
+        await this.readLate();
+      }
+      await makeFolder(folder, 1);
+      // A link that is in its place leads elsewhere.
+      await rm(temporary, { force: true });
+      const handle = await open(temporary, 'wx', 0o600);
+      try {
+        await writeFile(handle, pieces(records(this.services)));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, this.file);
+      // Makes the rename itself durable; some file systems refuse to sync a folder, which changes nothing else.
+      await syncFolder(folder).catch(() => undefined);
+      this.warned = false;
+      this.retryMs = RETRY_MS;
+      clearTimeout(this.retry);
+      this.retry = undefined;
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      this.fail(error);
+    }
+    this.written = upTo;
+  }
+
+  private load(): void {
+    try {
+      mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
+      removeStaleTemporaries(this.file);
+      this.take(readFileSync(this.file, 'utf8'));
+    } catch (error) {
+      if (!isMissing(error)) {
+        this.unread = true;
+        this.fail(error);
+      }
+    }
+  }
+
+  /** Reads the file that could not be read when it was opened; what has come since is newer. */
+  private async readLate(): Promise<void> {
+    try {
+      this.take(await readFile(this.file, 'utf8'));
+    } catch (error) {
+      if (!isMissing(error)) {
+        throw error;
+      }
+    }
+    this.unread = false;
+    this.newer = undefined;
+    for (const listener of this.listeners) {
+      listener();
+    }
+  }
+
+  /** Cards stay in memory, and are tried to be read and written again later. */
+  private fail(error: unknown): void {
+    this.newer = error instanceof NewerFile ? error : undefined;
+    const what = this.unread ? 'used' : 'written';
+    this.warnOnce(
+      this.newer === undefined
+        ? `Model cards are kept in memory only: ${this.file} cannot be ${what} (${reasonOf(error)}). It is tried again.`
+        : `${this.file} is left alone: ${this.newer.message}. Until then no model can be fitted, found by its name or changed.`,
+    );
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => {
+      this.changes++;
+      void this.flush();
+    }, this.retryMs).unref();
+    this.retryMs = Math.min(2 * this.retryMs, MAX_RETRY_MS);
+  }
+
+  /**
+   * Puts the cards of the file before those that are there.
+   * @throws NewerFile; Error where a damaged file cannot be set aside
+   */
+  private take(text: string): void {
+    let saved: Map<string, ServiceSection>;
+    try {
+      const body = JSON.parse(text) as unknown;
+      if (isNewer(body, CARDS_VERSION)) {
+        throw new NewerFile(body.version, CARDS_VERSION);
+      }
+      saved = sectionsOf(body);
+    } catch (error) {
+      if (error instanceof NewerFile) {
+        throw error;
+      }
+      this.setAside(reasonOf(error));
+      return;
+    }
+    for (const [service, section] of saved) {
+      const own = this.services.get(service);
+      if (own === undefined) {
+        if (service === 'embedded') {
+          noteAbandoned(section);
+        }
+        this.services.set(service, section);
+      } else {
+        putBefore(own, section);
+      }
+    }
+  }
+
+  private setAside(why: string): void {
+    const aside = `${this.file}.corrupt-${Date.now()}`;
+    renameSync(this.file, aside);
+    this.warnOnce(`${this.file} could not be read (${why}): it was set aside as ${aside}.`);
+    this.warned = false;
+  }
+
+  private warnOnce(text: string): void {
+    if (!this.warned) {
+      this.warned = true;
+      this.warn(text);
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function removeStaleTemporaries(file: string): void {
+  const folder = path.dirname(file);
+  const start = `${path.basename(file)}.`;
+  for (const name of readdirSync(folder)) {
+    const full = path.join(folder, name);
+    if (
+      name.startsWith(start) &&
+      name.endsWith('.tmp') &&
+      Date.now() - statSync(full).mtimeMs > STALE_TMP_MS
+    ) {
+      rmSync(full, { force: true });
+    }
+  }
+}

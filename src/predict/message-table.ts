@@ -1,0 +1,492 @@
+import { types } from 'node:util';
+
+import type { Context } from '../models/context';
+import type { ResolvedModel } from '../models/model-request';
+import type { Hooks, TableInput } from '../models/types';
+import {
+  assertDense,
+  assertWidth,
+  batchBytes,
+  type Column,
+  type ColumnBatch,
+  isArrowTable,
+  joinBatches,
+  maybeEndless,
+  openTable,
+  openTableFile,
+  ownNames,
+  readBatches,
+  readRows,
+  type TableSource,
+} from '../table';
+import { Yielder } from '../util/concurrency';
+import { attach, attachInPlace, type Attachment } from './attach';
+import type { Scored, ScoreOptions } from './test-set';
+import type { TrainSetComparison } from './unlike';
+
+/** Messages of up to this many rows are read without opening a table. */
+const MAX_ROWS = 64;
+/** Cells of an object of columns, and of rows, that are copied at once: some 10 ms. */
+const AT_ONCE = 4_000_000;
+const ROWS_AT_ONCE = 50_000;
+const CELLS_PER_LOOK = 2000;
+
+/** Bytes that a row is expected to take before its table is read. */
+export const ROW_BYTES = 64;
+
+/** A table with its predictions attached; empty if there is no table here. */
+export interface Attached {
+  table?: unknown;
+}
+
+/** The rows of a message, with a subclass for each form that they come in. */
+export abstract class MessageTable {
+  /** Their size in the queue, estimated until the table is read. */
+  abstract readonly rowCount: number;
+  abstract readonly bytes: number;
+  /** Columns found in the table, for a model whose card does not name its own. */
+  readonly columns?: readonly Column[];
+  /** Cells that were taken as missing, by column. */
+  cleaned?: Record<string, number>;
+
+  /** The table, to be read again; undefined if there is none here. */
+  source(signal: AbortSignal): Promise<TableSource | undefined> {
+    signal.throwIfAborted();
+    return Promise.resolve(undefined);
+  }
+
+  /** Attaches predictions: at once to a few rows, in slices to a large table. */
+  abstract attach(attachment: Attachment, signal: AbortSignal): Attached | Promise<Attached>;
+}
+
+/** What a table is scored with. */
+export interface Scoring {
+  context: Context;
+  model: ResolvedModel;
+  options: ScoreOptions;
+  hooks: Hooks | undefined;
+  /** What the rows are compared with, where that is asked for. */
+  comparison?: TrainSetComparison;
+}
+
+/** Rows that share no test set with those of other messages. */
+export abstract class LoneTable extends MessageTable {
+  abstract score(scoring: Scoring): Promise<Scored>;
+}
+
+/** A table that can be read more than once. */
+export interface OwnTable {
+  source: TableSource;
+  /** What it was opened from: our own copy, which may take the predictions. Undefined for a file. */
+  value: unknown;
+}
+
+export async function attachToTable(
+  { source, value }: OwnTable,
+  attachment: Attachment,
+  signal: AbortSignal,
+): Promise<Attached> {
+  return { table: await attach(value, source.form, attachment, () => readRows(source, { signal })) };
+}
+
+type Row = Record<string, unknown>;
+
+/** One or a few row objects, the usual message of a stream: read together with those of other messages. */
+export class SmallRows extends MessageTable {
+  rowCount = 0;
+  bytes = 0;
+  /** Shallow copies: the flow may go on changing the message, and predictions are attached to them. */
+  readonly rows: Row[] = [];
+  /** The columns that they are known to have. */
+  private checked: readonly Column[] | undefined;
+
+  /** @param single the message held one object, not an array */
+  constructor(readonly single: boolean) {
+    super();
+  }
+
+  /** Whether they may be read with the rows of other messages; if not, the table is checked on its own. */
+  mayJoin(columns: readonly Column[], missingColumns: 'error' | 'fill' | undefined): boolean {
+    if (this.checked !== columns && coverColumns(this.rows, columns, missingColumns)) {
+      this.checked = columns;
+    }
+    return this.checked === columns;
+  }
+
+  async open(signal: AbortSignal): Promise<OwnTable> {
+    const value = this.single ? this.rows[0] : this.rows;
+    return { source: await openTable(value, { signal }), value };
+  }
+
+  override async source(signal: AbortSignal): Promise<TableSource> {
+    return (await this.open(signal)).source;
+  }
+
+  attach(attachment: Attachment): Attached {
+    for (let index = 0; index < this.rows.length; index++) {
+      attachInPlace(this.rows[index]!, index, attachment);
+    }
+    return { table: this.single ? this.rows[0] : this.rows };
+  }
+
+  /** Adds a copy of a row; false for one with nested values or without any. Errors: `limit.exceeded`; as getters throw. */
+  take(row: Row): boolean {
+    // Checked first: counting names is quicker than copying them.
+    ownNames(row);
+    const copy = { ...row };
+    let bytes = ROW_BYTES;
+    let keys = 0;
+    for (const value of Object.values(copy)) {
+      keys++;
+      bytes += 16;
+      if (typeof value === 'string') {
+        bytes += value.length;
+      } else if (
+        typeof value === 'object' &&
+        value !== null &&
+        (Array.isArray(value) || ArrayBuffer.isView(value))
+      ) {
+        return false;
+      }
+    }
+    if (keys === 0) {
+      return false;
+    }
+    this.rows.push(copy);
+    this.rowCount++;
+    this.bytes += bytes;
+    return true;
+  }
+}
+
+/**
+ * The rows of a message that holds one or a few row objects, without opening it as a table. Undefined for any other
+ * form, and for what is no table at all: src/table checks those.
+ */
+export function smallRows(value: unknown): SmallRows | undefined {
+  const isArray = Array.isArray(value);
+  const items = isArray ? (value as unknown[]) : [value];
+  if (items.length === 0 || items.length > MAX_ROWS) {
+    return undefined;
+  }
+  const result = new SmallRows(!isArray);
+  for (const item of items) {
+    if (!isPlain(item) || !result.take(item)) {
+      return undefined;
+    }
+  }
+  return result;
+}
+
+/** Every column is named by some row. */
+export function hasColumns(rows: readonly Row[], columns: readonly Column[]): boolean {
+  for (const { name } of columns) {
+    let isThere = false;
+    for (let row = 0; row < rows.length && !isThere; row++) {
+      isThere = Object.hasOwn(rows[row]!, name);
+    }
+    if (!isThere) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** The rows name every column; where missing ones are filled, at least one. */
+function coverColumns(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  missingColumns: 'error' | 'fill' | undefined,
+): boolean {
+  return missingColumns === 'fill'
+    ? columns.some((column) => hasColumns(rows, [column]))
+    : hasColumns(rows, columns);
+}
+
+/** An object literal of any realm: those of a function node come from another one. */
+function isPlain(value: unknown): value is Row {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return false;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** A table as it arrived, in memory or on disk. Once it is read, a HeldTable or a StreamedTable replaces it. */
+export class UnreadTable extends MessageTable {
+  readonly rowCount: number;
+  readonly bytes: number;
+  private readonly from: { copy: OwnCopy } | { path: string };
+
+  constructor(input: TableInput) {
+    super();
+    if ('path' in input) {
+      this.from = input;
+      this.rowCount = 1;
+      this.bytes = ROW_BYTES;
+    } else {
+      this.from = { copy: new OwnCopy(input.value) };
+      [this.rowCount, this.bytes] = guessSize(input.value);
+    }
+  }
+
+  /** To be called once. */
+  async open(signal: AbortSignal): Promise<OwnTable> {
+    if ('path' in this.from) {
+      return { source: await openTableFile(this.from.path, { signal }), value: undefined };
+    }
+    const value = await this.from.copy.take(signal);
+    return { source: await openTable(value, { signal }), value };
+  }
+
+  attach(): Attached {
+    return {};
+  }
+}
+
+/** Rows and bytes of a value that is not yet read, roughly. */
+function guessSize(value: unknown): [rows: number, bytes: number] {
+  if (typeof value === 'string' || Buffer.isBuffer(value)) {
+    return [1, value.length];
+  }
+  const rows = Array.isArray(value) ? value.length : columnLength(value);
+  return [rows, rows * ROW_BYTES];
+}
+
+/** Rows of an Arrow table, or of an object of columns by the first of them. */
+function columnLength(value: unknown): number {
+  const { numRows } = (value ?? {}) as { numRows?: unknown };
+  if (typeof numRows === 'number') {
+    return numRows;
+  }
+  const [first] = typeof value === 'object' && value !== null ? (Object.values(value) as unknown[]) : [];
+  return Array.isArray(first) || ArrayBuffer.isView(first)
+    ? (first as unknown as { length: number }).length
+    : 1;
+}
+
+interface ReadingOptions {
+  missingColumns?: 'error' | 'fill';
+  signal?: AbortSignal;
+}
+
+/** A table that was read on arrival and is held in memory. */
+export class HeldTable extends MessageTable {
+  constructor(
+    private readonly opened: OwnTable,
+    override readonly columns: readonly Column[],
+    private readonly batch: ColumnBatch,
+  ) {
+    super();
+  }
+
+  get rowCount(): number {
+    return this.batch.rows;
+  }
+
+  get bytes(): number {
+    return batchBytes(this.batch);
+  }
+
+  /** Its rows; read again if the model was refitted with other columns while the message waited. */
+  async read(columns: readonly Column[], options: ReadingOptions): Promise<ColumnBatch> {
+    const batch = sameColumns(this.columns, columns)
+      ? this.batch
+      : await readWhole(this.opened.source, columns, options);
+    this.cleaned = batch.cleaned;
+    return batch;
+  }
+
+  override source(): Promise<TableSource> {
+    return Promise.resolve(this.opened.source);
+  }
+
+  attach(attachment: Attachment, signal: AbortSignal): Promise<Attached> {
+    return attachToTable(this.opened, attachment, signal);
+  }
+}
+
+function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
+  return (
+    a === b ||
+    (a.length === b.length && a.every((column, index) => JSON.stringify(column) === JSON.stringify(b[index])))
+  );
+}
+
+/** All rows of a source as one batch. */
+export async function readWhole(
+  source: TableSource,
+  columns: readonly Column[],
+  options: ReadingOptions,
+): Promise<ColumnBatch> {
+  return (await readAtMost(source, columns, Infinity, options))!;
+}
+
+/** All rows of a source as one batch; undefined where there are more than `rows`. */
+export async function readAtMost(
+  source: TableSource,
+  columns: readonly Column[],
+  rows: number,
+  options: ReadingOptions,
+): Promise<ColumnBatch | undefined> {
+  const batches: ColumnBatch[] = [];
+  if ((source.rowCount ?? 0) > rows) {
+    return undefined;
+  }
+  let count = 0;
+  for await (const batch of readBatches(source, columns, options)) {
+    count += batch.rows;
+    if (count > rows) {
+      return undefined;
+    }
+    batches.push(batch);
+  }
+  return joinBatches(batches);
+}
+
+/**
+ * A copy of a table in memory that the flow may go on changing, such as a rolling window in context: what is read,
+ * and what the predictions are attached to, must be the same rows. Arrays, rows and columns are copied, cells are
+ * not; text, Buffers and Arrow tables stay as they are. The array of the rows is copied at once, so that a window
+ * that moves on stays as it was on arrival, and so are the rows of a table of up to 50,000 cells; those of a larger one
+ * are copied when they are wanted, in slices.
+ */
+export class OwnCopy {
+  private readonly value: unknown;
+  /** Columns too large to be copied at once. */
+  private readonly shared: boolean;
+  /** Rows that have been copied. */
+  private copied = 0;
+  private readonly endless = maybeEndless();
+
+  /** @throws ServiceError `limit.exceeded`, `table.invalid` for what takes too long to copy; and what getters throw */
+  constructor(value: unknown) {
+    assertSmall(value);
+    this.shared = isColumns(value) && cellsOf(value) > AT_ONCE;
+    this.value = this.shared ? value : copyOf(value);
+    if (Array.isArray(this.value)) {
+      this.copyRows(this.value, ROWS_AT_ONCE);
+    }
+  }
+
+  /** Copies rows until they have this many cells. */
+  private copyRows(rows: unknown[], cells: number): void {
+    for (; this.copied < rows.length && cells > 0; this.copied++) {
+      const row = copyOfRow(rows[this.copied], this.endless);
+      rows[this.copied] = row;
+      cells -= typeof row === 'object' && row !== null ? Object.keys(row).length : 1;
+    }
+  }
+
+  /** The table, all ours; to be asked for once. */
+  async take(signal: AbortSignal): Promise<unknown> {
+    const { value } = this;
+    const yielder = new Yielder();
+    if (Array.isArray(value)) {
+      while (this.copied < value.length) {
+        this.copyRows(value, CELLS_PER_LOOK);
+        const turn = yielder.due();
+        if (turn !== undefined) {
+          await turn;
+          signal.throwIfAborted();
+        }
+      }
+      return value;
+    }
+    if (!this.shared) {
+      return value;
+    }
+    const table = { ...(value as Row) };
+    for (const name of Object.keys(table)) {
+      table[name] = copyOfColumn(table[name]);
+      await yielder.due();
+      signal.throwIfAborted();
+    }
+    return table;
+  }
+}
+
+function assertSmall(value: unknown): void {
+  if (Array.isArray(value)) {
+    assertDense(value, 'The table');
+  } else if (isColumns(value)) {
+    const names = ownNames(value);
+    for (const name of names) {
+      const column = value[name];
+      if (Array.isArray(column)) {
+        assertDense(column, `Column "${name}"`);
+      }
+    }
+  }
+}
+
+function isColumns(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !isWhole(value) && !Array.isArray(value);
+}
+
+/** What is no container of rows or columns, or never changes. */
+function isWhole(value: object): boolean {
+  return (
+    types.isDate(value) ||
+    types.isMap(value) ||
+    types.isSet(value) ||
+    types.isAnyArrayBuffer(value) ||
+    ArrayBuffer.isView(value) ||
+    isArrowTable(value)
+  );
+}
+
+function cellsOf(columns: Row): number {
+  let cells = 0;
+  for (const column of Object.values(columns)) {
+    cells += Array.isArray(column) || isTyped(column) ? column.length : 1;
+  }
+  return cells;
+}
+
+/** An array with the very rows, an object with columns of its own. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.slice();
+  }
+  if (!isColumns(value)) {
+    return value;
+  }
+  const table = { ...value };
+  for (const name of Object.keys(table)) {
+    table[name] = copyOfColumn(table[name]);
+  }
+  return table;
+}
+
+function copyOfColumn(column: unknown): unknown {
+  if (Array.isArray(column)) {
+    return column.slice();
+  }
+  if (Buffer.isBuffer(column)) {
+    return Buffer.from(column);
+  }
+  return isTyped(column) ? column.slice() : column;
+}
+
+function isTyped(value: unknown): value is Float64Array {
+  return ArrayBuffer.isView(value) && !types.isDataView(value);
+}
+
+/** A row of an array of objects or of arrays; what is neither is left for the reader to refuse. */
+function copyOfRow(row: unknown, endless: boolean): unknown {
+  if (Array.isArray(row)) {
+    assertWidth(row.length);
+    return row.slice();
+  }
+  if (typeof row !== 'object' || row === null || isWhole(row)) {
+    return row;
+  }
+  ownNames(row, endless);
+  try {
+    return { ...row };
+  } catch {
+    // A getter throws: the reader says in which row and column.
+    return row;
+  }
+}

@@ -1,0 +1,450 @@
+import type { Context } from '../models/context';
+import { predictToEstimate } from '../models/limits';
+import { type ResolvedModel, resolveModel } from '../models/model-request';
+import type { PredictOutcome, PredictSettings } from '../models/types';
+import { PREDICT } from '../settings';
+import { type Column, encodeBatches } from '../table';
+import { Yielder } from '../util/concurrency';
+import { cloneJson } from '../util/json';
+import { type Prediction, slicePrediction, toService } from '../wire/prediction';
+import { ServiceError } from '../wire/service-error';
+import { ALL_DIGITS, answeredBy, attachmentOf, flatColumns, tellingDigits } from './attach';
+import { type CausesOf, type Effects, sliceEffects } from './causes';
+import { evaluateMessage, truthsOf } from './evaluate';
+import {
+  columnsOf,
+  LegacyTable,
+  type PredictMessage,
+  type QueuedPredict,
+  type ReadTogether,
+  readTogether,
+  UploadedSet,
+} from './message';
+import { LoneTable } from './message-table';
+import { addOffsets, offsetsOf, rowsPerTestSet, scoreInParts } from './parts';
+import type { TableTruth } from './read-truth';
+import {
+  type Budget,
+  MAX_PREDICTS,
+  scoreByHalves,
+  type Scored,
+  scoreFile,
+  type ScoreOptions,
+} from './test-set';
+import type { TrainSetComparison } from './unlike';
+import { comparisonOf, type ExplainByRows, explainByRows, whyOf, wishOf } from './why';
+
+/** What the causes of a row take while a result waits to be delivered in order. */
+const CAUSES_BYTES = 1024;
+/** So many predicts of one row in a row are a stream of them. */
+const STREAM = 20;
+/** Rows of the batch to compare with, where the node gathers none. */
+const BATCH = 100;
+/** The charge of a batch is worth a warning where it is below this part of that of its rows one by one. */
+const WORTH = 0.5;
+const ESTIMATE_MS = 10_000;
+
+/** What a batch is run with. */
+interface BatchRun {
+  context: Context;
+  settings: PredictSettings;
+  /** Warns the user, once per key. */
+  warn: (key: string, text: string) => void;
+  /** Watches for a stream of predicts that each pay the least charge for one row. */
+  singleRows: SingleRows;
+  /** The true values for messages whose predictions are to be scored. */
+  truths?: Map<QueuedPredict, TableTruth>;
+}
+
+/** Scores the messages of one batch and settles each. */
+export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal: AbortSignal): Promise<void> {
+  const { context, settings } = run;
+  const first = messages[0]!;
+  const { request, reference, hooks, table } = first.payload;
+  const { retryPredict, maxCost } = settings;
+  if (table instanceof LegacyTable) {
+    const scored = await table.score(context, { retryPredict, signal });
+    await hand(run, first, scored, { model: { name: request.modelId! }, options: { signal } });
+    return;
+  }
+  // Resolved again: a fit that ended while they waited takes over between batches.
+  const model = resolveModel(reference, request, context.cards) ?? first.payload.model;
+  if (model === undefined) {
+    throw new ServiceError('internal', 'The batch has no model.');
+  }
+  const options: ScoreOptions = { signal, retryPredict, maxCost, forceRefit: request.forceRefit };
+  if (request.explain === true) {
+    options.explain = wishOf(model, request);
+  }
+  // A fit may replace the model while the batch runs: the service keeps it until then.
+  const letGo = context.cards.hold(model.fittedId);
+  try {
+    // Before anything is sent: a table that cannot be scored is refused.
+    const truths = messages.some(({ payload }) => payload.request.evaluate === true)
+      ? await truthsOf(messages, model, signal)
+      : undefined;
+    const own = { ...run, truths };
+    if (table instanceof LoneTable && first.state !== 'flying') {
+      return;
+    }
+    if (table instanceof LoneTable) {
+      const isHere = request.unlike === true && !(table instanceof UploadedSet);
+      const comparison = isHere ? await comparisonOf(context, model, run.warn) : undefined;
+      const scored = await table.score({ context, model, options, hooks, comparison });
+      if (request.unlike === true && !isHere) {
+        run.warn(
+          'unlike',
+          'The rows of an upload are not here, so they are not compared with the train set.',
+        );
+      }
+      if (options.explain !== undefined && scored.effects === undefined) {
+        run.warn(
+          'streamed',
+          'Predictions of a large table or of an upload are explained by the embedded service alone.',
+        );
+      }
+      await deliver(own, first, scored, { model, options });
+    } else {
+      await runJoined(own, messages, model, options);
+    }
+  } finally {
+    letGo();
+  }
+}
+
+/** Messages that share a test set: read into one batch, scored, and split again. */
+async function runJoined(
+  run: BatchRun,
+  messages: readonly QueuedPredict[],
+  model: ResolvedModel,
+  options: ScoreOptions,
+): Promise<void> {
+  const { signal } = options;
+  const wanted = messages.filter(({ state }) => state === 'flying');
+  const columns = columnsOf(wanted, model);
+  const rows = await rowsPerTestSet(run.context, model, columns.length, signal);
+  const budget: Budget = { left: MAX_PREDICTS - 1 };
+  for (const group of groupsOf(wanted, rows)) {
+    const whole = await readTogether(group, model, signal);
+    if (whole.messages.length === 0) {
+      continue;
+    }
+    if (whole.batch.rows > rows) {
+      await runOversize(run, whole, model, options);
+      continue;
+    }
+    await scoreByHalves(whole.messages, {
+      score: async (items) => {
+        const part = items === whole.messages ? whole : await readTogether(items, model, signal);
+        await scoreTogether(run, part, model, { ...options, budget });
+      },
+      budget,
+    });
+  }
+}
+
+async function scoreTogether(
+  run: BatchRun,
+  { messages, batch }: ReadTogether,
+  model: ResolvedModel,
+  options: ScoreOptions,
+): Promise<void> {
+  if (messages.length === 0) {
+    return;
+  }
+  const { signal } = options;
+  const columns = columnsOf(messages, model);
+  const offsets = offsetsOf(model, columns, batch);
+  const file = await encodeBatches(columns, [batch], { compress: !run.context.service.isLocal, signal });
+  let scored: Scored;
+  try {
+    scored = await scoreFile(run.context, model, file, options);
+    run.singleRows.note(run, model, file.rows);
+  } finally {
+    await file.dispose();
+  }
+  const byRows = await effectsByRows(run, { model, columns, batch, options }, scored);
+  const comparison = await comparisonFor(run, messages, model);
+  const yielder = new Yielder();
+  let to = 0;
+  for (const message of messages) {
+    const from = to;
+    to += message.payload.table.rowCount;
+    const own: Scored = {
+      prediction: slicePrediction(scored.prediction, from, to),
+      metadata: scored.metadata,
+      rows: to - from,
+      effects: scored.effects && sliceEffects(scored.effects, from, to),
+    };
+    try {
+      const level = offsets === undefined ? own : addOffsets(own, offsets.slice(from, to), model);
+      level.effects ??= byRows && sliceEffects(byRows, from, to);
+      if (message.payload.request.unlike === true) {
+        level.unlike = await comparison?.compare(namesOf(columns), batch, { from, to, signal });
+      }
+      await (deliver(run, message, level, { model, options }) ?? yielder.due());
+    } catch (error) {
+      message.fail(error);
+    }
+  }
+}
+
+/** One message with more rows than a test set may have. */
+async function runOversize(
+  run: BatchRun,
+  { messages, batch }: ReadTogether,
+  model: ResolvedModel,
+  options: ScoreOptions,
+): Promise<void> {
+  const message = messages[0]!;
+  try {
+    const columns = columnsOf([message], model);
+    const scored = await scoreInParts(run.context, model, columns, [batch], options);
+    scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
+    const comparison = await comparisonFor(run, messages, model);
+    const { signal } = options;
+    scored.unlike = await comparison?.compare(namesOf(columns), batch, { from: 0, to: batch.rows, signal });
+    await deliver(run, message, scored, { model, options });
+  } catch (error) {
+    message.fail(error);
+  }
+}
+
+/** Effects for a service that does not explain itself; undefined where none are asked for, or the service gave them. */
+async function effectsByRows(
+  { context, warn }: BatchRun,
+  { options, ...rows }: Pick<ExplainByRows, 'model' | 'columns' | 'batch' | 'options'>,
+  { effects }: Scored,
+): Promise<Effects | undefined> {
+  const { explain: wish } = options;
+  return wish === undefined || effects !== undefined
+    ? undefined
+    : explainByRows({ context, ...rows, wish, options, warn });
+}
+
+/** What rows are compared with, where a message asks for it. */
+async function comparisonFor(
+  { context, warn }: BatchRun,
+  messages: readonly QueuedPredict[],
+  model: ResolvedModel,
+): Promise<TrainSetComparison | undefined> {
+  for (const { payload } of messages) {
+    if (payload.request.unlike === true) {
+      return comparisonOf(context, model, warn);
+    }
+  }
+  return undefined;
+}
+
+function namesOf(columns: readonly Column[]): string[] {
+  return columns.map(({ name }) => name);
+}
+
+/** What a message was scored with. */
+interface ScoredBy {
+  model: ResolvedModel;
+  options: ScoreOptions;
+}
+
+/** Hands a message its result; a promise only where that takes longer: a large table, or an evaluation. */
+function deliver(
+  run: BatchRun,
+  message: QueuedPredict,
+  scored: Scored,
+  by: ScoredBy,
+): Promise<void> | undefined {
+  const { unpredicted } = scored;
+  if (unpredicted !== undefined) {
+    run.warn(
+      'unpredicted',
+      `${unpredicted} of ${scored.rows} rows have no value in "${by.model.relativeTo}", and the model predicts the change from it: the prediction of such a row is null.`,
+    );
+  }
+  const truth = run.truths?.get(message);
+  if (truth === undefined || message.state !== 'flying') {
+    return hand(run, message, scored, by);
+  }
+  return evaluateMessage(run, message, scored, truth, by).then((evaluation) =>
+    hand(run, message, { ...scored, evaluation }, by),
+  );
+}
+
+function hand(
+  { settings, warn }: BatchRun,
+  message: QueuedPredict,
+  scored: Scored,
+  { model, options }: { model: OutcomeModel; options: Pick<ScoreOptions, 'signal' | 'explain'> },
+): Promise<void> | undefined {
+  if (message.state !== 'flying') {
+    return undefined;
+  }
+  const { payload } = message;
+  const { request } = payload;
+  const causes = request.explain === true ? CAUSES_BYTES * scored.rows : 0;
+  const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows) + causes;
+  const why =
+    request.explain === true
+      ? whyOf(scored, options.explain ?? {}, model.classes, settings, warn)
+      : undefined;
+  const outcome = outcomeOf(scored, payload, model, { signal: options.signal, why });
+  if (!(outcome instanceof Promise)) {
+    message.finish(outcome, bytes, scored.rows);
+    return undefined;
+  }
+  return outcome.then(
+    (attached) => message.finish(attached, bytes, scored.rows),
+    (error: unknown) => message.fail(error),
+  );
+}
+
+/** Groups consecutive messages up to `rows` rows in all; a message with more is a group of its own. */
+function groupsOf(messages: readonly QueuedPredict[], rows: number): QueuedPredict[][] {
+  const groups: QueuedPredict[][] = [];
+  let group: QueuedPredict[] = [];
+  let held = 0;
+  for (const message of messages) {
+    const own = message.payload.table.rowCount;
+    if (group.length > 0 && held + own > rows) {
+      groups.push(group);
+      group = [];
+      held = 0;
+    }
+    group.push(message);
+    held += own;
+  }
+  return group.length > 0 ? [...groups, group] : groups;
+}
+
+/** What a result says about the model that made it. */
+type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
+  Partial<Pick<ResolvedModel, 'fittedId' | 'classes' | 'answers' | 'rarer' | 'error'>>;
+
+/**
+ * The result of a message: its own prediction, its own copy of the metadata, and its table with the predictions
+ * attached. A promise only where the table is so large that this is done in slices.
+ */
+function outcomeOf(
+  scored: Scored,
+  { table, request }: Pick<PredictMessage, 'table' | 'request'>,
+  model: OutcomeModel,
+  { signal, why }: { signal: AbortSignal; why: CausesOf | undefined },
+): PredictOutcome | Promise<PredictOutcome> {
+  const { property = 'prediction', flat, times } = request;
+  const classes = scored.metadata.classes ?? model.classes;
+  const answered = model.answers && answeredBy(model.answers, scored.prediction, classes);
+  const told = answered?.labelsOnly === true ? answered.labels : scored.prediction;
+  const own = toService(told);
+  const outcome: PredictOutcome = {
+    prediction:
+      told.kind === 'full' && scored.offsets !== undefined
+        ? withOwnBorders(own as object, told.value.borders, scored.offsets)
+        : own,
+    metadata: { ...cloneJson(scored.metadata), test_set_num_rows: scored.rows },
+    modelName: model.name,
+  };
+  if (model.fittedId !== undefined) {
+    const { name, version, fittedId: id } = model;
+    outcome.predictedBy = { name, ...(version !== undefined && { version }), fitted_train_set_id: id };
+  }
+  if (table.cleaned !== undefined) {
+    outcome.cleaned = { cells_missing: table.cleaned };
+  }
+  if (scored.evaluation !== undefined) {
+    outcome.evaluation = scored.evaluation;
+  }
+  const { unlike } = scored;
+  const digits = flat === true ? tellingDigits(model.error) : ALL_DIGITS;
+  const attachment = {
+    ...attachmentOf(scored.prediction, property, classes, answered, digits),
+    why,
+    ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
+    ...(flat === true && {
+      flat: flatColumns(scored.prediction, {
+        ...{ property, classes, rarer: model.rarer, times, digits },
+        ...(answered !== undefined && { answered: answered.labels.values }),
+      }),
+    }),
+  };
+  const attached = table.attach(attachment, signal);
+  return attached instanceof Promise
+    ? attached.then((late) => Object.assign(outcome, late))
+    : Object.assign(outcome, attached);
+}
+
+/** With the borders of a relative model, which differ from row to row: [row][border]. */
+function withOwnBorders(own: object, borders: readonly number[], offsets: readonly number[]): object {
+  return { ...own, borders: offsets.map((offset) => borders.map((border) => border + offset)) };
+}
+
+/** Bytes of a result while it waits to be delivered in order. */
+function outcomeBytes(prediction: Prediction, rows: number): number {
+  switch (prediction.kind) {
+    case 'probas':
+      return rows * (prediction.values[0]?.length ?? 0) * 24;
+    case 'quantiles':
+      return rows * prediction.quantiles.length * 24;
+    case 'main':
+      return rows * (3 + prediction.quantiles.length) * 24;
+    case 'full':
+      return rows * prediction.value.borders.length * 8 + prediction.value.borders.length * 8;
+    default:
+      return rows * 24;
+  }
+}
+
+interface Run {
+  context: Context;
+  settings: Pick<PredictSettings, 'batchRows'>;
+  warn: (key: string, text: string) => void;
+}
+
+/**
+ * Notices that a metered service with a least charge for each predict is asked row by row. It is found out by two
+ * estimates, which cost nothing, and said once.
+ */
+export class SingleRows {
+  private inARow = 0;
+  private isSaid = false;
+
+  /** A test set of so many rows was predicted. */
+  note({ context, settings, warn }: Run, model: ResolvedModel, rows: number): void {
+    this.inARow = rows === 1 ? this.inARow + 1 : 0;
+    if (this.inARow < STREAM || this.isSaid || !context.service.isMetered) {
+      return;
+    }
+    this.isSaid = true;
+    const { batchRows = PREDICT.batchRows.fallback } = settings;
+    void warnOfCharge(context, model, batchRows > 1 ? batchRows : BATCH, warn);
+  }
+}
+
+/** Silent where the service does not tell what a predict costs, or charges by the row. Never rejects. */
+async function warnOfCharge(
+  context: Context,
+  model: ResolvedModel,
+  rows: number,
+  warn: Run['warn'],
+): Promise<void> {
+  const signal = AbortSignal.timeout(ESTIMATE_MS);
+  const costOf = async (test: number): Promise<number> => {
+    const limits = await context.service.limits.forChecks(signal);
+    return context.service.costs.estimate(
+      predictToEstimate(limits, model, { train: model.trainRows, test }),
+      signal,
+    );
+  };
+  try {
+    const one = await costOf(1);
+    const batch = await costOf(rows);
+    if (batch < WORTH * rows * one) {
+      warn(
+        'single-rows',
+        `The rows of this stream are predicted one by one, and each predict is estimated to cost ${one} tokens. ` +
+          `${rows} rows in one predict are estimated to cost ${batch} instead of ${rows * one}: ` +
+          'set Batch rows above 1 and a Batch wait, so that rows are gathered.',
+      );
+    }
+  } catch {
+    // The estimate is a service to the user: without it the predicts go on all the same.
+  }
+}

@@ -1,0 +1,287 @@
+import { type Scores, timesFactor } from '../metrics/scores';
+import type { FittedModel, ModelScores } from '../models/cards';
+import type { Suspects } from './doubts';
+import type { NowScores } from './score-holdout';
+
+/** A score from which what brings it may be the answer itself. */
+const NEAR_PERFECT = 0.99;
+/** Part of the errors of the best answer without a model that a nearly perfect model does not make. */
+const NEAR_ALL = 0.9;
+/** Part of what a model rests on from which it rests on nothing else. */
+const WHOLE = 0.95;
+/** More columns than these together are no leak, but a rule that was learned. */
+const MAX_TOGETHER = 5;
+/** Part of what a model rests on from which a column that is named like the target is doubted. */
+const MUCH = 0.5;
+/** Part of what a model rests on below which a column that counts the rows is taken for their number. */
+const LITTLE = 0.1;
+/** Letters of a target that other names can be compared with. */
+const MIN_LETTERS = 4;
+/** Words of a column that holds what the target was before. */
+const EARLIER =
+  /^(?:ago|avg|average|before|change|current|delta|diff|earlier|first|forecast|lag\w*|last|max|mean|median|min|moving|now|past|planned|prev\w*|prior|rolling|std|today|trend|yesterday|\d+[a-z]*)$/;
+/** On fewer rows chance decides which is better. */
+const MIN_ROWS = 30;
+/** Fewer rows of the rarer classes than these say little about how well they are found. */
+const FEW_EVENTS = 30;
+/** A loss that may be higher than told by more than this is told with its range. */
+const UNSURE = 1.4;
+
+/** Why a model is not to be trusted, and the columns that it would be better without, where it is for them. */
+interface Doubt {
+  text: string;
+  columns: readonly string[];
+}
+
+/** Columns that may be the target itself, be known only after it, or hold nothing for new rows. */
+export function leakDoubts(card: FittedModel, suspects: Suspects | undefined): Doubt[] {
+  const { copies = [], identifiers = [], counters = [] } = suspects ?? {};
+  const told = copies.length > 0 ? copyDoubt(copies) : (toldTogether(card) ?? namedLikeTarget(card));
+  // What counts the rows in small tables may be what the target rests on.
+  const little = new Set(shares(card).flatMap(({ column, share }) => (share < LITTLE ? [column] : [])));
+  const ids = [...identifiers, ...counters.filter((column) => little.has(column))].filter(
+    (column) => !told?.columns.includes(column),
+  );
+  return [...(told === undefined ? [] : [told]), ...(ids.length > 0 ? [identifierDoubt(ids)] : [])];
+}
+
+/** Whether nearly no error is left of those that are made without a model. */
+function isNearPerfect(scores: ModelScores | undefined): boolean {
+  const { accuracy = 0, r2 = 0, rmse, baseline = { rows: 0 }, baseline_now: now } = scores ?? {};
+  if (r2 >= NEAR_PERFECT) {
+    return rmse === undefined || now?.rmse === undefined || rmse ** 2 <= (1 - NEAR_ALL) * now.rmse ** 2;
+  }
+  const without = Math.max(baseline?.accuracy ?? 0, now?.accuracy ?? 0);
+  return accuracy >= NEAR_PERFECT && 1 - accuracy <= (1 - NEAR_ALL) * (1 - without);
+}
+
+interface Share {
+  column: string;
+  /** Part of what the model rests on, 0 to 1. */
+  share: number;
+}
+
+/** Of each column, by what shuffling it costs; the largest first. */
+function shares({ importance = [], relative_to: relative }: FittedModel): Share[] {
+  const sum = importance.reduce((total, { permutation }) => total + Math.max(0, permutation), 0);
+  return importance
+    .filter(({ column }) => column !== relative)
+    .map(({ column, permutation }) => ({ column, share: sum > 0 ? Math.max(0, permutation) / sum : 0 }))
+    .sort((a, b) => b.share - a.share);
+}
+
+/** The few columns that bring nearly all of a nearly perfect score, where there are others that bring nothing. */
+function toldTogether(card: FittedModel): Doubt | undefined {
+  const { scores, importance = [], columns, order, relative_to: relative } = card;
+  if (!isNearPerfect(scores) || importance.length < 2) {
+    return undefined;
+  }
+  const byGain = importance.find(({ gain, column }) => gain >= WHOLE && column !== relative);
+  const few: string[] = [];
+  let sum = 0;
+  for (const { column, share } of shares(card)) {
+    if (sum >= WHOLE || few.length > MAX_TOGETHER) {
+      break;
+    }
+    few.push(column);
+    sum += share;
+  }
+  // What the target was before is no part of what it will be.
+  if (few.some((column) => isEarlier(column, relative))) {
+    return undefined;
+  }
+  const isWhole = sum >= WHOLE && few.length <= MAX_TOGETHER && few.length < columns.length;
+  if (isWhole && few.length === 1) {
+    return toldBy(few);
+  }
+  if (byGain !== undefined) {
+    return toldBy([byGain.column]);
+  }
+  // What a sensor was a moment ago tells nearly all of what it will be, in several windows.
+  const isSlow = order === 'time' && scores?.baseline_now === undefined;
+  return isWhole && !isSlow && few.length * 2 <= columns.length ? toldBy(few) : undefined;
+}
+
+/** Whether a column tells what a sensor was before, by its name. */
+function isEarlier(column: string, sensor: string | undefined): boolean {
+  const words = wordsOf(column);
+  return (
+    sensor !== undefined &&
+    wordsOf(sensor).every((word) => words.includes(word)) &&
+    words.some((word) => EARLIER.test(word))
+  );
+}
+
+function toldBy(columns: readonly string[]): Doubt {
+  const [first] = columns;
+  const text =
+    columns.length === 1
+      ? `The column "${first}" alone tells the target almost wholly: it may be the outcome itself, or be known only afterwards. If it is not there when you predict, leave it out by Ignore.`
+      : `The columns ${quoted(columns)} together tell the target almost wholly: they may be parts of the outcome, or be known only afterwards. If they are not there when you predict, leave them out by Ignore.`;
+  return { text, columns };
+}
+
+/** A column that is named like the target and brings much of the score. */
+function namedLikeTarget(card: FittedModel): Doubt | undefined {
+  const target = wordsOf(card.target);
+  if (target.join('').length < MIN_LETTERS) {
+    return undefined;
+  }
+  const isLike = (name: string): boolean => {
+    const words = wordsOf(name);
+    return target.every((word) => words.includes(word)) && !words.some((word) => EARLIER.test(word));
+  };
+  const rests = shares(card);
+  const named =
+    rests.length > 0
+      ? rests.find(({ column, share }) => share >= MUCH && isLike(column))?.column
+      : isNearPerfect(card.scores)
+        ? card.columns.find(({ name }) => name !== card.relative_to && isLike(name))?.name
+        : undefined;
+  return named === undefined
+    ? undefined
+    : {
+        text: `The column "${named}" is named like the target "${card.target}", and the model rests on it: it may be the outcome in other words, or be known only afterwards. If it is not there when you predict, leave it out by Ignore.`,
+        columns: [named],
+      };
+}
+
+/** The words of a column's name in small letters: `Machine_failureType` has three. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+}
+
+function copyDoubt(columns: readonly string[]): Doubt {
+  const named =
+    columns.length === 1 ? `The column ${quoted(columns)} holds` : `The columns ${quoted(columns)} hold`;
+  const them = columns.length === 1 ? 'it' : 'them';
+  return {
+    text: `${named} the target in other words, row by row, so the score says nothing. Leave ${them} out by Ignore.`,
+    columns,
+  };
+}
+
+function identifierDoubt(columns: readonly string[]): Doubt {
+  const isOne = columns.length === 1;
+  return {
+    text: `The ${isOne ? 'column' : 'columns'} ${quoted(columns)} ${isOne ? 'numbers or names' : 'number or name'} the rows: ${isOne ? 'its values' : 'their values'} do not come again, so nothing in ${isOne ? 'it' : 'them'} holds for new rows. Leave ${isOne ? 'it' : 'them'} out by Ignore.`,
+    columns,
+  };
+}
+
+function quoted(columns: readonly string[]): string {
+  const names = columns.map((name) => `"${name}"`);
+  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`;
+}
+
+/** Where rows were held out by chance, and the errors of neighbours are alike all the same. */
+export const NEIGHBOURS_ALIKE =
+  'The errors of rows next to each other are alike, so the rows seem to follow each other in time, and the scores ' +
+  'promise too much for rows to come. Set Order of rows to "in order of time", or name the Group that they belong to.';
+
+/** Where rows were held out in blocks because of it. */
+export const HELD_OUT_IN_BLOCKS =
+  'Rows next to each other are alike in more than their columns tell, so the rows seem to follow each other in time. ' +
+  'They were learned and scored in blocks, as for rows to come. If the rows to predict lie between these, set Order of ' +
+  'rows to "No order".';
+
+/**
+ * Out-of-fold scores of a model that learned a change, as scores of the level: errors, bands and pinball loss are the
+ * same, but the part explained and the trivial baseline are not.
+ *
+ * @param factor what errors at the level of the newest rows are of those of all rows
+ */
+export function scoresOfLevel(scores: ModelScores, now: NowScores, factor = 1): ModelScores {
+  const { rmse } = scores;
+  const { variance, baseline } = now;
+  const isTold = rmse !== undefined && variance !== undefined && variance > 0;
+  return {
+    ...scores,
+    ...(isTold && { r2: 1 - (rmse / factor) ** 2 / variance }),
+    ...(baseline !== undefined && { baseline: timesFactor(baseline, factor) }),
+    baseline_now: timesFactor(now.kept, factor),
+  };
+}
+
+/** What a card's scores should make its reader doubt, a sentence each. */
+export function scoreWarnings(card: FittedModel): string[] {
+  const warnings = [worseThanTrivial(card), toldRepeated(card)];
+  return warnings.filter((warning) => warning !== undefined);
+}
+
+/** What the told loss rests on, where that is little; undefined where it is enough. */
+export function littleEvidence({
+  rows,
+  events,
+  loss_low: low,
+  loss_high: high,
+  ...scores
+}: Scores): string | undefined {
+  const [what, told] = scores.log_loss !== undefined ? ['log loss', scores.log_loss] : ['RMSE', scores.rmse];
+  if (told === undefined) {
+    return undefined;
+  }
+  if (events === undefined && high !== undefined && high > UNSURE * told) {
+    return `A few rows make most of the error: the ${what} of ${rows} rows is ${digits(told)}, and that of as many rows to come may be anywhere from ${digits(low)} to ${digits(high)}.`;
+  }
+  // A target of one label has a doubt of its own.
+  if (events === undefined || events === 0 || events >= FEW_EVENTS || events * 3 > rows) {
+    return undefined;
+  }
+  const range =
+    high === undefined
+      ? ''
+      : `, and that of rows to come may be anywhere from ${digits(low)} to ${digits(high)}`;
+  return `The scores rest on few rows of the rarer labels: ${events} of ${rows}. The ${what} is ${digits(told)}${range}.`;
+}
+
+function toldRepeated({ repeated_rows: repeated, name }: FittedModel): string | undefined {
+  return repeated === undefined
+    ? undefined
+    : `${repeated} rows of the train set of "${name}" are copies of other rows, and were left out: a row that is scored beside its copy is known by heart. Where they are not copies, a column that tells them apart, such as a time, keeps them.`;
+}
+
+function worseThanTrivial({ scores, name }: FittedModel): string | undefined {
+  if (scores === undefined || scores.rows < MIN_ROWS) {
+    return undefined;
+  }
+  const { baseline, baseline_now: now } = scores;
+  if (now !== undefined && isNoBetter(scores, now)) {
+    return `The model "${name}" is no better than assuming that the target stays as it is: ${against(scores, now)}.`;
+  }
+  return isNoBetter(scores, baseline)
+    ? `The model "${name}" is no better than always predicting the usual: ${against(scores, baseline)}.`
+    : undefined;
+}
+
+/** By the mean absolute error of numbers; by the log loss of labels, where both have one, else by the accuracy. */
+function isNoBetter(scores: Scores, other: Scores): boolean {
+  const { mae, rmse, log_loss: loss, accuracy } = scores;
+  if (mae !== undefined && other.mae !== undefined) {
+    // The trivial mean may have a lower absolute error than a good model of the mean where values are skewed.
+    return mae >= other.mae && (rmse ?? 0) >= (other.rmse ?? 0);
+  }
+  if (loss !== undefined && other.log_loss !== undefined) {
+    return loss >= other.log_loss;
+  }
+  return accuracy !== undefined && other.accuracy !== undefined && accuracy < other.accuracy;
+}
+
+function against(scores: Scores, other: Scores): string {
+  const [what, own, its] =
+    scores.mae !== undefined
+      ? ['mean absolute error', scores.mae, other.mae]
+      : scores.log_loss !== undefined && other.log_loss !== undefined
+        ? ['log loss', scores.log_loss, other.log_loss]
+        : ['accuracy', scores.accuracy, other.accuracy];
+  return `${what} ${digits(own)} against ${digits(its)} on ${scores.rows} rows`;
+}
+
+function digits(score: number | undefined): string {
+  // Noise of a loss of 0 is 0.
+  return score === undefined ? '-' : String(Math.abs(score) < 1e-12 ? 0 : Number(score.toPrecision(3)));
+}

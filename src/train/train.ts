@@ -1,0 +1,459 @@
+import type { ModelCurves } from '../metrics/curves';
+import type { FittedModel, Reference, SeenRows, UploadCard } from '../models/cards';
+import { assertKeepsUploads, type Context, type Work } from '../models/context';
+import { assertPlain } from '../models/model-request';
+import { readCurves, readLosses } from '../models/reference-files';
+import type { FitUnderWay, PutModel } from '../models/shared-cards';
+import type { Hooks, TrainRequest, TrainResult } from '../models/types';
+import { cloneJson, isObject } from '../util/json';
+import { ServiceError, toServiceError } from '../wire/service-error';
+import type { ThinkingFolds } from '../wire/types';
+import type { Task } from '../wire/vocabulary';
+import { scoreDoubts } from './doubts';
+import {
+  checkThresholdChoices,
+  inDays,
+  keepReference,
+  readGrowth,
+  readReport,
+  referenceOfSet,
+  tellsNeighboursAlike,
+  UNREAD,
+  withThresholds,
+} from './report';
+import { foldsOf, type Lineage, lineageOf, type TrainSetRequest } from './row-plan';
+import {
+  type FitSteps,
+  fitUnderWay,
+  isHostedThinking,
+  sendAndFit,
+  thinkingFoldsOf,
+  thinkingFoldWarnings,
+  thinkingWarnings,
+} from './run-fit';
+import { announceCost, scoreHoldout } from './score-holdout';
+import {
+  HELD_OUT_IN_BLOCKS,
+  leakDoubts,
+  littleEvidence,
+  NEIGHBOURS_ALIKE,
+  scoresOfLevel,
+  scoreWarnings,
+} from './score-warnings';
+import { fingerprintOf, readTrainSet, type TrainSet } from './train-set';
+
+const DELETE_MS = 30_000;
+
+/** Fits a model and stores it as a version of its name, by `put`. The fit must have been announced by `cards.beginFit`. */
+export async function train(
+  work: Work,
+  request: TrainRequest,
+  put: FitUnderWay['done'],
+): Promise<TrainResult> {
+  assertPlain(request.options, 'options');
+  work.service.checkFit(request, work);
+  const { trainSetUploadId } = request;
+  if (trainSetUploadId !== undefined) {
+    assertKeepsUploads(work, 'a fit takes no msg.train_set_upload_id');
+    const given = request.upload;
+    const usable =
+      given?.id === trainSetUploadId && Array.isArray(given.columns) && typeof given.hash === 'string';
+    const upload = usable ? given : work.cards.upload(trainSetUploadId);
+    if ((request.holdout ?? 0) > 0) {
+      work.onWarning?.(
+        'No rows are kept back: the train set was uploaded before. Give the table to the fit node for that.',
+      );
+    }
+    if (request.relativeTo !== undefined) {
+      throw new ServiceError(
+        'config.invalid',
+        `The train set was uploaded before with its target as it is: it cannot be made relative to "${request.relativeTo}". Give the table to the fit node for that.`,
+      );
+    }
+    return fitAndKeep(
+      work,
+      fittingOf(work, request, upload ?? unknownUpload(trainSetUploadId), undefined),
+      put,
+    );
+  }
+  const set = await readTrainSet(work, setRequestOf(work, request));
+  try {
+    return await fitAndKeep(work, fittingOf(work, request, set.card, set), put);
+  } finally {
+    await Promise.all([set.x.dispose(), set.y.dispose()]);
+  }
+}
+
+/** @throws ServiceError `table.empty` where there is no table */
+export function setRequestOf({ service }: Context, request: TrainRequest): TrainSetRequest {
+  const { table, target, task = 'auto', options = {}, order = 'auto' } = request;
+  if (table === undefined) {
+    throw new ServiceError(
+      'table.empty',
+      'There is no table: the message holds neither rows nor an upload id.',
+    );
+  }
+  // Where no files are sent, their format is ours: they are read again here.
+  return {
+    ...request,
+    ...(!service.keepsUploads && { format: undefined }),
+    ...{ table, target, task, options, order },
+    sendsFoldColumns: isHostedThinking(service, request),
+  };
+}
+
+async function fitAndKeep(work: Work, fitting: Fitting, put: FitUnderWay['done']): Promise<TrainResult> {
+  const known = await keepKnown(work, fitting, put);
+  return known ?? keepFitted(work, fitting, await fitSet(work, fitting), put);
+}
+
+/** The model of an unchanged train set with unchanged options; undefined if there is none, or a refit is asked for. */
+export async function keepKnown(
+  work: Work,
+  fitting: Fitting,
+  put: FitUnderWay['done'],
+): Promise<TrainResult | undefined> {
+  const { request, fingerprint } = fitting;
+  const { model, forceRefit, forceReupload } = request;
+  const known =
+    fingerprint === undefined || forceRefit === true || forceReupload === true
+      ? undefined
+      : work.cards.byFingerprint(fingerprint, model);
+  if (known === undefined) {
+    return undefined;
+  }
+  const { aside } = known;
+  const id = known.card.fitted_train_set_id;
+  const reference = await work.cards.reference(id);
+  if (reference === undefined) {
+    await keepReference(work, id, await referenceOfFitting(fitting));
+  }
+  // The threshold in charge goes with the name; that of a former version, or of another name, does not.
+  const card: FittedModel = { ...known.card, name: model };
+  delete card.threshold;
+  delete card.compared;
+  const answer = aside
+    ? { own: known.card, inCharge: work.cards.named(model)!.card() }
+    : put(withThresholds(work, card, request, reference?.curves), fingerprint);
+  await work.cards.flush();
+  return { ...resultOf(answer, work, 'known'), reused: true, taskFound: isTaskFound(request) };
+}
+
+/** Stores a fitted model as a version of its name. */
+export async function keepFitted(
+  work: Work,
+  { request, fingerprint }: Pick<Fitting, 'request' | 'fingerprint'>,
+  { card, curves }: Fitted,
+  put: FitUnderWay['done'],
+): Promise<TrainResult> {
+  const chosen = work.cards.named(card.name)?.inCharge.card.threshold;
+  const answer = put(card, fingerprint);
+  if (chosen !== undefined && answer.own.threshold === undefined) {
+    work.onWarning?.(
+      `The new fit of the model "${card.name}" has other classes, so the threshold for "${chosen.label}" no longer applies: the more probable class is answered.`,
+    );
+  }
+  await work.cards.flush();
+  const result = resultOf(answer, work, 'new');
+  const ownCurves = result.aside === undefined ? curves : undefined;
+  return {
+    ...result,
+    ...(ownCurves !== undefined && { curves: ownCurves }),
+    reused: false,
+    taskFound: isTaskFound(request),
+  };
+}
+
+/** Whether the task was inferred (`auto`). */
+export function isTaskFound({ task = 'auto' }: TrainRequest): boolean {
+  return task === 'auto';
+}
+
+/** The card in charge: another one if the model of the fit does not take charge, which a warning then says. */
+function resultOf(
+  { own, inCharge }: PutModel,
+  { onWarning }: Hooks,
+  fit: 'new' | 'known',
+): Pick<TrainResult, 'card' | 'aside'> {
+  if (own.version === inCharge.version) {
+    return { card: cloneJson(inCharge) };
+  }
+  const { name, version } = own;
+  const why =
+    fit === 'new'
+      ? `meanwhile it was rolled back or fitted again, so that version ${inCharge.version} is in charge and the new version ${version} is not`
+      : `this is the train set of version ${version}, which is not in charge any more: version ${inCharge.version} stays`;
+  onWarning?.(`The model "${name}": ${why}. To put it in charge, send msg.rollback = ${version}.`);
+  return { card: cloneJson(inCharge), aside: version };
+}
+
+/** An upload from elsewhere, whose content is not known. */
+function unknownUpload(id: string): UploadCard {
+  return { set: 'train', id, format: 'parquet', rows: 0, bytes: 0, hash: '', reused: false, columns: [] };
+}
+
+/**
+ * Removes models that were replaced long ago, with their train sets, from the embedded service or, for an on-premises
+ * endpoint, from this computer. On a hosted service nothing is removed. A model that a prediction is using is left for
+ * the next time.
+ */
+export async function releaseFormer(work: Work): Promise<void> {
+  const { signal } = work;
+  const { cards, service } = work;
+  const tried = new Set<string>();
+  for (;;) {
+    // Looked up again each time: since the last removal a model may be in use, or have been imported.
+    const next = cards.superfluous().find(({ fitted }) => !tried.has(fitted));
+    if (next === undefined) {
+      return;
+    }
+    const { fitted, upload } = next;
+    tried.add(fitted);
+    try {
+      if (!(await service.remove(upload ?? fitted, { signal, timeoutMs: DELETE_MS }))) {
+        return;
+      }
+    } catch (thrown) {
+      const { code } = toServiceError(thrown);
+      if (code !== 'not_found') {
+        return;
+      }
+    }
+    cards.forgetFormer(fitted, upload);
+  }
+}
+
+/** A train set that is to be fitted. */
+export interface Fitting {
+  request: TrainRequest;
+  upload: Omit<UploadCard, 'id' | 'reused'> & { id?: string };
+  /** Left out where it was uploaded before. */
+  set?: TrainSet;
+  /** Recognises its rows later, if the next fit is to be compared with this one. */
+  seen?: SeenRows;
+  task: Task;
+  lineage: Lineage;
+  /** The columns by which a hosted thinking fit is to draw its folds. */
+  thinkingFolds?: ThinkingFolds;
+  /** Equal for the same train set and options. */
+  fingerprint: string | undefined;
+}
+
+/** @throws ServiceError `config.invalid` where the task cannot be found out */
+export function fittingOf(
+  context: Context,
+  request: TrainRequest,
+  upload: Fitting['upload'],
+  set: TrainSet | undefined,
+): Fitting {
+  const wanted = request.task ?? 'auto';
+  const task = wanted === 'auto' ? upload.task : wanted;
+  if (task === undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      `The train set ${upload.id ?? ''} was not uploaded from here, so the task cannot be found out: choose one.`,
+    );
+  }
+  checkThresholdChoices(request, task, upload.classes);
+  const lineage = set?.lineage ?? uploadedLineage(upload, request);
+  const fingerprint =
+    upload.hash === ''
+      ? undefined
+      : fingerprintOf(upload, task, { ...request, lineage }, context.service.learner);
+  return {
+    ...{ request, upload, set, task, lineage, fingerprint },
+    ...(isHostedThinking(context.service, request) && {
+      thinkingFolds: thinkingFoldsOf(
+        lineage,
+        request.folds,
+        upload.columns,
+        set === undefined ? onlyDate(upload) : set.timeColumn,
+      ),
+    }),
+  };
+}
+
+/** A fitted model that is not stored yet. */
+interface Fitted {
+  card: FittedModel;
+  curves?: ModelCurves;
+}
+
+/** Fits a model and scores it on the held-out rows. */
+export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
+  const { request, upload, set, fingerprint } = fitting;
+  const options = request.options ?? {};
+  if (set?.holdout !== undefined) {
+    await announceCost(work, { columns: upload.columns, options }, set.holdout);
+  }
+  for (const warning of [
+    ...thinkingWarnings(work.service, request, upload.rows),
+    ...(isHostedThinking(work.service, request)
+      ? thinkingFoldWarnings(fitting.lineage, fitting.thinkingFolds)
+      : []),
+  ]) {
+    work.onWarning?.(warning);
+  }
+  const reference = await referenceOfFitting(fitting);
+  const fitted =
+    (await fitUnderWay(work, request, fingerprint)) ??
+    (await sendFitting(work, fitting, {
+      // If the process is killed before the model is stored, it is found again by its train set.
+      sent: () => work.cards.flush(),
+      pending: (fittedId, uploadId) => {
+        const { costs, threshold } = request;
+        const card = {
+          ...cardOf(work, fitting, fittedId, uploadId),
+          ...(costs && { costs }),
+        };
+        work.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
+        // Never rejects; a restart finds it when the fit is resumed.
+        void keepReference(work, fittedId, reference);
+      },
+    }));
+  let card: FittedModel = {
+    ...cardOf(work, fitting, fitted.fittedId, fitted.uploadId),
+    ...readReport(fitted.report),
+    ...(set?.repeatedRows !== undefined && { repeated_rows: set.repeatedRows }),
+  };
+  if (card.scores !== undefined && set?.now !== undefined) {
+    card.scores = scoresOfLevel(card.scores, set.now, readGrowth(fitted.report));
+  }
+  if (card.limited !== undefined) {
+    work.onWarning?.(
+      `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
+    );
+  }
+  let curves = readCurves(fitted.report);
+  let neighboursAlike = tellsNeighboursAlike(fitted.report);
+  if (set?.holdout !== undefined) {
+    const scored = await scoreHoldout(work, card, set.holdout);
+    if (scored !== undefined) {
+      card.scores = { ...scored.scores, baseline_now: set.now?.held };
+      ({ curves } = scored);
+      card.thresholds = scored.thresholds ?? card.thresholds;
+      neighboursAlike ??= scored.neighboursAlike ? 'random' : undefined;
+    }
+  }
+  const days = set?.days;
+  curves = curves && inDays(curves, { days, rows: upload.rows + (set?.holdout?.rows ?? 0) });
+  card = withThresholds(work, card, request, curves);
+  const leaks = leakDoubts(card, set?.suspects);
+  const doubts = [
+    ...leaks.map(({ text }) => text),
+    ...scoreWarnings(card),
+    ...(upload.doubts ?? []),
+    ...scoreDoubts(card.scores, set?.distinctRows),
+  ];
+  if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
+    doubts.push(neighboursAlike === 'blocks' ? HELD_OUT_IN_BLOCKS : NEIGHBOURS_ALIKE);
+  }
+  const evidence = card.scores && littleEvidence(card.scores);
+  if (evidence !== undefined) {
+    doubts.push(evidence);
+  }
+  for (const doubt of doubts.filter((one) => one !== set?.warned)) {
+    work.onWarning?.(doubt);
+  }
+  if (doubts.length > 0) {
+    card.doubts = doubts;
+  }
+  const columns = leaks.flatMap((leak) => leak.columns);
+  if (columns.length > 0) {
+    card.doubted_columns = columns;
+  }
+  const rows = { inTime: card.order === 'time', labels: set?.groupLabels };
+  const losses = readLosses(fitted.report, rows);
+  await keepReference(work, card.fitted_train_set_id, reference, { curves, losses });
+  return { card, ...(curves !== undefined && { curves }) };
+}
+
+/** What to store of a train set with its card; undefined where its rows are not here. */
+async function referenceOfFitting({ set, seen, task }: Fitting): Promise<Reference | undefined> {
+  const reference = await referenceOfSet(set, task);
+  return seen === undefined ? reference : { ...(reference ?? UNREAD), seen };
+}
+
+/**
+ * Fits a model on its own: neither scored nor resumed after a restart.
+ *
+ * @param sent called with the id of its train set before the fit begins
+ */
+export async function fitAlone(
+  work: Work,
+  fitting: Fitting,
+  sent: (uploadId: string) => Promise<void>,
+): Promise<FittedModel> {
+  const fitted = await sendFitting(work, fitting, { sent });
+  return cardOf(work, fitting, fitted.fittedId, fitted.uploadId);
+}
+
+function sendFitting(
+  work: Work,
+  { request, upload, set, task, lineage, thinkingFolds }: Fitting,
+  steps: FitSteps,
+): ReturnType<typeof sendAndFit> {
+  const folds = set === undefined ? foldsOf(request, lineage.order ?? 'none', true) : set.folds;
+  const asked = {
+    ...request,
+    options: fitOptions(work, request.options ?? {}, folds),
+    thinkingFolds,
+  };
+  return sendAndFit(work, { request: asked, task, upload, set }, steps);
+}
+
+function cardOf(
+  context: Context,
+  { request, upload, task, lineage, thinkingFolds }: Fitting,
+  fittedId: string,
+  uploadId: string,
+): FittedModel {
+  return {
+    name: request.model,
+    task,
+    target: upload.target ?? '',
+    columns: upload.columns,
+    ...(task === 'classification' && upload.classes !== undefined && { classes: upload.classes }),
+    rows: upload.rows,
+    options: request.options ?? {},
+    service: context.service.key,
+    fitted_at: new Date().toISOString(),
+    ...lineage,
+    ...(thinkingFolds !== undefined && { thinking_folds: thinkingFolds }),
+    cleaned: upload.cleaned,
+    ...(!context.service.keepsUploads && { keeps_rows: true as const }),
+    fitted_train_set_id: fittedId,
+    train_set_upload_id: uploadId,
+  };
+}
+
+/** Of a train set that was uploaded before, the column of dates, where there is just one: then it tells the time. */
+function onlyDate({ columns }: Pick<UploadCard, 'columns'>): string | undefined {
+  const dates = columns.filter(({ type }) => type === 'date');
+  return dates.length === 1 ? dates[0]!.name : undefined;
+}
+
+/** For a train set that was uploaded before: only what its card and the request say. */
+function uploadedLineage(
+  upload: Pick<UploadCard, 'order'>,
+  { order = 'auto', group, embargo, trainedUntil }: TrainRequest,
+): Lineage {
+  const known = order === 'auto' ? upload.order : order;
+  if (known === undefined && group === undefined) {
+    return {};
+  }
+  return lineageOf({ order: known ?? 'none', group, embargo, trainedUntil }, undefined);
+}
+
+/** The options of the fit request: how to draw folds is told where the service takes it, and the user's options win. */
+function fitOptions(
+  { service }: Context,
+  options: Record<string, unknown>,
+  folds: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  if (!service.takesFolds || folds === undefined) {
+    return options;
+  }
+  const own = isObject(options.inference_config) ? options.inference_config : {};
+  return { ...options, inference_config: { ...folds, ...own } };
+}
