@@ -6,6 +6,7 @@ import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { NODE_TYPES } from '../helpers/package-nodes';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 export const FLAGS = [
@@ -38,11 +39,14 @@ export function findChromium(): string | undefined {
 }
 
 /** The ids of the nodes of `sheet`, its config node among them. */
-export const SHEET_IDS = ['fit', 'predict', 'upload', 'limits', 'cost', 'series', 'watch', 'local'];
+export const SHEET_IDS = [
+  ...NODE_TYPES.map((type) => type.slice('tabular-'.length)).filter((name) => name !== 'config'),
+  'local',
+];
 
 /** The empty wires of a node's outputs. */
 export const outputsOf = (id: string): [][] =>
-  ({ limits: [[], []] as [][], series: [[], [], []] as [][], watch: [[], []] as [][] })[id] ?? [[]];
+  Array.from({ length: { series: 3, limits: 2, watch: 2, anomaly: 2 }[id] ?? 1 }, () => []);
 
 /** A flow with one node of each type, as a user drags them in, on an embedded service. */
 export function sheet(more: FlowNode[] = []): FlowNode[] {
