@@ -111,7 +111,7 @@ export function timeIn(
   if (base !== undefined && Number(told) < RELATIVE_BELOW) {
     return undefined;
   }
-  return instant(told, offset === undefined ? undefined : resolve(offset, item, message));
+  return instant(told, typeof offset === 'string' ? resolve(offset, item, message) : offset);
 }
 
 /** What tells series apart, by name. */
@@ -137,7 +137,7 @@ function labelOf(entry: unknown): [name: string, value: unknown][] {
 /** The values of an item that has several. */
 export function valuesOf({ values = '', names }: Shape, item: unknown, message: SourceMessage): unknown {
   const found = resolve(values, item, message);
-  const list = names === undefined ? undefined : resolve(names, item, message);
+  const list = typeof names === 'string' ? resolve(names, item, message) : names;
   return Array.isArray(found) && Array.isArray(list)
     ? Object.fromEntries(list.map((name, i) => [String(name), (found as unknown[])[i]]))
     : found;

@@ -178,11 +178,25 @@ export class MessageReader {
       if (shape.values === undefined) {
         this.add(pivot, item, message, topic);
       } else {
-        found.push(...this.objects(match, item, message, topic));
+        this.merge(found, this.objects(match, item, message, topic), shape.column !== undefined);
       }
     }
     found.push(...pivot.readings);
     return { shape: shape.name, readings: found.map((one) => this.settle(one, message, topic)) };
+  }
+
+  /** Adds readings; of those that are parts, each under its own columns, the ones of one key and time are one. */
+  private merge(found: Found[], more: readonly Found[], areParts: boolean): void {
+    for (const one of more) {
+      const same = areParts
+        ? found.find(({ key, time, labels }) => key === one.key && time === one.time && labels === one.labels)
+        : undefined;
+      if (same === undefined) {
+        found.push(one);
+      } else {
+        Object.assign(same.values, one.values);
+      }
+    }
   }
 
   /** The readings of a table, which may be long, in turns of the event loop. */
@@ -257,7 +271,7 @@ export class MessageReader {
       shape.inLists === true ? unlisted(item) : shape.inTimes === true ? untimed(item, shape.omit) : [item];
     return whole.flatMap((one) => {
       const values = valuesOf(shape, one, message);
-      const before = shape.names === undefined ? undefined : columnIn(shape, one, message);
+      const before = columnIn(shape, one, message);
       return values === undefined
         ? []
         : {

@@ -73,16 +73,16 @@ export interface Shape {
    */
   labels?: string | readonly string[];
   time?: string;
-  /** Seconds ahead of UTC of times that name no zone. */
-  offset?: string;
+  /** Seconds ahead of UTC of times that name no zone: where they stand, or the number. */
+  offset?: string | number;
   /** The object whose entries are columns; `''` is the item. */
   values?: string;
   /** Columns, or labels, that are none; `*` stands for any text. */
   omit?: readonly string[];
   /** Entries of lists are columns by their place: `meters.0.power`. */
   numbered?: boolean;
-  /** The names of `values`, where that is a list; `column` then stands in front of each. */
-  names?: string;
+  /** The names of `values`, where that is a list, or where they stand. `column` stands in front of columns of `values`. */
+  names?: string | readonly string[];
   /** In place of `values`: an item is a single value, and this is its column; of several, those that are there, with dots. */
   column?: string | readonly string[];
   /** What of the column is its name, where that is a part of it: expressions with a group `column`. */

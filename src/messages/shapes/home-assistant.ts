@@ -104,6 +104,18 @@ export const MATTER: Shape = {
   value: 'data.2',
 };
 
+/** Past states, as the node "get history" has them. https://github.com/ioBroker/ioBroker.history/blob/master/README.md (getHistory) */
+export const IOBROKER_HISTORY: Shape = {
+  name: 'ioBroker',
+  topics: [/^(?<column>.+)$/, /^$/],
+  items: ['result[]', '[]'],
+  has: { val: 'any', ts: 'time', 'ack|q|lc|from': 'value' },
+  isTable: true,
+  unnamed: 'value',
+  value: 'val',
+  time: 'ts',
+};
+
 /** A state of ioBroker on the topic of its name, with when it was set. https://www.iobroker.net/#en/documentation/dev/objectsschema.md (states) */
 export const IOBROKER: Shape = {
   name: 'ioBroker',

@@ -25,9 +25,11 @@ import {
   HOME_ASSISTANT_STATESTREAM,
   HOME_ASSISTANT_STATISTICS,
   IOBROKER,
+  IOBROKER_HISTORY,
   MATTER,
   ZHA,
 } from './home-assistant';
+import { HOMEMATIC, VIESSMANN } from './homematic';
 import {
   BECKHOFF,
   EDGEX,
@@ -52,6 +54,7 @@ import {
   THE_THINGS_STACK,
   THINGPARK,
 } from './lorawan';
+import { M_BUS } from './m-bus';
 import { COLLECTD, PI, PI_SEVERAL, PI_VALUE, ZABBIX } from './monitoring';
 import { OCPP } from './ocpp';
 import { GEOJSON, SENSOR_THINGS, SENSOR_THINGS_LIST } from './ogc';
@@ -93,6 +96,14 @@ import { SPARKPLUG, SPARKPLUG_JSON } from './sparkplug';
 import { TASMOTA, TASMOTA_BRIDGE } from './tasmota';
 import { THINGSBOARD, THINGSBOARD_GATEWAY, THINGSBOARD_PAST } from './thingsboard';
 import { VICTRON } from './victron';
+import {
+  SENSOR_COMMUNITY,
+  TEMPEST_AIR,
+  TEMPEST_SKY,
+  TEMPEST_STATION,
+  TEMPEST_WIND,
+  WEATHER_LINK,
+} from './weather-stations';
 
 /** The shapes that messages are recognised by, in any order: where two of them could be meant, neither is taken. */
 export const SHAPES: readonly Shape[] = [
@@ -210,4 +221,14 @@ export const SHAPES: readonly Shape[] = [
   PI_VALUE,
   ZABBIX,
   NORD_POOL,
+  TEMPEST_STATION,
+  TEMPEST_AIR,
+  TEMPEST_SKY,
+  TEMPEST_WIND,
+  WEATHER_LINK,
+  SENSOR_COMMUNITY,
+  M_BUS,
+  HOMEMATIC,
+  VIESSMANN,
+  IOBROKER_HISTORY,
 ];

@@ -29,11 +29,12 @@ export const SENSOR_THINGS_LIST: Shape = {
   isTable: true,
 };
 
-/** Features of GeoJSON: their properties, and of each its id as the key. https://www.rfc-editor.org/rfc/rfc7946#section-3.3 */
+/** Features of GeoJSON, or one: their properties, and of each its station or id as the key. An observation has an id of its own. https://www.rfc-editor.org/rfc/rfc7946#section-3.3 */
 export const GEOJSON: Shape = {
   name: 'GeoJSON',
-  items: ['features[]'],
+  items: ['features[]', ''],
   has: { type: 'text', properties: 'object', geometry: 'any' },
-  key: 'id|properties.id|properties.station|properties.name',
+  lacks: ['properties.periods', 'properties.timeseries'],
+  key: 'properties.station|id|properties.id|properties.name',
   values: 'properties',
 };

@@ -1189,4 +1189,214 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
       { time: '2021-01-01T01:00:00+01:00', values: { consumption: 2.2 } },
     ],
   },
+  {
+    shape: 'Tempest',
+    source: 'apidocs.tempestwx.com/reference/tempest-udp-broadcast (obs_st)',
+    message: {
+      payload: {
+        ...{ serial_number: 'ST-00000512', type: 'obs_st', hub_sn: 'HB-00013030' },
+        obs: [
+          [
+            ...[
+              1588948614, 0.18, 0.22, 0.27, 144, 6, 1017.57, 22.37, 50.26, 328, 0.03, 3, 0, 0, 0, 0, 2.41, 1,
+            ],
+          ],
+        ],
+        firmware_revision: 129,
+      },
+    },
+    readings: [
+      {
+        key: 'ST-00000512',
+        time: 1588948614000,
+        values: {
+          ...{ 'wind lull': 0.18, 'wind average': 0.22, 'wind gust': 0.27, 'wind direction': 144 },
+          ...{ 'wind sample interval': 6, 'station pressure': 1017.57, 'air temperature': 22.37 },
+          ...{ 'relative humidity': 50.26, illuminance: 328, UV: 0.03, 'solar radiation': 3, rain: 0 },
+          ...{ 'precipitation type': 0, 'lightning distance': 0, 'lightning count': 0, battery: 2.41 },
+          'report interval': 1,
+        },
+      },
+    ],
+  },
+  {
+    shape: 'Tempest',
+    source: 'weatherflow.github.io/Tempest/api/udp/v119 (rapid_wind)',
+    message: {
+      payload: {
+        ...{ serial_number: 'SK-00008453', type: 'rapid_wind', hub_sn: 'HB-00000001' },
+        ob: [1493322445, 2.3, 128],
+      },
+    },
+    readings: [
+      { key: 'SK-00008453', time: 1493322445000, values: { 'wind speed': 2.3, 'wind direction': 128 } },
+    ],
+  },
+  {
+    shape: 'Tempest',
+    source: 'weatherflow.github.io/Tempest/api/udp/v119 (obs_air)',
+    message: {
+      payload: {
+        ...{ serial_number: 'AR-00004049', type: 'obs_air', hub_sn: 'HB-00000001', firmware_revision: 17 },
+        obs: [[1493164835, 835, 10, 45, 0, 0, 3.46, 1]],
+      },
+    },
+    readings: [
+      {
+        key: 'AR-00004049',
+        time: 1493164835000,
+        values: {
+          ...{ 'station pressure': 835, 'air temperature': 10, 'relative humidity': 45 },
+          ...{ 'lightning count': 0, 'lightning distance': 0, battery: 3.46, 'report interval': 1 },
+        },
+      },
+    ],
+  },
+  {
+    shape: 'WeatherLink',
+    source: 'clients of the local API of a WeatherLink Live',
+    message: {
+      payload: {
+        data: {
+          ...{ did: '001D0A700002', ts: 1531754005 },
+          conditions: [
+            { lsid: 48308, data_structure_type: 1, txid: 1, temp: 62.7, hum: 41.1 },
+            { lsid: 48306, data_structure_type: 3, bar_sea_level: 30.008 },
+          ],
+        },
+        error: null,
+      },
+    },
+    readings: [
+      {
+        key: '001D0A700002',
+        time: 1531754005000,
+        values: { '0.temp': 62.7, '0.hum': 41.1, '1.bar_sea_level': 30.008 },
+      },
+    ],
+  },
+  {
+    shape: 'Sensor.Community',
+    source: 'answers of its API: times in UTC that do not say so',
+    message: {
+      payload: [
+        {
+          ...{ timestamp: '2024-02-20 10:00:00', id: 1234, location: { latitude: '48' } },
+          sensor: { id: 42, sensor_type: { name: 'SDS011' } },
+          sensordatavalues: [
+            { id: 1, value_type: 'P1', value: '8.40' },
+            { id: 2, value_type: 'P2', value: '3.10' },
+          ],
+        },
+      ],
+    },
+    readings: [{ key: '42', time: Date.UTC(2024, 1, 20, 10), values: { P1: '8.40', P2: '3.10' } }],
+  },
+  {
+    shape: 'M-Bus',
+    source: 'robertsLando/node-red-contrib-m-bus: README.md',
+    message: {
+      topic: 'mbDeviceUpdated',
+      payload: {
+        SlaveInformation: { Id: 11490378, Manufacturer: 'ACW', AccessNumber: 41 },
+        DataRecord: [
+          {
+            ...{ id: 1, Function: 'Instantaneous value', StorageNumber: 0, Unit: 'Volume (m m^3)' },
+            ...{ Value: 54321, Timestamp: '2018-02-24T22:17:01' },
+          },
+          {
+            ...{ id: 3, Function: 'Instantaneous value', StorageNumber: 1, Unit: 'Volume (m m^3)' },
+            ...{ Value: 0, Timestamp: '2018-02-24T22:17:01' },
+          },
+        ],
+      },
+    },
+    readings: [
+      {
+        key: '11490378',
+        time: '2018-02-24T22:17:01',
+        values: { '1.Volume (m m^3)': 54321, '3.Volume (m m^3)': 0 },
+      },
+    ],
+  },
+  {
+    shape: 'Homematic',
+    source: 'rdmtc/node-red-contrib-ccu: nodes/ccu-connection.js',
+    message: {
+      ...{ topic: 'BidCos-RF/JEQ0/1/TEMPERATURE', payload: 21.5, iface: 'BidCos-RF' },
+      ...{ device: 'JEQ0', deviceName: 'Weather', channel: 'JEQ0:1', channelIndex: 1 },
+      ...{ datapoint: 'TEMPERATURE', ts: 1469564658000 },
+    },
+    readings: [{ key: 'Weather', time: 1469564658000, values: { '1.TEMPERATURE': 21.5 } }],
+  },
+  {
+    shape: 'Viessmann',
+    source: 'clients of the API of Viessmann: features of a device',
+    message: {
+      payload: {
+        data: [
+          {
+            feature: 'heating.sensors.temperature.outside',
+            timestamp: '2024-01-01T00:00:00.000Z',
+            properties: {
+              value: { type: 'number', value: 21.5, unit: 'celsius' },
+              status: { type: 'string', value: 'connected' },
+            },
+          },
+          {
+            feature: 'heating.dhw.sensors.temperature',
+            timestamp: '2024-01-01T00:05:00.000Z',
+            properties: { value: { type: 'number', value: 45, unit: 'celsius' } },
+          },
+        ],
+      },
+    },
+    readings: [
+      {
+        values: {
+          'heating.sensors.temperature.outside.value': 21.5,
+          'heating.sensors.temperature.outside.status': 'connected',
+          'heating.dhw.sensors.temperature.value': 45,
+        },
+      },
+    ],
+  },
+  {
+    shape: 'ioBroker',
+    source: 'ioBroker/ioBroker.history: README.md (getHistory)',
+    message: {
+      topic: 'adapter.0.temp',
+      payload: [
+        { ts: 1469564658000, val: 21.5, ack: true, q: 0, lc: 1469564658000 },
+        { ts: 1469564668000, val: 21.7, ack: true, q: 0, lc: 1469564668000 },
+      ],
+    },
+    readings: [
+      { time: 1469564658000, values: { 'adapter.0.temp': 21.5 } },
+      { time: 1469564668000, values: { 'adapter.0.temp': 21.7 } },
+    ],
+  },
+  {
+    shape: 'GeoJSON',
+    source: 'api.weather.gov: an observation, whose id is its own',
+    message: {
+      payload: {
+        id: 'https://api.weather.gov/stations/KLAX/observations/2024-07-02T10:00:00+00:00',
+        type: 'Feature',
+        geometry: { type: 'Point', coordinates: [-118.4, 33.9] },
+        properties: {
+          station: 'https://api.weather.gov/stations/KLAX',
+          timestamp: '2024-07-02T10:00:00+00:00',
+          temperature: { unitCode: 'wmoUnit:degC', value: 17.2, qualityControl: 'V' },
+        },
+      },
+    },
+    readings: [
+      {
+        key: 'https://api.weather.gov/stations/KLAX',
+        time: '2024-07-02T10:00:00+00:00',
+        values: { station: 'https://api.weather.gov/stations/KLAX', temperature: 17.2 },
+      },
+    ],
+  },
 ];
