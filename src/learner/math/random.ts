@@ -38,6 +38,25 @@ export class Random {
     return this.uint32() / 4294967296;
   }
 
+  /** Writes `count` random bits, as `below(2)` draws them, to words of 32 bits. */
+  bits(count: number, words: Int32Array): void {
+    // `uint32` inlined, with its state in locals: this runs for every category of every split that is drawn.
+    let { a, b, c, counter } = this;
+    words.fill(0);
+    for (let i = 0; i < count; i++) {
+      const sum = (((a + b) | 0) + counter) | 0;
+      counter = (counter + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (((c << 21) | (c >>> 11)) + sum) | 0;
+      words[i >> 5] |= (sum >>> 31) << (i & 31);
+    }
+    this.a = a;
+    this.b = b;
+    this.c = c;
+    this.counter = counter;
+  }
+
   /** Lends the stream's state (four words, the last of them a counter) to a caller that draws from it. */
   lend(state: Int32Array, draw: () => void): void {
     state.set([this.a, this.b, this.c, this.counter]);

@@ -129,6 +129,23 @@ describe('learner: the space that trees are grown in', () => {
     assert.ok(changed > 20, 'numbers have been rounded');
   });
 
+  it('draws bits as it draws from two numbers', () => {
+    const draws = fc.record({ count: fc.integer({ min: 0, max: 256 }), seed: fc.nat(1e6) });
+    fc.assert(
+      fc.property(draws, ({ count, seed }) => {
+        const [random, plain] = [new Random(seed), new Random(seed)];
+        const words = new Int32Array(8).fill(-1);
+        random.bits(count, words);
+        for (let bit = 0; bit < 256; bit++) {
+          const drawn = bit < count ? plain.below(2) : 0;
+          assert.equal((words[bit >> 5]! >>> (bit & 31)) & 1, drawn);
+        }
+        assert.equal(random.uint32(), plain.uint32());
+      }),
+      { numRuns: 200, seed: 23 },
+    );
+  });
+
   it('draws the samples of a stream, and leaves the stream where it then is', () => {
     const draws = fc.record({
       count: fc.integer({ min: 1, max: 200 }),

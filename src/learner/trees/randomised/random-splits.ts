@@ -1,6 +1,6 @@
 import type { ColumnSpec } from '../../features/encode';
 import type { Random } from '../../math/random';
-import type { Split } from '../trees';
+import { SET_WORDS, type Split } from '../trees';
 import type { NodeRows } from './node-rows';
 
 interface RandomSplitsInput {
@@ -11,18 +11,27 @@ interface RandomSplitsInput {
 
 /** Draws the splits that a node of an extremely randomised tree chooses from. */
 export class RandomSplits {
+  /** Per bin: 1 where rows of the node have it. */
+  private readonly seen = new Uint8Array(256);
+  /** A set of categories for each of a node's splits: they are valid until the next node. */
+  private readonly sets: Int32Array[];
+
+  /** @param tried most splits that a node chooses from */
   constructor(
     private readonly input: RandomSplitsInput,
     private readonly rows: NodeRows,
     private readonly random: Random,
-  ) {}
+    tried: number,
+  ) {
+    this.sets = Array.from({ length: tried }, () => new Int32Array(SET_WORDS));
+  }
 
-  /** Draws a border, or a set of categories, into `split`. False if all rows of the node are in one bin. */
-  draw(split: Split, column: number, start: number, end: number): boolean {
+  /** Draws a border, or a set of categories, into the node's split at `place`. False if all its rows are in one bin. */
+  draw(split: Split, place: number, column: number, start: number, end: number): boolean {
     const { random } = this;
     split.column = column;
     if (this.input.specs[column].category) {
-      return this.drawSet(split, start, end);
+      return this.drawSet(split, place, start, end);
     }
     split.set = undefined;
     const { low, high, hasMissing } = this.rows.rangeOf(column, start, end);
@@ -40,10 +49,12 @@ export class RandomSplits {
     return true;
   }
 
-  private drawSet(split: Split, start: number, end: number): boolean {
+  private drawSet(split: Split, place: number, start: number, end: number): boolean {
+    const { random, seen } = this;
     const bins = this.input.columns[split.column];
+    const { bins: count } = this.input.specs[split.column];
     const { list } = this.rows;
-    const seen = new Uint8Array(256);
+    seen.fill(0, 0, count);
     let distinct = 0;
     for (let i = start; i < end; i++) {
       const bin = bins[list[i]];
@@ -53,20 +64,22 @@ export class RandomSplits {
     if (distinct < 2) {
       return false;
     }
-    const set = new Int32Array(8);
+    const set = this.sets[place];
     // One category is fixed on each side; all others, seen here or not, fall to a random side.
-    const fixed = [this.random.below(distinct), this.random.below(distinct - 1)];
-    fixed[1] += fixed[1] >= fixed[0] ? 1 : 0;
-    let place = 0;
-    for (let bin = 0; bin < this.input.specs[split.column].bins; bin++) {
-      let isIn = this.random.below(2) === 1;
-      if (seen[bin] === 1) {
-        isIn = place === fixed[0] || (place !== fixed[1] && isIn);
-        place++;
+    const inside = random.below(distinct);
+    let outside = random.below(distinct - 1);
+    outside += outside >= inside ? 1 : 0;
+    random.bits(count, set);
+    for (let bin = 0, next = 0; bin < count; bin++) {
+      if (seen[bin] === 0) {
+        continue;
       }
-      if (isIn) {
+      if (next === inside) {
         set[bin >> 5] |= 1 << (bin & 31);
+      } else if (next === outside) {
+        set[bin >> 5] &= ~(1 << (bin & 31));
       }
+      next++;
     }
     split.bin = 0;
     split.missingLeft = (set[0] & 1) === 1;

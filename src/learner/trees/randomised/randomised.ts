@@ -85,7 +85,7 @@ class RandomisedGrower {
     this.pure = new Int32Array(classes).fill(-1);
     this.totals = new Float64Array(rows.width);
     this.leafValues = new Float64Array(base.length);
-    this.splits = new RandomSplits(input, rows, random);
+    this.splits = new RandomSplits(input, rows, random, tried);
     this.drawn = Array.from({ length: tried }, () => ({
       column: 0,
       bin: 0,
@@ -159,7 +159,7 @@ class RandomisedGrower {
       order[other] = order[i];
       order[i] = column;
       this.work += end - start;
-      tried += splits.draw(drawn[tried], column, start, end) ? 1 : 0;
+      tried += splits.draw(drawn[tried], tried, column, start, end) ? 1 : 0;
     }
     rows.sumLeft(drawn, tried, start, end);
     let best: Split | undefined;
