@@ -64,6 +64,7 @@ describe('tabular-anomaly', () => {
     assert.ok(sensors[0].high < 100, `high ${sensors[0].high}`);
     assert.match(text, /anomaly\.off/);
     assert.ok(once > 7 * 86_400);
+    assert.equal(once, Number(once.toPrecision(6)), 'no digits that nobody measured');
     const change = await waitFor('alarm', () => changesOf(bench).find(({ what }) => what === 'alarm'));
     assert.equal(change.id, id);
     assert.equal(change.sensors[0].column, 'bearing');

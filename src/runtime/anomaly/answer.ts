@@ -165,7 +165,7 @@ export class AnomalyAnswers {
     const id = alarm?.id ?? answer.alarm;
     return {
       unusual: answer.state === 'unusual',
-      ...(answer.onceIn !== undefined && { once_in: Math.round(answer.onceIn / 1000) }),
+      ...(answer.onceIn !== undefined && { once_in: short(Math.round(answer.onceIn / 1000)) }),
       text: answerText(this.red, answer),
       sensors: answer.state === 'unusual' ? answer.sensors.map((sensor) => this.sensor(sensor)) : [],
       alarm: alarm !== undefined,
@@ -200,7 +200,7 @@ export class AnomalyAnswers {
           ...of,
           since: change.time,
           id: change.id,
-          once_in: Math.round(change.onceIn / 1000),
+          once_in: short(Math.round(change.onceIn / 1000)),
           sensors: change.sensors.map((sensor) => this.sensor(sensor)),
         };
       case 'over':
@@ -261,7 +261,7 @@ async function* thenFail(sendings: readonly Sending[], failure: unknown): AsyncG
   throw failure;
 }
 
-/** Without the digits that no sensor has. */
+/** Without the digits that nobody measured. */
 function short(value: number): number {
   return Number(value.toPrecision(DIGITS));
 }
