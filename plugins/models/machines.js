@@ -1,4 +1,5 @@
 /* global RED */
+import { changeTextOf } from '../../src/runtime/anomaly/texts';
 import { inUsualUnit } from '../../src/runtime/status/time-unit';
 
 /* The machines of the anomaly nodes: what is known of each, its sensors within what was expected of them, its alarms. */
@@ -254,7 +255,10 @@ import { inUsualUnit } from '../../src/runtime/status/time-unit';
     let drawn = '';
     function show(machine) {
       const { is, why } = standing(machine);
-      const { state, times, sensors, periods, rows, needed, knows, changes: happened } = machine;
+      const { state, times, sensors, periods, rows, needed, knows } = machine;
+      const happened = machine.changes.map(({ change, ...one }) =>
+        change === undefined ? one : { ...one, text: changeTextOf(RED, change) },
+      );
       const isLearning = state === 'learning';
       verdict.className = `tabular-verdict tabular-is-${is}`;
       verdict.textContent =

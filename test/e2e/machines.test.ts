@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { FlowNode } from '../helpers/node-red';
 import { readingOf, simulatedMachine } from '../helpers/simulated-machine';
 import { waitFor } from '../helpers/wait';
-import { describeInEditor } from './editor';
+import { describeInEditor, loaded } from './editor';
 
 const LEARNED = 400;
 const MACHINE = simulatedMachine({ weeks: 0.25, seed: 5 });
@@ -129,5 +129,19 @@ describeInEditor('machines of anomaly nodes in the sidebar Models', FLOWS, ({ re
     await red.inject('begin');
     await fetched;
     assert.ok(!asked.includes('/tabular-prediction/models'), asked.join(' '));
+  });
+
+  it('tells an alarm in the language of the editor, which the runtime may not speak', async () => {
+    const { page } = editor;
+    await page.evaluate("localStorage.setItem('editor-language', 'de')");
+    await page.reload();
+    await loaded(page);
+    await page.evaluate("RED.sidebar.show('tabular-models')");
+    await line('pump 2').click();
+    const alarm = machine().locator('li').filter({ hasText: 'bearing' });
+    await alarm
+      .filter({ hasText: /bearing 130, erwartet .+ \(.+ bis .+\): .+\. Kommt etwa einmal in/ })
+      .waitFor();
+    assert.match(red.debug.map(({ msg }) => JSON.stringify(msg)).join('\n'), /bearing 130, expected/);
   });
 });

@@ -1,6 +1,4 @@
-import type { Detector, RecentSensor } from '../../anomaly';
-import type { Red } from '../node-red';
-import { changeTextOf } from './texts';
+import type { AnomalyChange, Detector, RecentSensor } from '../../anomaly';
 
 /** Sensors with a picture at once. */
 const MOST_PICTURES = 12;
@@ -29,7 +27,10 @@ interface ShownChange {
   since: number;
   /** Left out while it goes on. */
   until?: number;
-  text: string;
+  /** What it says, which the sidebar tells in the language of the editor. */
+  change?: AnomalyChange;
+  /** Of an alarm that was kept without what it said: the sensor in front. */
+  text?: string;
   /** Of an alarm. */
   id?: string;
   answer?: 'real' | 'usual';
@@ -76,7 +77,6 @@ export function listedMachine(key: string | null, machine: Detector, needed: num
 
 /** @param wanted columns that have a picture; left out: those that were off most */
 export function shownMachine(
-  red: Red,
   key: string | null,
   machine: Detector,
   needed: number,
@@ -103,7 +103,7 @@ export function shownMachine(
     ...listedMachine(key, machine, needed),
     times: Array.from(recent?.allTimes ?? []),
     sensors,
-    changes: changesOf(red, machine),
+    changes: changesOf(machine),
     periods: machine.question,
   };
 }
@@ -116,7 +116,7 @@ function bandOf<Numbers>(
 }
 
 /** Alarms and movements, the oldest first. */
-function changesOf(red: Red, { episodes, episode, movements }: Detector): ShownChange[] {
+function changesOf({ episodes, episode, movements }: Detector): ShownChange[] {
   const alarms = episodes.map((one): ShownChange => {
     const { id, start, end, answer, said, front = '' } = one;
     return {
@@ -124,16 +124,15 @@ function changesOf(red: Red, { episodes, episode, movements }: Detector): ShownC
       ...(one !== episode && { until: end }),
       ...(answer !== undefined && { answer }),
       // The first alarms of a version before did not keep what they said.
-      text:
-        said === undefined
-          ? front
-          : changeTextOf(red, { kind: 'alarm', key: null, id: id!, time: start, ...said }),
+      ...(said === undefined
+        ? { text: front }
+        : { change: { kind: 'alarm', key: null, id: id!, time: start, ...said } }),
     };
   });
   const moved = movements.map(({ column, by, since }): ShownChange => ({
     what: 'moved',
     since,
-    text: changeTextOf(red, { kind: 'moved', key: null, column, by, since, time: since }),
+    change: { kind: 'moved', key: null, column, by, since, time: since },
   }));
   return [...alarms, ...moved].sort((a, b) => a.since - b.since);
 }

@@ -69,7 +69,7 @@ class ShownNode {
     if (machine === undefined) {
       throw new ServiceError('not_found', 'There is no such machine now.');
     }
-    return shownMachine(this.red, of, machine, current!.progress.needed, columns);
+    return shownMachine(of, machine, current!.progress.needed, columns);
   }
 
   /** What a person says of an alarm. @throws ServiceError `validation.failed`, `outcome.unknown` */
