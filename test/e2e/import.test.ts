@@ -60,23 +60,14 @@ describeInEditor('importing each example in the editor', BEFORE, ({ editor }) =>
     it(`${name}: every node is known and valid`, async () => {
       const { page } = editor;
       await importExample(name);
-      const nodes = await page.evaluate(async (label) => {
+      const imported = await page.waitForFunction((label) => {
         const { RED } = globalThis as unknown as { RED: EditorNodes };
-        for (let tries = 0; tries < 50; tries++) {
-          const [tab] = RED.nodes.getWorkspaceOrder().filter((id) => RED.nodes.workspace(id).label === label);
-          if (tab !== undefined) {
-            const found = RED.nodes.filterNodes({ z: tab });
-            return found.map(({ type, name, valid }) => ({ type, name, valid }));
-          }
-          await new Promise((resolve) => setTimeout(resolve, 100));
-        }
-        throw new Error(
-          `no tab ${label}: ${RED.nodes
-            .getWorkspaceOrder()
-            .map((id) => RED.nodes.workspace(id).label)
-            .join()}`,
-        );
+        const tab = RED.nodes.getWorkspaceOrder().find((id) => RED.nodes.workspace(id).label === label);
+        return tab === undefined
+          ? undefined
+          : RED.nodes.filterNodes({ z: tab }).map(({ type, name, valid }) => ({ type, name, valid }));
       }, name);
+      const nodes = (await imported.jsonValue())!;
       assert.ok(nodes.length > 5);
       const needs = modulesOf(name);
       const unknown = nodes.filter(({ type }) => type === 'unknown');

@@ -42,7 +42,7 @@ describe('client: pacing', () => {
           n === 0 ? { status: 429, headers: { 'retry-after': header() } } : undefined,
         );
         const first = client.predict(request);
-        await waitFor('the refusal', () => client.whenBusy('predict').heldForMs > 0 || undefined);
+        await waitFor('the refusal', () => client.whenBusy('predict').heldForMs > 0);
         assert.equal(client.whenBusy('upload').heldForMs, 0);
         const second = client.predict(request);
         const others = [
@@ -132,11 +132,10 @@ describe('client: pacing', () => {
       const request = await ready(client);
       service.fault('predict', () => ({ silent: true }));
       const works = [0, 1, 2].map(() => rejection(client.predict(request), 'closed'));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await waitFor('the first', () => service.seen('predict').length > 0);
       await client.close();
       await Promise.all(works);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      assert.equal(service.connections, 0);
+      await waitFor('the end of its connection', () => service.connections === 0);
       await rejection(client.getModelLimits(), 'closed');
     }));
 });

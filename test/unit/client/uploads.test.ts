@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import type { UploadSource } from '../../../dist/src/client';
 import { planChunks } from '../../doors/client';
 import { inTurn } from '../../helpers/strict-service';
+import { waitFor } from '../../helpers/wait';
 import { blob, clientFor, fitted, rejection, source, withService, xOf, yOf } from './support';
 
 const train = () => ({ x: xOf([1, 2, 3, 4]), y: yOf(['a', 'b', 'a', 'b']) });
@@ -323,8 +324,7 @@ describe('client: uploads', () => {
       const stop = new AbortController();
       setTimeout(() => stop.abort(), 100);
       await rejection(client.uploadTestSet({ fitted_train_set_id, x }, { signal: stop.signal }), 'closed');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      assert.equal(x.live, 0);
+      await waitFor('the end of its file', () => x.live === 0);
       assert.equal(client.whenBusy('upload').inFlight, 0);
     }));
 
