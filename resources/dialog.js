@@ -134,7 +134,8 @@
         const { id, after } = parts(name, more);
         return `<div class="form-row">
           <label id="${id}-label">${icon(more.icon)} <span>${labelOf(name)}</span></label>
-          <ol aria-labelledby="${id}-label" data-tabular-vary="${name}"></ol>${after}</div>`;
+          <ol aria-labelledby="${id}-label" data-tabular-vary="${name}"></ol>
+          <div class="form-tips tabular-wrong" role="status" data-tabular-wrong hidden></div>${after}</div>`;
       },
 
       note: (key, more) =>

@@ -450,6 +450,7 @@
   const VARY_PARTS = ['column', 'from', 'to', 'step', 'cost', 'price'];
 
   /* A line for each column that may be changed. */
+  let varied = 0;
   function varyList(node, form) {
     form.find('[data-tabular-vary]').each(function () {
       const name = $(this).attr('data-tabular-vary');
@@ -457,22 +458,36 @@
         sortable: true,
         removable: true,
         addItem(container, index, entry) {
+          container.addClass('tabular-vary');
+          const id = `tabular-vary-${varied++}`;
           for (const part of VARY_PARTS) {
             const word = shared.word(node.type, `vary.${part}`);
+            const isColumn = part === 'column';
             const input = $('<input type="text">')
-              .attr({ 'data-part': part, placeholder: word, title: word, 'aria-label': word })
-              .attr(part === 'column' ? { id: `tabular-vary-${index}` } : { inputmode: 'decimal' })
-              .css({ width: part === 'column' ? '32%' : '12%', 'margin-right': '3px' })
-              .val(entry[part] ?? '')
-              .appendTo(container);
-            if (part === 'column') {
-              shared.picker(input, { name: input.attr('id'), fetch: (then) => sources.columns(node, then) });
+              .attr({ 'data-part': part, 'aria-label': word, id: isColumn ? id : `${id}-${part}` })
+              .attr(isColumn ? { placeholder: word } : { inputmode: 'decimal' })
+              .val(entry[part] ?? '');
+            if (isColumn) {
+              container.append(input);
+              shared.picker(input, { name: id, fetch: (then) => sources.columns(node, then) });
+            } else {
+              container.append($('<label>').append($('<span>').text(word), input));
             }
           }
         },
+        removeItem: () => form.trigger('change'),
       });
       list.editableList('addItems', Array.isArray(node[name]) ? node[name] : []);
+      const wrong = $(this).closest('.form-row').find('[data-tabular-wrong]');
+      // What Node-RED checks itself it checks by field; these lines are one value.
+      const check = () => {
+        const reason = shared.validators.vary.call(node, varyOf(list));
+        wrong.text(reason === true ? '' : reason).prop('hidden', reason === true);
+        list.closest('.red-ui-editableList').toggleClass('input-error', reason !== true);
+      };
       list.on('input', () => form.trigger('change'));
+      form.on('change', check);
+      check();
     });
   }
 

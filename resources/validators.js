@@ -107,6 +107,33 @@
     return good ? undefined : text('invalid.quantiles');
   });
 
+  /* Columns that may be changed: the same as src/settings/values.ts says of them, and that bounds are in order. */
+  const VARY_NUMBERS = ['from', 'to', 'step', 'cost', 'price'];
+  function whyNotVary(all) {
+    const isSaid = (value) => !isEmpty(value) && !hasEnvironment(value);
+    for (const [place, { column, ...entry }] of all.entries()) {
+      if (isEmpty(column)) {
+        return text('invalid.varyColumn');
+      }
+      const wrong = VARY_NUMBERS.find((part) => isSaid(entry[part]) && !Number.isFinite(Number(entry[part])));
+      const { from, to, step, cost } = entry;
+      const reason =
+        (all.findIndex((one) => one.column === column) < place && text('invalid.varyTwice', { column })) ||
+        (wrong && text('invalid.varyNumber', { column, value: entry[wrong] })) ||
+        (isSaid(from) &&
+          isSaid(to) &&
+          Number(from) > Number(to) &&
+          text('invalid.varyBounds', { column, from, to })) ||
+        (isSaid(step) && Number(step) <= 0 && text('invalid.varyStep', { column })) ||
+        (isSaid(cost) && Number(cost) < 0 && text('invalid.varyCost', { column }));
+      if (reason) {
+        return reason;
+      }
+    }
+    return undefined;
+  }
+  const vary = validator((value) => (Array.isArray(value) ? whyNotVary(value) : undefined));
+
   const zone = validator((value) => {
     if (isEmpty(value)) {
       return undefined;
@@ -232,6 +259,7 @@
       object,
       types,
       quantiles,
+      vary,
       zone,
       duration,
       durations,

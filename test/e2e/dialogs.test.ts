@@ -882,6 +882,72 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     }, id);
   });
 
+  it('advise: a line for each column that may be changed, with room for its words and checked while it is typed', async () => {
+    const { page } = editor;
+    const id = await page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      const { node } = RED.view.createNode('tabular-advise', 100, 560, 'sheet');
+      RED.nodes.add(
+        Object.assign(node, {
+          config: 'local',
+          vary: [
+            { column: 'temperature', from: 60, to: 120, step: 0.5, cost: 2 },
+            { column: 'fan', price: 3 },
+          ],
+        }),
+      );
+      return String(node.id);
+    });
+    await openDialog(page, id);
+    const lines = page.locator('.tabular-vary');
+    const part = (line: number, name: string) => lines.nth(line).getByLabel(name, { exact: true });
+    const wrong = page.locator('[data-tabular-wrong]');
+    assert.equal(await lines.count(), 2);
+    const seen = await lines.first().evaluate((line) => ({
+      cut: [...line.querySelectorAll('span')].filter((word) => word.scrollWidth > word.clientWidth + 1)
+        .length,
+      narrowest: Math.min(...[...line.querySelectorAll('input')].map((input) => input.clientWidth)),
+      right: Math.max(...[...line.querySelectorAll('input')].map((one) => one.getBoundingClientRect().right)),
+      end: line.closest('.red-ui-editableList')!.getBoundingClientRect().right,
+    }));
+    assert.equal(seen.cut, 0, 'words are whole');
+    assert.ok(seen.narrowest >= 60, `${seen.narrowest} pixels for a number`);
+    assert.ok(seen.right <= seen.end, `${seen.right} of ${seen.end}`);
+    assert.equal(await wrong.isVisible(), false);
+    const says = async (line: number, name: string, value: string, reason: RegExp) => {
+      const before = await part(line, name).inputValue();
+      await part(line, name).fill(value);
+      await wrong.waitFor({ state: 'visible' });
+      assert.match(await wrong.innerText(), reason);
+      await part(line, name).fill(before);
+      await wrong.waitFor({ state: 'hidden' });
+    };
+    await says(0, 'from', '130', /temperature: the bounds are the wrong way round, 130 to 120/);
+    await says(0, 'step', '0', /temperature: the step must be above 0/);
+    await says(0, 'cost of change', '-1', /at least 0/);
+    await says(1, 'price', 'cheap', /fan: "cheap" is not a number/);
+    await says(1, 'column', 'temperature', /temperature is named twice/);
+    await says(1, 'column', '', /must name its column/);
+    await page.locator('.red-ui-editableList-addButton').click();
+    await part(2, 'column').fill('minutes');
+    await part(2, 'to').fill('45');
+    // A line that is gone leaves its name to no other.
+    await lines.nth(1).locator('xpath=..').locator('.red-ui-editableList-item-remove').click();
+    await page.waitForFunction(() => document.querySelectorAll('.tabular-vary').length === 2);
+    await page.locator('.red-ui-editableList-addButton').click();
+    const ids = await lines.locator('input').evaluateAll((all) => all.map((one) => one.id));
+    assert.equal(new Set(ids).size, ids.length, ids.join());
+    await done(page);
+    assert.deepEqual((await properties(page, id)).vary, [
+      { column: 'temperature', from: 60, to: 120, step: 0.5, cost: 2 },
+      { column: 'minutes', to: 45 },
+    ]);
+    await page.evaluate((gone) => {
+      const { RED } = globalThis as unknown as { RED: EditorRed };
+      RED.nodes.remove(gone);
+    }, id);
+  });
+
   it('are the same after export and import', async () => {
     const { page } = editor;
     const ids = ['fit', 'predict', 'upload', 'limits', 'cost'];
