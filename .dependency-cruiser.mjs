@@ -187,7 +187,7 @@ const FOLDERS = {
     requests: ['config', 'fields', 'input', 'status'],
     anomaly: ['config', 'fields', 'input', 'messages', 'series', 'status', 'watch'],
     series: ['fields', 'input', 'messages', 'status'],
-    sidebar: ['config', 'requests', 'watch'],
+    sidebar: ['advise', 'config', 'requests', 'watch'],
     'watch/state': ['status'],
     'watch/changes': ['status'],
     watch: ['config', 'fields', 'input', 'messages', 'status'],

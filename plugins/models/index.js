@@ -8,6 +8,7 @@ import './model';
 import './changes';
 import './machines';
 import './live';
+import './advise';
 import './try';
 import './actions';
 import './sidebar';

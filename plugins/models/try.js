@@ -287,7 +287,18 @@
     const hint = text(isFree ? 'try.hint' : 'try.hintPaid');
     // Nothing is asked until somebody opens it.
     let isStarted = false;
-    part = section('try', [el('p', { class: 'tabular-hint' }, hint), answer, why, form, buttons], false);
+    // How far a row looks ahead is nothing that a machine is set to.
+    const settable = columns.filter((one) => !one.usual || stepUnit(one) === undefined);
+    const find = models.findSetting(service, { card, kind }, settable, {
+      rowNow: () => row,
+      take(set) {
+        Object.assign(row, set);
+        show(form.dataset.all === 'true');
+        ask();
+      },
+    });
+    const parts = [el('p', { class: 'tabular-hint' }, hint), answer, why, form, buttons, find];
+    part = section('try', parts, false);
     const begin = () => {
       if (part.open && !isStarted) {
         isStarted = true;

@@ -396,7 +396,7 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(await tried(), /Why\s+.*load/, 'and says why');
     assert.match(await tried(), /Causes are given for “(hot|fine)”, the rarer label/);
     assert.ok((await hot('100')) > (await hot('5')) + 30);
-    await page.getByLabel('kind').selectOption('air');
+    await page.locator('.tabular-form-rows').getByLabel('kind').selectOption('air');
     await page.getByRole('button', { name: 'Another row' }).click();
     // What is open stays open with the next model, and those of this test have nothing to try.
     await page.getByText('Try it').click();
@@ -450,6 +450,9 @@ describe('the sidebar Models, in Chromium', function () {
         await opened(name);
         await page.locator('[data-part=try]').evaluate((part: HTMLDetailsElement) => (part.open = true));
         await page.waitForSelector('.tabular-answer li');
+        const find = page.locator('[data-part=find]');
+        await find.evaluate((part: HTMLDetailsElement) => (part.open = true));
+        await find.getByRole('checkbox').first().check();
       }
       for (const theme of await themes(page)) {
         await useTheme(page, theme);
@@ -468,6 +471,7 @@ describe('the sidebar Models, in Chromium', function () {
       }
     }
     await useTheme(page, 'light');
+    await page.locator('[data-part=find]').evaluate((part: HTMLDetailsElement) => (part.open = false));
     await page.locator('.tabular-models').evaluate((one: HTMLElement) => (one.style.width = ''));
     await back().click();
   });
@@ -695,6 +699,72 @@ describe('the sidebar Models, in Chromium', function () {
     );
     await page.unroute('**/tabular-prediction/sidebar/x/try');
     await tried.evaluate((part) => part.parentElement!.remove());
+  });
+
+  it('finds a setting for the row that is tried, in the words of the node, and takes it over', async () => {
+    const { page } = editor;
+    await opened('fitted power');
+    const fold = (part: string, isOpen: boolean) =>
+      page
+        .locator(`[data-part=${part}]`)
+        .evaluate((one, open) => ((one as HTMLDetailsElement).open = open), isOpen);
+    await fold('try', true);
+    await page.waitForSelector('.tabular-answer b');
+    await fold('find', true);
+    const find = page.locator('[data-part=find]');
+    await page.getByRole('spinbutton', { name: 'load', exact: true }).first().fill('20');
+    const answered = async (): Promise<string> => {
+      const answer = page.waitForResponse((one) => one.url().endsWith('/advise'));
+      await find.getByRole('button', { name: 'Find', exact: true }).click();
+      await answer;
+      await page.waitForSelector('.tabular-found:not(.tabular-busy) p');
+      return find.locator('.tabular-found').innerText();
+    };
+    assert.match(await answered(), /"at least" needs one, and there is none/);
+    await find.getByLabel('Value').fill('120');
+    assert.match(await answered(), /at least one/, 'nothing is ticked yet');
+    await find.getByRole('checkbox', { name: 'load' }).check();
+    const about = find.getByRole('group', { name: 'load', exact: true });
+    await about.getByLabel('cost of change').fill('2');
+    await about.getByLabel('from').fill('90');
+    await about.getByLabel('to').fill('10');
+    assert.match(await answered(), /wrong way round: 90 to 10/);
+    editor.complaints.splice(0);
+    await about.getByLabel('from').fill('');
+    await about.getByLabel('to').fill('');
+    const said = await answered();
+    const [, to, cost] = /Set load to ([\d.]+) \(\+[\d.]+\): power .*It costs ([\d.]+)\./s.exec(said) ?? [];
+    assert.ok(Number(to) > 55 && Number(to) < 75, said);
+    assert.ok(Math.abs(Number(cost) - 2 * (Number(to) - 20)) < 0.5, said);
+    assert.match(said, /\d+ of 2\d\d kept train rows are near/);
+    await find.getByRole('button', { name: 'Take over into the row' }).click();
+    assert.equal(await page.locator('.tabular-form-rows input[type=number]').first().inputValue(), to);
+    await find.getByLabel('Goal').selectOption('As high as possible');
+    assert.equal(await find.getByLabel('Value').isVisible(), false);
+
+    // A fit draws the sidebar anew: what was filled in stays, the field goes on, and an answer still comes.
+    await find.getByLabel('Goal').selectOption('At least');
+    await page.route('**/sidebar/local/advise', async (route) => {
+      await page.waitForTimeout(NOTICE_MS);
+      await route.continue();
+    });
+    const next = page.waitForResponse((one) => one.url().endsWith('/advise'));
+    await find.getByRole('button', { name: 'Find', exact: true }).click();
+    await about.getByLabel('cost of change').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.type('5');
+    const old = await find.elementHandle();
+    await red.inject('give-powers');
+    await page.waitForFunction((one) => !one.isConnected, old);
+    await page.keyboard.type('1');
+    assert.equal(await about.getByLabel('cost of change').inputValue(), '251');
+    assert.equal(await find.getByRole('checkbox', { name: 'load' }).isChecked(), true);
+    await next;
+    await page.waitForSelector('.tabular-found:not(.tabular-busy) p');
+    await page.unroute('**/sidebar/local/advise');
+    await fold('find', false);
+    await fold('try', false);
+    await back().click();
   });
 
   it('says at the slider what the matrix shows, while no threshold is chosen', async () => {

@@ -76,4 +76,6 @@ export const editorCalls = (address: string): EditorCall[] => [
   post('/sidebar/:id/try', '/sidebar/local/try', READ, { model: 'm', row: { x: 1 } }),
   post('/sidebar/:id/try', '/sidebar/hosted/try', WRITE, { model: 'm', row: { x: 1 } }),
   post('/sidebar/:id/try', '/sidebar/gone/try', WRITE, { model: 'm', row: { x: 1 } }),
+  post('/sidebar/:id/advise', '/sidebar/local/advise', READ, { model: 'm', row: { x: 1 } }),
+  post('/sidebar/:id/advise', '/sidebar/hosted/advise', WRITE, { model: 'm', row: { x: 1 } }),
 ];

@@ -37,7 +37,7 @@ const VALUES = [
 const MARKED = new RegExp(`${MARK}(\\w+)${MARK}`, 'g');
 
 /** The sentences of an advice, in the runtime's language. */
-function adviceWords(red: Red): AdviceWords {
+export function adviceWords(red: Red): AdviceWords {
   const marks = Object.fromEntries(VALUES.map((name) => [name, `${MARK}${name}${MARK}`]));
   const textOf = (key: string): string => red._(`${SHARED_CATALOGUE}:advice.${key}`, marks);
   if (!textOf('set').includes(MARK)) {

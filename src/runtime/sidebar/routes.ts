@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Connection, ErrorCosts, ModelCard, ModelCards, ThresholdWish } from '../../connection';
 import { ServiceError } from '../../wire/service-error';
 import type { ConfigState } from '../config/config-state';
-import { type EditorRequest, EditorRoutes } from '../config/http';
+import { type EditorRequest, EditorRoutes, type Permission } from '../config/http';
 import { configNode, defaultService } from '../config/use-config';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
@@ -12,6 +12,7 @@ import { type ServiceOfModels } from './listed-models';
 /** Loaded with the first request: Node-RED loads every node of the package at startup, and that must stay fast. */
 const load = createRequire(__filename);
 const models = () => load('./listed-models') as typeof import('./listed-models');
+const advice = () => load('./find-setting') as typeof import('./find-setting');
 
 const RULES: ReadonlySet<unknown> = new Set(['accuracy', 'f1', 'costs']);
 
@@ -171,17 +172,21 @@ export function sidebarRoutes(red: Red): void {
   routes.tell('/tabular-prediction/sidebar/:id/model', (request) =>
     models().showModel(red, idOf(request), String(request.query?.name)),
   );
+  // A prediction changes nothing, but other services than the embedded one may charge for it.
+  const needs = (request: EditorRequest): Permission[] => {
+    const service = models()
+      .services(red)
+      .find(({ id }) => id === idOf(request));
+    return [service?.kind === 'embedded' ? 'tabular-prediction.read' : 'tabular-prediction.write'];
+  };
   routes.act(
     '/tabular-prediction/sidebar/:id/try',
     (request, body) => models().tryRow(red, idOf(request), body),
-    {
-      // A prediction changes nothing, but other services than the embedded one may charge for it.
-      needs: (request) => {
-        const service = models()
-          .services(red)
-          .find(({ id }) => id === idOf(request));
-        return [service?.kind === 'embedded' ? 'tabular-prediction.read' : 'tabular-prediction.write'];
-      },
-    },
+    { needs },
+  );
+  routes.act(
+    '/tabular-prediction/sidebar/:id/advise',
+    (request, body) => advice().findSetting(red, idOf(request), body),
+    { needs },
   );
 }

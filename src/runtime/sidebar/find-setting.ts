@@ -1,0 +1,34 @@
+import { type Advice, type AdviseRequest, Advisor, checkQuestion } from '../../advise';
+import { isObject } from '../../util/json';
+import { ServiceError } from '../../wire/service-error';
+import { adviceWords } from '../advise';
+import type { Red } from '../node-red';
+import { serviceState } from './listed-models';
+
+/** Five rounds of predictions. */
+const TIMEOUT_MS = 300_000;
+
+/** Answers *Find a setting* of the sidebar, as an advise node would. @throws ServiceError as an advise node does */
+export async function findSetting(red: Red, id: string, body: Record<string, unknown>): Promise<Advice> {
+  const { model, row, vary, goal, value, sure, candidates, maxCost } = body;
+  if (typeof model !== 'string' || !isObject(row)) {
+    throw new ServiceError('config.invalid', 'A model and a row are needed.');
+  }
+  const connection = serviceState(red, id).connection();
+  const card = connection.cards.get(model);
+  if (card === undefined) {
+    throw new ServiceError('model.unknown', `There is no model "${model}" that answers now.`);
+  }
+  // What comes from the form is looked at as what a program asks.
+  const asked = { vary, goal, value, sure, candidates, maxCost } as Omit<AdviseRequest, 'row' | 'model'>;
+  const request: AdviseRequest = { ...asked, row: [row], model: card, missingColumns: 'fill' };
+  checkQuestion(request);
+  const predictor = connection.predictor();
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const { advice } = await new Advisor(connection, predictor, adviceWords(red)).advise(request, { signal });
+    return advice;
+  } finally {
+    await predictor.close();
+  }
+}
