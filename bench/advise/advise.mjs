@@ -1,14 +1,19 @@
 /*
  * Advice on machines whose truth is known: how often the advised setting reaches the goal in truth, what it costs beside
- * the cheapest setting that does in truth, and the time of a question. npm run bench -- advise [questions] [train rows]
+ * the cheapest setting that does in truth, and the time of a question. The same search with the truth in place of the
+ * model tells what of the cost is the search's. On a machine where a hidden cause moves the setting too: how often the
+ * answer names the column that went along. npm run bench -- advise [questions] [train rows]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
+import { choose, promising } from '../../dist/src/advise/choose.js';
+import { knobsOf } from '../../dist/src/advise/knobs.js';
+import { search, searchRounds } from '../../dist/src/advise/search.js';
 import { connect } from '../../dist/src/index.js';
 import { seededRandom } from '../../dist/src/util/random.js';
-import { anyRow, costOf, historyOf, machines, trueBest, truthOf } from './machines.mjs';
+import { anyRow, confounded, costOf, historyOf, machines, seen, trueBest, truthOf } from './machines.mjs';
 
 const QUESTIONS = Number(process.argv[2] ?? 200);
 const ROWS = Number(process.argv[3] ?? 2_000);
@@ -39,33 +44,80 @@ function questionsOf(machine, seed) {
   return questions;
 }
 
-async function measure(tabular, name, machine) {
+/** What the search alone costs beside the best, where it asks the truth in place of a model. */
+async function searchAlone(machine, questions) {
+  const ranges = Object.entries(machine.settings);
+  const isNumber = (range) => typeof range[0] === 'number';
+  const columns = ranges.map(([name, range]) => ({ name, type: isNumber(range) ? 'number' : 'text' }));
+  const usual = ranges.map(([, range]) =>
+    isNumber(range)
+      ? { kind: 'number', q05: range[0], q95: range[1] }
+      : { kind: 'category', categories: range, complete: true },
+  );
+  let cost = 0;
+  for (const { row } of questions) {
+    const knobs = knobsOf(varied(machine), columns, usual, (column) => row[column]);
+    const ask = async (settings) =>
+      settings.map((setting) => {
+        const set = Object.fromEntries(ranges.map(([name], at) => [name, setting[at]]));
+        const reach = truthOf(machine, { ...row, ...set }) - SURE;
+        return { expected: { value: null }, attached: {}, reach, unlike: { rank: 0, columns: [], new: [] } };
+      });
+    const options = { hasLimit: true, rounds: searchRounds(2_000), random: seededRandom(1) };
+    const found = await search(knobs, ask, (all) => promising(all, true), options);
+    cost += choose(found, true).good[0].cost;
+  }
+  return cost / sum(questions.map(({ best }) => best));
+}
+
+async function ask(tabular, name, machine) {
   const model = await tabular.train({
     table: historyOf(machine, ROWS, 1),
     target: machine.target,
     model: name,
   });
+  const questions = questionsOf(machine, 2);
   const answers = [];
-  const times = [];
-  for (const { row, best } of questionsOf(machine, 2)) {
+  for (const { row, best } of questions) {
     const began = performance.now();
-    const wish = { model, row, vary: varied(machine), sure: SURE, ...machine.goal };
-    const { set } = await tabular.advise(wish);
-    times.push(performance.now() - began);
+    const wish = { model, row: seen(machine, row), vary: varied(machine), sure: SURE, ...machine.goal };
+    const { set, rests_on: rests } = await tabular.advise(wish);
     answers.push({
-      set,
-      best,
+      ...{ set, best, time: performance.now() - began },
       held: set && truthOf(machine, { ...row, ...set }),
       cost: set && costOf(machine, row, { ...row, ...set }),
+      named: rests?.together.map(({ column }) => column) ?? [],
     });
   }
-  const advised = answers.filter(({ set }) => set !== null);
+  return { questions, answers, advised: answers.filter(({ set }) => set !== null) };
+}
+
+const held = (advised) => (sum(advised.map((one) => one.held)) / advised.length).toFixed(3);
+
+async function measure(tabular, name, machine) {
+  const { questions, answers, advised } = await ask(tabular, name, machine);
+  const [cost, best] = ['cost', 'best'].map((what) => sum(advised.map((one) => one[what])));
   return {
     machine: name,
     advised: `${advised.length} of ${answers.length}`,
-    held: (sum(advised.map(({ held }) => held)) / advised.length).toFixed(3),
-    'cost / best': (sum(advised.map(({ cost }) => cost)) / sum(advised.map(({ best }) => best))).toFixed(3),
-    'median s': (median(times) / 1000).toFixed(2),
+    held: held(advised),
+    'cost / best': (cost / best).toFixed(3),
+    'search alone': (await searchAlone(machine, questions)).toFixed(3),
+    'median s': (median(answers.map(({ time }) => time)) / 1000).toFixed(2),
+  };
+}
+
+/** How often an answer that changes the speed names the load of the motor, which rose where the speed fell. */
+async function measureConfounded(tabular, name, machine) {
+  const { answers, advised } = await ask(tabular, name, machine);
+  const [setting] = Object.keys(machine.settings);
+  const changing = advised.filter(({ set }) => Object.hasOwn(set, setting));
+  return {
+    machine: name,
+    advised: `${advised.length} of ${answers.length}`,
+    held: held(advised),
+    [`change ${setting}`]: changing.length,
+    'name what went along': changing.filter(({ named }) => named.includes('motor_load')).length,
   };
 }
 
@@ -80,6 +132,9 @@ try {
     lines.push(await measure(tabular, name, machine));
   }
   console.table(lines);
+  for (const [name, machine] of Object.entries(confounded)) {
+    console.table([await measureConfounded(tabular, name, machine)]);
+  }
 } finally {
   await tabular.close();
   await rm(dataDir, { recursive: true, force: true });

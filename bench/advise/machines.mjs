@@ -1,6 +1,6 @@
 /*
  * Machines whose truth is known: what comes out for any setting, and how it scatters. Their past has settings that were
- * chosen without regard to anything else, so nothing is confounded.
+ * chosen without regard to anything else, so nothing is confounded; but for one, where a hidden cause moves them too.
  */
 import { seededRandom } from '../../dist/src/util/random.js';
 
@@ -20,7 +20,7 @@ export function normal(random) {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/* settings and others: column → [low, high], or words. mean: what comes out; spread: its standard deviation. */
+/* settings, others, and hidden (no column of the table): name → [low, high], or words. mean: what comes out; spread: its standard deviation. */
 export const machines = {
   dryer: {
     target: 'quality',
@@ -82,7 +82,28 @@ export const machines = {
   },
 };
 
-const columnsOf = ({ settings, others }) => ({ ...settings, ...others });
+/* The operators run it slowly where the material is hard. No column says how hard it is, but the load of the motor rises with it. */
+export const confounded = {
+  mill: {
+    target: 'fineness',
+    settings: { speed: [20, 80], pressure: [1, 6] },
+    others: { feed: [5, 15] },
+    hidden: { hardness: [0, 1] },
+    cost: { speed: 0.1, pressure: 3 },
+    goal: { goal: 'at least', value: 70 },
+    /* As it was: what is found beside the settings. */
+    asItWas: (row, random) => ({
+      ...row,
+      speed: Number(Math.min(80, Math.max(20, 78 - 52 * row.hardness + 6 * normal(random))).toPrecision(5)),
+      motor_load: Number((40 + 30 * row.hardness + 6 * normal(random)).toPrecision(5)),
+    }),
+    mean: ({ speed, pressure, feed, hardness }) =>
+      62 + 5 * pressure + 0.02 * speed - 0.4 * feed - 22 * hardness,
+    spread: () => 2,
+  },
+};
+
+const columnsOf = ({ settings, others, hidden = {} }) => ({ ...settings, ...others, ...hidden });
 
 const valueIn = (range, random) =>
   typeof range[0] === 'number'
@@ -91,9 +112,15 @@ const valueIn = (range, random) =>
 
 /** A row of settings and all else, without what comes out. */
 export function anyRow(machine, random) {
-  return Object.fromEntries(
+  const row = Object.fromEntries(
     Object.entries(columnsOf(machine)).map(([name, range]) => [name, valueIn(range, random)]),
   );
+  return machine.asItWas?.(row, random) ?? row;
+}
+
+/** What the table has of a row. */
+export function seen({ hidden = {} }, row) {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !Object.hasOwn(hidden, name)));
 }
 
 function outcome(machine, row, random) {
@@ -106,7 +133,7 @@ export function historyOf(machine, rows, seed) {
   const random = seededRandom(seed);
   return Array.from({ length: rows }, () => {
     const row = anyRow(machine, random);
-    return { ...row, [machine.target]: outcome(machine, row, random) };
+    return { ...seen(machine, row), [machine.target]: outcome(machine, row, random) };
   });
 }
 
