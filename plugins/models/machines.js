@@ -1,5 +1,5 @@
 /* global RED */
-import { changeTextOf } from '../../src/runtime/anomaly/texts';
+import { movedText, unusualText } from '../../src/runtime/anomaly/texts';
 import { inUsualUnit } from '../../src/runtime/status/time-unit';
 
 /* The machines of the anomaly nodes: what is known of each, its sensors within what was expected of them, its alarms. */
@@ -20,9 +20,10 @@ import { inUsualUnit } from '../../src/runtime/status/time-unit';
   const nodeName = ({ id, name }) => name || text('machine.unnamed', { id });
   const machineName = (node, key) => (key === null ? nodeName(node) : key);
 
+  const learnedOf = ({ knows }) => text('machine.knows', { time: knownTime(knows) });
+
   /* How a machine stands: `good`, `odd` or `unknown`, and why in words. */
-  function standing({ state, rows, needed, knows, alarm, moved, asked }) {
-    const learned = text('machine.knows', { time: knownTime(knows) });
+  function standing({ state, rows, needed, alarm, moved, asked }, learned) {
     if (alarm !== undefined) {
       return { is: 'bad', why: text('machine.alarm', { time: time(alarm) }) };
     }
@@ -39,9 +40,9 @@ import { inUsualUnit } from '../../src/runtime/status/time-unit';
   }
 
   function line(node, machine, open) {
-    const { key, alarm, state, knows } = machine;
-    const stands = standing(machine);
-    const learned = text('machine.knows', { time: knownTime(knows) });
+    const { key, alarm, state } = machine;
+    const learned = learnedOf(machine);
+    const stands = standing(machine, learned);
     const isKnown = state !== 'learning' && stands.is !== 'good' && alarm === undefined;
     return models.entry(
       { of: [node.id, key ?? ''], name: machineName(node, key), stands },
@@ -194,6 +195,10 @@ import { inUsualUnit } from '../../src/runtime/status/time-unit';
     );
   }
 
+  /* In the language of the editor. */
+  const saidOf = (one) =>
+    one.said ? unusualText(RED, one.said) : one.by === undefined ? one.text : movedText(RED, one);
+
   /*
    * The place of an opened machine. `act(what, data)` sends what a person says; `look(column)` asks for the picture of
    * another sensor. `show` is given what the runtime knows.
@@ -254,15 +259,13 @@ import { inUsualUnit } from '../../src/runtime/status/time-unit';
 
     let drawn = '';
     function show(machine) {
-      const { is, why } = standing(machine);
-      const { state, times, sensors, periods, rows, needed, knows } = machine;
-      const happened = machine.changes.map(({ change, ...one }) =>
-        change === undefined ? one : { ...one, text: changeTextOf(RED, change) },
-      );
+      const learned = learnedOf(machine);
+      const { is, why } = standing(machine, learned);
+      const { state, times, sensors, periods, rows, needed } = machine;
+      const happened = machine.changes.map((one) => ({ ...one, text: saidOf(one) }));
       const isLearning = state === 'learning';
       verdict.className = `tabular-verdict tabular-is-${is}`;
-      verdict.textContent =
-        isLearning || is === 'good' ? why : `${why}. ${text('machine.knows', { time: knownTime(knows) })}`;
+      verdict.textContent = isLearning || is === 'good' ? why : `${why}. ${learned}`;
       ask(periods);
       changes.show(happened);
       noAlarms.hidden = happened.length > 0 || isLearning;

@@ -1,4 +1,4 @@
-import type { AnomalyChange, Detector, RecentSensor } from '../../anomaly';
+import type { Detector, Episode, RecentSensor } from '../../anomaly';
 
 /** Sensors with a picture at once. */
 const MOST_PICTURES = 12;
@@ -27,10 +27,13 @@ interface ShownChange {
   since: number;
   /** Left out while it goes on. */
   until?: number;
-  /** What it says, which the sidebar tells in the language of the editor. */
-  change?: AnomalyChange;
-  /** Of an alarm that was kept without what it said: the sensor in front. */
+  /** Of an alarm: what it says, which the sidebar tells in the language of the editor. */
+  said?: Episode['said'];
+  /** Of an alarm that was kept without that: the sensor in front. */
   text?: string;
+  /** Of a sensor that has moved: which, and by how much in its unit. */
+  column?: string;
+  by?: number;
   /** Of an alarm. */
   id?: string;
   answer?: 'real' | 'usual';
@@ -124,15 +127,14 @@ function changesOf({ episodes, episode, movements }: Detector): ShownChange[] {
       ...(one !== episode && { until: end }),
       ...(answer !== undefined && { answer }),
       // The first alarms of a version before did not keep what they said.
-      ...(said === undefined
-        ? { text: front }
-        : { change: { kind: 'alarm', key: null, id: id!, time: start, ...said } }),
+      ...(said === undefined ? { text: front } : { said }),
     };
   });
   const moved = movements.map(({ column, by, since }): ShownChange => ({
     what: 'moved',
     since,
-    change: { kind: 'moved', key: null, column, by, since, time: since },
+    column,
+    by,
   }));
   return [...alarms, ...moved].sort((a, b) => a.since - b.since);
 }

@@ -23,10 +23,14 @@ export function answerText(red: Red, { state, sensors, onceIn }: AnomalyAnswer):
   if (state !== 'unusual') {
     return state === 'usual' || state === 'learning' ? '' : text(red, `change.anomaly.${state}`);
   }
-  return unusualText(red, sensors, onceIn ?? 0);
+  return unusualText(red, { sensors, onceIn: onceIn ?? 0 });
 }
 
-function unusualText(red: Red, sensors: readonly OffSensor[], onceIn: number): string {
+/** What an alarm says of the sensors that were off. @param onceIn milliseconds */
+export function unusualText(
+  red: Red,
+  { sensors, onceIn }: { sensors: readonly OffSensor[]; onceIn: number },
+): string {
   const time = timeText(red, onceIn);
   const rare = text(red, onceIn / 1000 > MOST_SECONDS ? 'change.anomaly.never' : 'change.anomaly.once', {
     time,
@@ -39,6 +43,18 @@ function unusualText(red: Red, sensors: readonly OffSensor[], onceIn: number): s
       });
 }
 
+/** A sensor that has crept away from the others. @param by in its unit; @param since milliseconds since 1970 */
+export function movedText(
+  red: Red,
+  { column, by, since }: { column: string; by: number; since: number },
+): string {
+  return text(red, 'change.anomaly.moved', {
+    column,
+    by: shortNumber(red, by, DIGITS),
+    date: dateText(since),
+  });
+}
+
 /** What a change says to a person, in the runtime's language. */
 export function changeTextOf(red: Red, change: AnomalyChange): string {
   const said = saidOf(red, change);
@@ -48,15 +64,11 @@ export function changeTextOf(red: Red, change: AnomalyChange): string {
 function saidOf(red: Red, change: AnomalyChange): string {
   switch (change.kind) {
     case 'alarm':
-      return unusualText(red, change.sensors, change.onceIn);
+      return unusualText(red, change);
     case 'over':
       return text(red, 'change.anomaly.over', { time: timeText(red, change.end - change.start) });
     case 'moved':
-      return text(red, 'change.anomaly.moved', {
-        column: change.column,
-        by: shortNumber(red, change.by, DIGITS),
-        date: dateText(change.since),
-      });
+      return movedText(red, change);
     case 'new_state':
       return text(red, 'change.anomaly.newState', { column: change.column, value: String(change.value) });
     case 'learned':
