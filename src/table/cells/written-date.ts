@@ -99,8 +99,10 @@ const MAIL = new RegExp(`^(\\d\\d?) (\\p{L}{3,9}) (\\d{4}) ${CLOCK}${ZONE}$`, 'u
 const YEAR_AND_MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 /** `2024-W10`, `2024-W10-3`, `2024W10`: of ISO 8601, whose weeks begin on Monday. */
 const WEEK = /^(\d{4})-?W(0[1-9]|[1-4]\d|5[0-3])(?:-?([1-7]))?$/;
-/** `02/2024`, `Feb 2024`. */
-const MONTH_AND_YEAR = /^(?:(0?[1-9]|1[0-2])\/|(\p{L}{3,9})\.? )((?:19|20)\d\d)$/u;
+/** `02/2024`, `Feb 2024`, `February-2024`. */
+const MONTH_AND_YEAR = /^(?:(0?[1-9]|1[0-2])\/|(\p{L}{3,9})(?:\.? |-))((?:19|20)\d\d)$/u;
+/** `2024M02`, as statistics offices and banks have it. */
+const MONTH_OF_YEAR = /^((?:18|19|20)\d\d)-?M(0?[1-9]|1[0-2])$/;
 /** What follows a month that is not the name of a day. */
 const YEAR_FOLLOWS = /^(?:\d\d?(?:st|nd|rd|th)?,? )?(?:\d\d:\d\d:\d\d )?\d{4}(?!\d)/;
 /** `2024-Q2`, `Q2 2024`. */
@@ -147,6 +149,10 @@ function beginningOf(text: string): string | undefined {
     const days = (Number(week[2]) - 1) * 7 + Number(week[3] ?? '1') - (fourth.getUTCDay() || 7);
     const day = new Date(fourth.getTime() + days * 86_400_000);
     return day.toISOString().slice(0, 10);
+  }
+  const counted = MONTH_OF_YEAR.exec(text);
+  if (counted !== null) {
+    return `${counted[1]}-${counted[2]!.padStart(2, '0')}-01`;
   }
   const month = MONTH_AND_YEAR.exec(text);
   const number = month === null ? undefined : (month[1] ?? MONTHS.get(month[2]!.toLowerCase()));
