@@ -44,7 +44,7 @@ const PAGE = 65_536;
 const MOST_PAGES = 65_536;
 /** Alignment of arrays in bytes. */
 const ALIGNED = 16;
-/** A memory never shrinks, so a larger one is dropped once nobody uses it. */
+/** A memory never shrinks, so a larger one is dropped once nobody uses it, a turn of the event loop later. */
 const MOST_KEPT = 1 << 24;
 
 /** Bytes that an array takes, with alignment. */
@@ -144,9 +144,18 @@ function giveBack(loan: Loan): void {
   if (at >= 0) {
     loans.splice(at, 1);
   }
-  if (loans.length === 0 && common !== undefined && common.memory.buffer.byteLength > MOST_KEPT) {
-    common = undefined;
+  if (loans.length === 0 && isLarge()) {
+    // Not at once: what is to be trained next needs as much, and memory that is dropped stays until it is collected.
+    setImmediate(() => {
+      if (loans.length === 0 && isLarge()) {
+        common = undefined;
+      }
+    });
   }
+}
+
+function isLarge(): boolean {
+  return common !== undefined && common.memory.buffer.byteLength > MOST_KEPT;
 }
 
 function scratchOf({ memory, kernels }: Instance, { start, end }: Loan, close: () => void): Scratch {
