@@ -77,7 +77,6 @@ const FOLDERS = {
     json: ['cells', 'columns', 'text', 'values'],
     files: ['cells', 'columns', 'arrow', 'csv', 'inference', 'parquet', 'storage', 'text'],
     encoder: ['cells', 'columns', 'csv', 'files', 'inference', 'packages', 'parquet', 'storage'],
-    sources: ['cells', 'columns', 'encoder', 'files', 'inference', 'parquet', 'storage'],
   },
   'src/learner': {
     math: [],

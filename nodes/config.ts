@@ -6,9 +6,9 @@ import {
   type ConfigCredentials,
   type ConfigDef,
   ConfigState,
+  provideDefaultService,
   type StartEmbedded,
 } from '../src/runtime/config/config-state';
-import { provideDefaultService } from '../src/runtime/config/use-config';
 import type { FlowNode } from '../src/runtime/node-red';
 import { modelRoutes, sidebarRoutes } from '../src/runtime/sidebar/routes';
 import { watchRoute } from '../src/runtime/watch/route';

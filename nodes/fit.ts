@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 
-import { useConfig } from '../src/runtime/config/use-config';
+import { useConfig } from '../src/runtime/config/config-state';
 import { forgetColumns, rememberTypes } from '../src/runtime/input/columns-seen';
 import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
@@ -15,12 +15,12 @@ import {
   isRollBack,
   isSendAgain,
   modelReport,
+  modelSender,
   rollBackRequest,
   sendAgainRequest,
   showKeptFit,
 } from '../src/runtime/requests/fit';
-import { modelSender } from '../src/runtime/requests/send-model';
-import { showFitted, showStays, showVersion } from '../src/runtime/status/fit-status';
+import { showFitted, showStays, showVersion } from '../src/runtime/status/status-line';
 
 /** tabular-fit: a train set in, a model out. */
 module.exports = function (RED: NodeAPI): void {

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 
-import { useConfig } from '../src/runtime/config/use-config';
+import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
@@ -8,12 +8,14 @@ import type { FlowNode } from '../src/runtime/node-red';
 import {
   answerPredict,
   answerUnpredicted,
+  isTake,
+  modelTaker,
   type PredictDef,
   predictorOf,
   predictRequests,
   replacedColumnWarning,
+  takeRequest,
 } from '../src/runtime/requests/predict';
-import { isTake, modelTaker, takeRequest } from '../src/runtime/requests/take-model';
 
 /** tabular-predict: rows in, the same rows with their predictions out. */
 module.exports = function (RED: NodeAPI): void {

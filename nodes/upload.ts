@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 
-import { useConfig } from '../src/runtime/config/use-config';
+import { useConfig } from '../src/runtime/config/config-state';
 import { forgetColumns, rememberTypes } from '../src/runtime/input/columns-seen';
 import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';

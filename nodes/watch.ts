@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 
-import { useConfig } from '../src/runtime/config/use-config';
+import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';

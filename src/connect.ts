@@ -27,7 +27,7 @@ import {
 import { flatTable } from './messages';
 import { type ServiceHandle, startService } from './service';
 import { writeFileAtomic } from './util/files';
-import { reasonOf } from './util/realms';
+import { reasonOf } from './util/values';
 import { ServiceError } from './wire/service-error';
 
 /**

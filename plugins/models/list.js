@@ -1,5 +1,5 @@
 /* global RED, document */
-import { RARE_FROM } from '../../src/runtime/status/fit-status';
+import { RARE_FROM } from '../../src/runtime/status/in-words';
 
 /* The list of the sidebar Models: what there is, and at a glance which model or machine is in order. */
 (function () {

@@ -1,6 +1,6 @@
 /* global RED */
 import { movedText, unusualText } from '../../src/runtime/anomaly/texts';
-import { inUsualUnit } from '../../src/runtime/status/time-unit';
+import { inUsualUnit } from '../../src/runtime/status/in-words';
 
 /* The machines of the anomaly nodes: what is known of each, its sensors within what was expected of them, its alarms. */
 (function () {

@@ -1,5 +1,5 @@
 /* global RED, i18next */
-import { STATUS_WIDTH, widthOfText } from '../../src/runtime/status/status-line';
+import { STATUS_WIDTH, widthOfText } from '../../src/runtime/status/in-words';
 
 /*
  * The statuses of the nodes in the language of the editor. The runtime writes them in its own, which is English where

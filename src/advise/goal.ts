@@ -2,7 +2,7 @@ import { comparableLabel } from '../metrics/answer-costs';
 import type { ModelCard } from '../models/cards';
 import type { PredictRequest } from '../models/types';
 import type { Label } from '../table';
-import { isObject } from '../util/json';
+import { isObject } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { Expected, Question } from './types';
 

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
-import { isDeeper, isObject, mayHoldLong, parseJson, tryParseJson } from '../util/json';
+import { isDeeper, isObject, mayHoldLong, parseJson, tryParseJson } from '../util/values';
 import { check, faultText } from '../wire/check';
 import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';

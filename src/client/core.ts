@@ -1,7 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
-import { yieldToEventLoop } from '../util/concurrency';
-import { lazy } from '../util/lazy';
+import { lazy, yieldToEventLoop } from '../util/concurrency';
 import { check, faultText, schemas, warmSchemas } from '../wire/check';
 import {
   DELETE_DATASET_PATH,

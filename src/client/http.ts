@@ -5,7 +5,7 @@ import { rootCertificates } from 'node:tls';
 
 import type { buildConnector, Dispatcher } from 'undici';
 
-import { lazy, loadInParts } from '../util/lazy';
+import { lazy, loadInParts } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { ProxyOptions, TlsOptions, UploadSource } from './types';
 

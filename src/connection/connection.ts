@@ -25,7 +25,7 @@ import { fitIfBetter } from '../train/compare';
 import { takeUpFit } from '../train/run-fit';
 import { releaseFormer, train } from '../train/train';
 import { linkedController, Semaphore, untilAborted } from '../util/concurrency';
-import { cloneJson } from '../util/json';
+import { cloneJson } from '../util/values';
 import { toServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
 import type { OutputType } from '../wire/vocabulary';

@@ -18,7 +18,7 @@ export type * from '../models/types';
 export { importanceBySensor } from '../predict/causes';
 export { causeText, causeTextIn } from '../predict/causes';
 export { Predictor } from '../predict/predictor';
-export { cloneJson } from '../util/json';
+export { cloneJson } from '../util/values';
 export type { OutputType, Task } from '../wire/vocabulary';
 export { checkAsking, checkSettings, checkTraining } from './checks';
 export { Connection, type ConnectionOptions } from './connection';

@@ -8,8 +8,7 @@ import { isThreshold } from '../models/threshold';
 import { isPublication } from '../models/versioned-model';
 import { MAX_COLUMNS } from '../table';
 import { yieldToEventLoop } from '../util/concurrency';
-import { cloneJson, isObject, tryParseJson } from '../util/json';
-import { reasonOf } from '../util/realms';
+import { cloneJson, isObject, reasonOf, tryParseJson } from '../util/values';
 import { unzip, zipBytes, type ZipEntry, zipOf } from '../util/zip';
 import { ServiceError, toServiceError } from '../wire/service-error';
 

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 
 import { isSparse, isTooWide, maybeEndless } from '../table';
 import { Yielder } from '../util/concurrency';
-import { parseJson } from '../util/json';
+import { parseJson } from '../util/values';
 import { flatten, type FlattenOptions } from './flatten';
 import { isNamed, opened } from './paths';
 

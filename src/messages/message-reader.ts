@@ -1,6 +1,6 @@
 import { isSparse, openTable, ownNames, readRows, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/concurrency';
-import { asBytes } from '../util/realms';
+import { asBytes } from '../util/values';
 import { alignedRows } from './aligned';
 import {
   flatten,

@@ -3,8 +3,7 @@ import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { isNewer, makeFolder, NewerFile, syncFolder } from '../util/files';
-import { isObject } from '../util/json';
-import { reasonOf } from '../util/realms';
+import { isObject, reasonOf } from '../util/values';
 import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
 import {
   type FormerModel,

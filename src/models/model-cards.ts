@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { ErrorCosts } from '../metrics/answer-costs';
 import { thresholdCurveOf } from '../metrics/curves';
-import { cloneJson } from '../util/json';
+import { cloneJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import { addFormer, type PendingFit, superfluous } from './card-file';
 import type { FittedModel, ModelCard, Publication, Reference, UploadCard } from './cards';

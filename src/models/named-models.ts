@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { ErrorCosts } from '../metrics/answer-costs';
 import type { ThresholdCurve } from '../metrics/threshold-curve';
-import { cloneJson } from '../util/json';
+import { cloneJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { FittedModel, ModelCard, Publication } from './cards';
 import { keptThreshold, readCosts, soughtCurve, thresholdBy, withCosts } from './threshold';

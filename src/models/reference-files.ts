@@ -17,7 +17,7 @@ import {
 import { BoundedMap } from '../util/collections';
 import { Serial } from '../util/concurrency';
 import { isNewer, makeFolder, readOwnFile, writeFileAtomic } from '../util/files';
-import { isObject, tryParseJson } from '../util/json';
+import { isObject, tryParseJson } from '../util/values';
 import type { DriftReference, KeyLoss, Reference, ReferenceCell, ReferenceLosses, Usual } from './cards';
 
 /** Lists of the service are no longer than these. */

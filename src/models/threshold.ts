@@ -8,7 +8,7 @@ import {
 } from '../metrics/answer-costs';
 import type { ThresholdCurve } from '../metrics/threshold-curve';
 import type { Label } from '../table';
-import { isObject } from '../util/json';
+import { isObject } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { FittedModel, ModelThreshold } from './cards';
 import type { PredictRequest, ThresholdWish } from './types';

@@ -19,8 +19,7 @@ import {
   syncFolder,
   writeFileAtomic,
 } from '../util/files';
-import { isObject } from '../util/json';
-import { reasonOf } from '../util/realms';
+import { isObject, reasonOf } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 
 /** Most bytes of all train sets of an endpoint; beyond that, the least recently used are removed. */

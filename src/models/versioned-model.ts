@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { isObject } from '../util/json';
+import { isObject } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { FittedModel, ModelCard, ModelVersion, Publication, VersionReason } from './cards';
 

@@ -1,8 +1,8 @@
 import type { ModelCard } from '../models/cards';
 import type { Cause, CauseText } from '../models/types';
 import type { Label } from '../table';
-import { isObject } from '../util/json';
 import { seededRandom } from '../util/random';
+import { isObject } from '../util/values';
 
 /** What is to be explained. */
 export interface ExplainWish {

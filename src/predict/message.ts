@@ -25,7 +25,7 @@ import {
   type TableFile,
   type TableSource,
 } from '../table';
-import { reasonOf } from '../util/realms';
+import { reasonOf } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { LegacyPredictRequest } from '../wire/types';
 import type { Attachment } from './attach';

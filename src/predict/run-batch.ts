@@ -5,7 +5,7 @@ import type { PredictOutcome, PredictSettings } from '../models/types';
 import { PREDICT } from '../settings';
 import { type Column, encodeBatches } from '../table';
 import { Yielder } from '../util/concurrency';
-import { cloneJson } from '../util/json';
+import { cloneJson } from '../util/values';
 import { type Prediction, slicePrediction, toService } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
 import { ALL_DIGITS, answeredBy, attachmentOf, flatColumns, tellingDigits } from './attach';

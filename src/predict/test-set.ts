@@ -5,7 +5,7 @@ import type { Context } from '../models/context';
 import { describeExcess, predictToEstimate, sizeExcess } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
 import type { Label, TableFile } from '../table';
-import { isObject } from '../util/json';
+import { isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { type Effects, type ExplainWish, readEffects } from './causes';
 import type { Unlike } from './unlike';

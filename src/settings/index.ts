@@ -12,9 +12,16 @@ import { WATCH } from './watch';
 
 export { ADVISE, ANOMALY, CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
 export { CLEANING, COLLECTING, TABLE } from './common';
-export type { FlowProperties, Setting, Settings, ValueOf } from './kinds';
-export { freeText } from './kinds';
-export { isUnsaid, parseSetting, problemWith } from './values';
+export {
+  type FlowProperties,
+  freeText,
+  isUnsaid,
+  parseSetting,
+  problemWith,
+  type Setting,
+  type Settings,
+  type ValueOf,
+} from './kinds';
 
 /** The settings of each node, by the name of its file in nodes/. */
 export const NODE_SETTINGS = {

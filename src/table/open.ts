@@ -1,17 +1,331 @@
-import { asBytes } from '../util/realms';
+import { SliceSizer, yieldToEventLoop } from '../util/concurrency';
+import { asBytes } from '../util/values';
+import { ServiceError } from '../wire/service-error';
 import { openArrowBytes } from './arrow/bytes';
 import { isCompressed } from './arrow/compression';
 import { emptyTable } from './cells/errors';
-import type { SliceSource } from './columns/slices';
+import { type Column, type Row, setCell } from './cells/types';
+import { cellsOf, type ColumnBatch } from './columns/column-batch';
+import { batchesOf, type ReadOptions } from './columns/read-batches';
+import { plainCells, type SliceColumn, type SliceSource, type TableForm } from './columns/slices';
 import { CsvSource } from './csv/source';
+import {
+  encodeTrainBatches,
+  encodeTrainOrigin,
+  type TrainSetFiles,
+  type TrainSetFilesOptions,
+} from './encoder/encode';
+import { retried, startJob } from './encoder/host';
+import type { OpenedTable } from './encoder/protocol';
+import type { AsIs } from './files/check-as-is';
+import type { AsIsBounds, Origin, PathOrigin } from './files/origin';
+import { type ProfileOptions, profileSource, type TableProfile } from './inference/profile';
 import { openJsonText } from './json/source';
-import { LocalSource, RemoteSource, type TableSource } from './sources/sources';
+import { storedAs } from './parquet/arrow-types';
 import { BytesBlob } from './storage/blob';
+import { type TableFile, userFile } from './storage/table-file';
 import { Utf8Text } from './text/byte-text';
 import { packedContent, toldSize, unpacked, wholeUnpacked } from './text/gunzip';
 import { bufferChunks, decodedPieces, stringPieces } from './text/pieces';
 import { type Content, contentOf, firstCharacter, noTable, wideEncoding } from './text/sniff';
 import { openValue } from './values/open';
+
+/** A table that can be read more than once, in this thread or in the encoder thread. */
+export interface TableSource {
+  readonly form: TableForm;
+  readonly names: readonly string[];
+  /** Number of rows, where it is known without reading the table. */
+  readonly rowCount?: number;
+  /** The rows themselves, where the table came as objects. */
+  readonly objects?: readonly Row[];
+  /** Where the table is a Parquet file on disk. */
+  readonly parquet?: ParquetOnDisk;
+  /** The first pass: the type of every column, over all rows. Errors: as `profileTable`. */
+  profile(options: ProfileOptions): Promise<TableProfile>;
+  /** The rows as typed columns. Errors: as `readBatches`. */
+  batches(columns: readonly Column[], options: ReadOptions): AsyncIterable<ColumnBatch>;
+  /** The rows as objects. Errors: as `readRows`. */
+  readRows(signal?: AbortSignal): Promise<Row[]>;
+  /** The rows in blocks that can be kept for later: fields of text stay fields, all else becomes values. */
+  blocks(signal?: AbortSignal): AsyncIterable<Block>;
+  /** The features and the target, a file each. Errors: as `encodeTrainSet`. */
+  encodeTrainSet(profile: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles>;
+}
+
+/** What is known of a Parquet file on disk from its footer. */
+interface ParquetOnDisk {
+  origin: PathOrigin;
+  /** What its columns are stored as: numbers of Arrow's type enumeration. */
+  stored: readonly number[];
+  bytes: number;
+}
+
+/** Some rows of a table, column by column in the order of `names`. */
+export interface Block {
+  rows: number;
+  names: readonly string[];
+  columns: SliceColumn[];
+}
+
+/** Rows that are made into objects at a time. */
+const STEP = 1000;
+
+/** Rows of JavaScript values, undefined where the source holds fields of text or typed columns. */
+async function valueRows(source: SliceSource, signal?: AbortSignal): Promise<Row[] | undefined> {
+  const rows: Row[] = [];
+  const { names } = source;
+  const sizer = new SliceSizer(names.length);
+  for await (const slice of source.slices({ sizer, signal })) {
+    const cells: unknown[][] = [];
+    for (let i = 0; i < names.length; i++) {
+      const column = slice.column(i);
+      if (column.kind !== 'values') {
+        return undefined;
+      }
+      cells.push(Array.from(column.cells));
+    }
+    addRows(rows, names, cells, slice.rows);
+    await sizer.step(signal);
+  }
+  return rows;
+}
+
+/** The rows in the types that their columns have over the whole table. */
+async function typedRows(source: TableSource, signal?: AbortSignal): Promise<Row[]> {
+  const columns = await columnsOf(source, signal);
+  const names = columns.map(({ name }) => name);
+  const rows: Row[] = [];
+  const sizer = new SliceSizer(names.length);
+  for await (const batch of columns.length === 0 ? [] : source.batches(columns, { signal, maxRows: STEP })) {
+    addRows(rows, names, batch.columns.map(cellsOf), batch.rows);
+    await sizer.step();
+  }
+  return rows;
+}
+
+/** None for a table without rows. */
+async function columnsOf(source: TableSource, signal?: AbortSignal): Promise<Column[]> {
+  try {
+    const { columns } = await source.profile({ signal });
+    // Numbers with a unit, and times of day, stay as they are written.
+    return columns.map(({ name, unit, ...column }) =>
+      unit === undefined ? { name, ...column } : { name, type: 'text' },
+    );
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'table.empty') {
+      return [];
+    }
+    throw error;
+  }
+}
+
+function addRows(
+  rows: Row[],
+  names: readonly string[],
+  cells: readonly ArrayLike<unknown>[],
+  count: number,
+): void {
+  for (let row = 0; row < count; row++) {
+    const object: Row = {};
+    for (let i = 0; i < names.length; i++) {
+      const cell = cells[i]![row];
+      if (cell !== undefined) {
+        setCell(object, names[i]!, cell);
+      }
+    }
+    rows.push(object);
+  }
+}
+
+/** A table in memory, which this thread reads slice by slice. */
+export class LocalSource implements TableSource {
+  constructor(private readonly source: SliceSource) {}
+
+  get form(): TableForm {
+    return this.source.form;
+  }
+
+  get names(): readonly string[] {
+    return this.source.names;
+  }
+
+  get rowCount(): number | undefined {
+    return this.source.rowCount;
+  }
+
+  get objects(): readonly Row[] | undefined {
+    return this.source.objects;
+  }
+
+  profile(options: ProfileOptions): Promise<TableProfile> {
+    return profileSource(this.source, options);
+  }
+
+  batches(columns: readonly Column[], options: ReadOptions): AsyncIterable<ColumnBatch> {
+    return batchesOf(this.source, columns, options);
+  }
+
+  async readRows(signal?: AbortSignal): Promise<Row[]> {
+    return this.objects?.slice() ?? (await valueRows(this.source, signal)) ?? typedRows(this, signal);
+  }
+
+  async *blocks(signal?: AbortSignal): AsyncIterable<Block> {
+    const { names } = this;
+    const sizer = new SliceSizer(names.length);
+    for await (const slice of this.source.slices({ sizer, signal })) {
+      yield { rows: slice.rows, names, columns: names.map((_, index) => kept(slice.column(index))) };
+      await sizer.step(signal);
+    }
+  }
+
+  encodeTrainSet({ columns }: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles> {
+    return retried(() =>
+      encodeTrainBatches(columns, this.batches(columns, { signal: options.signal }), options),
+    );
+  }
+}
+
+/** A copy of the cells. Fields stay fields, since their types settle over all blocks. */
+function kept(column: SliceColumn): SliceColumn {
+  return column.kind === 'fields' ? column : { kind: 'values', cells: Array.from(plainCells(column)) };
+}
+
+/** Rows of a block. */
+const BLOCK_ROWS = 2000;
+
+/** A table that the encoder thread reads; this thread only ever sees batches of it. */
+export class RemoteSource implements TableSource {
+  readonly names: readonly string[];
+  readonly rowCount: number | undefined;
+  readonly parquet: ParquetOnDisk | undefined;
+
+  private constructor(
+    readonly form: TableForm,
+    private readonly origin: Origin,
+    { names, rowCount, parquet }: OpenedTable,
+  ) {
+    this.names = names;
+    this.rowCount = rowCount;
+    this.parquet = origin.kind === 'path' && parquet !== undefined ? { origin, ...parquet } : undefined;
+  }
+
+  /** Opens a table in the encoder thread. Errors: `file.unreadable`, `table.invalid`, `table.empty`. */
+  static async open(
+    origin: Origin,
+    signal?: AbortSignal,
+    form: TableForm = origin.kind === 'path' ? 'file' : 'parsed',
+  ): Promise<RemoteSource> {
+    const sendable = origin.kind === 'bytes' ? { ...origin, bytes: await shared(origin.bytes) } : origin;
+    const opened = await retried(() =>
+      startJob({ name: 'open', origin: sendable }, signal).result<OpenedTable>(),
+    );
+    // The file must not change between passes: their rows are joined.
+    const known = sendable.kind === 'path' ? { ...sendable, version: opened.version } : sendable;
+    return new RemoteSource(form, known, opened);
+  }
+
+  profile({ signal, onRead, ...options }: ProfileOptions): Promise<TableProfile> {
+    return retried(() =>
+      startJob({ name: 'profile', origin: this.origin, options }, signal).result<TableProfile>((answer) => {
+        if (answer.kind === 'read') {
+          onRead?.(answer.part);
+        }
+      }),
+    );
+  }
+
+  /** Batches, each asked for when it is needed. */
+  async *batches(
+    columns: readonly Column[],
+    { signal, onRead, ...options }: ReadOptions,
+  ): AsyncIterable<ColumnBatch> {
+    const job = startJob({ name: 'read', origin: this.origin, columns: [...columns], options }, signal);
+    let done = false;
+    try {
+      for (;;) {
+        job.send({ kind: 'pull' });
+        const answer = await job.next();
+        if (answer.kind !== 'batch') {
+          done = true;
+          return;
+        }
+        if (answer.part !== undefined) {
+          onRead?.(answer.part);
+        }
+        yield answer.batch;
+      }
+    } catch (error) {
+      done = true;
+      throw error;
+    } finally {
+      if (!done) {
+        job.abort();
+      }
+    }
+  }
+
+  readRows(signal?: AbortSignal): Promise<Row[]> {
+    return typedRows(this, signal);
+  }
+
+  async *blocks(signal?: AbortSignal): AsyncIterable<Block> {
+    const { columns } = await this.profile({ signal });
+    const names = columns.map(({ name }) => name);
+    for await (const batch of this.batches(columns, { maxRows: BLOCK_ROWS, signal })) {
+      const cells = batch.columns.map((data) => ({ kind: 'values' as const, cells: cellsOf(data) }));
+      yield { rows: batch.rows, names, columns: cells };
+    }
+  }
+
+  encodeTrainSet(profile: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles> {
+    return retried(() => encodeTrainOrigin(this.origin, profile, options));
+  }
+}
+
+const COPY = 8 * 1024 * 1024;
+
+/** The bytes in shared memory, so that they are copied once and not for every look at them. */
+async function shared(bytes: Uint8Array): Promise<Uint8Array> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  for (let at = 0; at < bytes.length; at += COPY) {
+    copy.set(bytes.subarray(at, at + COPY), at);
+    await yieldToEventLoop();
+  }
+  return copy;
+}
+
+/** A Parquet file on disk whose columns already are these: `fileAsIs` may send it as it is. Nothing is read. */
+export function fitsAsIs({ parquet, names }: TableSource, columns: readonly Column[]): boolean {
+  return parquet !== undefined && storedAs(columns, names, parquet.stored);
+}
+
+/**
+ * A Parquet file on disk whose columns already are these, to be sent byte for byte; undefined where it has
+ * to be encoded again, or has more rows or bytes than `most`. Given as the table that was opened from it, it
+ * must not have changed since. Errors: `file.unreadable`, `table.invalid`.
+ */
+export async function fileAsIs(
+  file: string | TableSource,
+  columns: readonly Column[],
+  options: { signal?: AbortSignal; most?: AsIsBounds; onRead?: (part: number) => void } = {},
+): Promise<TableFile | undefined> {
+  const { signal, most = {}, onRead } = options;
+  const origin: PathOrigin | undefined =
+    typeof file === 'string' ? { kind: 'path', path: file } : file.parquet?.origin;
+  if (origin === undefined) {
+    return undefined;
+  }
+  const known = await retried(() =>
+    startJob({ name: 'asIs', origin, columns: [...columns], most }, signal).result<AsIs | undefined>(
+      (answer) => {
+        if (answer.kind === 'read') {
+          onRead?.(answer.part);
+        }
+      },
+    ),
+  );
+  return known === undefined ? undefined : userFile(origin.path, 'parquet', known);
+}
 
 export interface OpenOptions {
   signal?: AbortSignal;

@@ -1,12 +1,11 @@
 import { deserialize, serialize } from 'node:v8';
 
 import { Serial } from '../util/concurrency';
-import { asBytes } from '../util/realms';
+import { asBytes } from '../util/values';
 import { emptyTable, invalidTable, show } from './cells/errors';
 import type { Row } from './cells/types';
 import type { Slice, SliceOptions, SliceSource, TableForm } from './columns/slices';
-import { openTable } from './open';
-import { type Block, LocalSource, RemoteSource, type TableSource } from './sources/sources';
+import { type Block, LocalSource, openTable, RemoteSource, type TableSource } from './open';
 import { BlockStore, type Place } from './storage/blob';
 import { newTempPath } from './storage/table-file';
 

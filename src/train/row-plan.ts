@@ -1,5 +1,4 @@
-import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../metrics/repeated-rows';
-import { MISSING_WORD, RowDigests } from '../metrics/row-digests';
+import { FEWEST_COLUMNS, MISSING_WORD, PrivateValues, RowDigests, RowKinds } from '../metrics/repeated-rows';
 import type { FittedModel, KeyTime } from '../models/cards';
 import type { Hooks, SetInput, TableChoices } from '../models/types';
 import {

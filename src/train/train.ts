@@ -5,7 +5,7 @@ import { assertPlain } from '../models/model-request';
 import { readCurves, readLosses } from '../models/reference-files';
 import type { FitUnderWay, PutModel } from '../models/shared-cards';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
-import { cloneJson, isObject } from '../util/json';
+import { cloneJson, isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ThinkingFolds } from '../wire/types';
 import type { Task } from '../wire/vocabulary';

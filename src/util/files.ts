@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, write
 import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { isObject } from './json';
+import { isObject } from './values';
 
 /*
  * The folders that this package keeps its state in. An id becomes part of a path there in one form only, the one that

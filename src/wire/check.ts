@@ -3,9 +3,8 @@ import { createRequire } from 'node:module';
 import type { TSchema } from '@sinclair/typebox';
 import type { TypeCheck, ValueError } from '@sinclair/typebox/compiler';
 
-import { yieldToEventLoop } from '../util/concurrency';
-import { isObject } from '../util/json';
-import { lazy, loadInParts } from '../util/lazy';
+import { lazy, loadInParts, yieldToEventLoop } from '../util/concurrency';
+import { isObject } from '../util/values';
 
 const load = createRequire(__filename);
 const compiler = lazy(

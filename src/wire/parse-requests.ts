@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
-import { isObject } from '../util/json';
+import { isObject } from '../util/values';
 import { check, type Fault, knownPart, schemas } from './check';
 import { type Dialect, renamed, wireNames } from './dialect';
 import type { PredictRequestSchema, RowsPredictRequestSchema, TaskConfigFitRequestSchema } from './schemas';

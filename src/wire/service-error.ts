@@ -1,4 +1,4 @@
-import { reasonOf } from '../util/realms';
+import { reasonOf } from '../util/values';
 
 /**
  * The closed table of error codes (README, "Errors": one row each). A Catch node sees `code`, `message`,

@@ -2,42 +2,48 @@
 export { anomalyRoutes } from '../../dist/src/runtime/anomaly/route';
 export { adminRoutes } from '../../dist/src/runtime/config/admin';
 export {
+  ConfigState,
   endpointUrl,
   proxyOptions,
   serviceUrl,
   tlsOptions,
   tuning,
 } from '../../dist/src/runtime/config/config-state';
-export { ConfigState } from '../../dist/src/runtime/config/config-state';
 export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/settings-reader';
 export { readProperty, settingsReader } from '../../dist/src/runtime/fields/settings-reader';
 export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';
 export { readingOf } from '../../dist/src/runtime/input/reading';
-export { type Collected, Sequences, withoutSequence } from '../../dist/src/runtime/input/sequences';
+export { type Collected, Sequences, withoutSequence } from '../../dist/src/runtime/input/table-collector';
 export { tableReader } from '../../dist/src/runtime/input/table-input';
 export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
 export { unreadablePart } from '../../dist/src/runtime/messages/message-handler';
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed';
-export { type FlowNode, type Message, type Red } from '../../dist/src/runtime/node-red';
+export type { FlowNode, Message, Red } from '../../dist/src/runtime/node-red';
 export { OwnedPath } from '../../dist/src/runtime/owned-path';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
 export { usedTokens } from '../../dist/src/runtime/requests/limits-request';
-export { causeTextOf } from '../../dist/src/runtime/requests/predict';
-export { inWordsOfUser } from '../../dist/src/runtime/requests/predict';
-export { type PredictDef, predictRequests } from '../../dist/src/runtime/requests/predict';
+export {
+  causeTextOf,
+  inWordsOfUser,
+  type PredictDef,
+  predictRequests,
+} from '../../dist/src/runtime/requests/predict';
 export { offerKeptUpload } from '../../dist/src/runtime/requests/target';
 export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
 export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
 export { modelRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { sidebarRoutes } from '../../dist/src/runtime/sidebar/routes';
-export { showFitted } from '../../dist/src/runtime/status/fit-status';
+export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
-export { Pace, timeText } from '../../dist/src/runtime/status/status-line';
-export { STATUS_WIDTH, StatusLine, widthOfText } from '../../dist/src/runtime/status/status-line';
-export { whenStarted } from '../../dist/src/runtime/status/status-line';
-export { inUsualUnit } from '../../dist/src/runtime/status/time-unit';
+export {
+  Pace,
+  showFitted,
+  StatusLine,
+  timeText,
+  whenStarted,
+} from '../../dist/src/runtime/status/status-line';
 export { changeText } from '../../dist/src/runtime/watch/changes/change-text';
 export { watchRoute } from '../../dist/src/runtime/watch/route';
 export { KeptWatches } from '../../dist/src/runtime/watch/state/kept-watches';

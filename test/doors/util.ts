@@ -3,6 +3,7 @@ export { BoundedMap } from '../../dist/src/util/collections';
 export {
   AbortWatch,
   linkedController,
+  loadInParts,
   Semaphore,
   Serial,
   SliceSizer,
@@ -23,8 +24,14 @@ export {
   writePieces,
 } from '../../dist/src/util/files';
 export { FolderInUse, type FolderLock, KeptLock, lockFolder } from '../../dist/src/util/folder-lock';
-export { bare, cloneJson, isObject, parseJson, stringifyBare, tryParseJson } from '../../dist/src/util/json';
-export { loadInParts } from '../../dist/src/util/lazy';
 export { availableMemory, ownIdentity, type ProcessIdentity } from '../../dist/src/util/process';
 export { seededRandom } from '../../dist/src/util/random';
+export {
+  bare,
+  cloneJson,
+  isObject,
+  parseJson,
+  stringifyBare,
+  tryParseJson,
+} from '../../dist/src/util/values';
 export { unzip, zipBytes, type ZipEntry, zipOf } from '../../dist/src/util/zip';

@@ -1,7 +1,7 @@
 import { type AdviceWords, type AdviseRequest, Advisor, ENGLISH } from '../../advise';
 import { ADVISE, type FlowProperties } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
-import type { UsedConfig } from '../config/use-config';
+import type { UsedConfig } from '../config/config-state';
 import { settingsReader } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import type { MessageWork } from '../messages/message-handler';

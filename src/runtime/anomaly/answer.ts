@@ -1,7 +1,7 @@
 import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
 import { ANOMALY } from '../../settings';
 import { BoundedMap } from '../../util/collections';
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { type ReadSetting, settingsReaders } from '../fields/settings-reader';
 import { addColumns } from '../input/columns-seen';
 import type { TableReader } from '../input/table-input';

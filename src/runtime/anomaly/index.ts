@@ -1,4 +1,4 @@
-export { showKept } from '../input/show-kept';
+export { showKept } from '../input/columns-seen';
 export { ReadMessages } from '../series/read-messages';
 export { AnomalyAnswers } from './answer';
 export { AnomalyKeeper } from './keeper';

@@ -1,6 +1,6 @@
 import type { AnomalyOptions } from '../../anomaly';
 import { ANOMALY, freeText } from '../../settings';
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { readProperty, settingsReader } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';

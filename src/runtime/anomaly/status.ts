@@ -1,5 +1,5 @@
 import type { Anomalies, AnomalyAnswer, AnomalyProgress } from '../../anomaly';
-import type { KeptShown } from '../input/show-kept';
+import type { KeptShown } from '../input/columns-seen';
 import type { Red } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
 import { type Progress, type Shown, type StatusKind, timeText } from '../status/status-line';

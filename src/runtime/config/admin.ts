@@ -10,6 +10,8 @@ import type { Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
 import {
   type ConfigDef,
+  type ConfigNode,
+  configNode,
   dialect,
   endpointUrl,
   proxyOptions,
@@ -20,7 +22,6 @@ import {
 } from './config-state';
 import type { TestResult } from './connection-test';
 import { type EditorRequest, EditorRoutes } from './http';
-import { type ConfigNode, configNode } from './use-config';
 
 /** What an unchanged password field holds. */
 const UNCHANGED = '__PWRD__';

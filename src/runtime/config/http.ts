@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
 

@@ -1,4 +1,4 @@
-import { asBytes } from '../../util/realms';
+import { asBytes } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 

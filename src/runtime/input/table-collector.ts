@@ -1,16 +1,247 @@
 import type { SetInput } from '../../models/types';
 import { COLLECTING, type FlowProperties } from '../../settings';
+import type { TableSpool } from '../../table';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { settingsReader } from '../fields/settings-reader';
+import { table } from '../lazy';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { reportError } from '../status/report';
 import { StatusLine } from '../status/status-line';
 import { rememberColumns, rememberFileColumns } from './columns-seen';
-import { Sequences, withoutSequence } from './sequences';
 import { type TableDef, tableReader } from './table-input';
 
+/** What `msg.parts` may say (Node-RED user guide, "Understanding msg.parts"). */
+interface PartInfo {
+  id?: string;
+  index?: number;
+  count?: number;
+  /** The text that stood between the parts of a split text. */
+  ch?: unknown;
+}
+
+interface SequencesOptions {
+  /** How long a sequence may go without a part before it is given up, in milliseconds. */
+  idleMs: number;
+  /** Called when a sequence is given up, with its last part, which the error belongs to. */
+  onIncomplete: (error: ServiceError, lastPart: Message) => void;
+  /** Called when the temporary file of a sequence that was given up could not be removed. */
+  onLeftBehind: (error: unknown) => void;
+}
+
+/** A stored part, or the complete table. */
+export type Collected =
+  | { complete: false }
+  | {
+      complete: true;
+      table: SetInput;
+      /** Frees the table, once the work with it is over. */
+      dispose: () => Promise<void>;
+    };
+
+interface Sequence {
+  spool: TableSpool;
+  parts: number;
+  count: number | undefined;
+  refused: ServiceError | undefined;
+  last: Message;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Gathers message sequences (`msg.parts`) into tables. Sequences are kept apart by `parts.id`. One ends when
+ * `parts.count` parts have arrived (the count may come late, as from `file in`) or with `msg.complete`, with or
+ * without a row, as from the csv node. A message outside any sequence is a table of its own.
+ */
+export class Sequences {
+  private readonly open = new Map<string, Sequence>();
+  private closed = false;
+
+  constructor(private readonly options: SequencesOptions) {}
+
+  /** Parts of sequences that have not ended. */
+  get waiting(): number {
+    return [...this.open.values()].reduce((sum, { parts }) => sum + parts, 0);
+  }
+
+  /**
+   * Adds the value of one message.
+   * @throws ServiceError `table.invalid` for a part that does not go with the others, `table.empty` for one without
+   * a value that is not just the end of its sequence, `sequence.incomplete`
+   * at the end of a sequence that had such a part, `table.empty` at the end of one without rows, `closed`.
+   */
+  async add(msg: Message, value: unknown): Promise<Collected> {
+    if (this.closed) {
+      throw closedError();
+    }
+    const parts = msg.parts as PartInfo | undefined;
+    const ends = msg.complete !== undefined && msg.complete !== false;
+    const id = this.idOf(parts, ends);
+    if (id === undefined) {
+      if (isUnset(value) && ends) {
+        return { complete: false };
+      }
+      if (isUnset(value)) {
+        throw new ServiceError(
+          'table.empty',
+          'There is no table: the message holds none, and is no part either.',
+        );
+      }
+      return { complete: true, table: { value }, dispose: () => Promise.resolve() };
+    }
+    const sequence = this.sequence(id);
+    sequence.last = msg;
+    if (typeof parts?.count === 'number' && Number.isFinite(parts.count)) {
+      sequence.count = parts.count;
+    }
+    // Storing a large part may take longer than a sequence may go without one.
+    clearTimeout(sequence.timer);
+    const refused = await this.take(sequence, value, parts, ends);
+    if (this.open.get(id) !== sequence) {
+      throw closedError();
+    }
+    if (ends || (sequence.count !== undefined && sequence.parts >= sequence.count)) {
+      return this.end(id, sequence);
+    }
+    this.watch(id, sequence);
+    if (refused !== undefined) {
+      throw refused;
+    }
+    return { complete: false };
+  }
+
+  /** Silently gives up every open sequence and accepts no more; returns how many parts they had. */
+  close(): number {
+    const { waiting } = this;
+    this.closed = true;
+    for (const [id, sequence] of this.open) {
+      this.drop(id, sequence);
+    }
+    return waiting;
+  }
+
+  /** A bare `complete` ends the sequence that last received a part. */
+  private idOf(parts: PartInfo | undefined, ends: boolean): string | undefined {
+    if (parts?.id !== undefined) {
+      return `id:${parts.id}`;
+    }
+    if (parts !== undefined) {
+      return 'unnamed';
+    }
+    return ends ? [...this.open.keys()].at(-1) : undefined;
+  }
+
+  private sequence(id: string): Sequence {
+    const known = this.open.get(id);
+    const sequence = known ?? {
+      spool: new (table().TableSpool)(),
+      parts: 0,
+      count: undefined,
+      refused: undefined,
+      last: { _msgid: '' },
+      timer: undefined,
+    };
+    // Inserted again so that the map is ordered by last part.
+    this.open.delete(id);
+    this.open.set(id, sequence);
+    return sequence;
+  }
+
+  private async take(
+    sequence: Sequence,
+    value: unknown,
+    parts: PartInfo | undefined,
+    ends: boolean,
+  ): Promise<ServiceError | undefined> {
+    if (isUnset(value) && (ends || isBeyond(parts))) {
+      return undefined;
+    }
+    sequence.parts++;
+    const { ch } = parts ?? {};
+    const isPiece = typeof value === 'string' || Buffer.isBuffer(value);
+    try {
+      if (isUnset(value)) {
+        throw new ServiceError('table.empty', 'it holds no value.');
+      }
+      await sequence.spool.append(value, isPiece ? { separator: typeof ch === 'string' ? ch : '' } : {});
+      return undefined;
+    } catch (error) {
+      const { code, message } = toServiceError(error);
+      const where = parts?.index === undefined ? 'A part' : `Part ${parts.index + 1}`;
+      const refused = new ServiceError(code, `${where} of the sequence: ${message}`);
+      sequence.refused ??= refused;
+      return refused;
+    }
+  }
+
+  private async end(id: string, sequence: Sequence): Promise<Collected> {
+    const { spool, refused } = sequence;
+    clearTimeout(sequence.timer);
+    this.open.delete(id);
+    const dispose = (): Promise<void> => spool.dispose();
+    try {
+      if (refused !== undefined) {
+        throw new ServiceError(
+          'sequence.incomplete',
+          `The sequence lacks a part that was refused. ${refused.message}`,
+        );
+      }
+      return { complete: true, table: { source: await spool.finish() }, dispose };
+    } catch (error) {
+      await dispose();
+      throw error;
+    }
+  }
+
+  private watch(id: string, sequence: Sequence): void {
+    clearTimeout(sequence.timer);
+    sequence.timer = setTimeout(() => {
+      this.drop(id, sequence);
+      const of = sequence.count === undefined ? '' : ` of ${sequence.count}`;
+      this.options.onIncomplete(
+        new ServiceError(
+          'sequence.incomplete',
+          `The sequence stopped after ${sequence.parts}${of} parts: none came for ` +
+            `${this.options.idleMs / 1000} s. Its end is msg.parts.count or msg.complete.`,
+        ),
+        sequence.last,
+      );
+    }, this.options.idleMs);
+    sequence.timer.unref();
+  }
+
+  private drop(id: string, sequence: Sequence): void {
+    clearTimeout(sequence.timer);
+    this.open.delete(id);
+    sequence.spool.dispose().catch(this.options.onLeftBehind);
+  }
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** The empty message that `file in` sends after a file whose last part was full: its index is the count. */
+function isBeyond(parts: PartInfo | undefined): boolean {
+  return typeof parts?.count === 'number' && typeof parts.index === 'number' && parts.index >= parts.count;
+}
+
+function closedError(): ServiceError {
+  return new ServiceError('closed', 'The node was closed before the sequence was whole.');
+}
+
+/** Removes `parts` and `complete` of the ended sequence from the message; those of an outer sequence reappear. */
+export function withoutSequence(msg: Message): void {
+  const outer = (msg.parts as { parts?: Message['parts'] } | undefined)?.parts;
+  if (outer === undefined) {
+    delete msg.parts;
+  } else {
+    msg.parts = outer;
+  }
+  delete msg.complete;
+}
+
 /** The dialog's properties of a node that may gather message sequences into one table. */
-export type CollectDef = TableDef & FlowProperties<typeof COLLECTING>;
+type CollectDef = TableDef & FlowProperties<typeof COLLECTING>;
 
 export interface TableCollector {
   /** The table of the message; undefined until its sequence is complete. */

@@ -1,11 +1,24 @@
+import { createRequire } from 'node:module';
+
 import type { TableInput } from '../../models/types';
 import { type FlowProperties, TABLE } from '../../settings';
-import { isThenable, reasonOf } from '../../util/realms';
+import { isThenable, reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';
-import { messagesLayer } from '../lazy';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import { filePath } from '../paths';
+
+const load = createRequire(__filename);
+
+/** Loaded with the first table: nodes are loaded at startup, and that must stay fast. */
+const flattening = (): typeof import('../../messages/flat-table') =>
+  load('../../messages/flat-table') as typeof import('../../messages/flat-table');
+
+/** Whether a message comes of the decay of a model: from a watch node, or with the train set that a series node sent for it. */
+export function isDecay({ train, change }: Message): boolean {
+  const words = [train, change].map((told) => (told ?? {}) as { reason?: unknown; what?: unknown });
+  return words.some(({ reason, what }) => reason === 'decay' || what === 'decay');
+}
 
 /** The dialog's properties that say where a node finds its table. */
 export type TableDef = FlowProperties<typeof TABLE>;
@@ -23,7 +36,7 @@ export interface TableReader {
 
 type Evaluate = (msg: Message, callback: (error: Error | null | undefined, value: unknown) => void) => void;
 
-export interface ReaderOptions {
+interface ReaderOptions {
   /** Return undefined if nothing is there; by default that is the error `table.empty`. */
   allowMissing?: boolean;
   /** Nested rows become columns named by their paths. */
@@ -73,9 +86,7 @@ export function tableReader(
       const whole = options.allowMissing === true ? value : present(value, place);
       return {
         value:
-          options.flat === true && mayBeNested(whole)
-            ? await messagesLayer().flatTable(whole, onList)
-            : whole,
+          options.flat === true && mayBeNested(whole) ? await flattening().flatTable(whole, onList) : whole,
       };
     },
     write(msg, table) {

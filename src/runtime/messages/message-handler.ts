@@ -3,7 +3,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { types } from 'node:util';
 
 import { Serial } from '../../util/concurrency';
-import { isThenable, reasonOf } from '../../util/realms';
+import { isThenable, reasonOf } from '../../util/values';
 import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 import { type FlowNode, type Message, type Red, text } from '../node-red';

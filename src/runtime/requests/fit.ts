@@ -1,26 +1,26 @@
-import type { ModelCards, TrainResult } from '../../connection';
+import type { Connection, ModelCards, TrainResult } from '../../connection';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ColumnImportance, KeyTime, ModelCard, ModelScores, UploadCard } from '../../models/cards';
 import type { TrainRequest } from '../../models/types';
 import { FIT, type FlowProperties, isUnsaid } from '../../settings';
 import { choice, flag, freeText } from '../../settings/kinds';
-import { isObject } from '../../util/json';
-import { ServiceError } from '../../wire/service-error';
+import { isObject } from '../../util/values';
+import { ServiceError, toServiceError } from '../../wire/service-error';
 import { FOLDS, type Task } from '../../wire/vocabulary';
-import type { UsedConfig } from '../config/use-config';
+import type { UsedConfig } from '../config/config-state';
 import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
 import { offerColumns } from '../input/columns-seen';
-import { isDecay } from '../input/decay';
 import type { TableCollector } from '../input/table-collector';
+import { isDecay } from '../input/table-input';
+import { scoring } from '../lazy';
 import { onModelChanged } from '../model-changed';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { fittedStatus, versionStatus } from '../status/fit-status';
-import { StatusLine, whenStarted } from '../status/status-line';
-import { readCleaning } from './common';
+import { type FlowNode, type FlowNodeDef, type Message, number, type Red, text } from '../node-red';
+import { fittedStatus, StatusLine, versionStatus, whenStarted } from '../status/status-line';
+import { readCleaning, withWords } from './common';
 import { targetMissing } from './target';
 
 /** `msg.model_report`: what a dashboard draws a model from. */
-export interface ModelReport {
+interface ModelReport {
   model: string;
   version: number;
   task: Task;
@@ -50,7 +50,7 @@ export type FitDef = FlowNodeDef & FlowProperties<typeof FIT>;
 export type FitMessage = TrainRequest | RollBackRequest | SendAgainRequest;
 
 /** A message that asks for an earlier version of the model instead of a fit. */
-export interface RollBackRequest {
+interface RollBackRequest {
   model: string;
   /** `true`: the version that was in charge before; or its number. */
   rollback: true | number;
@@ -86,7 +86,7 @@ export function isRollBack(request: FitMessage): request is RollBackRequest {
 }
 
 /** A message that asks for the model in charge to be sent again, instead of a fit. */
-export interface SendAgainRequest {
+interface SendAgainRequest {
   sendAgain: string;
 }
 
@@ -298,4 +298,71 @@ function keptName(red: Red, node: FlowNode, def: FitDef): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+const MB = 1e6;
+
+/** Hands the models of a fit node to other computers. */
+interface ModelSender {
+  /** Puts the model in charge into a message, as `msg.model_file`, where the node or the message wants it. */
+  addTo(msg: Message, card: ModelCard): Promise<void>;
+  /** Sends a message of its own where another version took charge elsewhere: rolled back, imported. */
+  sendChanged(card: ModelCard): void;
+}
+
+/** A fit stands, whether its model can be sent or not: a warning says why it is not. */
+export function modelSender(red: Red, node: FlowNode, def: FitDef, config: UsedConfig): ModelSender {
+  let isToldOfCard = false;
+  let isClosed = false;
+  node.on('close', () => {
+    isClosed = true;
+  });
+
+  const fileOf = async (connection: Connection, name: string, mostBytes: number): Promise<Buffer> => {
+    const file = await connection.publishModel(name);
+    if (file.isCardAlone && !isToldOfCard) {
+      isToldOfCard = true;
+      node.warn(text(red, 'warning.cardAlone', { model: name }));
+    }
+    if (file.bytes > mostBytes) {
+      throw new ServiceError(
+        'limit.exceeded',
+        text(red, 'warning.modelTooLarge', { size: number(red, file.bytes / MB, 1), most: mostBytes / MB }),
+      );
+    }
+    return scoring().wholeFile(file);
+  };
+
+  const addTo = async (msg: Message, card: ModelCard): Promise<void> => {
+    try {
+      const read = settingsReader(red, node, FIT, def, withWords(msg, ['send_model']));
+      if (read('sendModel') === 'on') {
+        // That of an earlier node would be another model.
+        delete msg.model_file;
+        msg.model_file = await fileOf(config.connection(), card.name, read('modelFileMax') * MB);
+      }
+    } catch (thrown) {
+      const { code, message } = toServiceError(thrown);
+      if (code === 'closed') {
+        throw thrown;
+      }
+      node.warn(text(red, 'warning.notSent', { model: card.name, why: message }));
+    } finally {
+      delete msg.send_model;
+    }
+  };
+
+  return {
+    addTo,
+    sendChanged(card) {
+      const msg: Message = { _msgid: red.util.generateId() };
+      // A fit node that is closed meanwhile has nothing to say.
+      const ignore = (): undefined => undefined;
+      void addTo(msg, card).then(() => {
+        if (msg.model_file !== undefined && !isClosed) {
+          node.send(answerFit(msg, { card }));
+        }
+      }, ignore);
+    },
+  };
 }

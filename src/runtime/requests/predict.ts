@@ -1,17 +1,18 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 
-import type { Hooks, ModelCard, PredictLoad, Predictor, PredictOutcome } from '../../connection';
+import type { ModelCard, PredictLoad, Predictor, PredictOutcome } from '../../connection';
 import type { UploadCard } from '../../models/cards';
 import { ModelMismatch } from '../../models/model-mismatch';
-import type { CauseText, PredictRequest } from '../../models/types';
+import type { CauseText, Hooks, PredictRequest } from '../../models/types';
 import { type FlowProperties, PREDICT } from '../../settings';
 import { flag, freeText, numberIn } from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
-import type { UsedConfig } from '../config/use-config';
+import type { UsedConfig } from '../config/config-state';
 import { readProperty, type ReadSetting, settingsReader, settingsReaders } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import { scoring } from '../lazy';
+import { modelChanged } from '../model-changed';
 import {
   dialogWord,
   type FlowNode,
@@ -172,7 +173,7 @@ function legacyModel(msg: Message): string {
   );
 }
 
-export interface NodePredictor {
+interface NodePredictor {
   /** Predicts, when it is the request's turn. */
   predict(request: PredictRequest, hooks: Hooks): Promise<PredictOutcome>;
   /** Acts on `msg.reset` and `msg.flush`; true where the message was such a control message. */
@@ -374,4 +375,54 @@ function attachedNames({ property = 'prediction', outputType, flat }: PredictReq
 
 function isFeature(card: ModelCard, name: string): boolean {
   return name !== card.target && card.columns.some((column) => column.name === name);
+}
+
+/** A message that brings a model in place of rows. */
+interface TakeRequest {
+  file: Buffer;
+}
+
+/**
+ * The model that a message brings, where the node takes models; undefined for a message of rows.
+ * @throws ServiceError `validation.failed` for one that is no Buffer
+ */
+export function takeRequest({ takeModel }: PredictDef, msg: Message): TakeRequest | undefined {
+  const { model_file: file } = msg;
+  if (takeModel !== 'on' || file === undefined || file === null) {
+    return undefined;
+  }
+  if (!(file instanceof Uint8Array)) {
+    throw new ServiceError(
+      'validation.failed',
+      'msg.model_file must be a Buffer, as a fit node sends it: let an MQTT node output a Buffer.',
+    );
+  }
+  return { file: Buffer.from(file.buffer, file.byteOffset, file.length) };
+}
+
+export function isTake(request: object): request is TakeRequest {
+  return 'file' in request;
+}
+
+/**
+ * Takes models in, and shows which version each is here. The same one again changes nothing. Warns of one that the node
+ * does not predict with.
+ */
+export function modelTaker(
+  red: Red,
+  node: FlowNode,
+  def: PredictDef,
+  config: UsedConfig,
+): (request: TakeRequest, status: StatusLine, hooks: Hooks) => Promise<void> {
+  return async ({ file }, status, hooks) => {
+    const { card, isNew } = await config.connection().takeModel(file, hooks);
+    if (isNew) {
+      modelChanged(red, card.name);
+      const own = settingsReader(red, node, PREDICT, def)('model');
+      if (own !== undefined && own !== card.name) {
+        node.warn(text(red, 'warning.otherTaken', { model: card.name, own }));
+      }
+    }
+    status.show('ready', isNew ? 'taken.new' : 'taken.same', { version: card.version });
+  };
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../wire/service-error';
-import type { UsedConfig } from '../config/use-config';
+import type { UsedConfig } from '../config/config-state';
 import { columnsSeen, offerColumns } from '../input/columns-seen';
 import type { FlowNode, Red } from '../node-red';
 import { whenStarted } from '../status/status-line';

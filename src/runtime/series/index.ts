@@ -1,4 +1,4 @@
-export { showKept } from '../input/show-kept';
+export { showKept } from '../input/columns-seen';
 export { seriesAnswer } from './answer';
 export { SeriesKeeper } from './keeper';
 export { MixedTopics } from './mixed-topics';

@@ -1,6 +1,5 @@
 import type { Series, SeriesProgress } from '../../series';
-import type { LastReading } from '../input/columns-seen';
-import type { KeptShown } from '../input/show-kept';
+import type { KeptShown, LastReading } from '../input/columns-seen';
 import type { Progress, Shown, StatusKind, StatusLine } from '../status/status-line';
 import type { ReadMessages } from './read-messages';
 

@@ -1,5 +1,5 @@
 import { type Advice, type AdviseRequest, Advisor, checkQuestion } from '../../advise';
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { adviceWords } from '../advise';
 import type { Red } from '../node-red';

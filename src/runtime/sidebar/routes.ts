@@ -2,9 +2,8 @@ import { createRequire } from 'node:module';
 
 import type { Connection, ErrorCosts, ModelCard, ModelCards, ThresholdWish } from '../../connection';
 import { ServiceError } from '../../wire/service-error';
-import type { ConfigState } from '../config/config-state';
+import { configNode, type ConfigState, defaultService } from '../config/config-state';
 import { type EditorRequest, EditorRoutes, type Permission } from '../config/http';
-import { configNode, defaultService } from '../config/use-config';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
 import { type ServiceOfModels } from './listed-models';

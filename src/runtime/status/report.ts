@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { reasonOf } from '../../util/realms';
+import { reasonOf } from '../../util/values';
 import type { ServiceError } from '../../wire/service-error';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../util/collections';
 import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions } from '../../watch';
 import type { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/vocabulary';
-import type { UsedConfig } from '../config/use-config';
+import type { UsedConfig } from '../config/config-state';
 import { isInFlow } from '../in-flow';
 import { watchLayer } from '../lazy';
 import { modelChanged } from '../model-changed';

@@ -1,4 +1,4 @@
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { table } from '../lazy';
 
 type Row = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import type { ModelCard } from '../../connection';
 import { type FlowProperties, WATCH } from '../../settings';
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import type { AlarmOptions, WatchedRow, WatchOptions } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import { type ReadSetting, settingsReader } from '../fields/settings-reader';

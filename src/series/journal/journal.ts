@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { assertWithoutLinks, makeFolder, syncFolder } from '../../util/files';
 import { KeptLock } from '../../util/folder-lock';
-import { reasonOf } from '../../util/realms';
+import { reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import type { KeptRow, WaitingRow } from '../kept-row';
 import type { Sensor } from '../readings/sensors';

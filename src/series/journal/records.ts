@@ -1,6 +1,6 @@
 import { Yielder } from '../../util/concurrency';
 import { NewerFile } from '../../util/files';
-import { isObject, tryParseJson } from '../../util/json';
+import { isObject, tryParseJson } from '../../util/values';
 import type { KeptRow, WaitingRow } from '../kept-row';
 import { heldReadings } from '../readings/held-readings';
 import type { Machine } from '../readings/machine';

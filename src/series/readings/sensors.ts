@@ -1,5 +1,5 @@
 import { isAbsent, isMissingWord, MissingWords, parseNumber, parseWithAnyDecimal, show } from '../../table';
-import { isDate } from '../../util/realms';
+import { isDate } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import type { SeriesCells, SeriesNote, SeriesReading, SeriesSettings } from '../types';
 

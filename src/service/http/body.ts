@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { parseJson } from '../../util/json';
+import { parseJson } from '../../util/values';
 import { invalid, Refusal } from '../refusal';
 import { arriving, type SenderPatience } from '../slow-body';
 import { assertJsonShape, type JsonBounds } from './json-shape';

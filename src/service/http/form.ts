@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { invalid } from '../refusal';
 import type { SenderPatience } from '../slow-body';
 import { type BodyBounds, readBody } from './body';

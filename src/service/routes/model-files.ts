@@ -5,7 +5,7 @@ import path from 'node:path';
 import { READ_FORMATS } from '../../learner/model/storage/serialize';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { isOwnId, readOwnFile, writeFileAtomic } from '../../util/files';
-import { isDeeper, tryParseJson } from '../../util/json';
+import { isDeeper, tryParseJson } from '../../util/values';
 import { readBody } from '../http/body';
 import { invalid, Refusal } from '../refusal';
 import { isModelEntry, type ModelEntry } from '../store/entries/entries';

@@ -10,7 +10,7 @@ import {
   syncFolder,
   writeFileAtomic,
 } from '../../util/files';
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import type { FitRequest } from '../../wire/types';
 import type { Log } from '../options';
 import { namesIn } from './entries/entry-store';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/model/storage/serialize';
 import { cannotWrite, isNewer, NewerFile, readJsonFile, writeFileAtomic } from '../../util/files';
 import { FolderInUse, type FolderLock, lockFolder } from '../../util/folder-lock';
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
 import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries/entries';

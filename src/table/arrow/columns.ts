@@ -1,4 +1,4 @@
-import { isDate } from '../../util/realms';
+import { isDate } from '../../util/values';
 import { invalidCell, invalidTable, nestedCell } from '../cells/errors';
 import { type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../util/realms';
+import { reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import type { Bytes } from '../storage/blob';

@@ -1,4 +1,4 @@
-import { isDate } from '../../util/realms';
+import { isDate } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 
 /** `table.invalid` with the place: column by name, row counted from 1 (without the header). */

@@ -1,4 +1,4 @@
-import { isDate } from '../../util/realms';
+import { isDate } from '../../util/values';
 import type { CellReading, DateOrder } from './types';
 import { dateOfDigits, dateOfSerial, MONTHS, tidyDate } from './written-date';
 

@@ -1,4 +1,4 @@
-import { isDate } from '../../util/realms';
+import { isDate } from '../../util/values';
 import { isAbsent } from '../cells/classify';
 import { invalidCell, isLong, nestedProblem, show } from '../cells/errors';
 import { DateReader, whyNotDate } from '../cells/parse-date';

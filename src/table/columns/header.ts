@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { types } from 'node:util';
 import v8 from 'node:v8';
 
-import { isTypedArray } from '../../util/realms';
+import { isTypedArray } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable, listNames } from '../cells/errors';
 

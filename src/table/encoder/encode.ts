@@ -2,7 +2,14 @@ import { rm } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
 import type { Column, FileFormat } from '../cells/types';
-import { addCounts, batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
+import {
+  addCounts,
+  batchBytes,
+  type ColumnBatch,
+  splitBatch,
+  trainColumns,
+  transferList,
+} from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
 import type { Origin } from '../files/origin';
 import type { TableProfile } from '../inference/profile';
@@ -18,7 +25,6 @@ import {
 } from '../storage/table-file';
 import { type Job, retried, startJob } from './host';
 import type { WrittenTrainSet } from './protocol';
-import { splitBatch, trainColumns } from './split-columns';
 
 export interface EncodeOptions {
   format?: FileFormat;

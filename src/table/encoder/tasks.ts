@@ -1,5 +1,11 @@
 import type { Column, FileFormat } from '../cells/types';
-import { addCounts, type ColumnBatch, transferList } from '../columns/column-batch';
+import {
+  addCounts,
+  type ColumnBatch,
+  trainColumns,
+  transferList,
+  writeTrainSet,
+} from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { type SampleChoice, TableSampler } from '../columns/table-sample';
@@ -13,7 +19,6 @@ import { writeParquet } from '../parquet/writer';
 import { type FileVersion, Sink, type Written } from '../storage/table-file';
 import { writeJsonRows } from './json-rows';
 import type { Answer, EncoderTask, OpenedTable, Request, WrittenTrainSet } from './protocol';
-import { trainColumns, writeTrainSet } from './split-columns';
 
 /** How a task talks to the thread that asked for it. */
 export interface JobPort {

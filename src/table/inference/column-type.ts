@@ -1,4 +1,4 @@
-import { isDate } from '../../util/realms';
+import { isDate } from '../../util/values';
 import {
   BEYOND_INT64,
   BEYOND_SAFE,

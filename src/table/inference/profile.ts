@@ -1,5 +1,5 @@
 import { SliceSizer, Yielder } from '../../util/concurrency';
-import { isDate } from '../../util/realms';
+import { isDate } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { looksLikeValue } from '../cells/classify';
 import { emptyTable, invalidTable, isLong, listNames } from '../cells/errors';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../util/json';
+import { parseJson } from '../../util/values';
 import { invalidTable } from '../cells/errors';
 import { MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/header';
 import type { LongText } from '../text/byte-text';

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../util/concurrency';
-import { parseJson } from '../../util/json';
+import { parseJson } from '../../util/values';
 import { emptyTable, invalidTable, show } from '../cells/errors';
 import { type Row, setCell } from '../cells/types';
 import { assertWidth } from '../columns/header';

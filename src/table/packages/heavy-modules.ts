@@ -20,9 +20,6 @@ export function arrow(): Arrow {
   return arrowModule;
 }
 
-export const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
-  load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
-
 export const zstdModule = (): typeof import('fzstd') => load('fzstd') as typeof import('fzstd');
 
 type Flatbuffers = Parameters<typeof boundVectors>[0];

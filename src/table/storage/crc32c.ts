@@ -1,4 +1,10 @@
-import { crcModule } from '../packages/heavy-modules';
+import { createRequire } from 'node:module';
+
+const load = createRequire(__filename);
+
+/** Loaded with the first file. */
+const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
+  load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
 
 /**
  * CRC32C (Castagnoli), by which the service tells files apart: the checksum

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 import { yieldToEventLoop } from '../../util/concurrency';
-import { reasonOf } from '../../util/realms';
+import { reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import { type Content, contentOf } from './sniff';

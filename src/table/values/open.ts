@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 
 import { SliceSizer } from '../../util/concurrency';
-import { isDate, isTypedArray, reasonOf } from '../../util/realms';
+import { isDate, isTypedArray, reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';

@@ -1,4 +1,4 @@
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import { attachedQuantiles, isNumber, type IssuedBand, type MovedBand } from '../predictions/issued';
 
 /** A half band below this share of the width counts as having none. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../util/json';
+import { isObject } from '../../util/values';
 import type { Task } from '../../wire/vocabulary';
 
 /** Preferred lower level of the band to watch: 0.1 and 0.9 make an 80 % band. */

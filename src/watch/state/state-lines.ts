@@ -1,4 +1,4 @@
-import { isObject, tryParseJson } from '../../util/json';
+import { isObject, tryParseJson } from '../../util/values';
 import type { WatchState } from './watch-state';
 
 /** Predictions per line. */

@@ -1,5 +1,4 @@
-import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../../../metrics/repeated-rows';
-import { RowDigests } from '../../../metrics/row-digests';
+import { FEWEST_COLUMNS, PrivateValues, RowDigests, RowKinds } from '../../../metrics/repeated-rows';
 import type { FeatureColumn, TargetColumn, TrainInput } from '../../types';
 import type { LearnerSettings } from '../plan/options';
 

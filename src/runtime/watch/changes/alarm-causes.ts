@@ -1,4 +1,4 @@
-import { isObject } from '../../../util/json';
+import { isObject } from '../../../util/values';
 import type { AlarmCause, WatchChange } from '../../../watch';
 
 /** As many as predict gives per row, and the longest sentence: a flow may have put anything there. */

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../../util/collections';
 import { Serial } from '../../../util/concurrency';
 import { NewerFile } from '../../../util/files';
 import { FolderInUse } from '../../../util/folder-lock';
-import { reasonOf } from '../../../util/realms';
+import { reasonOf } from '../../../util/values';
 import type { Watch, WatchOptions } from '../../../watch';
 import { ServiceError } from '../../../wire/service-error';
 import { watchLayer } from '../../lazy';

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { Yielder } from '../../../util/concurrency';
 import { makeFolder, NewerFile, readOwnFile, writeFileAtomic } from '../../../util/files';
 import { KeptLock } from '../../../util/folder-lock';
-import { isObject, tryParseJson } from '../../../util/json';
+import { isObject, tryParseJson } from '../../../util/values';
 import type { WatchState } from '../../../watch';
 import { watchLayer } from '../../lazy';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../util/json';
+import { isObject } from '../../../util/values';
 import type { ModelConfig } from '../../../wire/types';
 import { invalid } from '../../refusal';
 import type { ModelEntry } from '../../store/entries/entries';

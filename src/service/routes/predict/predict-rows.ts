@@ -1,4 +1,4 @@
-import { isObject } from '../../../util/json';
+import { isObject } from '../../../util/values';
 import { toWireMetadata } from '../../../wire/dialect';
 import { parseRowsPredict, type SentRows } from '../../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../../wire/vocabulary';

@@ -1,5 +1,5 @@
 import type { ColumnType } from '../../../table/cells/types';
-import { isObject } from '../../../util/json';
+import { isObject } from '../../../util/values';
 import { invalid } from '../../refusal';
 import type { FileRef } from '../../store/entries/file-ref';
 

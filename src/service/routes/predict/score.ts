@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { bare, stringifyBare } from '../../../util/json';
+import { bare, stringifyBare } from '../../../util/values';
 import type { PredictMetadata } from '../../../wire/types';
 import type { Label } from '../../../wire/vocabulary';
 import { invalid, notFound, Refusal } from '../../refusal';

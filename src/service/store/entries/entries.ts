@@ -1,5 +1,5 @@
 import type { Label } from '../../../table/cells/types';
-import { isObject } from '../../../util/json';
+import { isObject } from '../../../util/values';
 import type { Task } from '../../../wire/vocabulary';
 
 export type SetKind = 'train' | 'test';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../util/json';
+import { isObject } from '../../../util/values';
 
 /** JSON whose text is the same for equal values: properties sorted by name, undefined ones left out. */
 export function canonical(value: unknown): string {

@@ -1,6 +1,6 @@
 import type { TrainOptions } from '../../../learner';
 import { MODEL_FORMAT } from '../../../learner/model/storage/serialize';
-import { isObject } from '../../../util/json';
+import { isObject } from '../../../util/values';
 import type { FitRequest, ModelConfig } from '../../../wire/types';
 import type { ModelEntry } from '../../store/entries/entries';
 import { LEARNER } from '../../version';

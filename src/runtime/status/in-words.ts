@@ -1,3 +1,19 @@
+/* What the sidebar says as a status does. It is joined into a script of the browser: nothing of Node.js may come in here. */
+
+/** The most that a status takes, in columns: more runs into the nodes beside it. */
+export const STATUS_WIDTH = 30;
+
+/** How wide a text is: a character of Chinese, Japanese or Korean takes two columns. */
+export function widthOfText(text: string): number {
+  return (
+    text.length +
+    (text.match(/[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/gu)?.length ?? 0)
+  );
+}
+
+/** Where one label is so frequent, its share is near to the accuracy of any model. */
+export const RARE_FROM = 0.9;
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
