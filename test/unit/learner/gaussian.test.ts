@@ -194,6 +194,7 @@ describe('Gaussian process: its arithmetic', () => {
         assert.ok(Math.abs(sum - (i === j ? 1 : 0)) < 1e-9);
       }
     }
+    scratch.close();
   });
 
   it('adds up products and factorises in the order that is written here, to the bit', () => {
