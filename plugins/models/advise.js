@@ -122,9 +122,28 @@
       by === undefined ? '' : ` (${by > 0 ? '+' : ''}${number(by)})`,
     ]);
 
-  function answerOf({ advice, failed }, take) {
+  /* What the service may charge, and the button that agrees to it. */
+  function priceOf({ rows, predicts, cost }, agree) {
+    const said = { rows: number(rows), predicts: number(predicts), cost: number(cost ?? 0) };
+    return [
+      el('p', {}, text(cost === undefined ? 'find.priceUnknown' : 'find.price', said)),
+      el(
+        'button',
+        {
+          ...{ type: 'button', class: 'red-ui-button red-ui-button-small', 'data-keep': 'find-agree' },
+          onclick: agree,
+        },
+        text('find.agree'),
+      ),
+    ];
+  }
+
+  function answerOf({ advice, failed }, take, agree) {
     if (failed !== undefined) {
       return [el('p', { class: 'tabular-note' }, failed)];
+    }
+    if (advice.price !== undefined) {
+      return priceOf(advice.price, agree);
     }
     const { set, text: said, others, rests_on: rests, outside } = advice;
     const isChange = Object.keys(set || {}).length > 0;
@@ -248,13 +267,19 @@
     mine.show = () => {
       answer.classList.toggle('tabular-busy', mine.isAsking === true);
       if (mine.answered !== undefined) {
-        answer.replaceChildren(...answerOf(mine.answered, take).flat(Infinity).filter(Boolean));
+        answer.replaceChildren(
+          ...answerOf(mine.answered, take, () => ask(true))
+            .flat(Infinity)
+            .filter(Boolean),
+        );
       }
     };
     mine.show();
 
     let asked = 0;
-    function ask() {
+    /* A price once agreed to holds until there are more or fewer candidates. */
+    function ask(agreed = mine.agreed === mine.candidates) {
+      mine.agreed = agreed ? mine.candidates : undefined;
       const turn = (mine.turn = `${++asked} ${Date.now()}`);
       mine.isAsking = true;
       mine.show();
@@ -269,7 +294,7 @@
         url: `tabular-prediction/sidebar/${encodeURIComponent(service)}/advise`,
         method: 'POST',
         contentType: 'application/json',
-        data: JSON.stringify({ model: card.name, row: rowNow(), ...questionOf(mine, able) }),
+        data: JSON.stringify({ model: card.name, row: rowNow(), ...questionOf(mine, able), agreed }),
       })
         .done((advice) => done({ advice }))
         .fail(({ status, responseJSON }) => {
@@ -296,7 +321,7 @@
               type: 'button',
               class: 'red-ui-button red-ui-button-small primary',
               'data-keep': 'find-ask',
-              onclick: ask,
+              onclick: () => ask(),
             },
             text('find.ask'),
           ),

@@ -55,6 +55,15 @@ export function checkQuestion(request: AdviseRequest): void {
   checkByRules('advise', ASKING, { ...request, vary: request.vary ?? [], goal: request.goal ?? '' });
 }
 
+/** What a question asks of a service that may charge for it. */
+export interface Price {
+  /** Predictions, and in how many predicts. */
+  rows: number;
+  predicts: number;
+  /** In tokens, estimated; undefined where the service does not say. */
+  cost: number | undefined;
+}
+
 interface Asked {
   request: AdviseRequest;
   card: ModelCard;
@@ -209,28 +218,33 @@ export class Advisor {
     );
   }
 
-  /**
-   * The rows of each round, as many as one predict takes. What they cost is told before the first question.
-   * @throws ServiceError `cost.exceeded`
-   */
-  private async affordable({ request, card, goal, hooks }: Asked): Promise<number[]> {
-    const { maxCost = 0, candidates = 2_000 } = request;
+  /** What a question costs; undefined where the service charges nothing. @throws ServiceError as a question does */
+  async price(request: AdviseRequest, hooks: Hooks = {}): Promise<Price | undefined> {
+    if (!this.connection.service.isMetered) {
+      return undefined;
+    }
+    const card = await this.cardOf(request.model);
+    const asked = { request, card, goal: goalOf(request, card), hooks };
+    return this.priceOf(asked, await this.roundsOf(asked));
+  }
+
+  /** The rows of each round, as many as one predict takes. */
+  private async roundsOf({ request, card, goal, hooks }: Asked): Promise<number[]> {
     const most = await this.connection.rowsAtOnce(card, goal.asks.outputType!, hooks);
     // The row as it is goes with the first.
-    const rounds = searchRounds(Math.max(LEAST_CANDIDATES, candidates)).map((rows) =>
+    return searchRounds(Math.max(LEAST_CANDIDATES, request.candidates ?? 2_000)).map((rows) =>
       Math.max(1, Math.min(rows, most - 1)),
     );
+  }
+
+  /** The rounds, after what they cost has been told before the first question. @throws ServiceError `cost.exceeded` */
+  private async affordable(asked: Asked): Promise<number[]> {
+    const { maxCost = 0 } = asked.request;
+    const rounds = await this.roundsOf(asked);
     if (!this.connection.service.isMetered || (maxCost === 0 && this.isTold)) {
       return rounds;
     }
-    const rows = rounds.reduce((sum, one) => sum + one, 1);
-    const cost = await this.costOf(card, rounds, hooks).catch((thrown: unknown) => {
-      const error = toServiceError(thrown);
-      if (maxCost > 0 || error.code === 'closed') {
-        throw error;
-      }
-      return undefined;
-    });
+    const { rows, predicts, cost } = await this.priceOf(asked, rounds);
     if (maxCost > 0 && cost! > maxCost) {
       throw new ServiceError(
         'cost.exceeded',
@@ -241,11 +255,23 @@ export class Advisor {
       this.isTold = true;
       const price =
         cost === undefined ? 'at a cost that could not be found out' : `estimated to cost ${cost}`;
-      hooks.onWarning?.(
-        `Each question asks the service for ${rows} predictions in ${rounds.length} predicts, ${price}.`,
+      asked.hooks.onWarning?.(
+        `Each question asks the service for ${rows} predictions in ${predicts} predicts, ${price}.`,
       );
     }
     return rounds;
+  }
+
+  /** A cost that cannot be found out stops only a question that has a bound. */
+  private async priceOf({ request, card, hooks }: Asked, rounds: readonly number[]): Promise<Price> {
+    const cost = await this.costOf(card, rounds, hooks).catch((thrown: unknown) => {
+      const error = toServiceError(thrown);
+      if ((request.maxCost ?? 0) > 0 || error.code === 'closed') {
+        throw error;
+      }
+      return undefined;
+    });
+    return { rows: rounds.reduce((sum, one) => sum + one, 1), predicts: rounds.length, cost };
   }
 
   private async costOf(model: ModelCard, rounds: readonly number[], hooks: Hooks): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Reference, ReferenceCell } from '../models/cards';
 import type { Label } from '../table';
 import { ServiceError } from '../wire/service-error';
-import type { Knob, KnobValues } from './knobs';
+import { finenessOf, type Knob, type KnobValues } from './knobs';
 import { leastSquares } from './least-squares';
 import type { RestsOn } from './types';
 
@@ -62,7 +62,15 @@ export function coursesOf(
     const told = (setting: readonly Label[]): number =>
       featuresOf(setting).reduce((sum, feature, i) => sum + feature * slopes[i]!, 0);
     const before = told(knobs.map((knob) => knob.now));
-    return { column, at: (setting) => (present as number) + told(setting) - before };
+    const values = known.map((row) => row[at] as number);
+    const finest = finenessOf(known.length === 0 ? 0 : Math.max(...values) - Math.min(...values));
+    return {
+      column,
+      at: (setting) => {
+        const change = Math.round((told(setting) - before) / finest) * finest;
+        return Number(((present as number) + change).toPrecision(12));
+      },
+    };
   });
 }
 

@@ -27,8 +27,9 @@ export interface Knob {
 /** A value for each knob. */
 export type KnobValues = readonly Label[];
 
-/** As fine as this part of the range, to a power of ten: 82.37 of 60 to 120. */
-const FINENESS = 1000;
+/** As fine as a thousandth of a range, to a power of ten: 82.37 of 60 to 120. */
+export const finenessOf = (range: number): number =>
+  10 ** Math.floor(Math.log10(Math.max(range, Number.MIN_VALUE) / 1000));
 
 class NumberKnob implements Knob {
   readonly column: string;
@@ -228,7 +229,7 @@ function numberKnob(
   if (isWhole && step !== undefined && !Number.isInteger(step)) {
     throw new ServiceError('config.invalid', `"${column}" holds whole numbers: its step cannot be ${step}.`);
   }
-  const finest = 10 ** Math.floor(Math.log10(Math.max(high - low, Number.MIN_VALUE) / FINENESS));
+  const finest = finenessOf(high - low);
   const own = step ?? (isWhole ? Math.max(1, finest) : finest);
   const knob = new NumberKnob(given, now, low, high, own, step === undefined ? 0 : (from ?? 0));
   if (low === high || knob.choices < 2) {

@@ -742,8 +742,21 @@ describe('the sidebar Models, in Chromium', function () {
     await find.getByLabel('Goal').selectOption('As high as possible');
     assert.equal(await find.getByLabel('Value').isVisible(), false);
 
-    // A fit draws the sidebar anew: what was filled in stays, the field goes on, and an answer still comes.
+    // What a service that charges answers first, until it is agreed to.
     await find.getByLabel('Goal').selectOption('At least');
+    await page.route('**/sidebar/local/advise', async (route) => {
+      const { agreed } = route.request().postDataJSON() as { agreed: boolean };
+      await (agreed
+        ? route.continue()
+        : route.fulfill({ json: { price: { rows: 2001, predicts: 5, cost: 81 } } }));
+    });
+    assert.match(await answered(), /2,001 predictions in 5 predicts, estimated to cost 81\./);
+    await find.getByRole('button', { name: 'Ask the service' }).click();
+    await find.getByText(/Nothing to change/).waitFor();
+    assert.match(await answered(), /Nothing to change/, 'agreed to once');
+    await page.unroute('**/sidebar/local/advise');
+
+    // A fit draws the sidebar anew: what was filled in stays, the field goes on, and an answer still comes.
     await page.route('**/sidebar/local/advise', async (route) => {
       await page.waitForTimeout(NOTICE_MS);
       await route.continue();

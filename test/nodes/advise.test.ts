@@ -80,6 +80,28 @@ describe('tabular-advise', () => {
     assert.equal(bench.warnings().filter((text) => text.includes('Each question')).length, 1);
   });
 
+  it('tells the sidebar what a question costs, and asks once a person has agreed', async () => {
+    await start([]);
+    const ask = async (more: object): Promise<{ price?: object; set?: object }> => {
+      const question = {
+        model: 'm',
+        row: ROW,
+        vary: [{ column: 'speed', from: 10, to: 20 }],
+        candidates: 400,
+      };
+      const asked = bench.request().post('/tabular-prediction/sidebar/c/advise');
+      const { body } = await asked.send({ ...question, goal: 'at least', value: '90', ...more }).expect(200);
+      return body as object;
+    };
+    const { price } = await ask({});
+    const { rows, predicts, cost } = price as Record<string, number>;
+    assert.deepEqual([rows, predicts], [401, 5]);
+    assert.ok(cost! > 0);
+    assert.equal(service.seen('predict').length, 0);
+    assert.deepEqual(Object.keys((await ask({ agreed: true })).set!), ['speed']);
+    assert.ok(service.seen('predict').length > 0);
+  });
+
   it('sends nothing where a question may cost more than is allowed', async () => {
     await start([{ ...advise, candidates: 400, maxCost: '50' }]);
     bench.send('advise', { payload: ROW });

@@ -1,4 +1,4 @@
-import { type Advice, type AdviseRequest, Advisor, checkQuestion } from '../../advise';
+import { type Advice, type AdviseRequest, Advisor, checkQuestion, type Price } from '../../advise';
 import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { adviceWords } from '../advise';
@@ -8,9 +8,18 @@ import { serviceState } from './listed-models';
 /** Five rounds of predictions. */
 const TIMEOUT_MS = 300_000;
 
-/** Answers *Find a setting* of the sidebar, as an advise node would. @throws ServiceError as an advise node does */
-export async function findSetting(red: Red, id: string, body: Record<string, unknown>): Promise<Advice> {
-  const { model, row, vary, goal, value, sure, candidates, maxCost } = body;
+/**
+ * Answers *Find a setting* of the sidebar, as an advise node would; where the service may charge for it, with the price
+ * until a person has agreed to it.
+ *
+ * @throws ServiceError as an advise node does
+ */
+export async function findSetting(
+  red: Red,
+  id: string,
+  body: Record<string, unknown>,
+): Promise<Advice | { price: Price }> {
+  const { model, row, vary, goal, value, sure, candidates, maxCost, agreed } = body;
   if (typeof model !== 'string' || !isObject(row)) {
     throw new ServiceError('config.invalid', 'A model and a row are needed.');
   }
@@ -26,8 +35,9 @@ export async function findSetting(red: Red, id: string, body: Record<string, unk
   const predictor = connection.predictor();
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const { advice } = await new Advisor(connection, predictor, adviceWords(red)).advise(request, { signal });
-    return advice;
+    const advisor = new Advisor(connection, predictor, adviceWords(red));
+    const price = agreed === true ? undefined : await advisor.price(request, { signal });
+    return price === undefined ? (await advisor.advise(request, { signal })).advice : { price };
   } finally {
     await predictor.close();
   }
