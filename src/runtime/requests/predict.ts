@@ -217,6 +217,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
     async predict(request, hooks) {
       try {
         made ??= make();
+        StatusLine.of(node, red).begin();
         const outcome = await made.predict(request, hooks);
         billed = billedAs(outcome.metadata);
         if (billed !== undefined) {
@@ -423,6 +424,6 @@ export function modelTaker(
         node.warn(text(red, 'warning.otherTaken', { model: card.name, own }));
       }
     }
-    status.show('ready', isNew ? 'taken.new' : 'taken.same', { version: card.version });
+    status.tell(isNew ? 'taken.new' : 'taken.same', { version: card.version });
   };
 }

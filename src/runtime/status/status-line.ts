@@ -124,6 +124,7 @@ export class StatusLine {
   private shown = '';
   private ended = false;
   private failed = false;
+  private told = false;
   private idle = false;
 
   /** The one line of a node. */
@@ -144,6 +145,17 @@ export class StatusLine {
       this.failed = false;
     }
     this.showLater(kind, () => ({ key, values, progress }));
+  }
+
+  /** Shows what a message brought about; it stays until there is work again. */
+  tell(key: string, values: Shown['values']): void {
+    this.show('ready', key, values);
+    this.told = true;
+  }
+
+  /** There is work: what was told has had its time. */
+  begin(): void {
+    this.told = false;
   }
 
   /** Shows the state that a message left the node in: an error before it has had its time. */
@@ -214,9 +226,9 @@ export class StatusLine {
     this.show('ready', 'ready');
   }
 
-  /** Nothing is under way. */
+  /** Nothing is under way. The load is reported a moment late: an error, or what was told meanwhile, is newer. */
   rest({ key, values }: Shown = { key: 'ready' }): void {
-    if (!this.failed) {
+    if (!this.failed && !this.told) {
       this.show('ready', key, values);
     }
   }
