@@ -46,7 +46,7 @@ export const TEMPEST_WIND: Shape = {
   names: ['time', 'wind speed', 'wind direction'],
 };
 
-/** Conditions of a WeatherLink Live by its local API: columns by their place. The vendor's page was not opened. */
+/** Conditions of a WeatherLink Live by its local API: columns by their place. https://weatherlink.github.io/weatherlink-live-local-api/ (current conditions) */
 export const WEATHER_LINK: Shape = {
   name: 'WeatherLink',
   items: ['data'],
