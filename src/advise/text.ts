@@ -13,7 +13,7 @@ const TEXTS = {
   nothing: 'Nothing to change: {what} {now}.',
   nothingBetter: 'Nothing within the bounds is better: {what} {now}.',
   outside:
-    'Only settings unlike anything in the train set reach the goal. The nearest to it on known ground is {changes}: {what} {then}, now {now}.',
+    'Only settings unlike anything in the train set reach the goal, such as {outside}. The nearest to it on known ground is {changes}: {what} {then}, now {now}.',
   nowhere:
     'Nothing within the bounds reaches the goal. The nearest to it is {changes}: {what} {then}, now {now}.',
   unknown:
@@ -70,8 +70,11 @@ export function adviceText(
     if (nearest === undefined) {
       return word('unknown', { columns: about.likest?.unlike.columns.join(', ') ?? '' });
     }
-    const key = advice.outside === undefined ? 'nowhere' : 'outside';
-    return word(key, { changes: changes(nearest), then: said(nearest.then), ...told });
+    const { outside } = advice;
+    const values = { changes: changes(nearest), then: said(nearest.then), ...told };
+    return outside === undefined
+      ? word('nowhere', values)
+      : word('outside', { ...values, outside: changes(outside) });
   }
   if (Object.keys(set).length === 0) {
     return word(about.hasLimit ? 'nothing' : 'nothingBetter', told);

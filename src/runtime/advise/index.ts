@@ -33,7 +33,7 @@ const VALUES = [
   'value',
   'low',
   'high',
-].concat([...['percent', 'cost', 'with']]);
+].concat([...['percent', 'cost', 'with', 'outside']]);
 const MARKED = new RegExp(`${MARK}(\\w+)${MARK}`, 'g');
 
 /** The sentences of an advice, in the runtime's language. */

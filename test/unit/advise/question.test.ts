@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 
 import {
+  adviceText,
   asGood,
   byCost,
   type Candidate,
   coursesOf,
+  ENGLISH,
   goalOf,
   knobsOf,
   partTold,
@@ -195,6 +197,28 @@ describe('a question for advice', () => {
         rows.map((row) => row[1]!),
       ) < 0.05,
       'chance tells nothing',
+    );
+  });
+
+  it('says what would reach the goal where the train set knows nothing, and what comes nearest', () => {
+    const setting = (to: number, by: number, value: number) => ({
+      ...{ set: { speed: to }, changes: [{ column: 'speed', from: 12, to, by }] },
+      ...{ then: { value, low: value - 1, high: value + 1, holds: false }, cost: 0, unlike: 0.5 },
+    });
+    const now = { value: 40, low: 39, high: 41, holds: false, unlike: 0.1 };
+    const advice = {
+      id: '1',
+      set: null,
+      now,
+      others: [],
+      nearest: setting(16, 4, 52),
+      outside: setting(25, 13, 61),
+    };
+    const about = { target: 'yield', label: undefined, hasLimit: true, likest: undefined };
+    assert.equal(
+      adviceText(advice, about, ENGLISH),
+      'Only settings unlike anything in the train set reach the goal, such as speed to 25 (+13). ' +
+        'The nearest to it on known ground is speed to 16 (+4): yield 52 (51 to 53), now 40 (39 to 41).',
     );
   });
 });
