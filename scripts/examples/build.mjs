@@ -1,5 +1,5 @@
 /* Writes examples/*.json, which the editor offers under Import. `--check` says whether they are as this would write them. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { root } from '../lib/prepare.mjs';
@@ -28,6 +28,7 @@ import { modelReport } from './model-report.mjs';
 import { mqttSensors } from './mqtt-sensors.mjs';
 import { postgresql } from './postgresql.mjs';
 import { scaleOut } from './scale-out.mjs';
+import { catalogueOf, FOLDERS } from './translate.mjs';
 import { unusual } from './unusual.mjs';
 import { uploadOnce } from './upload-once.mjs';
 
@@ -61,18 +62,32 @@ const examples = {
   'What is not usual here': unusual(),
 };
 
-mkdirSync(path.join(root, 'examples'), { recursive: true });
 let stale = 0;
-for (const [name, flow] of Object.entries(examples)) {
+function write(name, nodes) {
   const file = path.join(root, 'examples', `${name}.json`);
-  const text = `${JSON.stringify(flow, null, 2)}\n`;
-  if (process.argv.includes('--check')) {
-    if (readFileSync(file, 'utf8') !== text) {
-      console.error(`examples/${name}.json is stale: run npm run examples`);
-      stale += 1;
-    }
-  } else {
+  const text = `${JSON.stringify(nodes, null, 2)}\n`;
+  if (!process.argv.includes('--check')) {
+    mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    console.error(`examples/${name}.json is stale: run npm run examples`);
+    stale += 1;
   }
+}
+
+for (const [name, flow] of Object.entries(examples)) {
+  write(name, flow);
+}
+for (const [language, folder] of Object.entries(FOLDERS)) {
+  const catalogue = catalogueOf(language);
+  const missing = new Set();
+  for (const [name, flow] of Object.entries(examples)) {
+    const nodes = flow.inLanguage(language, catalogue, (text) => missing.add(text));
+    write(path.join(folder, catalogue[name] ?? name), nodes);
+  }
+  for (const text of missing) {
+    console.error(`scripts/examples/locales/${language}.json lacks ${JSON.stringify(text)}`);
+  }
+  stale += missing.size;
 }
 process.exitCode = stale ? 1 : 0;

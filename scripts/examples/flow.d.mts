@@ -19,6 +19,11 @@ export class Flow {
   wire(...stations: (ExampleNode | ExampleNode[])[]): void;
   wireOutput(from: ExampleNode, output: number, ...to: ExampleNode[]): void;
   toJSON(): ExampleNode[];
+  inLanguage(
+    language: string,
+    catalogue: Record<string, string>,
+    missing: (text: string) => void,
+  ): ExampleNode[];
 }
 
 /** The embedded service, by no node of its own. */

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { root } from '../lib/prepare.mjs';
+import { translated } from './translate.mjs';
 
 const { NODE_SETTINGS } = createRequire(import.meta.url)(path.join(root, 'dist', 'src', 'settings'));
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
@@ -151,13 +152,24 @@ export class Flow {
   }
 
   toJSON() {
-    arrange(this.#nodes.filter(({ x, type }) => x !== undefined && type !== 'group'));
-    return this.#nodes;
+    return arranged(this.#nodes);
+  }
+
+  /** The nodes in another language, placed by their labels in it. */
+  inLanguage(language, catalogue, missing) {
+    return arranged(translated(this.#nodes, language, catalogue, missing));
   }
 }
 
-/** Pixels of a letter in a wide font, and of what stands beside the label: icon, ports, a button. */
+function arranged(nodes) {
+  const copies = nodes.map((node) => ({ ...node }));
+  arrange(copies.filter(({ x, type }) => x !== undefined && type !== 'group'));
+  return copies;
+}
+
+/** Pixels of a letter in a wide font, of a Japanese character, and of what stands beside the label: icon, ports, a button. */
 const LETTER = 8;
+const WIDE_LETTER = 14;
 const BESIDE = 60;
 const BUTTON = 30;
 const GAP = 20;
@@ -166,7 +178,9 @@ const ROW = 36;
 /** How wide the editor draws a node at most. */
 function widthOf({ type, name }) {
   const label = name || type;
-  return Math.max(100, LETTER * label.length + BESIDE + (/^(inject|debug)$/.test(type) ? BUTTON : 0));
+  const wide = label.match(/[\u3000-\u9fff\uff00-\uffef]/g)?.length ?? 0;
+  const letters = LETTER * (label.length - wide) + WIDE_LETTER * wide;
+  return Math.max(100, letters + BESIDE + (/^(inject|debug)$/.test(type) ? BUTTON : 0));
 }
 
 /** Moves nodes to the right, as far as it takes for none to overlap another or the edge, whatever the font. */

@@ -6,7 +6,11 @@ import { root } from '../helpers/node-red';
 import { describeInEditor, type EditorRed, loaded } from './editor';
 
 const NAME = 'node-red-contrib-tabular-prediction';
-const examples = fs.readdirSync(path.join(root, 'examples')).map((file) => path.parse(file).name);
+const english = fs
+  .readdirSync(path.join(root, 'examples'))
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => path.parse(file).name);
+const examples = [...english, 'Deutsch/Erste Schritte', '日本語/最初の一歩'];
 const modulesOf = (name: string): string[] => {
   const flow = JSON.parse(fs.readFileSync(path.join(root, 'examples', `${name}.json`), 'utf8')) as {
     type: string;
@@ -30,7 +34,8 @@ const BEFORE = [
 ];
 
 describeInEditor('importing each example in the editor', BEFORE, ({ editor }) => {
-  async function importExample(name: string): Promise<void> {
+  async function importExample(file: string): Promise<void> {
+    const { dir: folder, name } = path.parse(file);
     const { page } = editor;
     await page.evaluate(() => {
       const { RED } = globalThis as unknown as { RED: EditorRed };
@@ -42,9 +47,18 @@ describeInEditor('importing each example in the editor', BEFORE, ({ editor }) =>
     const item = dialog.getByText(name, { exact: true });
     await module.waitFor();
     // The tree may be unfolding by itself, as it was left; a click in that moment folds it again.
-    while (!(await item.isVisible())) {
-      await module.click();
-      await item.waitFor({ timeout: 3_000 }).catch(() => undefined);
+    const open = async (parent: typeof item, child: typeof item) => {
+      while (!(await child.isVisible())) {
+        await parent.click();
+        await child.waitFor({ timeout: 3_000 }).catch(() => undefined);
+      }
+    };
+    if (folder === '') {
+      await open(module, item);
+    } else {
+      const language = dialog.getByText(folder, { exact: true });
+      await open(module, language);
+      await open(language, item);
     }
     const ok = page.locator('#red-ui-clipboard-dialog-ok');
     // While the tree unfolds a click may go beside.
@@ -66,7 +80,7 @@ describeInEditor('importing each example in the editor', BEFORE, ({ editor }) =>
         return tab === undefined
           ? undefined
           : RED.nodes.filterNodes({ z: tab }).map(({ type, name, valid }) => ({ type, name, valid }));
-      }, name);
+      }, path.basename(name));
       const nodes = (await imported.jsonValue())!;
       assert.ok(nodes.length > 5);
       const needs = modulesOf(name);

@@ -819,10 +819,11 @@ describe('every example, imported and deployed', function () {
   });
 
   it('each says what it is, what to press and what it needs, and holds no path or secret of ours', () => {
-    for (const file of fs.readdirSync(path.join(root, 'examples'))) {
+    const files = fs.readdirSync(path.join(root, 'examples'), { recursive: true, encoding: 'utf8' });
+    for (const file of files.filter((name) => name.endsWith('.json'))) {
       const flow = example(file.replace(/\.json$/, ''));
       const tab = flow.find(({ type }) => type === 'tab') as FlowNode & { label: string; info: string };
-      assert.equal(`${tab.label}.json`, file);
+      assert.equal(`${tab.label}.json`, path.basename(file));
       assert.match(tab.info, /^# .+\n\n/, file);
       assert.ok(
         flow.some(({ type }) => type === 'comment'),
@@ -857,6 +858,8 @@ describe('every example, imported and deployed', function () {
     tested.add('Fleet over MQTT, hub.json');
     tested.add('Fleet over MQTT, machine.json');
     tested.add('Nothing lost over AMQP.json');
-    assert.deepEqual([...tested].sort(), fs.readdirSync(path.join(root, 'examples')).sort());
+    // Those in other languages are the same flows: test/unit/scripts/translated-examples.test.ts.
+    const files = fs.readdirSync(path.join(root, 'examples')).filter((name) => name.endsWith('.json'));
+    assert.deepEqual([...tested].sort(), files.sort());
   });
 });

@@ -48,7 +48,10 @@ describe('the package as npm packs it', function () {
     for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json']) {
       assert.ok(files.includes(file), file);
     }
-    const examples = fs.readdirSync(path.join(root, 'examples')).map((name) => `examples/${name}`);
+    const examples = fs
+      .readdirSync(path.join(root, 'examples'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => `examples/${name}`);
     assert.deepEqual(files.filter((file) => file.startsWith('examples/')).sort(), examples.sort());
   });
 
@@ -72,7 +75,7 @@ describe('the package as npm packs it', function () {
     assert.ok(manifest.keywords.includes('node-red'));
     assert.match(manifest['node-red'].version, /^>=\d/);
     assert.match(manifest.engines.node, /^>=\d/);
-    const examples = fs.readdirSync(path.join(root, 'examples'));
+    const examples = fs.readdirSync(path.join(root, 'examples')).filter((name) => name.endsWith('.json'));
     const used = new Set(
       examples
         .flatMap(
