@@ -45,7 +45,10 @@ function parseBody<T>(schema: TSchema, body: unknown, dialect?: Names): Parsed<T
     : { ok: false, path: onWire(fault.path), message: fault.message };
 }
 
-/** A body without the package's own names, which are as unknown as any where the dialect has others. */
+/**
+ * A body without this package's own names where the dialect calls them otherwise, and the paths of those left out: to this
+ * service such a name is unknown, and must not count as the one that it would be renamed to.
+ */
 function withoutStrays(body: Body, names: [wire: string, own: string][]): { body: Body; strays: string[] } {
   const isStray = (name: string): boolean => names.some(([, own]) => own === name);
   const strays: string[] = [];
