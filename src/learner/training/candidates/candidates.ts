@@ -4,28 +4,58 @@ import { type Part, partScores } from '../../model/members';
 import type { Boosted } from '../../trees/boosting/boost';
 import { firstTrees } from '../../trees/trees';
 import type { PreparedFit } from '../preparation/prepare';
-import { completeRuns, type FoldResult } from './fold';
+import type { FoldResult } from './fold';
 
-/** Candidates × folds × parts. */
-export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): Part[][][] {
-  const candidates = completeRuns(folds).map((run) => {
-    const trees = cutTogether(folds.map((fold) => fold.boosted[run]!));
-    return folds.map(({ line }, m) =>
-      line && run === plan.lineFirst ? [linearPart(line), trees[m]] : [trees[m]],
-    );
+/** One kind of model, as every fold of a fit learned it. Stacking weighs candidates by their out-of-fold scores. */
+export interface LearnedCandidate {
+  name: 'boosted' | 'low noise' | 'randomised' | 'linear' | 'process';
+  /** Folds × parts. */
+  parts: Part[][];
+  /** What each fold boosted, where it consists of boosted trees. */
+  boosted?: Boosted[];
+  /** Whether only thinking adds it. */
+  isExtra?: boolean;
+}
+
+/** The candidates that every fold completed. A Gaussian process joins them later: all folds share its kernel. */
+export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): LearnedCandidate[] {
+  const found: LearnedCandidate[] = [];
+  plan.boosts.forEach((_, run) => {
+    const boosted = ofAll(folds, (fold) => fold.boosted[run]);
+    if (boosted) {
+      const parts = cutTogether(boosted).map((trees, m) => {
+        const { line } = folds[m];
+        return line && run === plan.lineFirst ? [linearPart(line), trees] : [trees];
+      });
+      found.push({ name: 'boosted', parts, boosted, isExtra: run >= plan.usual });
+    }
   });
-  const randomised = folds.map((fold) => fold.randomised).filter((one) => one !== undefined);
-  if (randomised.length === folds.length) {
+  const lowNoise = ofAll(folds, (fold) => fold.lowNoise);
+  if (lowNoise) {
+    found.push({
+      name: 'low noise',
+      parts: cutTogether(lowNoise).map((trees) => [trees]),
+      boosted: lowNoise,
+    });
+  }
+  const randomised = ofAll(folds, (fold) => fold.randomised);
+  if (randomised) {
     const kind = task === 'classification' ? 'votes' : 'trees';
-    candidates.push(randomised.map(({ base, trees }) => [{ kind, weight: 1, base, trees }]));
+    const parts = randomised.map(({ base, trees }): Part[] => [{ kind, weight: 1, base, trees }]);
+    found.push({ name: 'randomised', parts });
   }
-  const linear = folds.map((fold) => fold.linear).filter((one) => one !== undefined);
-  if (linear.length < folds.length) {
-    return candidates;
+  const linear = ofAll(folds, (fold) => fold.linear);
+  if (linear) {
+    const best = commonBest(linear.map(({ curve }) => curve));
+    found.push({ name: 'linear', parts: linear.map((one) => [linearPart(one.tables[best])]) });
   }
-  const best = commonBest(linear.map(({ curve }) => curve));
-  candidates.push(linear.map((one) => [linearPart(one.tables[best])]));
-  return candidates;
+  return found;
+}
+
+/** What each fold has of something, undefined unless all of them have it. */
+function ofAll<T>(folds: FoldResult[], of: (fold: FoldResult) => T | undefined): T[] | undefined {
+  const found = folds.map(of).filter((one) => one !== undefined);
+  return found.length === folds.length ? found : undefined;
 }
 
 /** Per fold, the trees of a boosted candidate, cut after the iteration that is best over all folds. */

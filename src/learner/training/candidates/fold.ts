@@ -12,11 +12,10 @@ import { randomisedOf } from './randomised';
 /** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
   readonly fold: number;
-  /**
-   * One per boosted candidate of the plan, undefined where the timeout came first; then that for little noise, undefined
-   * where there is more.
-   */
+  /** One per boosted candidate of the plan, undefined where the timeout came first. */
   boosted: (Boosted | undefined)[];
+  /** The candidate for little noise; undefined where there is more. */
+  lowNoise: Boosted | undefined;
   linear: LearnedLinear | undefined;
   /** The linear model that the plan's `lineFirst` begins with. */
   line: LinearTables | undefined;
@@ -179,16 +178,15 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   if (lowNoise === undefined || explainedBy(boosted[0]) < lowNoise.minExplained) {
     Atomics.store(prepared.noisy, 0, 1);
   }
-  boosted.push(
-    lowNoise && Atomics.load(prepared.noisy, 0) === 0
-      ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random)
-      : undefined,
-  );
-  const randomised = randomisedOf(prepared, fold, common, boosted[0], linear);
-  return { fold, boosted, linear, line, randomised };
-}
-
-/** Numbers of the boosted candidates that every fold completed. */
-export function completeRuns(folds: FoldResult[]): number[] {
-  return Array.from(folds[0].boosted.keys()).filter((run) => folds.every((fold) => fold.boosted[run]));
+  return {
+    fold,
+    boosted,
+    lowNoise:
+      lowNoise && Atomics.load(prepared.noisy, 0) === 0
+        ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random)
+        : undefined,
+    linear,
+    line,
+    randomised: randomisedOf(prepared, fold, common, boosted[0], linear),
+  };
 }

@@ -82,8 +82,8 @@ export function finishClassification(
     },
     losses,
     thresholds,
-    importance: importanceOf(prepared, folds, members, { weights: outOfFold.weights, sample, lossesOf }),
-    extraWork: outOfFold.work,
+    importance: importanceOf(prepared, folds, members, { ...outOfFold, sample, lossesOf }),
+    outOfFold,
   });
   return {
     threshold: chosenThreshold(thresholds, classes, settings.threshold),

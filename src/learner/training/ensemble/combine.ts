@@ -1,7 +1,7 @@
 import type { Member, Part } from '../../model/members';
 import type { Model } from '../../model/model';
-import { candidatesOf, sumOfParts } from '../candidates/candidates';
-import { completeRuns, type FoldResult, foldRows } from '../candidates/fold';
+import { candidatesOf, type LearnedCandidate, sumOfParts } from '../candidates/candidates';
+import { type FoldResult, foldRows } from '../candidates/fold';
 import { gaussianOf } from '../candidates/gaussian';
 import { keptTrees } from '../candidates/randomised';
 import type { PreparedFit } from '../preparation/prepare';
@@ -33,7 +33,7 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
     const scores = parts.map((own, m) => sumOfParts(own, prepared, heldOut[m]));
     return join(scores, new Float64Array(lengthOf(scores)));
   };
-  const scores = candidates.map(scoresOf);
+  const scores = candidates.map(({ parts }) => scoresOf(parts));
   const rows = join(heldOut, new Int32Array(lengthOf(heldOut)));
   const left = () =>
     leastLeft(
@@ -42,30 +42,27 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
     );
   const gaussian = gaussianOf(prepared, folds, left);
   if (gaussian) {
-    candidates.push(gaussian.parts);
+    candidates.push({ name: 'process', parts: gaussian.parts });
     scores.push(scoresOf(gaussian.parts));
   }
-  const width = candidates[0][0][0].base.length;
+  const width = candidates[0].parts[0][0].base.length;
   const { metric } = prepared.settings.thinking ?? {};
-  // The candidate for low-noise targets comes after those of thinking, but does not depend on it.
-  const { usual, boosts } = prepared.plan;
-  const runs = completeRuns(folds);
-  const extra = runs.map((run) => run >= usual && run < boosts.length);
-  const lowNoise = runs.indexOf(boosts.length);
   const isSharp = prepared.rows >= FEWEST_SHARP_ROWS && folds.length >= FEWEST_SHARP_MEMBERS;
-  // Randomised trees follow the boosted candidates.
-  const costly = folds.every((fold) => fold.randomised) ? extra.length : undefined;
+  const placeOf = (name: LearnedCandidate['name']) => {
+    const at = candidates.findIndex((candidate) => candidate.name === name);
+    return at < 0 ? undefined : at;
+  };
   const input = {
     ...stackInput(prepared, rows, scores, width),
-    extra,
-    costly,
+    extra: candidates.map(({ isExtra }) => isExtra === true),
+    costly: placeOf('randomised'),
     smooth: gaussian !== undefined,
-    sharp: lowNoise >= 0 && isSharp ? lowNoise : undefined,
+    sharp: isSharp ? placeOf('low noise') : undefined,
   };
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
     const parts = candidates.flatMap((candidate, c) =>
-      candidate[m].map((part) => ({ ...trimmed(part, prepared), weight: weights[c] })),
+      candidate.parts[m].map((part) => ({ ...trimmed(part, prepared), weight: weights[c] })),
     );
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
   });
@@ -75,7 +72,7 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
       mixed[i] += weights[c] * one[i];
     }
   });
-  const outOfFold = { rows, width, scores: mixed, weights, work: gaussian?.work ?? 0 };
+  const outOfFold = { rows, width, scores: mixed, candidates, weights, work: gaussian?.work ?? 0 };
   if (prepared.task === 'classification') {
     return {
       residuals: undefined,

@@ -1,4 +1,5 @@
 import { Random } from '../../math/random';
+import type { LearnedCandidate } from '../candidates/candidates';
 import { type PreparedFit, STREAM } from '../preparation/prepare';
 
 /** The rows that folds held out, each scored by the fold that did not learn from it. */
@@ -7,7 +8,8 @@ export interface OutOfFold {
   width: number;
   /** Rows × width: the weighted sum of the candidates' scores. */
   scores: Float64Array;
-  /** Weight of each candidate. */
+  candidates: LearnedCandidate[];
+  /** Their weights. */
   weights: Float64Array;
   /** Work of candidates that are not learned fold by fold. */
   work: number;

@@ -44,7 +44,7 @@ export function stackedRegression(
   outOfFold: OutOfFold,
 ): StackedFit {
   const { values } = prepared;
-  const { rows, scores, weights } = outOfFold;
+  const { rows, scores } = outOfFold;
   const actual = Float64Array.from(rows, (row) => values[row]);
   const residuals = actual.map((value, i) => value - scores[i]);
   const sample = sampleOf(prepared, outOfFold);
@@ -54,7 +54,7 @@ export function stackedRegression(
     );
   let importance: FeatureImportance[] | undefined;
   const reportAhead = () => {
-    importance ??= importanceOf(prepared, folds, members, { weights, sample, lossesOf });
+    importance ??= importanceOf(prepared, folds, members, { ...outOfFold, sample, lossesOf });
     return importance;
   };
   return {
@@ -123,7 +123,7 @@ function finishRegression(
     // Errors that grow with the level are not comparable.
     losses: growth === undefined ? residuals.map((one) => Math.abs(one) * scale) : undefined,
     importance,
-    extraWork: outOfFold.work + fit.work,
+    outOfFold: { ...outOfFold, work: outOfFold.work + fit.work },
   });
   return {
     ...commonFields(prepared, members, report),

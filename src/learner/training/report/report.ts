@@ -6,23 +6,27 @@ import type { Thresholds } from '../../../metrics/thresholds';
 import { argsort } from '../../math/order';
 import type { Member, Part } from '../../model/members';
 import type { FeatureImportance, FitReport } from '../../types';
-import { completeRuns, type FoldResult } from '../candidates/fold';
+import type { LearnedCandidate } from '../candidates/candidates';
+import type { FoldResult } from '../candidates/fold';
 import type { PreparedFit } from '../preparation/prepare';
 import { type CopyLosses, featureImportance, lineGains, otherGains } from './importance';
 
-/**
- * The importance of the features. `lossesOf` scores copies of the sampled rows; `weights` are the candidates'.
- */
+/** The importance of the features. `lossesOf` scores copies of the sampled rows. */
 export function importanceOf(
   prepared: PreparedFit,
   folds: FoldResult[],
   members: Member[],
-  { weights, sample, lossesOf }: { weights: Float64Array; sample: Int32Array; lossesOf: CopyLosses },
+  {
+    candidates,
+    weights,
+    sample,
+    lossesOf,
+  }: { candidates: LearnedCandidate[]; weights: Float64Array; sample: Int32Array; lossesOf: CopyLosses },
 ): FeatureImportance[] {
   const gains = new Float64Array(prepared.specs.length);
-  completeRuns(folds).forEach((run, c) => {
-    for (const { boosted } of folds) {
-      boosted[run]!.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
+  candidates.forEach(({ boosted }, c) => {
+    for (const own of boosted ?? []) {
+      own.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
     }
   });
   otherGains(prepared, folds, members).forEach((gain, column) => (gains[column] += gain));
@@ -49,14 +53,13 @@ export function makeReport(
     /** The loss of each of them; undefined if errors grow with their level. */
     losses: Float64Array | undefined;
     thresholds?: Thresholds;
-    extraWork: number;
+    outOfFold: { candidates: LearnedCandidate[]; work: number };
   },
 ): FitReport {
   const { plan, settings } = prepared;
-  const runs = completeRuns(folds);
-  const limited = folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).some((run) => run?.limited));
+  const limited = folds.some(({ boosted }) => boosted.some((run) => run?.limited));
   const reasons = [...plan.reasons];
-  if (folds.some((fold) => fold.boosted.slice(0, plan.boosts.length).includes(undefined))) {
+  if (folds.some(({ boosted }) => boosted.includes(undefined))) {
     reasons.push('Thinking ended at its timeout, so the model depends on the speed of this machine.');
   }
   if (limited) {
@@ -82,7 +85,7 @@ export function makeReport(
     importance: parts.importance,
     options: { used: settings.used, ignored: settings.ignored },
     work: {
-      units: folds.reduce((sum, fold) => sum + workOf(fold, runs), parts.extraWork),
+      units: parts.outOfFold.work + workOf(parts.outOfFold.candidates, folds),
       budget: plan.workBudget,
       limited: reasons.length > 0,
       reasons,
@@ -137,8 +140,9 @@ function treesIn(parts: Part[]): number {
   return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.roots.length : 0), 0);
 }
 
-/** Counts only candidates that every fold completed: which fold started another depends on the threads. */
-function workOf({ boosted, linear, randomised }: FoldResult, runs: number[]): number {
-  const others = (linear?.work ?? 0) + (randomised?.work ?? 0);
-  return runs.reduce((sum, run) => sum + boosted[run]!.work, others);
+/** Of boosted trees only those that every fold completed: which fold started another depends on the threads. */
+function workOf(candidates: LearnedCandidate[], folds: FoldResult[]): number {
+  const boosted = candidates.flatMap((candidate) => candidate.boosted ?? []);
+  const others = folds.flatMap(({ linear, randomised }) => [linear, randomised]);
+  return [...boosted, ...others].reduce((sum, one) => sum + (one?.work ?? 0), 0);
 }
