@@ -146,7 +146,7 @@
     }
   });
 
-  /* Durations: 90s, 10m, 1h 30m, 1d. The same as the runtime reads (src/series/settings/durations.ts). */
+  /* Durations: 90s, 10m, 1h 30m, 1d. The same as the runtime reads (src/series/settings.ts). */
   const DURATION = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|sec|m|min|h|d|w)\s*)+$/i;
   const isDuration = (text) => DURATION.test(text.trim()) && /[1-9]/.test(text);
   const isAuto = (value) => isEmpty(value) || String(value).trim() === 'auto';

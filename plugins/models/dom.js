@@ -1,5 +1,5 @@
 /* global RED, document */
-import { isLessNow } from '../../src/series/rows/column-names';
+import { isLessNow } from '../../src/series/column-names';
 
 /* What the sidebar Models is made of: elements, words, numbers. Names of models are data: they are only ever set as text. */
 (function () {

@@ -1,4 +1,4 @@
-import { TimeAndKey } from '../series/readings/time-and-key';
+import { TimeAndKey } from '../series/time-and-key';
 import { isAbsent, parseNumber } from '../table';
 import type { HistoryCell } from './method/history';
 import type { AnomalyReading, ReadingPlace } from './types';

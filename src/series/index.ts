@@ -1,8 +1,6 @@
-export { readingsOf, type ReadingsOptions } from './readings/table-readings';
-export { timeColumnOf } from './readings/time-and-key';
 export { openSeries } from './series';
-export { parseDuration, parseDurations, showDuration } from './settings/durations';
-export { parseSeriesSettings } from './settings/settings';
+export { parseDuration, parseDurations, parseSeriesSettings, showDuration } from './settings';
+export { readingsOf, type ReadingsOptions, timeColumnOf } from './time-and-key';
 export {
   type BackfillOptions,
   type BroughtOutcome,

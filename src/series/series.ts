@@ -1,14 +1,10 @@
 import { Serial, Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
-import { backfill } from './ingest/backfill';
-import type { SeriesParts } from './ingest/parts';
-import { PlanIntake } from './ingest/plan-intake';
-import { StepBuilder } from './ingest/step-builder';
-import { takeOutcome } from './ingest/take-outcome';
-import { takeReading } from './ingest/take-reading';
-import { Journal } from './journal/journal';
-import { TimeAndKey } from './readings/time-and-key';
-import { SeriesState } from './state/state';
+import { backfill } from './backfill';
+import { Journal } from './journal';
+import { SeriesState } from './state';
+import { PlanIntake, type SeriesParts, StepBuilder, takeOutcome, takeReading } from './take-reading';
+import { TimeAndKey } from './time-and-key';
 import type {
   BackfillOptions,
   BroughtOutcome,

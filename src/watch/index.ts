@@ -1,6 +1,3 @@
-export { watchedModel } from './models/watched-model';
-export { readStateLines, stateLines, stateOfLines } from './state/state-lines';
-export type { WatchState } from './state/watch-state';
 export {
   type AlarmCause,
   type AlarmOptions,
@@ -27,3 +24,5 @@ export {
   type WatchReport,
 } from './types';
 export { Watch } from './watch';
+export { readStateLines, stateLines, stateOfLines, type WatchState } from './watch-state';
+export { watchedModel } from './watched-model';

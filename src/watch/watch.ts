@@ -1,17 +1,18 @@
-import { Alarms } from './alarms/alarms';
-import { Changes } from './alarms/changes';
-import { outgoingCorrected, type OutgoingPrediction, outgoingUnchanged } from './bands/outgoing';
-import { WithoutTruth } from './drift/without-truth';
-import { Generations } from './models/generations';
-import { isLabel, isNumber, type Issued, readIssued } from './predictions/issued';
-import { namesOf, type OpenPrediction, OpenPredictions } from './predictions/open-predictions';
-import { SettledPredictions } from './predictions/settled-predictions';
-import { ExpectedLoss } from './scores/expected-loss';
-import { keysTold, liveNumbers } from './scores/live-numbers';
-import { ScoredModel } from './scores/scored-model';
-import { measureOf, scoreTruth } from './scores/truth-scores';
-import { VersionScores } from './scores/version-scores';
-import type { KeptCounts, WatchState } from './state/watch-state';
+import { Alarms, Changes } from './alarms';
+import { outgoingCorrected, type OutgoingPrediction, outgoingUnchanged } from './bands';
+import { WithoutTruth } from './drift';
+import { measureOf, scoreTruth, VersionScores } from './live-scores';
+import {
+  isLabel,
+  isNumber,
+  type Issued,
+  namesOf,
+  type OpenPrediction,
+  OpenPredictions,
+  readIssued,
+  SettledPredictions,
+} from './predictions';
+import { ExpectedLoss, keysTold, liveNumbers, ScoredModel } from './scored-model';
 import type {
   PredictionSeen,
   TruthAnswer,
@@ -24,6 +25,8 @@ import type {
   WatchReport,
 } from './types';
 import { type WatchSettings, watchSettings } from './watch-settings';
+import type { KeptCounts, WatchState } from './watch-state';
+import { Generations } from './watched-model';
 
 /**
  * Watches the predictions of one model: corrects their bands by the truths that come later, keeps live scores, and reports

@@ -13,15 +13,8 @@ export {
   type SeriesTrainSet,
   showDuration,
 } from '../../dist/src/series';
-export { sortByTime } from '../../dist/src/series/readings/sort-by-time';
-export { Timeline } from '../../dist/src/series/readings/timeline';
-export { Track } from '../../dist/src/series/readings/track';
-export { isLessNow } from '../../dist/src/series/rows/column-names';
-export {
-  describeNumber,
-  describeState,
-  difference,
-  EXACT,
-  LEGIBLE,
-} from '../../dist/src/series/rows/windows';
-export { Schedule } from '../../dist/src/series/train-sets/schedule';
+export { isLessNow } from '../../dist/src/series/column-names';
+export { sortByTime } from '../../dist/src/series/machine';
+export { Timeline, Track } from '../../dist/src/series/track';
+export { Schedule } from '../../dist/src/series/train-sets';
+export { describeNumber, describeState, difference, EXACT, LEGIBLE } from '../../dist/src/series/windows';

@@ -10,5 +10,5 @@ export {
   type WatchOptions,
   type WatchState,
 } from '../../dist/src/watch';
-export { BandCorrection } from '../../dist/src/watch/bands/band-correction';
-export { WeeklyPattern, type WeeklyPatternState } from '../../dist/src/watch/statistics/weekly-pattern';
+export { BandCorrection } from '../../dist/src/watch/bands';
+export { WeeklyPattern, type WeeklyPatternState } from '../../dist/src/watch/statistics';
