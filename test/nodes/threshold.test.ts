@@ -81,6 +81,28 @@ describe('a threshold in nodes and the admin route', function () {
     assert.deepEqual((await post({ threshold: null }).expect(200)).body.threshold, undefined);
   });
 
+  it('changes what the fit node shows of its model, at once', async () => {
+    const rows = Array.from({ length: 300 }, (_, i) => ({
+      heat: (i * 31) % 97,
+      state: (i * 31) % 97 > 60 ? 'fault' : 'fine',
+    }));
+    bench = await startBench({
+      nodes: [{ id: 'fit', type: 'tabular-fit', config: '', target: 'state', model: 'faults' }],
+    });
+    const choose = (threshold: number | null) =>
+      bench
+        .request()
+        .post('/tabular-prediction/models/none/threshold')
+        .send({ model: 'faults', threshold })
+        .expect(200);
+    await give('fit', { payload: rows });
+    await bench.shows('fit', /accuracy/);
+    await choose(0.2);
+    await bench.shows('fit', /rocAuc/);
+    await choose(null);
+    await bench.shows('fit', /accuracy/);
+  });
+
   it('takes costs of two fields, of the JSON that an older flow has, and of the sidebar', async () => {
     const fit = { type: 'tabular-fit', config: '', target: 'state', model: 'faults' };
     bench = await startBench({

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Connection, ModelCards, TrainResult } from '../../connection';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ColumnImportance, KeyTime, ModelCard, ModelScores, UploadCard } from '../../models/cards';
@@ -15,7 +17,14 @@ import { isDecay } from '../input/table-input';
 import { scoring } from '../lazy';
 import { onModelChanged } from '../model-changed';
 import { type FlowNode, type FlowNodeDef, type Message, number, type Red, text } from '../node-red';
-import { fittedStatus, StatusLine, versionStatus, whenStarted } from '../status/status-line';
+import {
+  fittedStatus,
+  type Shown,
+  type StatusKind,
+  StatusLine,
+  versionStatus,
+  whenStarted,
+} from '../status/status-line';
 import { readCleaning, withWords } from './common';
 import { targetMissing } from './target';
 
@@ -221,13 +230,13 @@ export function answerFit(
 }
 
 /** Which model a fit node shows. */
-type ShownModel = Pick<ModelCard, 'name' | 'version' | 'fitted_train_set_id'>;
+type ShownModel = Pick<ModelCard, 'name' | 'version' | 'fitted_train_set_id' | 'threshold'>;
 
 /**
  * Shows the model of a fit node that the node did not just fit itself. Once the flows have started, after a deploy or a
  * restart, that is the one which it fitted before; its columns are offered to the dialog. Later it is the one that was
- * put in charge elsewhere: taken back in the sidebar, imported, fitted by another node. Shows nothing of a model with
- * another target than the dialog now names.
+ * put in charge elsewhere: taken back in the sidebar, imported, fitted by another node; or its own, whose threshold was
+ * chosen there. Shows nothing of a model with another target than the dialog now names.
  * @param changed called with each model that was put in charge elsewhere
  * @returns to be called with each model that the node itself shows
  */
@@ -247,6 +256,9 @@ export function showKeptFit(
     return isOther ? undefined : card;
   };
 
+  const shownStatus = (card: ModelCard): Shown & { kind: StatusKind } =>
+    (isNewest(card) ? fittedStatus : versionStatus)(status, card, false);
+
   whenStarted(red, node, () => {
     if (config.cards()?.isUsable === false) {
       status.fail('storage.failed');
@@ -257,7 +269,7 @@ export function showKeptFit(
       return;
     }
     shown = card;
-    status.showIdle((isNewest(card) ? fittedStatus : versionStatus)(status, card, false));
+    status.showIdle(shownStatus(card));
     offerColumns(node.id, [...card.columns.map(({ name }) => name), card.target]);
   });
 
@@ -267,6 +279,10 @@ export function showKeptFit(
     }
     const card = inCharge(name);
     if (isSame(card, shown)) {
+      if (card !== undefined && !isDeepStrictEqual(card.threshold, shown?.threshold)) {
+        status.become(() => shownStatus(card));
+      }
+      shown = card;
       return;
     }
     shown = card;
