@@ -16,11 +16,16 @@ export function normalBelow(x) {
   return x >= 0 ? 1 - tail / 2 : tail / 2;
 }
 
+export const normalDensity = (x) => Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+
 export function normal(random) {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/* settings, others, and hidden (no column of the table): name → [low, high], or words. mean: what comes out; spread: its standard deviation. */
+/*
+ * settings, others, and hidden (no column of the table): name → [low, high], [low, high, step], or words. mean: what comes
+ * out, by the numbers of `form`, which a fit of the true form would have to find; spread: its standard deviation.
+ */
 export const machines = {
   dryer: {
     target: 'quality',
@@ -28,10 +33,11 @@ export const machines = {
     others: { moisture_in: [15, 45], humidity: [20, 80] },
     cost: { temperature: 0.5, fan: 0.2, minutes: 0.4 },
     goal: { goal: 'at least', value: 85 },
-    mean: ({ temperature, fan, minutes, moisture_in, humidity }) => {
-      const drying = (temperature - 40) * (0.4 + fan / 120) * minutes * (1.3 - humidity / 120);
-      const moisture = moisture_in * Math.exp(-drying / 1400);
-      return 97 - 2.2 * Math.max(0, moisture - 4) - 0.012 * Math.max(0, temperature - 95) ** 2;
+    form: [40, 0.4, 1 / 120, 1.3, 1 / 120, 1400, 97, 2.2, 4, 0.012, 95],
+    mean: ({ temperature, fan, minutes, moisture_in, humidity }, [a, b, c, d, e, f, g, h, i, j, k]) => {
+      const drying = (temperature - a) * (b + fan * c) * minutes * (d - humidity * e);
+      const moisture = moisture_in * Math.exp(-drying / f);
+      return g - h * Math.max(0, moisture - i) - j * Math.max(0, temperature - k) ** 2;
     },
     spread: () => 2,
   },
@@ -41,12 +47,13 @@ export const machines = {
     others: { mould_c: [30, 60], regrind: [0, 0.4] },
     cost: { pressure: 0.01, melt_c: 0.15, hold_s: 1, cool_s: 0.8 },
     goal: { goal: 'at most', value: 0.6 },
-    mean: ({ pressure, melt_c, hold_s, cool_s, mould_c, regrind }) =>
-      0.25 +
-      1.1 * Math.exp(-(hold_s * pressure) / 3200) +
-      0.00025 * (melt_c - 232) ** 2 +
-      0.9 * Math.exp(-cool_s / 11) * (0.6 + mould_c / 100) +
-      0.5 * regrind,
+    form: [0.25, 1.1, 3200, 0.00025, 232, 0.9, 11, 0.6, 1 / 100, 0.5],
+    mean: ({ pressure, melt_c, hold_s, cool_s, mould_c, regrind }, [a, b, c, d, e, f, g, h, i, j]) =>
+      a +
+      b * Math.exp(-(hold_s * pressure) / c) +
+      d * (melt_c - e) ** 2 +
+      f * Math.exp(-cool_s / g) * (h + mould_c * i) +
+      j * regrind,
     spread: ({ regrind }) => 0.06 + 0.08 * regrind,
   },
   press: {
@@ -55,13 +62,14 @@ export const machines = {
     others: { chips_c: [10, 35], density: [600, 750] },
     cost: { force: 0.1, dwell: 2, resin: 6 },
     goal: { goal: 'at least', value: 30 },
-    mean: ({ force, dwell, resin, chips_c, density }) =>
-      8 +
-      14 * logistic((force - 85) / 18) +
-      9 * (1 - Math.exp(-dwell / 3.5)) +
-      { A: 0, B: 2, C: 4.5 }[resin] +
-      0.1 * (chips_c - 20) +
-      0.03 * (density - 670),
+    form: [8, 14, 85, 18, 9, 3.5, 2, 4.5, 0.1, 0.03],
+    mean: ({ force, dwell, resin, chips_c, density }, [a, b, c, d, e, f, g, h, i, j]) =>
+      a +
+      b * logistic((force - c) / d) +
+      e * (1 - Math.exp(-dwell / f)) +
+      { A: 0, B: g, C: h }[resin] +
+      i * (chips_c - 20) +
+      j * (density - 670),
     spread: ({ density }) => 1.2 + 0.004 * (density - 600),
   },
   /* The same as a question of classes: good or scrap. */
@@ -73,12 +81,84 @@ export const machines = {
     cost: { peak_c: 0.05, soak_min: 0.2, ramp: 1.5 },
     goal: { goal: 'at least', value: 'good' },
     /* The probability of good is that the standard normal is below this. */
-    mean: ({ peak_c, soak_min, ramp, clay, wet }) =>
-      3.2 -
-      (Math.abs(peak_c - (clay === 'red' ? 980 : 1030)) / 45) ** 1.5 * 0.8 +
-      0.8 * Math.tanh((soak_min - 35) / 25) -
-      0.035 * Math.max(0, ramp - 4) * wet,
+    form: [3.2, 980, 1030, 45, 1.5, 0.8, 35, 25, 0.035, 4],
+    mean: ({ peak_c, soak_min, ramp, clay, wet }, [a, b, c, d, e, f, g, h, i, j]) =>
+      a -
+      (Math.abs(peak_c - (clay === 'red' ? b : c)) / d) ** e * 0.8 +
+      f * Math.tanh((soak_min - g) / h) -
+      i * Math.max(0, ramp - j) * wet,
     spread: () => 1,
+  },
+};
+
+/*
+ * Machines that nothing was tuned on, of other shapes than those above: what saturates, what works only together, words
+ * of unlike worth, and steps.
+ */
+export const heldOut = {
+  /* More of anything gains less and less. */
+  still: {
+    target: 'purity',
+    settings: { reflux: [1, 6], heat_kw: [20, 80], feed_c: [20, 95] },
+    others: { crude: [0.3, 0.7], ambient: [-5, 35] },
+    cost: { reflux: 2, heat_kw: 0.25, feed_c: 0.05 },
+    goal: { goal: 'at least', value: 92 },
+    form: [58, 26, 1.1, 22, 24, 0.06, 0.05, 14],
+    mean: ({ reflux, heat_kw, feed_c, crude, ambient }, [a, b, c, d, e, f, g, h]) =>
+      a +
+      (b * reflux) / (reflux + c) +
+      (d * heat_kw) / (heat_kw + e) +
+      f * (feed_c - 50) * (1 - crude) +
+      g * ambient +
+      h * (crude - 0.5),
+    spread: () => 1.1,
+  },
+  /* Speed helps where it is warm and harms where it is cold; water and minutes stand in for each other. */
+  mixer: {
+    target: 'grit',
+    settings: { speed: [100, 500], jacket_c: [15, 75], minutes: [4, 40], water: [0.1, 0.5] },
+    others: { batch_kg: [200, 800], grind: [1, 5] },
+    cost: { speed: 0.01, jacket_c: 0.08, minutes: 0.3, water: 25 },
+    goal: { goal: 'at most', value: 30 },
+    form: [48, -0.0016, 42, -1.3, 0.3, 30, 0.012, 2.4],
+    mean: ({ speed, jacket_c, minutes, water, batch_kg, grind }, [a, b, c, d, e, f, g, h]) =>
+      a +
+      b * (speed - 250) * (jacket_c - c) +
+      d * minutes * (e + water) -
+      f * water +
+      g * (batch_kg - 500) +
+      h * (grind - 3),
+    spread: ({ grind }) => 1.5 + 0.5 * grind,
+  },
+  /* Classes, and words of unlike worth that change what a degree does. */
+  coater: {
+    target: 'coat',
+    classes: ['firm', 'flakes'],
+    settings: { oven_c: [120, 220], belt: [1, 9], primer: ['none', 'K1', 'K2', 'zinc', 'epoxy'] },
+    others: { humid: [20, 90], gauge: [0.5, 3] },
+    cost: { oven_c: 0.08, belt: 0.9, primer: 4 },
+    goal: { goal: 'at least', value: 'firm' },
+    form: [0.5, 0.5, 0.8, 1.4, 1.9, 0.022, 0.03, 0.28, 0.012, 0.35],
+    mean: ({ oven_c, belt, primer, humid, gauge }, [a, b, c, d, e, f, g, h, i, j]) =>
+      a +
+      { none: 0, K1: b, K2: c, zinc: d, epoxy: e }[primer] +
+      (primer === 'epoxy' ? g : f) * (oven_c - 170) -
+      h * (belt - 5) -
+      i * (humid - 50) -
+      j * (gauge - 1.5),
+    spread: () => 1,
+  },
+  /* Whole passes that each take half of what is left, and a valve that opens at a pressure. */
+  sorter: {
+    target: 'residue',
+    settings: { passes: [1, 7, 1], pressure: [2, 9], belt: [0.5, 3] },
+    others: { dirt: [5, 25], wet: [0, 1] },
+    cost: { passes: 2, pressure: 0.8, belt: 1.5 },
+    goal: { goal: 'at most', value: 4 },
+    form: [0.55, 2.2, 1.6, 0.9, 1.5],
+    mean: ({ passes, pressure, belt, dirt, wet }, [a, b, c, d, e]) =>
+      dirt * a ** passes + b + c * (belt - 1) - d * (pressure >= 4) - e * (pressure >= 7) + 0.6 * wet,
+    spread: () => 0.6,
   },
 };
 
@@ -105,10 +185,21 @@ export const confounded = {
 
 const columnsOf = ({ settings, others, hidden = {} }) => ({ ...settings, ...others, ...hidden });
 
-const valueIn = (range, random) =>
-  typeof range[0] === 'number'
+/** All values of words and of a number with steps. */
+const valuesOf = (range, [low, high, step] = range) =>
+  typeof low !== 'number'
+    ? range
+    : step && Array.from({ length: Math.round((high - low) / step) + 1 }, (_, at) => low + at * step);
+
+function valueIn(range, random) {
+  const values = valuesOf(range);
+  return values === undefined
     ? Number((range[0] + random() * (range[1] - range[0])).toPrecision(5))
-    : range[Math.floor(random() * range.length)];
+    : values[Math.floor(random() * values.length)];
+}
+
+/** What comes out of a row on average: the machine as it is, or as it was fitted. */
+export const meanOf = ({ mean, form }, row, fitted = form) => mean(row, fitted);
 
 /** A row of settings and all else, without what comes out. */
 export function anyRow(machine, random) {
@@ -124,7 +215,7 @@ export function seen({ hidden = {} }, row) {
 }
 
 function outcome(machine, row, random) {
-  const value = machine.mean(row) + machine.spread(row) * normal(random);
+  const value = meanOf(machine, row) + machine.spread(row) * normal(random);
   return machine.classes === undefined ? Number(value.toPrecision(5)) : machine.classes[value > 0 ? 0 : 1];
 }
 
@@ -140,7 +231,7 @@ export function historyOf(machine, rows, seed) {
 /** The probability that the goal holds, in truth. */
 export function truthOf(machine, row) {
   const { goal, value } = machine.goal;
-  const mean = machine.mean(row);
+  const mean = meanOf(machine, row);
   const spread = machine.spread(row);
   const above =
     machine.classes === undefined ? normalBelow((mean - value) / spread) : normalBelow(mean / spread);
@@ -175,20 +266,17 @@ export function trueBest(machine, row, sure) {
     walk(0, {});
   };
   const places = names.length > 3 ? 11 : 21;
-  look(
-    names.map((name) => {
-      const range = machine.settings[name];
-      return typeof range[0] === 'number'
-        ? [
-            row[name],
-            ...Array.from(
-              { length: places },
-              (_, i) => range[0] + (i / (places - 1)) * (range[1] - range[0]),
-            ),
-          ]
-        : range;
-    }),
-  );
+  const axis = (name, from, to, count) => {
+    const range = machine.settings[name];
+    const inside = (value) => value >= range[0] && value <= range[1];
+    return (
+      valuesOf(range) ?? [
+        row[name],
+        ...Array.from({ length: count }, (_, i) => from + (i / (count - 1)) * (to - from)).filter(inside),
+      ]
+    );
+  };
+  look(names.map((name) => axis(name, ...machine.settings[name].slice(0, 2), places)));
   for (
     let width = 1 / (places - 1), round = 0;
     round < 6 && best.setting !== undefined;
@@ -197,16 +285,9 @@ export function trueBest(machine, row, sure) {
     const { setting } = best;
     look(
       names.map((name) => {
-        const range = machine.settings[name];
-        return typeof range[0] === 'number'
-          ? [
-              row[name],
-              ...Array.from(
-                { length: 7 },
-                (_, i) => setting[name] + ((i - 3) / 3) * width * (range[1] - range[0]),
-              ).filter((value) => value >= range[0] && value <= range[1]),
-            ]
-          : range;
+        const [low, high] = machine.settings[name];
+        const away = width * (high - low);
+        return axis(name, setting[name] - away, setting[name] + away, 7);
       }),
     );
   }
