@@ -199,15 +199,9 @@ const FOLDERS = {
   },
   'src/service': {
     http: [],
-    'store/entries': [],
-    'store/uploads': ['store/entries'],
     store: [],
-    'work/pool': [],
-    'work/data': ['store'],
-    'work/fit': ['store', 'work/data', 'work/pool'],
-    'work/predict': ['store', 'work/data', 'work/pool'],
-    'routes/predict': ['http', 'routes/*', 'store', 'work/fit', 'work/pool'],
-    routes: ['http', 'store', 'work/fit', 'work/pool'],
+    work: ['store'],
+    routes: ['http', 'store', 'work'],
   },
 };
 
@@ -219,14 +213,12 @@ const GROUND = {
   'src/messages': ['types'],
   'src/anomaly': [],
   'src/service': [
-    'limits',
     'options',
     'rate-limit',
     'refusal',
     'service-metrics',
     'slow-body',
     'upload-target',
-    'version',
     'work/jobs',
   ],
 };

@@ -10,7 +10,7 @@ import { buildSync } from 'esbuild';
 import { root } from './prepare.mjs';
 
 const work = path.join(root, 'dist', 'src', 'service', 'work');
-const SCRIPTS = ['fit/fit-worker.js', 'predict/predict-worker.js'].map((script) => path.join(work, script));
+const SCRIPTS = ['fit-worker.js', 'predict-worker.js'].map((script) => path.join(work, script));
 
 /** Each takes the place of what the compiler wrote. It is not made small: a stack trace then has lines to look up. */
 export function joinThreadScripts({ sourcemap }) {

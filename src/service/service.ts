@@ -8,17 +8,23 @@ import { Semaphore } from '../util/concurrency';
 import { mostOpenFiles } from '../util/files';
 import { warmSchemas } from '../wire/check';
 import { ServiceError } from '../wire/service-error';
-import { decoderBytes, machineLimits, modelCacheBytes, type ServiceLimits } from './limits';
-import type { Log, ResolvedOptions } from './options';
+import {
+  decoderBytes,
+  type Log,
+  machineLimits,
+  modelCacheBytes,
+  type ResolvedOptions,
+  type ServiceLimits,
+} from './options';
 import { RateLimiter } from './rate-limit';
 import { answer } from './router';
 import type { ServiceContext, ServiceState } from './routes/context';
 import { ServiceMetrics } from './service-metrics';
 import { openStore } from './store/store';
-import { Fits } from './work/fit/fits';
-import { SubmittedFits } from './work/fit/submitted-fits';
-import { FIT_PATIENCE_MS, readPatience } from './work/pool/patience';
-import { WorkerPool } from './work/pool/pool';
+import { Fits } from './work/fits';
+import { WorkerPool } from './work/pool';
+import { FIT_PATIENCE_MS, readPatience } from './work/pool-thread';
+import { SubmittedFits } from './work/submitted-fits';
 
 const HOST = '127.0.0.1';
 const SWEEP_MS = 60_000;
@@ -76,7 +82,7 @@ export async function runService(
   };
   const fitPool = new WorkerPool({
     name: 'fit',
-    script: path.join(__dirname, 'work', 'fit', 'fit-worker.js'),
+    script: path.join(__dirname, 'work', 'fit-worker.js'),
     threads: options.fitThreads,
     maxWaiting: 64,
     idleMs: 60_000,
@@ -86,7 +92,7 @@ export async function runService(
   });
   const predictPool = new WorkerPool({
     name: 'predict',
-    script: path.join(__dirname, 'work', 'predict', 'predict-worker.js'),
+    script: path.join(__dirname, 'work', 'predict-worker.js'),
     threads: options.predictThreads,
     maxWaiting: 1_000,
     idleMs: 60_000,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
-const WORKER = path.resolve(__dirname, '../../dist/src/service/work/fit/fit-worker.js');
+const WORKER = path.resolve(__dirname, '../../dist/src/service/work/fit-worker.js');
 
 /**
  * A fit thread that helps with fits. `assist` asks it to help with one, and answers the fit's end of the line; `pressure`

@@ -8,7 +8,7 @@ import path from 'node:path';
 const dist = path.resolve(__dirname, '..', '..', 'dist', 'src');
 const writtenAt = (file: string): number => statSync(path.join(dist, file)).mtimeMs;
 
-const joined = writtenAt('service/work/fit/fit-worker.js');
+const joined = writtenAt('service/work/fit-worker.js');
 for (const folder of ['learner', 'metrics']) {
   for (const file of readdirSync(path.join(dist, folder), { recursive: true, encoding: 'utf8' })) {
     if (file.endsWith('.js') && writtenAt(path.join(folder, file)) > joined) {

@@ -74,7 +74,7 @@ describe('Service: memory', function () {
   it('reading takes the columns and little more; a fit keeps neither numbers nor texts in memory, and reads back the same', async () => {
     mkdirSync(file('fit'));
     const read = (name: string, fitFolder: string): string => `
-      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/data/columns'))});
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
       const { crc32c } = require(${JSON.stringify(path.join(DIST, 'table/storage/crc32c'))});
       const idle = megabytes();
       const bounds = { rows: 1e6, cells: 1e8, columns: 100 };
@@ -119,7 +119,7 @@ describe('Service: memory', function () {
 
   it('only the columns that a model wants are decoded; text that repeats is kept once', async () => {
     const { rows, words, above, heap } = await measured<Record<'rows' | 'words' | 'above' | 'heap', number>>(`
-      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/data/columns'))});
+      const { readFeatures } = require(${JSON.stringify(path.join(DIST, 'service/work/columns'))});
       const idle = megabytes();
       const bounds = { rows: 1e6, cells: 1e8, columns: 100 };
       const two = ['m3', 'm40'].map((name) => ({ name, type: 'number', kind: 'number' }));

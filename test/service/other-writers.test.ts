@@ -109,7 +109,7 @@ describe('Service: Parquet files of other writers', function () {
   it('reads a time without a zone in text as UTC, whatever the zone of the machine', async () => {
     const texts = ['2026-01-31 12:34:56.789', '2026-01-31T12:34', '2026-01-31', '', 'NA', null];
     const file = await duck(`SELECT ${unnest('VARCHAR', texts)} AS d`);
-    const script = `require(${JSON.stringify(path.resolve(__dirname, '../../dist/src/service/work/data/columns'))})
+    const script = `require(${JSON.stringify(path.resolve(__dirname, '../../dist/src/service/work/columns'))})
       .readFeatures({ file: ${JSON.stringify(file)}, format: 'parquet' }, ${JSON.stringify(BOUNDS)},
         [{ name: 'd', kind: 'date', type: 'date' }])
       .then(({ columns }) => console.log(JSON.stringify([...columns[0].values])));`;

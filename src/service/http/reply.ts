@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
-import type { Refusal } from '../refusal';
+import type { Log } from '../options';
+import { Refusal, toRefusal } from '../refusal';
 import { isBodyComing } from './body';
 
 /** Where `support` of envelope 1 points. */
@@ -38,7 +39,7 @@ export function envelopeFor(status: number, route: Envelope): Envelope {
 }
 
 /** The error body of a refusal, in the envelope given. */
-export function errorBody(refusal: Refusal, envelope: Envelope, traceId: string): Record<string, unknown> {
+function errorBody(refusal: Refusal, envelope: Envelope, traceId: string): Record<string, unknown> {
   const { errorCode, retryable, status } = refusal.body;
   // Clients add the full stop themselves.
   const message = refusal.message.replace(/\.$/, '');
@@ -92,4 +93,56 @@ export function sendRefusal(res: ServerResponse, refusal: Refusal, route: Envelo
     'x-trace-id': traceId,
     ...headers,
   });
+}
+
+/**
+ * Answers with JSON that may take minutes (S 1). Within `keepaliveMs` it is an ordinary answer. After that the
+ * status 200 goes out, then a space every `keepaliveMs`, and finally the JSON (given as a value, or as its bytes); an
+ * error is then reported by a body with
+ * `_streamed_error: true`, the status it would have had and the fields of the route's envelope.
+ */
+export async function answerLate(
+  res: ServerResponse,
+  answer: Promise<object>,
+  keepaliveMs: number,
+  route: Envelope,
+  log: Log,
+): Promise<void> {
+  const timer = setInterval(() => {
+    if (res.destroyed) {
+      return;
+    }
+    if (!res.headersSent) {
+      res.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+    }
+    res.write(' ');
+  }, keepaliveMs);
+  try {
+    const body = await answer;
+    if (res.headersSent) {
+      res.end(body instanceof Uint8Array ? body : JSON.stringify(body));
+    } else {
+      sendJson(res, 200, body);
+    }
+  } catch (error) {
+    logFailure(log, res.req.method, error);
+    const refusal = toRefusal(error);
+    if (!res.headersSent) {
+      sendRefusal(res, refusal, route);
+      return;
+    }
+    const envelope = envelopeFor(refusal.status, route);
+    const body = errorBody(refusal, envelope, randomUUID());
+    res.end(JSON.stringify({ _streamed_error: true, status_code: refusal.status, ...body }));
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Logs an unexpected failure of a request: the answer gives no internal details, so the log must. */
+export function logFailure(log: Log, method: string | undefined, error: unknown): void {
+  if (!(error instanceof Refusal)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    log('warn', `A ${method ?? ''} request failed: ${text}`);
+  }
 }

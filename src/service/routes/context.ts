@@ -2,15 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Parsed } from '../../wire/parse-requests';
 import type { Envelope } from '../http/reply';
-import type { ServiceLimits } from '../limits';
-import type { Log, ResolvedOptions } from '../options';
+import type { Log, ResolvedOptions, ServiceLimits } from '../options';
 import type { RateKind, RateLimiter } from '../rate-limit';
 import { invalid, notFound, type Refusal } from '../refusal';
 import type { ServiceMetrics } from '../service-metrics';
 import type { Store } from '../store/store';
-import type { Fits } from '../work/fit/fits';
-import type { SubmittedFits } from '../work/fit/submitted-fits';
-import type { WorkerPool } from '../work/pool/pool';
+import type { Fits } from '../work/fits';
+import type { WorkerPool } from '../work/pool';
+import type { SubmittedFits } from '../work/submitted-fits';
 
 /**
  * `ready`: the store is open, threads can be started, and new work is taken. `closing`: what is under way ends, new work

@@ -1,5 +1,5 @@
 import { parseFit, parseFitStatus, type SentFit } from '../../wire/parse-requests';
-import { answerLate } from '../http/late-answer';
+import { answerLate } from '../http/reply';
 import { notFound } from '../refusal';
 import { accept, missingModel, type Route, type RouteAnswer, type ServiceContext } from './context';
 

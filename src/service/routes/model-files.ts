@@ -8,11 +8,10 @@ import { isOwnId, readOwnFile, writeFileAtomic } from '../../util/files';
 import { isDeeper, tryParseJson } from '../../util/values';
 import { readBody } from '../http/body';
 import { invalid, Refusal } from '../refusal';
-import { isModelEntry, type ModelEntry } from '../store/entries/entries';
-import { readFailure } from '../store/entries/read-failure';
+import { isModelEntry, type ModelEntry, readFailure } from '../store/entries';
 import { MODEL_FILE, type Store } from '../store/store';
 import type { CheckJob } from '../work/jobs';
-import { readPatience } from '../work/pool/patience';
+import { readPatience } from '../work/pool-thread';
 import { missingModel, type Route, type ServiceContext } from './context';
 
 /** A model is held in memory on its way in and out. */

@@ -13,7 +13,7 @@ import {
 import { isObject } from '../../util/values';
 import type { FitRequest } from '../../wire/types';
 import type { Log } from '../options';
-import { namesIn } from './entries/entry-store';
+import { namesIn } from './entry-store';
 
 /** Beyond this number the oldest failures are forgotten. */
 const MAX_FAILED = 200;

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 
 import type { Log } from '../options';
-import type { ModelEntry, UploadEntry } from './entries/entries';
-import type { EntryStore, StoredEntry } from './entries/entry-store';
+import type { ModelEntry, UploadEntry } from './entries';
+import type { EntryStore, StoredEntry } from './entry-store';
 
 /** Test sets are small and many; beyond this number the oldest go, whatever their size. */
 const MAX_TEST_UPLOADS = 2_000;

@@ -3,19 +3,24 @@ import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 
 import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/model/storage/serialize';
-import { cannotWrite, isNewer, NewerFile, readJsonFile, writeFileAtomic } from '../../util/files';
+import {
+  cannotWrite,
+  isNewer,
+  isPassingFailure,
+  NewerFile,
+  readJsonFile,
+  writeFileAtomic,
+} from '../../util/files';
 import { FolderInUse, type FolderLock, lockFolder } from '../../util/folder-lock';
 import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import type { Log, ResolvedOptions } from '../options';
-import { isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries/entries';
-import { EntryStore } from './entries/entry-store';
-import { fileName } from './entries/file-ref';
+import { fileName, isModelEntry, isUploadEntry, type ModelEntry, type UploadEntry } from './entries';
+import { EntryStore } from './entry-store';
 import { FitRecords } from './fit-records';
+import { DiskAccount } from './parts';
 import { type Bounds, boundsOfDisk, Retention } from './retention';
-import { unusableFolder } from './unusable-folder';
-import { DiskAccount } from './uploads/disk-account';
-import { Uploads } from './uploads/uploads';
+import { Uploads } from './uploads';
 
 export const MODEL_FILE = 'model.bin';
 const SECRET_BYTES = 32;
@@ -193,4 +198,16 @@ async function readSecret(file: string, log: Log): Promise<Buffer> {
 function isSecret(value: unknown): value is { secret: string } {
   const { secret } = (value ?? {}) as { secret?: unknown };
   return typeof secret === 'string' && /^[0-9a-f]{64}$/.test(secret);
+}
+
+/** `storage.failed`: the service's folder cannot be used, and what to do about it. */
+export function unusableFolder(folder: string, error: unknown): ServiceError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  const advice = full
+    ? 'make room on its disk, or choose one on another'
+    : isPassingFailure(error)
+      ? 'try again in a moment'
+      : 'choose one that can be written';
+  return new ServiceError('storage.failed', `The folder ${folder} cannot be used (${message}): ${advice}.`);
 }

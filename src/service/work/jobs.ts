@@ -3,9 +3,8 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ExplainOptions, FitReport, PredictOptions, TrainOptions } from '../../learner';
 import type { Label } from '../../table/cells/types';
 import type { OutputType, Task } from '../../wire/vocabulary';
-import type { ServiceLimits } from '../limits';
-import type { FeatureShape } from '../store/entries/entries';
-import type { FileRef } from '../store/entries/file-ref';
+import type { ServiceLimits } from '../options';
+import type { FeatureShape, FileRef } from '../store/entries';
 
 /** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
 export type FitTask = FitJob | AssistJob;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { FitThreads, WorkerPool } from '../../doors/service';
 import { Semaphore } from '../../doors/util';
 
-const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');
+const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool-job.js');
 
 /** A fit that says how many helpers it was given; the helpers go as they come. */
 const SCRIPT = `

@@ -10,7 +10,7 @@ import { Semaphore } from '../../doors/util';
 import { failing } from '../../helpers/failing-files';
 import { waitFor } from '../../helpers/wait';
 
-const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool/serve.js');
+const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool-job.js');
 
 const HEAVY = path.join(__dirname, '../../../dist/src/table/packages/heavy-modules.js');
 

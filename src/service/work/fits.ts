@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { FitRequest } from '../../wire/types';
+import type { Task } from '../../wire/vocabulary';
+import type { Log, ServiceLimits } from '../options';
+import type { Refusal } from '../refusal';
+import type { FitResult, ServiceMetrics } from '../service-metrics';
+import { fileRef, type ModelEntry } from '../store/entries';
+import { MODEL_FILE, type Store } from '../store/store';
+import { fitKey, modelEntry } from './fit-request';
+import { type FilesToFit, FitThreads } from './fit-threads';
+import type { FitOutcome, ModelRef } from './jobs';
+import type { WorkerPool } from './pool';
+import { isShuttingDown, shuttingDown } from './pool-job';
+
+/** A fit that waits or runs. */
+interface RunningFit {
+  fitted_train_set_id: string;
+  train_set_upload_id: string;
+  task: Task;
+  /** Unix milliseconds. */
+  started_at: number;
+  /** 0 to 1. */
+  progress: number;
+}
+
+interface FinishedFit {
+  entry: ModelEntry;
+  /** True where an earlier fit, or one already under way, answered. */
+  reused: boolean;
+}
+
+/** A requested fit: its id is known before it ends. */
+export interface BegunFit {
+  id: string;
+  /** True for an earlier fit: nothing is left to do. */
+  ended: boolean;
+  answer: Promise<FinishedFit>;
+}
+
+interface Running {
+  state: RunningFit;
+  key: string;
+  forced: boolean;
+  answer: Promise<ModelEntry>;
+  stop: AbortController;
+}
+
+/** Runs fits, one per distinct request: an unchanged request gets the earlier result unless it is forced. */
+export class Fits {
+  private readonly running = new Map<string, Running>();
+  private readonly threads: FitThreads;
+
+  constructor(
+    private readonly store: Store,
+    private readonly pool: WorkerPool,
+    limits: ServiceLimits,
+    private readonly onFitted: (model: ModelRef) => void,
+    private readonly metrics: ServiceMetrics,
+    private readonly log: Log,
+  ) {
+    this.threads = new FitThreads(pool, limits, log);
+  }
+
+  list(): RunningFit[] {
+    return [...this.running.values()].map(({ state }) => state);
+  }
+
+  /** The fit of this id, while it waits or runs. */
+  find(id: string): RunningFit | undefined {
+    return this.running.get(id)?.state;
+  }
+
+  /** Whether the queue for threads is full. */
+  get full(): boolean {
+    return this.pool.full;
+  }
+
+  /**
+   * A model for the request. The fit goes on when its client disconnects; the same request later joins it.
+   *
+   * @throws Refusal 404 or 422 for the train set or what the learner refuses; 429 when too many fits wait
+   */
+  fit(request: FitRequest): Promise<FinishedFit> {
+    return this.begin(request).answer;
+  }
+
+  /** The earlier fit of the same request, the one under way, or a new one. */
+  begin(request: FitRequest): BegunFit {
+    const key = fitKey(request);
+    if (request.force_refit !== true) {
+      const entry = this.newest(key);
+      if (entry !== undefined) {
+        return { id: entry.id, ended: true, answer: Promise.resolve({ entry, reused: true }) };
+      }
+      const same = [...this.running.values()].find((one) => !one.forced && one.key === key);
+      if (same !== undefined) {
+        return begun(same, true);
+      }
+    }
+    return begun(this.start(request, randomUUID()), false);
+  }
+
+  /** A fit under an id that was returned to a client before. */
+  resume(request: FitRequest, id: string): BegunFit {
+    return begun(this.start(request, id), false);
+  }
+
+  /** Ends the fits of a train set, with this error. Resolves when nothing reads its files any more. */
+  async stop(trainSetUploadId: string, error: Refusal): Promise<void> {
+    const fits = [...this.running.values()].filter(
+      ({ state }) => state.train_set_upload_id === trainSetUploadId,
+    );
+    for (const { stop } of fits) {
+      stop.abort(error);
+    }
+    await Promise.allSettled(fits.map(({ answer }) => answer));
+  }
+
+  private newest(key: string): ModelEntry | undefined {
+    let newest: ModelEntry | undefined;
+    for (const { entry } of this.store.models.items.values()) {
+      if (entry.fitKey === key && entry.createdAt >= (newest?.createdAt ?? 0)) {
+        newest = entry;
+      }
+    }
+    return newest === undefined ? undefined : this.store.models.useIfWhole(newest.id)?.entry;
+  }
+
+  /**
+   * A model of rows that came with the request itself; only the model is stored.
+   *
+   * @param gone ends the fit: its client has disconnected
+   * @throws Refusal as `fit`
+   */
+  fitRows(
+    request: Omit<FitRequest, 'train_set_upload_id'>,
+    files: FilesToFit,
+    gone: AbortSignal,
+  ): Promise<ModelEntry> {
+    const ofRows = { ...request, train_set_upload_id: '', force_refit: true };
+    const running = this.run(ofRows, randomUUID(), (state, stop) =>
+      this.makeModel(ofRows, state, stop, (modelFile) =>
+        this.fitFiles(ofRows, files, modelFile, state, stop),
+      ),
+    );
+    gone.addEventListener('abort', () => running.stop.abort(shuttingDown()), { once: true });
+    return running.answer;
+  }
+
+  private start(request: FitRequest, id: string): Running {
+    return this.run(request, id, (state, stop) => this.train(request, state, stop));
+  }
+
+  private run(
+    request: FitRequest,
+    id: string,
+    work: (state: RunningFit, stop: AbortSignal) => Promise<ModelEntry>,
+  ): Running {
+    const state: RunningFit = {
+      fitted_train_set_id: id,
+      train_set_upload_id: request.train_set_upload_id.toLowerCase(),
+      task: request.task,
+      started_at: Date.now(),
+      progress: 0,
+    };
+    const stop = new AbortController();
+    const answer = work(state, stop.signal).finally(() => this.running.delete(id));
+    const count = (result: FitResult): void =>
+      this.metrics.countFit(result, (Date.now() - state.started_at) / 1000);
+    answer.then(
+      () => count('completed'),
+      (error: unknown) => count(stop.signal.aborted || isShuttingDown(error) ? 'stopped' : 'failed'),
+    );
+    const running = { state, key: fitKey(request), forced: request.force_refit === true, answer, stop };
+    this.running.set(id, running);
+    return running;
+  }
+
+  private async train(request: FitRequest, state: RunningFit, stop: AbortSignal): Promise<ModelEntry> {
+    const { uploads } = this.store;
+    const upload = uploads.get(state.train_set_upload_id, 'train');
+    return this.makeModel(request, state, stop, (modelFile) =>
+      uploads.reading(upload, () => {
+        const bytes = upload.entry.x.arrived?.bytes ?? 0;
+        const files = { x: fileRef(upload, 'x'), y: fileRef(upload, 'y'), bytes };
+        return this.fitFiles(request, files, modelFile, state, stop);
+      }),
+    );
+  }
+
+  private fitFiles(
+    request: FitRequest,
+    files: FilesToFit,
+    modelFile: string,
+    state: RunningFit,
+    stop: AbortSignal,
+  ): Promise<FitOutcome> {
+    const onProgress = (fraction: number): void => {
+      state.progress = fraction;
+    };
+    return this.threads.run(request, files, modelFile, { stop, onProgress });
+  }
+
+  /** @param fitInto writes the model to a file */
+  private async makeModel(
+    request: FitRequest,
+    state: RunningFit,
+    stop: AbortSignal,
+    fitInto: (modelFile: string) => Promise<FitOutcome>,
+  ): Promise<ModelEntry> {
+    const { models } = this.store;
+    const id = state.fitted_train_set_id;
+    let folder: string | undefined;
+    try {
+      folder = models.makeFolder(id);
+      const modelFile = path.join(folder, MODEL_FILE);
+      this.log('debug', `Fit ${id} of ${state.train_set_upload_id} starts.`);
+      const entry = modelEntry(id, request, await fitInto(modelFile));
+      await models.put(entry, folder, true);
+      if (stop.aborted) {
+        await models.drop(id);
+        stop.throwIfAborted();
+      }
+      this.log('debug', `Fit ${id} took ${Date.now() - state.started_at} ms.`);
+      this.onFitted({ id, file: modelFile, bytes: entry.bytes, crc: entry.crc });
+      await this.store.trim();
+      return entry;
+    } catch (error) {
+      if (folder !== undefined) {
+        await rm(folder, { recursive: true, force: true });
+      }
+      stop.throwIfAborted();
+      throw error;
+    }
+  }
+}
+
+function begun({ state, answer }: Running, reused: boolean): BegunFit {
+  const id = state.fitted_train_set_id;
+  return { id, ended: false, answer: answer.then((entry) => ({ entry, reused })) };
+}
