@@ -429,7 +429,9 @@ export class Anomalies {
           }
           if (learned === undefined) {
             machine.failed();
-            this.tellNothingVaries(of);
+            if (machine.isUnlearnable) {
+              this.tellNothingVaries(of);
+            }
             return;
           }
           for (const change of machine.learned(learned)) {

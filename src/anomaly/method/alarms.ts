@@ -28,6 +28,8 @@ export interface Episode {
   /** Of the alarm that it goes on from, with another sensor in front. */
   partOf?: string;
   answer?: 'real' | 'usual';
+  /** The sensors that were off when people called it usual. */
+  calledUsual?: string[];
 }
 
 export interface KeptAlarms {
@@ -97,7 +99,8 @@ export class AlarmPromise {
   /**
    * @param front the sensor that is furthest off
    * @param named names the episode if it sends an alarm
-   * @returns the episode that sends its alarm with this row, one that sent one and is over, and all that it changed
+   * @returns the episode that sends its alarm with this row, one that sent one and is over, all that it changed, and
+   * whether the row is like what people called usual
    */
   take(
     row: number,
@@ -105,7 +108,7 @@ export class AlarmPromise {
     rarity: number,
     front: string | undefined,
     named: (episode: Episode) => string | undefined,
-  ): { alarm?: Episode; over?: Episode; touched: readonly Episode[] } {
+  ): { alarm?: Episode; over?: Episode; touched: readonly Episode[]; isCalledUsual?: boolean } {
     this.since ??= time;
     this.touched = [];
     let over = this.open !== undefined && row - this.open.last > HOLD_ROWS ? this.close() : undefined;
@@ -119,19 +122,21 @@ export class AlarmPromise {
     }
     this.open ??= {
       ...{ from: row, last: row, start: time, end: time, peak: 0, front },
-      ...{ partOf: before?.id ?? before?.partOf, answer: before?.answer },
+      partOf: before?.id ?? before?.partOf,
+      ...(before?.answer === 'real' && { answer: before.answer }),
     };
     const { open } = this;
     this.touched.push(open);
     open.last = row;
     open.end = time;
-    if (open.id === undefined && rarity > this.bar(time)) {
-      open.id = named(open);
-      open.peak = Math.max(open.peak, rarity);
-      return { over, touched: this.touched, ...(open.id !== undefined && { alarm: open }) };
-    }
+    const isCalledUsual = this.isCalledUsual(rarity, time, front);
+    const isAlarm = open.id === undefined && !isCalledUsual && rarity > this.bar(time);
+    open.id ??= isAlarm ? named(open) : undefined;
     open.peak = Math.max(open.peak, rarity);
-    return { over, touched: this.touched };
+    return {
+      ...{ over, touched: this.touched, isCalledUsual },
+      ...(isAlarm && open.id !== undefined && { alarm: open }),
+    };
   }
 
   /** Takes an episode as it was before a restart. */
@@ -170,6 +175,19 @@ export class AlarmPromise {
       .map(({ peak }) => peak)
       .sort((a, b) => b - a);
     return Math.max(this.levels.alarm, peaks[promised - 1] ?? 0);
+  }
+
+  /**
+   * Whether people called it usual: the episode under way, or one of the last weeks that went as far, with this sensor off.
+   * It takes days until the fits have learned what they called so.
+   */
+  private isCalledUsual(rarity: number, time: number, front: string | undefined): boolean {
+    return [...this.past, this.open!].some(
+      (one) =>
+        one.answer === 'usual' &&
+        one.calledUsual?.includes(front ?? '') === true &&
+        (one === this.open || (rarity <= one.peak && one.end > time - LOOK_BACK_MS)),
+    );
   }
 
   private isAnother(front: string | undefined): boolean {

@@ -18,6 +18,8 @@ const GROWING_ROWS = 4000;
 const GROWTH = 1.5;
 /** Where nothing could be learned, it is tried again after so many rows. */
 const RETRY_ROWS = 100;
+/** Rows without a fault that a fit needs. */
+const LEAST_ROWS = 100;
 /** New values that are told between two fits at most. */
 const MOST_TOLD = 20;
 /** Then after so many rows or a week, whichever is first. */
@@ -75,6 +77,8 @@ export class Detector {
   private anchor: { anchor: Anchor; layout: SensorLayout } | undefined;
   private readonly odd: OddHistory;
   private newest: RowVerdict['state'] | undefined;
+  /** The sensors that were off in the newest row. */
+  private off: string[] = [];
   /** The episodes that the last row has changed. */
   touched: readonly Episode[] = [];
   /** The sensors that have stopped coming, to be told with the last row, and for how many rows. */
@@ -224,9 +228,16 @@ export class Detector {
     return true;
   }
 
-  /** What is to be learned from, once it has its turn; undefined where no column of numbers varies. */
+  /**
+   * What is to be learned from, once it has its turn; undefined where no column of numbers varies, or where nearly all rows
+   * are of faults: then it keeps what it knows.
+   */
   task(): LearnTask | undefined {
     const history = this.history.keep();
+    const { marks } = history;
+    if (marks.filter((mark) => mark === 0).length < LEAST_ROWS) {
+      return undefined;
+    }
     const { layout, gone } = sensorLayout(history, this.settings.ignored);
     gone.forEach((name) => this.history.forget(name));
     if (layout.sensors.length === 0) {
@@ -280,6 +291,12 @@ export class Detector {
       return undefined;
     }
     episode.answer = answer;
+    delete episode.calledUsual;
+    if (answer === 'usual') {
+      const said = episode.said?.sensors.map(({ column }) => column) ?? [];
+      const now = episode === this.alarms.current ? this.off : [];
+      episode.calledUsual = [...new Set([episode.front ?? '', ...said, ...now])];
+    }
     const marked = { from: episode.from, to: episode.last, mark: answer === 'real' ? 2 : 0 } as const;
     this.history.mark(marked.from, marked.to, marked.mark);
     if (answer === 'usual') {
@@ -419,9 +436,11 @@ export class Detector {
     const onceIn = layout.step * 10 ** rarityOf(usual.total, scored.rarity);
     const front = frontOf(layout, scored);
     const { key } = this.settings;
-    const { alarm, over, touched } = this.alarms.take(row, time, scored.rarity, front, ({ start }) =>
-      [...(key === undefined ? [] : [key]), new Date(start).toISOString()].join(' '),
+    const { alarm, over, touched, isCalledUsual } = this.alarms.take(
+      ...([row, time, scored.rarity, front] as const),
+      ({ start }) => [...(key === undefined ? [] : [key]), new Date(start).toISOString()].join(' '),
     );
+    this.off = [front, ...sensors.map(({ column }) => column)];
     // Before the episode is over: a fit may come meanwhile.
     this.touched = touched;
     for (const episode of touched) {
@@ -437,7 +456,8 @@ export class Detector {
     if (alarm !== undefined) {
       alarm.said = { sensors, onceIn };
     }
-    const state = scored.rarity > this.alarms.level ? 'unusual' : 'usual';
+    const isUnusual = scored.rarity > this.alarms.level && isCalledUsual !== true;
+    const state = isUnusual ? 'unusual' : 'usual';
     return {
       ...this.verdict(state),
       alarm: this.alarms.current?.id,

@@ -97,7 +97,10 @@ function onlyKept(values: Float64Array, columns: number, leftOut: Uint8Array): F
 
 interface HeldOut {
   moments: InputMoments[];
-  /** views × (rows × sensors): what is expected, missed, and missed in its scale. NaN where a cell is missing. */
+  /**
+   * views × (rows × sensors): what is expected, missed, and missed in its scale. The latter two are NaN where a cell is
+   * missing, and in rows of faults.
+   */
   expected: Float64Array[];
   missed: Float64Array[];
   scaled: Float64Array[];
@@ -108,7 +111,7 @@ interface HeldOut {
 /** Each block of time by what the other blocks teach. */
 function heldOut(
   inputs: Float64Array,
-  { width }: HistoryRows,
+  { width, leftOut }: HistoryRows,
   weights: Float64Array,
   standard: Float64Array,
   withNear: boolean,
@@ -132,7 +135,11 @@ function heldOut(
       );
     }
   });
-  const missed = expected.map((view) => view.map((value, at) => standard[at] - value));
+  // Rows of faults shape no scale either: else a fault that people confirmed would become as usual as one that nobody
+  // answered.
+  const missed = expected.map((view) =>
+    view.map((value, at) => (leftOut[Math.floor(at / sensors)] === 2 ? NaN : standard[at] - value)),
+  );
   const scales = missed.map((view, v) => missedScale(view, sensors, v));
   const scaled = missed.map((view, v) =>
     view.map((value, at) => (value - scales[v].middle[at % sensors]) / scales[v].spread[at % sensors]),

@@ -13,7 +13,7 @@ export interface ListedMachine {
   needed: number;
   /** Milliseconds of readings that it knows. */
   knows: number;
-  /** The alarm under way: since when, in milliseconds since 1970. */
+  /** The alarm under way, unless it was called usual: since when, in milliseconds since 1970. */
   alarm?: number;
   /** Periods of the history that people are asked about. */
   asked?: number;
@@ -72,7 +72,7 @@ export function listedMachine(key: string | null, machine: Detector, needed: num
   return {
     ...{ key, rows, needed, knows },
     state: machine.state ?? (isKnowing ? 'usual' : 'learning'),
-    ...(episode?.id !== undefined && { alarm: episode.start }),
+    ...(episode?.id !== undefined && episode.answer !== 'usual' && { alarm: episode.start }),
     ...(asked > 0 && { asked }),
     ...(moved > 0 && { moved }),
   };

@@ -152,6 +152,49 @@ describe('what is usual for a machine', function () {
     });
   }
 
+  describe('with a flow that stays off by a spread', () => {
+    /** A machine whose flow is off for five days from `from` on; the first hour of them is taken. */
+    const hour = 12;
+    const from = TAUGHT + 130;
+    const begun = (): { detector: Detector; readings: Cells[] } => {
+      const values = machine.values.map((row) => row.slice());
+      const flow = SENSORS.indexOf('flow');
+      const usuals = usualsOf(machine.values.slice(0, TAUGHT));
+      const fault = { kind: 'offset', sensor: flow, from, rows: 5 * ROWS_A_DAY } as const;
+      injectFault(values, fault, usuals, seededRandom(3));
+      const readings = values.map((_, row) => cellsOf({ ...machine, values }, row));
+      const detector = known();
+      const verdicts = run(detector, readings.slice(TAUGHT, from + hour), TAUGHT);
+      assert.equal(verdicts.at(-1)!.state, 'unusual');
+      assert.equal(verdicts.at(-1)!.sensors[0]!.column, 'flow');
+      return { detector, readings };
+    };
+    const shareUnusual = (verdicts: RowVerdict[]): number =>
+      verdicts.filter(({ state }) => state === 'unusual').length / verdicts.length;
+
+    it('is unusual as long as it lasts once people called it real, whatever is learned meanwhile', () => {
+      const { detector, readings } = begun();
+      detector.confirm(undefined, 'real');
+      const after = run(detector, readings.slice(from + hour, from + 5 * ROWS_A_DAY), from + hour);
+      assert.ok(detector.keep().knowledge!.rows > TAUGHT + 1000, 'a fit came meanwhile');
+      assert.ok(shareUnusual(after.slice(-ROWS_A_DAY)) > 0.9, `${shareUnusual(after.slice(-ROWS_A_DAY))}`);
+    });
+
+    it('is usual at once where people call it usual, through a restart, and hides no other sensor', () => {
+      const { detector, readings } = begun();
+      assert.ok(detector.confirm(undefined, 'usual'));
+      const kept = new Detector(SETTINGS, structuredClone(detector.keep()));
+      const day = run(kept, readings.slice(from + hour, from + ROWS_A_DAY), from + hour);
+      assert.ok(shareUnusual(day) < 0.1, `${shareUnusual(day)} of a day`);
+      const at = from + ROWS_A_DAY;
+      const hot = readings.slice(at, at + 60).map((cells) => ({ ...cells, bearing: 130 }));
+      const alarms = run(kept, hot, at).flatMap(({ changes }) =>
+        changes.flatMap((change) => (change.kind === 'alarm' ? change.sensors : [])),
+      );
+      assert.equal(alarms[0]?.column, 'bearing');
+    });
+  });
+
   it('tells of a new state once, and learns it', () => {
     const detector = known();
     const service = (i: number): Cells => ({ ...cellsOf(machine, TAUGHT + i), mode: 'service' });
