@@ -33,6 +33,7 @@ const benches = {
   unlike: { file: 'unlike/unlike.mjs', peers: false },
   anomaly: { file: 'anomaly/anomaly.ts', peers: false },
   public: { file: 'anomaly/public.ts', peers: false },
+  servers: { file: 'anomaly/servers.ts', peers: false },
   histories: { file: 'anomaly/histories.ts', peers: false },
 };
 

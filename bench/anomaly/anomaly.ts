@@ -7,23 +7,20 @@
  *    named, at equal false alarms for every method: the level is set where the clean rows have one episode a week.
  * 3. Time, in ratios to one ridge regression of every sensor.
  */
-import { Detector, fitExpectations, HOLD_ROWS, learn, momentsOf } from '../../test/doors/anomaly';
+import { Detector, fitExpectations, learn, momentsOf } from '../../test/doors/anomaly';
 import { seededRandom } from '../../test/doors/util';
 import {
   BEGINS,
-  FAULTS,
   fitIfDue,
-  injectFault,
   type Machine,
   ROWS_A_DAY,
   ROWS_A_WEEK,
-  SENSORS,
   simulatedMachine,
   STEP_MS,
-  usualsOf,
 } from '../../test/helpers/simulated-machine';
-import { isolationForest, nearest, type Peer, principalComponents } from './peers';
-import { mapOf, ours, type Scorer, SETTINGS, taught } from './scored';
+import { addFaults, type FaultsFound, printFaults } from './faults';
+import { isolationForest, nearest, principalComponents } from './peers';
+import { byRow, mapOf, ours, type Scorer, SETTINGS, taught } from './scored';
 
 const LEARNED = 2 * ROWS_A_WEEK;
 const TESTED_WEEKS = 3;
@@ -69,39 +66,10 @@ function promise(): void {
   }
 }
 
-const byRow =
-  (peer: Peer): Scorer =>
-  ({ values }, from, to) =>
-    values.slice(from, to).map(peer);
-
-/** The level that so many episodes of the clean rows are beyond. */
-function levelOf(scores: readonly number[], episodes: number): number {
-  const levels = [...scores].sort((a, b) => b - a);
-  let level = levels[0]!;
-  for (const next of levels.slice(1)) {
-    if (episodesBeyond(scores, next) > episodes) {
-      return level;
-    }
-    level = next;
-  }
-  return level;
-}
-
-function episodesBeyond(scores: readonly number[], level: number): number {
-  let count = 0;
-  let last = -Infinity;
-  scores.forEach((score, row) => {
-    if (score > level) {
-      count += Number(row - last > HOLD_ROWS);
-      last = row;
-    }
-  });
-  return count;
-}
-
 function faults(): void {
-  const found = new Map<string, Map<string, { found: number; right: number; told: number; all: number }>>();
-  for (const seed of seeds.slice(0, 3)) {
+  const found: FaultsFound = new Map();
+  const rows = { learned: LEARNED, fault: ROWS_A_DAY, alarm: ROWS_A_WEEK };
+  for (const seed of seeds) {
     const machine = simulatedMachine({ weeks: 2 + TESTED_WEEKS, seed });
     const train = machine.values.slice(0, LEARNED);
     const methods: Record<string, Scorer> = {
@@ -110,64 +78,12 @@ function faults(): void {
       'nearest rows': byRow(nearest(train)),
       'T² and Q': byRow(principalComponents(train)),
     };
-    const usuals = usualsOf(train);
-    for (const [name, scorer] of Object.entries(methods)) {
-      const clean = scorer(machine, LEARNED, machine.values.length).map(({ score }) => score);
-      const level = levelOf(clean, TESTED_WEEKS);
-      const random = seededRandom(seed + 5);
-      for (const kind of FAULTS) {
-        for (let time = 0; time < TIMES; time++) {
-          const broken = { ...machine, values: machine.values.map((row) => row.slice()) };
-          const from = LEARNED + Math.floor(random() * (TESTED_WEEKS * ROWS_A_WEEK - 2 * ROWS_A_DAY));
-          const sensor = Math.floor(random() * SENSORS.length);
-          const fault = { kind, sensor, from, rows: ROWS_A_DAY };
-          const wrong = injectFault(broken.values, fault, usuals, random);
-          const scored = scorer(broken, from, from + ROWS_A_DAY);
-          const worst = scored.reduce((most, one) => (one.score > most.score ? one : most));
-          const kinds =
-            found.get(name) ?? new Map<string, { found: number; right: number; told: number; all: number }>();
-          const counts = kinds.get(kind) ?? { found: 0, right: 0, told: 0, all: 0 };
-          const isFound = worst.score > level;
-          counts.all++;
-          counts.found += Number(isFound);
-          counts.told += Number(isFound && worst.sensor !== undefined);
-          counts.right += Number(isFound && worst.sensor !== undefined && wrong.includes(worst.sensor));
-          kinds.set(kind, counts);
-          found.set(name, kinds);
-        }
-      }
-    }
+    addFaults(found, machine, methods, rows, TIMES, seed + 5);
   }
   console.log(
     '\nFaults of a day at one false alarm a week: found, and of those found the right sensor named\n',
   );
-  console.log(`| method | all | ${FAULTS.join(' | ')} |`);
-  console.log(`|---|---|${FAULTS.map(() => '---|').join('')}`);
-  for (const [name, kinds] of found) {
-    const all = [...kinds.values()];
-    const whole = {
-      found: total(all.map((one) => one.found)),
-      right: total(all.map((one) => one.right)),
-      told: total(all.map((one) => one.told)),
-      all: total(all.map((one) => one.all)),
-    };
-    console.log(`| ${name} | ${[whole, ...FAULTS.map((kind) => kinds.get(kind)!)].map(told).join(' | ')} |`);
-  }
-}
-
-function told({
-  found,
-  right,
-  told: named,
-  all,
-}: {
-  found: number;
-  right: number;
-  told: number;
-  all: number;
-}): string {
-  const share = (part: number, of: number): string => (part / of).toFixed(2);
-  return named === 0 ? share(found, all) : `${share(found, all)}, ${share(right, named)}`;
+  printFaults(found);
 }
 
 function times(): void {

@@ -1,6 +1,7 @@
 /* What the benches of the anomaly node share: machines that were taught, and their rows scored. */
 import { contextOf, Detector, freshMemory, learn, scoreRow, writeContext } from '../../test/doors/anomaly';
-import { BEGINS, cellsOf, type Machine, SENSORS, STEP_MS } from '../../test/helpers/simulated-machine';
+import { BEGINS, cellsOf, type Machine, STEP_MS } from '../../test/helpers/simulated-machine';
+import type { Peer } from './peers';
 
 export const SETTINGS = { perWeek: 1, learn: 300, key: undefined, ignored: new Set<string>() };
 /** Rows that bring the slow means up to date. */
@@ -12,6 +13,12 @@ export type Scorer = (
   from: number,
   to: number,
 ) => { score: number; sensor: number | undefined }[];
+
+/** Of a method that looks at one row at a time. */
+export const byRow =
+  (peer: Peer): Scorer =>
+  ({ values }, from, to) =>
+    values.slice(from, to).map(peer);
 
 type Learned = ReturnType<typeof learn>;
 
@@ -35,19 +42,18 @@ export function ours(
   { usual, layout }: Learned,
   isLost: (row: number, sensor: number) => boolean = () => false,
 ): Scorer {
-  return ({ values, modes }, from, to) => {
+  return ({ names, values, modes }, from, to) => {
     const memory = freshMemory(usual);
     const context = new Float64Array(contextOf(layout));
-    const order = SENSORS.map((name) => layout.sensors.indexOf(name));
+    const order = layout.sensors.map((name) => names.indexOf(name));
     const out: ReturnType<Scorer> = [];
     for (let row = Math.max(0, from - WARM_ROWS); row < to; row++) {
       writeContext(layout, BEGINS + row * STEP_MS, () => modes[row], context);
-      const own = new Float64Array(SENSORS.length);
-      order.forEach((place, j) => (own[place] = isLost(row, j) ? NaN : values[row]![j]!));
+      const own = Float64Array.from(order, (j) => (isLost(row, j) ? NaN : values[row]![j]!));
       const { rarity, weights } = scoreRow(usual, own, context, memory);
       if (row >= from) {
         const front = weights.indexOf(Math.max(...weights));
-        out.push({ score: rarity, sensor: order.indexOf(front) });
+        out.push({ score: rarity, sensor: order[front] });
       }
     }
     return out;

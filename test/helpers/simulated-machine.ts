@@ -25,8 +25,10 @@ export const SENSORS = [
 const MODES = ['off', 'product A', 'product B', 'product C'];
 
 export interface Machine {
+  names: readonly string[];
   /** rows × sensors */
   values: Float64Array[];
+  /** Its state in each row; empty where it has none. */
   modes: string[];
 }
 
@@ -78,7 +80,7 @@ export function simulatedMachine({
     modes.push(MODES[running === 1 ? 1 + product : 0]!);
   }
   addNoise(values, random);
-  return { values, modes };
+  return { names: SENSORS, values, modes };
 }
 
 /** 1 while the machine runs: two shifts on six days, with short stops. */
@@ -163,7 +165,7 @@ export interface Usuals {
 }
 
 export function usualsOf(values: readonly Float64Array[]): Usuals {
-  const columns = SENSORS.map((_, j) => values.map((row) => row[j]!));
+  const columns = Array.from(values[0]!, (_, j) => values.map((row) => row[j]!));
   return {
     middle: columns.map((column) => [...column].sort((a, b) => a - b)[column.length >> 1]!),
     spread: columns.map(deviation),
@@ -193,7 +195,8 @@ export function injectFault(
 ): number[] {
   const before = values.map((row) => row.slice());
   const sign = random() < 0.5 ? -1 : 1;
-  const other = (sensor + 1 + Math.floor(random() * (SENSORS.length - 1))) % SENSORS.length;
+  const sensors = values[0]!.length;
+  const other = (sensor + 1 + Math.floor(random() * (sensors - 1))) % sensors;
   const lost = (from + (values.length >> 1)) % (values.length - rows);
   const least = Math.min(...before.map((row) => row[sensor]!));
   const [usual, wide] = [middle[sensor]!, spread[sensor]!];
@@ -236,8 +239,12 @@ export function injectFault(
 }
 
 /** The columns of a row. */
-export function cellsOf({ values, modes }: Machine, row: number): Record<string, number | string> {
-  return { ...Object.fromEntries(SENSORS.map((name, j) => [name, values[row]![j]!])), mode: modes[row]! };
+export function cellsOf({ names, values, modes }: Machine, row: number): Record<string, number | string> {
+  const mode = modes[row];
+  return {
+    ...Object.fromEntries(names.map((name, j) => [name, values[row]![j]!])),
+    ...(mode !== undefined && { mode }),
+  };
 }
 
 /** A row as a reading. */
