@@ -26,7 +26,7 @@ module.exports = function (RED: NodeAPI): void {
     const sender = new PastSender(RED, this, table);
     const topics = new MixedTopics(RED, this, def);
     const messages = new ReadMessages(RED, this, def);
-    showKept(RED, this, keeper, keptSeries);
+    showKept(RED, this, keeper, (series) => keptSeries(series, keeper.isUnchosen));
     handleMessages(this, RED, {
       // All of it one message after the other: a reading changes what the next one makes.
       read: async (msg, work) => {

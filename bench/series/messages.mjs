@@ -1,7 +1,7 @@
 /*
  * 5,000 nested messages a second from 200 devices of Tasmota through a series node in Node-RED's runtime, kept in memory:
  * how long the event loop is blocked, and the processor time of each reading. npm run bench -- messages; BENCH_SECONDS (20)
- * and BENCH_DEVICES (200) say how long and how many.
+ * and BENCH_DEVICES (200) say how long and how many. BENCH_SHAPE=none sends the same numbers in messages of no known source.
  */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ const RED = require('node-red');
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 20);
 const devices = Number(process.env.BENCH_DEVICES ?? 200);
+const isKnown = process.env.BENCH_SHAPE !== 'none';
 const PER_SECOND = 5000;
 /** Readings come in as many messages as arrive in so many milliseconds. */
 const EVERY_MS = 10;
@@ -29,7 +30,10 @@ writeFileSync(
   path.join(userDir, 'package.json'),
   '{"dependencies":{"node-red-contrib-tabular-prediction":"*"}}',
 );
-const settings = { shape: 'auto', outcome: 'column', column: 'ENERGY.Power', ahead: '1m', windows: '1m, 5m' };
+const settings = {
+  ...{ shape: 'auto', outcome: 'column', column: 'ENERGY.Power', ahead: '1m', windows: '1m, 5m' },
+  ...(!isKnown && { key: 'device' }),
+};
 const flow = [
   { id: 'tab', type: 'tab', label: 'bench' },
   {
@@ -66,10 +70,11 @@ const start = Date.now() - 86_400_000;
 function message(i) {
   const step = Math.floor(i / devices);
   const local = new Date(start + step * 1000).toISOString().slice(0, 19);
+  const device = `plug${i % devices}`;
   return {
-    topic: `tele/plug${i % devices}/SENSOR`,
+    topic: isKnown ? `tele/${device}/SENSOR` : 'readings',
     payload: {
-      Time: local,
+      ...(isKnown ? { Time: local } : { device, timestamp: `${local}Z` }),
       ENERGY: {
         TotalStartTime: '2026-01-01T00:00:00',
         ...{ Total: 153.3 + step / 1e4, Yesterday: 1.9, Today: 0.9, Power: 500 + 100 * Math.sin(i / 40) },

@@ -1,5 +1,6 @@
 export { flatTable } from './flat-table';
-export { type MessageNote, MessageReader, type MessageSettings } from './message-reader';
+export { MessageReader, type MessageSettings } from './message-reader';
+export type { MessageNote } from './notes';
 export { shapeOfColumns } from './recognise';
 export { timeAmong } from './times';
 export { TopicPattern } from './topic-pattern';

@@ -1,6 +1,6 @@
 import { at, isNamed, plainValue } from './paths';
 import { type Match, resolve } from './recognise';
-import { instant } from './times';
+import { instant, later } from './times';
 import type { Shape, SourceMessage } from './types';
 
 /** A reading before its key and time are settled. */
@@ -78,8 +78,8 @@ export function* entriesOf({ shape: { each }, items }: Match): Iterable<Match['i
     if (!Array.isArray(list) || !isNamed(one.item)) {
       continue;
     }
-    for (const entry of list as unknown[]) {
-      yield { ...one, item: { ...one.item, each: entry } };
+    for (const [place, entry] of (list as unknown[]).entries()) {
+      yield { ...one, item: { ...one.item, each: entry, place } };
     }
   }
 }
@@ -102,16 +102,23 @@ export function columnIn(
 
 /** The time of an item: milliseconds since 1970, or text. */
 export function timeIn(
-  { time, offset, base }: Shape,
+  { time, step, offset, base }: Shape,
   item: unknown,
   message: SourceMessage,
   carried: Record<string, unknown> = {},
 ): unknown {
-  const told = based(time === undefined ? undefined : resolve(time, item, message), base?.time, carried);
+  const found = time === undefined ? undefined : resolve(time, item, message);
+  const place = Number(at(item, 'place'));
+  const told = based(Array.isArray(found) ? (found as unknown[])[place] : found, base?.time, carried);
   if (base !== undefined && Number(told) < RELATIVE_BELOW) {
     return undefined;
   }
-  return instant(told, typeof offset === 'string' ? resolve(offset, item, message) : offset);
+  const start = instant(told, typeof offset === 'string' ? resolve(offset, item, message) : offset);
+  if (step === undefined) {
+    return start;
+  }
+  const steps = step.place === undefined ? place : Number(resolve(step.place, item, message)) - 1;
+  return later(start, steps, resolve(step.by, item, message));
 }
 
 /** What tells series apart, by name. */

@@ -29,6 +29,7 @@ import {
   valuesOf,
 } from './items';
 import { pairsOfText, pointsOfLines } from './line-protocol';
+import { type MessageNote, Notes } from './notes';
 import { at, isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
@@ -52,17 +53,9 @@ export interface MessageSettings {
   names: readonly string[];
 }
 
-/** What is told once of a column: a list or a value of bad quality that was left out, another unit, or two values at once. */
-export interface MessageNote {
-  kind: 'list' | 'quality' | 'unit' | 'twice';
-  column: string;
-  text: string;
-}
-
 type Item = Match['items'][number];
 type Row = Record<string, unknown>;
 
-const MAX_NOTES = 1000;
 /** A longer text is a table. */
 const MAX_VALUE_CHARACTERS = 4096;
 const MAX_JSON_BYTES = 2 ** 20;
@@ -71,19 +64,18 @@ const MAX_NUMBER_CHARACTERS = 24;
 
 /** Reads messages as their sources mean them: their shape, their columns, then key and time. */
 export class MessageReader {
-  private readonly told = new Set<string>();
-  /** The unit of a column, from its first value with one. */
-  private readonly units = new Map<string, string>();
+  private readonly notes: Notes;
   private readonly flat: FlattenOptions;
 
   constructor(
     private readonly settings: MessageSettings,
-    private readonly tell: (note: MessageNote) => void,
+    tell: (note: MessageNote) => void,
   ) {
+    this.notes = new Notes(tell);
     this.flat = {
       names: settings.names,
-      onList: (column, unnamed) => this.tellList(column, unnamed),
-      onBad: (column) => this.tellBad(column),
+      onList: (column, unnamed) => this.notes.list(column, unnamed),
+      onBad: (column) => this.notes.bad(column),
     };
   }
 
@@ -171,23 +163,13 @@ export class MessageReader {
     if (shape.isTable === true) {
       return { shape: shape.name, readings: [], table: this.past(match, message) };
     }
-    const topic = this.topicParts(message);
-    const pivot = new Pivot(match);
+    const areParts = shape.values !== undefined && shape.column !== undefined;
     const found: Found[] = [];
-    for (const item of entriesOf(match)) {
-      if (shape.values === undefined) {
-        this.add(pivot, item, message, topic);
-      } else {
-        this.merge(found, this.objects(match, item, message, topic), shape.column !== undefined);
+    for (const one of this.foundIn(match, message)) {
+      if (one === undefined) {
+        continue;
       }
-    }
-    found.push(...pivot.readings);
-    return { shape: shape.name, readings: found.map((one) => this.settle(one, message, topic)) };
-  }
-
-  /** Adds readings; of those that are parts, each under its own columns, the ones of one key and time are one. */
-  private merge(found: Found[], more: readonly Found[], areParts: boolean): void {
-    for (const one of more) {
+      // Parts of a reading, each under its own columns, are one.
       const same = areParts
         ? found.find(({ key, time, labels }) => key === one.key && time === one.time && labels === one.labels)
         : undefined;
@@ -197,26 +179,35 @@ export class MessageReader {
         Object.assign(same.values, one.values);
       }
     }
+    const topic = this.topicParts(message);
+    return { shape: shape.name, readings: found.map((one) => this.settle(one, message, topic)) };
   }
 
   /** The readings of a table, which may be long, in turns of the event loop. */
   private async *past(match: Match, message: SourceMessage): AsyncGenerator<MessageReading> {
     const yielder = new Yielder();
     const topic = this.topicParts(message);
+    for (const one of this.foundIn(match, message)) {
+      if (one !== undefined) {
+        yield this.settle(one, message, topic);
+      }
+      await yielder.due();
+    }
+  }
+
+  /** What each item has: a reading, or undefined for a value of one that comes once all items are read. */
+  private *foundIn(match: Match, message: SourceMessage): Generator<Found | undefined> {
+    const topic = this.topicParts(message);
     const pivot = new Pivot(match);
     for (const item of entriesOf(match)) {
       if (match.shape.values === undefined) {
         this.add(pivot, item, message, topic);
+        yield undefined;
       } else {
-        for (const one of this.objects(match, item, message, topic)) {
-          yield this.settle(one, message, topic);
-        }
+        yield* this.objects(match, item, message, topic);
       }
-      await yielder.due();
     }
-    for (const one of pivot.readings) {
-      yield this.settle(one, message, topic);
-    }
+    yield* pivot.readings;
   }
 
   /** Messages within a message: what they do not tell of key and time, the outer one does. */
@@ -303,11 +294,11 @@ export class MessageReader {
     const isUnusable = said !== undefined && isBad(said, quality!);
     const column = pivot.apart(name, whole, message);
     if (isUnusable) {
-      this.tellBad(column);
+      this.notes.bad(column);
     }
     const value = isUnusable ? null : valueOf(shape, whole, message, carried);
     if (Object.hasOwn(found.values, column) && found.values[column] !== value) {
-      this.tellTwice(column);
+      this.notes.twice(column);
     }
     setCell(found.values, column, value);
   }
@@ -319,7 +310,7 @@ export class MessageReader {
     if (!isNamed(payload)) {
       const isValue = typeof payload !== 'object' || payload === null;
       return isValue && column !== undefined && !isTableText(payload)
-        ? { key: levels.key, values: { [column]: this.usable(column, payload, message.statusCode) } }
+        ? this.single({ status: message.statusCode }, column, payload, levels.key)
         : undefined;
     }
     const cells = Object.values(payload);
@@ -344,7 +335,7 @@ export class MessageReader {
   private single(beside: Row, column: string, value: unknown, key: string | undefined): Found {
     const isUnusable = isBadBeside(beside);
     if (isUnusable) {
-      this.tellBad(column);
+      this.notes.bad(column);
     }
     const values = { [column]: isUnusable ? null : (value ?? null) };
     return { key, time: timesIn(beside)?.value, values };
@@ -438,14 +429,6 @@ export class MessageReader {
       : undefined;
   }
 
-  private usable(column: string, value: unknown, status: unknown): unknown {
-    const isUnusable = isNamed(status) && isBad(status, 'status');
-    if (isUnusable) {
-      this.tellBad(column);
-    }
-    return isUnusable ? null : value;
-  }
-
   /** A number with a unit is a number; with another unit than before it is missing. */
   private withoutUnit(column: string, text: string): unknown {
     if (text.length > MAX_NUMBER_CHARACTERS || !/\d/.test(text)) {
@@ -456,53 +439,7 @@ export class MessageReader {
     if (written === undefined || written.unit === '' || written.unit.includes(':') || Number.isNaN(number)) {
       return text;
     }
-    const { unit } = written;
-    const first = this.units.get(column) ?? unit;
-    if (first === unit) {
-      if (this.units.size < MAX_NOTES) {
-        this.units.set(column, unit);
-      }
-      return number;
-    }
-    this.tellOnce({
-      kind: 'unit',
-      column,
-      text: `Column "${column}": "${text}" is in ${unit}, and values before it were in ${first}. Values in another unit are missing: send them in a column of their own.`,
-    });
-    return null;
-  }
-
-  private tellList(column: string, unnamed: number): void {
-    const which = column === '' ? 'The list' : `The list "${column}"`;
-    this.tellOnce({
-      kind: 'list',
-      column,
-      text: `${which} has ${unnamed} ${unnamed === 1 ? 'value' : 'values'} without a name: left out, as in later messages. The field Names of list values gives names.`,
-    });
-  }
-
-  private tellBad(column: string): void {
-    this.tellOnce({
-      kind: 'quality',
-      column,
-      text: `Column "${column}": a value came with a bad quality or status. It is missing, as others like it will be.`,
-    });
-  }
-
-  private tellTwice(column: string): void {
-    this.tellOnce({
-      kind: 'twice',
-      column,
-      text: `Column "${column}": one message had two values of the same time. The later one counts, as in later messages.`,
-    });
-  }
-
-  private tellOnce(note: MessageNote): void {
-    const once = `${note.kind} ${note.column}`;
-    if (!this.told.has(once) && this.told.size < MAX_NOTES) {
-      this.told.add(once);
-      this.tell(note);
-    }
+    return this.notes.isInUnit(column, written.unit, text) ? number : null;
   }
 }
 

@@ -216,7 +216,9 @@ function itemsWithin(outer: readonly unknown[] | undefined, path: string): reado
   const [own, ...further] = path.split('[].');
   const found = outer?.flatMap((up) => {
     const list = at(up, own!.replace(/\[\]$/, ''));
-    return Array.isArray(list) ? list.flatMap((one: unknown) => (isNamed(one) ? [{ ...one, up }] : [])) : [];
+    // A document has a list of elements only where there are several.
+    const all: unknown[] = Array.isArray(list) ? list : [list];
+    return all.flatMap((one) => (isNamed(one) ? [{ ...one, up }] : []));
   });
   return further.length === 0 ? found : itemsWithin(found, further.join('[].'));
 }

@@ -8,11 +8,13 @@ const NAMES = [
   'ts',
   'date',
   '_time',
+  'datetimeepoch',
   'datetime',
   'timestampms',
   'sourcetimestamp',
   'createdat',
   'lastchanged',
+  'lastupdatedepoch',
   'lastupdated',
   'lastseen',
   'publishedat',
@@ -166,6 +168,20 @@ export function isDateText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text);
 }
 
+const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
+
+/** A time some steps later, each so many seconds or a duration of ISO 8601; undefined where that cannot be told. */
+export function later(start: unknown, steps: number, step: unknown): number | undefined {
+  const [, days = 0, hours = 0, minutes = 0, seconds = 0] =
+    (typeof step === 'string' ? DURATION.exec(step) : null) ?? [];
+  const length =
+    typeof step === 'number'
+      ? step
+      : ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+  const time = typeof start === 'string' ? DATES.instant(start) : Number(start);
+  return Number.isFinite(time) && (steps === 0 || length > 0) ? time + steps * length * 1000 : undefined;
+}
+
 /** A period of ISO 8601, from one date to another one. */
 const PERIOD = /^\d{4}-\d\d-\d\dT[^/\s]+\/(\d{4}-\d\d-\d\dT[^/\s]+)$/;
 
@@ -180,6 +196,10 @@ const NANOSECONDS_FROM = 1e17;
  * @param offset seconds ahead of UTC of a text that names no zone
  */
 export function instant(value: unknown, offset?: unknown): unknown {
+  // As stations upload it to Weather Underground.
+  if (value === 'now') {
+    return undefined;
+  }
   if (typeof value === 'bigint' || (typeof value === 'string' && EPOCH.test(value))) {
     return instant(Number(value));
   }

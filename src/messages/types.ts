@@ -59,8 +59,8 @@ export interface Shape {
   /** What an item must not have: paths. */
   lacks?: readonly string[];
   /**
-   * Where the values of an item are, a list with one in each entry: in what follows, `each` is the entry. Of several paths
-   * the first that holds a list.
+   * Where the values of an item are, a list with one in each entry: in what follows, `each` is the entry, and a `time` that
+   * is a list has one for each. Of several paths the first that holds a list.
    */
   each?: string;
   /** Items are of a table: of the past, or a plan. */
@@ -73,6 +73,8 @@ export interface Shape {
    */
   labels?: string | readonly string[];
   time?: string;
+  /** The time between two entries of `each`, from `time` on: where it stands, in seconds or as a duration of ISO 8601; and where an entry says which it is, from 1 on. */
+  step?: { by: string; place?: string };
   /** Seconds ahead of UTC of times that name no zone: where they stand, or the number. */
   offset?: string | number;
   /** The object whose entries are columns; `''` is the item. */

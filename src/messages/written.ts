@@ -7,7 +7,7 @@ const SAMPLE =
   /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:\\.|[^"\\])*")*\})?)\s+([+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+|Inf)|NaN)(?:\s+(-?\d+))?$/i;
 
 /**
- * Rows of a text of metrics as exporters of Prometheus answer it, or one row where it names no times: a column for each
+ * The samples of a text of metrics as exporters of Prometheus answer it, for each time that it names: a column for each
  * metric with its labels as they are written; any other value as it is. The buckets of histograms are left out.
  * https://github.com/prometheus/docs/blob/main/content/docs/instrumenting/exposition_formats.md (text format)
  */
@@ -30,12 +30,16 @@ export function metricsOfText(value: unknown): unknown {
     if (/_bucket\{/.test(name!)) {
       continue;
     }
-    const row = rows.get(time) ?? (time === '' ? {} : { timestamp: Number(time) });
+    const row = rows.get(time) ?? {};
     rows.set(time, row);
     const read = Number(number);
     setCell(row, name!, Number.isFinite(read) ? read : null);
   }
-  return rows.size === 1 ? [...rows.values()][0] : rows.size === 0 ? value : [...rows.values()];
+  const found = [...rows].map(([time, values]) => ({
+    values,
+    ...(time !== '' && { timestamp: Number(time) }),
+  }));
+  return found.length === 0 ? value : { '#samples': found };
 }
 
 const MAX_DEPTH = 20;

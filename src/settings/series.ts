@@ -25,7 +25,8 @@ export const SERIES = {
   /** Of the values of a list, in order. */
   names: list(),
   outcome: choice(['column', 'event', 'message', 'none'], { default: 'column' }),
-  column: { ...column(), requiredWhen: ['outcome', ['column', 'event']] },
+  /** Empty: rows alone, so that the dialog can offer the columns of what came. */
+  column: { ...column(), requiredWhen: ['outcome', ['event']] },
   operator: choice(['=', '!=', '>', '>=', '<', '<='], { default: '=' }),
   value: { ...freeText(), requiredWhen: ['outcome', ['event']] },
   ahead: durations({ default: '10m', ranges: true }),

@@ -240,17 +240,31 @@ describe('tabular-series, a table of past readings', function () {
       it(`offers the columns of its readings before one is chosen: ${name}`, async () => {
         const bench = await startNode({ column: '' });
         bench.send(bench.id, { payload });
-        const [refused] = await bench.caught.first();
-        assert.equal(refused!.error!.code, 'config.invalid');
+        const [row] = await bench.out(bench.id).first();
+        assert.equal((row!.payload as Msg[])[0]!['sensor.energy'], 0);
         assert.deepEqual((await offered(bench)).sort(), ['sensor.energy', 'sensor.outside']);
       });
     }
 
-    it('offers the columns of a single message before one is chosen', async () => {
+    it('sends rows and offers their columns before one is chosen, and says so once', async () => {
       const bench = await startNode({ column: '' });
       bench.send(bench.id, { payload: { temperature: 21, load: 3 } });
-      await bench.caught.first();
+      bench.send(bench.id, { payload: { temperature: 22, load: 3 } });
+      const rows = await bench.out(bench.id).first(2);
+      assert.deepEqual(
+        rows.map(({ payload }) => (payload as Msg).temperature),
+        [21, 22],
+      );
       assert.deepEqual(await offered(bench), ['temperature', 'load']);
+      await bench.shows(bench.id, /noColumn/);
+      assert.equal(bench.warnings().filter((text) => text.endsWith('warning.noColumn')).length, 1);
+    });
+
+    it('refuses a reading without one in a node of an earlier version', async () => {
+      const bench = await startNode({ column: '', shape: undefined });
+      bench.send(bench.id, { payload: { temperature: 21 } });
+      const [refused] = await bench.caught.first();
+      assert.equal(refused!.error!.code, 'config.invalid');
     });
 
     it('says once that no reading has the column of the outcome, and which they have', async () => {

@@ -135,3 +135,39 @@ export const DYNAMODB_STREAM: Shape = {
   time: 'dynamodb.ApproximateCreationDateTime',
   values: 'dynamodb.NewImage',
 };
+
+/** Telemetry of a device as an event. https://github.com/MicrosoftDocs/azure-docs/blob/main/articles/iot-hub/iot-hub-event-grid.md (DeviceTelemetry) */
+export const AZURE_EVENT_GRID: Shape = {
+  name: 'Azure IoT',
+  items: ['[]', ''],
+  has: {
+    'eventType|type': 'text',
+    'eventTime|time': 'time',
+    'data.systemProperties.iothub-connection-device-id': 'text',
+    'data.body': 'json',
+  },
+  key: 'data.systemProperties.iothub-connection-device-id',
+  time: 'eventTime|time',
+  values: 'data.body',
+};
+
+/** An event of a device of IBM Watson IoT; its values stand under `d`. https://github.com/ibm-watson-iot/iot-nodejs (topics) */
+export const WATSON_IOT: Shape = {
+  name: 'Watson IoT',
+  topics: [/^iot-2\/type\/[^/]+\/id\/(?<key>[^/]+)(?:\/evt\/[^/]+\/fmt\/json)?$/],
+  has: { 'd|': 'object' },
+  time: 'payload.ts|payload.timestamp|payload.d.ts|payload.d.timestamp',
+  values: 'd|',
+};
+
+/** Past values of metrics of CloudWatch, each with a list of times. https://github.com/boto/botocore/blob/develop/botocore/data/cloudwatch/2010-08-01/service-2.json (GetMetricDataOutput) */
+export const CLOUDWATCH: Shape = {
+  name: 'CloudWatch',
+  items: ['MetricDataResults[]'],
+  each: 'Values',
+  has: { Id: 'text', Timestamps: 'list', Values: 'list' },
+  isTable: true,
+  column: 'Label|Id',
+  value: 'each',
+  time: 'Timestamps',
+};

@@ -12,6 +12,18 @@ export const NETATMO: Shape = {
   omit: ['time_utc', 'date_min_temp', 'date_max_temp', 'date_max_wind_str'],
 };
 
+/** Past values of a module, whose names the query had: they go into the field Names. https://dev.netatmo.com/apidocumentation/weather (getmeasure, optimized); read in clients of others */
+export const NETATMO_MEASURE: Shape = {
+  name: 'Netatmo',
+  items: ['body[]'],
+  each: 'value',
+  has: { beg_time: 'number', value: 'list' },
+  isTable: true,
+  time: 'beg_time',
+  step: { by: 'step_time' },
+  values: 'each',
+};
+
 /** Data points of a device by their numbers. https://github.com/jasonacox/tinytuya/blob/master/README.md (dps); the cloud's own messages were not opened */
 export const TUYA: Shape = {
   name: 'Tuya',

@@ -3,8 +3,10 @@ import { BACNET, BACNET_MULTIPLE } from './bacnet';
 import {
   AWS_SHADOW,
   AWS_SHADOW_DELTA,
+  AZURE_EVENT_GRID,
   AZURE_IOT,
   AZURE_TWIN,
+  CLOUDWATCH,
   CUMULOCITY,
   DYNAMODB_STREAM,
   FIWARE,
@@ -13,10 +15,21 @@ import {
   PARTICLE,
   PARTICLE_VALUE,
   THINGSPEAK,
+  WATSON_IOT,
 } from './clouds';
 import { DEBEZIUM, KAFKA_CONNECT } from './debezium';
+import {
+  EBUSD,
+  ESPRESENSE,
+  HELIUM,
+  HELIUM_CAYENNE,
+  SIGFOX,
+  TELTONIKA,
+  THEENGS,
+  WMBUSMETERS,
+} from './gateways';
 import { GRAFANA, GRAPHITE, LOKI } from './grafana';
-import { EVCC, HOMIE, NETATMO, RUUVI, TUYA, ZWAVE, ZWAVE_EVENT } from './home';
+import { EVCC, HOMIE, NETATMO, NETATMO_MEASURE, RUUVI, TUYA, ZWAVE, ZWAVE_EVENT } from './home';
 import {
   ESPHOME,
   HOME_ASSISTANT,
@@ -70,6 +83,7 @@ import { OPENHAB, OPENHAB_EVENT } from './openhab';
 import { OPEN_TELEMETRY } from './opentelemetry';
 import {
   ENERGY_CHARTS,
+  ENTSO_E,
   FORECAST_SOLAR,
   MET_NORWAY,
   NORD_POOL,
@@ -79,21 +93,33 @@ import {
   PRICES,
   SOLCAST,
 } from './plans';
-import { PROMETHEUS, PROMETHEUS_RANGE } from './prometheus';
+import { PROMETHEUS, PROMETHEUS_RANGE, PROMETHEUS_TEXT } from './prometheus';
 import { DECONZ, DECONZ_NODE, DECONZ_NODE_VALUE, RTL_433 } from './radio';
 import { SENML } from './senml';
 import {
   SHELLY_COMPONENT,
   SHELLY_DEVICE,
   SHELLY_GEN1,
+  SHELLY_GEN1_OBJECT,
   SHELLY_GEN1_STATUS,
+  SHELLY_NOTICE,
   SHELLY_NOTIFICATION,
   SHELLY_STATUS,
 } from './shelly';
-import { ENPHASE, FRONIUS, GROTT, OPENDTU, OPENDTU_VALUE, VOLKSZAEHLER } from './solar';
+import {
+  AHOY_DTU,
+  ENPHASE,
+  FRONIUS,
+  GROTT,
+  OPENDTU,
+  OPENDTU_VALUE,
+  SOLAR_ASSISTANT,
+  SOLAX,
+  VOLKSZAEHLER,
+} from './solar';
 import { SOLAREDGE, SOLAREDGE_DETAILS } from './solaredge';
 import { SPARKPLUG, SPARKPLUG_JSON } from './sparkplug';
-import { TASMOTA, TASMOTA_BRIDGE } from './tasmota';
+import { TASMOTA, TASMOTA_BRIDGE, TASMOTA_NOTICE, TASMOTA_RESULT } from './tasmota';
 import { THINGSBOARD, THINGSBOARD_GATEWAY, THINGSBOARD_PAST } from './thingsboard';
 import { VICTRON } from './victron';
 import {
@@ -104,6 +130,7 @@ import {
   TEMPEST_WIND,
   WEATHER_LINK,
 } from './weather-stations';
+import { ZIGBEE2MQTT, ZIGBEE2MQTT_AVAILABILITY, ZIGBEE2MQTT_BRIDGE } from './zigbee2mqtt';
 
 /** The shapes that messages are recognised by, in any order: where two of them could be meant, neither is taken. */
 export const SHAPES: readonly Shape[] = [
@@ -231,4 +258,28 @@ export const SHAPES: readonly Shape[] = [
   HOMEMATIC,
   VIESSMANN,
   IOBROKER_HISTORY,
+  ZIGBEE2MQTT,
+  ZIGBEE2MQTT_AVAILABILITY,
+  ZIGBEE2MQTT_BRIDGE,
+  TASMOTA_RESULT,
+  TASMOTA_NOTICE,
+  SHELLY_GEN1_OBJECT,
+  SHELLY_NOTICE,
+  THEENGS,
+  ESPRESENSE,
+  WMBUSMETERS,
+  EBUSD,
+  TELTONIKA,
+  SIGFOX,
+  HELIUM,
+  AZURE_EVENT_GRID,
+  WATSON_IOT,
+  AHOY_DTU,
+  SOLAR_ASSISTANT,
+  SOLAX,
+  HELIUM_CAYENNE,
+  CLOUDWATCH,
+  NETATMO_MEASURE,
+  ENTSO_E,
+  PROMETHEUS_TEXT,
 ];

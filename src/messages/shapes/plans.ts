@@ -156,3 +156,25 @@ export const NORD_POOL: Shape = {
   time: 'deliveryStart',
   values: 'entryPerArea',
 };
+
+const MARKET = ['Publication_MarketDocument', 'GL_MarketDocument'];
+
+/**
+ * Prices, load or generation of ENTSO-E, through the node xml. Each point says which it is from the start of its period on.
+ * https://github.com/EnergieID/entsoe-py/blob/master/entsoe/parsers.py
+ */
+export const ENTSO_E: Shape = {
+  name: 'ENTSO-E',
+  items: MARKET.flatMap((root) => [
+    `${root}.TimeSeries.Period`,
+    `${root}.TimeSeries.Period[]`,
+    `${root}.TimeSeries[].Period[]`,
+  ]),
+  each: 'Point',
+  has: { 'timeInterval.start': 'time', resolution: 'text', Point: 'list' },
+  isTable: true,
+  time: 'timeInterval.start',
+  step: { by: 'resolution', place: 'each.position' },
+  values: 'each',
+  omit: ['position'],
+};

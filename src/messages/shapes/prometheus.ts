@@ -22,3 +22,12 @@ export const PROMETHEUS_RANGE: Shape = {
   value: 'each.1',
   time: 'each.0',
 };
+
+/** The metrics of an exporter, as `written.ts` reads them from text. */
+export const PROMETHEUS_TEXT: Shape = {
+  name: 'Prometheus',
+  items: ['#samples[]'],
+  has: { values: 'object' },
+  time: 'timestamp',
+  values: 'values',
+};

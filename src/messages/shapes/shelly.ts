@@ -8,6 +8,25 @@ export const SHELLY_GEN1: Shape = {
   value: '',
 };
 
+/** The same where it is an object, such as that of a button. (input_event) */
+export const SHELLY_GEN1_OBJECT: Shape = {
+  name: 'Shelly',
+  topics: [/^shellies\/(?<key>[^/]+)\/(?<column>(?!(?:announce|info)$).+)$/],
+  has: { '': 'object' },
+  values: '',
+};
+
+/** What devices of both say of themselves and of their network: no readings. */
+export const SHELLY_NOTICE: Shape = {
+  name: 'Shelly',
+  topics: [
+    /^[^/]+\/status\/(?:sys|cloud|mqtt|ble|ws|wifi|eth|modbus|matter|bthome|knx|ui)$/,
+    /^shellies\/(?:announce|[^/]+\/(?:announce|info))$/,
+  ],
+  items: ['msg.topic'],
+  has: { '': 'text', 'msg.payload': 'object' },
+};
+
 /** Later generations: the status of one component. https://shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices/Mqtt */
 export const SHELLY_STATUS: Shape = {
   name: 'Shelly',
@@ -53,6 +72,7 @@ export const SHELLY_NOTIFICATION: Shape = {
 /** The first generation: the whole status, as HTTP answers it. https://shelly-api-docs.shelly.cloud/gen1/#status */
 export const SHELLY_GEN1_STATUS: Shape = {
   name: 'Shelly',
+  topics: [/^(?!shellies\/)/],
   has: { unixtime: 'number', mac: 'text', wifi_sta: 'object' },
   key: 'mac',
   time: 'unixtime',

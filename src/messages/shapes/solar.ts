@@ -59,3 +59,28 @@ export const OPENDTU_VALUE: Shape = {
   value: '',
   omit: ['name', 'status/last_update'],
 };
+
+/** A value of an inverter by AhoyDTU: `ch0/P_AC`. https://github.com/lumapu/ahoy/blob/main/manual/User_Manual.md */
+export const AHOY_DTU: Shape = {
+  name: 'AhoyDTU',
+  topics: [/^[^/]+\/(?<key>[^/]+)\/(?<column>ch\d\/[A-Za-z_]+)$/],
+  has: { '': 'value' },
+  value: '',
+};
+
+/** A value of SolarAssistant. The topics were read in scripts of others. */
+export const SOLAR_ASSISTANT: Shape = {
+  name: 'SolarAssistant',
+  topics: [/^solar_assistant\/(?<key>[^/]+)\/(?<column>[^/]+)\/state$/],
+  has: { '': 'value' },
+  value: '',
+};
+
+/** What SolaX Cloud knows of an inverter; its upload time is in a zone that it does not name, and is left out. Read in tests of clients. */
+export const SOLAX: Shape = {
+  name: 'SolaX',
+  has: { 'result.inverterSN': 'text', 'result.acpower': 'any', success: 'value' },
+  key: 'result.inverterSN',
+  values: 'result',
+  omit: ['inverterSN', 'sn', 'inverterType', 'uploadTime'],
+};

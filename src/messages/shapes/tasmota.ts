@@ -50,3 +50,24 @@ export const TASMOTA_BRIDGE: Shape = {
   values: '',
   omit: ['Device', 'Name', 'IEEEAddr', 'ModelId', 'Endpoint', 'Group', 'entry', 'Node'],
 };
+
+/** What is switched on. https://github.com/tasmota/docs/blob/master/docs/MQTT.md (stat, RESULT) */
+export const TASMOTA_RESULT: Shape = {
+  name: 'Tasmota',
+  topics: [/^(?:[^/]+\/)?stat\/(?<key>.+)\/RESULT$/, /^(?<key>.+)\/stat\/RESULT$/],
+  has: { 'POWER|POWER1': 'text' },
+  values: '',
+};
+
+/** What a device says of itself, and answers to commands: no readings. (INFO, STATUS, discovery) */
+export const TASMOTA_NOTICE: Shape = {
+  name: 'Tasmota',
+  topics: [
+    /^(?:.+\/)?tele\/(?:.+\/)?INFO[123]$/,
+    /^(?:.+\/)?stat\/(?:.+\/)?(?:RESULT|STATUS(?!8$|10$)\d*)$/,
+    /^tasmota\/discovery\/[^/]+\/(?:config|sensors)$/,
+  ],
+  items: ['msg.topic'],
+  has: { '': 'text', 'msg.payload': 'object' },
+  lacks: ['payload.POWER', 'payload.POWER1'],
+};

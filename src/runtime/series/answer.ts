@@ -1,8 +1,8 @@
 import type { MessageReading } from '../../messages';
 import type { Series } from '../../series';
-import { addColumns, columnNames, columnsSeen, fileColumnNames, rememberNames } from '../input/columns-seen';
+import { addColumns, columnNames, fileColumnNames, rememberNames } from '../input/columns-seen';
 import type { TableReader } from '../input/table-input';
-import { messagesLayer, seriesLayer } from '../lazy';
+import { messagesLayer } from '../lazy';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import type { SeriesKeeper } from './keeper';
@@ -10,7 +10,7 @@ import { SeriesOutput } from './output';
 import type { PastSender } from './past-sender';
 import type { ReadMessages } from './read-messages';
 import { showSeries } from './status';
-import { pastRows, takeTable } from './take-table';
+import { takeTable } from './take-table';
 import type { SeriesRequest } from './types';
 
 /** Sensors that publish on their own have all come once by then. */
@@ -41,10 +41,7 @@ export async function seriesAnswer(
   }
   // Before anything can fail: the dialog offers what it is to be given.
   await nameColumns(node, messages, request);
-  const series = await keeper.open(msg).catch(async (error: unknown) => {
-    await nameUnfolded(node, messages, request, work);
-    throw error;
-  });
+  const series = await keeper.open(msg);
   const output = new SeriesOutput(table, series.settings.aheads.length);
   const answer = async (): Promise<Output> => {
     switch (request.kind) {
@@ -70,9 +67,22 @@ export async function seriesAnswer(
     }
   };
   const answered = await answer();
-  tellUnseenOutcome(red, node, series, request.kind === 'table');
-  showSeries(work.status, series, messages);
+  if (keeper.isUnchosen) {
+    tellUnchosen(red, node, series);
+  } else {
+    tellUnseenOutcome(red, node, series, request.kind === 'table');
+  }
+  showSeries(work.status, series, messages, keeper.isUnchosen);
   return answered;
+}
+
+/** Says once, of the first readings, that there is a column to be chosen. */
+function tellUnchosen(red: Red, node: FlowNode, series: Series): void {
+  const { readings, columns } = series.progress;
+  if (readings > 0 && !lookedAt.has(series)) {
+    lookedAt.add(series);
+    node.warn(text(red, 'warning.noColumn', { columns: columns.slice(0, MAX_NAMED).join(', ') }));
+  }
 }
 
 /** Warns once where the column of the outcome does not come: a table would have it, and so would many readings. */
@@ -117,32 +127,5 @@ async function nameColumns(node: FlowNode, messages: ReadMessages, request: Seri
     if (!messages.isAuto || messagesLayer().shapeOfColumns(names) === undefined) {
       rememberNames(node.id, names);
     }
-  }
-}
-
-/**
- * Of a table with one value in each row, the columns of its readings are not those of the table: where the node cannot be
- * opened before one of them is chosen, the rows are read for their names.
- */
-async function nameUnfolded(
-  node: FlowNode,
-  messages: ReadMessages,
-  request: SeriesRequest,
-  work: MessageWork,
-): Promise<void> {
-  if (request.kind === 'table' && columnsSeen(node.id).length === 0) {
-    const { parseSeriesSettings, PlacedReading } = seriesLayer();
-    const names = new Set<string>();
-    for await (const row of await pastRows(
-      request,
-      parseSeriesSettings({ outcome: 'none' }),
-      messages,
-      work,
-    )) {
-      for (const name of Object.keys(row instanceof PlacedReading ? row.cells : row)) {
-        names.add(name);
-      }
-    }
-    addColumns(node.id, [...names]);
   }
 }

@@ -8,7 +8,7 @@ import type { FlowNode, Red } from '../node-red';
 import { OwnedPath } from '../owned-path';
 import { seriesFolder } from '../paths';
 import { StatusLine } from '../status/status-line';
-import { keptAs, seriesOptions, type Told } from './request';
+import { isUnchosen, keptAs, seriesOptions, type Told } from './request';
 import { seriesStatus } from './status';
 import type { SeriesDef } from './types';
 
@@ -23,6 +23,7 @@ export class SeriesKeeper {
   private readonly told: Told = {};
   private readonly serial = new Serial();
   private closed = false;
+  private unchosen: boolean | undefined;
 
   constructor(
     private readonly red: Red,
@@ -30,6 +31,11 @@ export class SeriesKeeper {
     private readonly def: SeriesDef,
   ) {
     this.owned = new OwnedPath(node, () => StatusLine.of(node, red).show('waiting', 'waitsForDisk'));
+  }
+
+  /** Whether nobody has chosen yet what is to be predicted. */
+  get isUnchosen(): boolean {
+    return (this.unchosen ??= isUnchosen(this.red, this.node, this.def));
   }
 
   /** Where the state is kept. @throws ServiceError `config.invalid` */
@@ -83,7 +89,7 @@ export class SeriesKeeper {
     const { opened } = this;
     if (opened !== undefined && (kind === 'storage.failed' || kind === 'storage.ok')) {
       // The disk fills, and has room again, between two messages.
-      StatusLine.of(this.node, this.red).become(() => seriesStatus(opened.progress));
+      StatusLine.of(this.node, this.red).become(() => seriesStatus(opened.progress, this.isUnchosen));
     }
   }
 

@@ -92,7 +92,7 @@ export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: To
     key: ['msg', 'topic'].includes(read('keyType')) ? undefined : read('key'),
     time: read('time'),
     shape: read('shape'),
-    outcome: read('outcome'),
+    outcome: isUnchosen(red, node, def) ? 'none' : read('outcome'),
     column: read('column'),
     operator: read('operator'),
     value: read('value'),
@@ -110,6 +110,15 @@ export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: To
     unreadable: read('unreadable'),
     timezone: read('timezone'),
   };
+}
+
+/**
+ * Whether nobody has chosen yet what is to be predicted: then rows leave alone, and the dialog offers their columns. Nodes
+ * of earlier versions refuse that.
+ */
+export function isUnchosen(red: Red, node: FlowNode, def: SeriesDef): boolean {
+  const read = settingsReader(red, node, SERIES, def);
+  return read('shape') === 'auto' && read('outcome') === 'column' && read('column') === undefined;
 }
 
 /** The name of the folder that the node keeps its state in. @throws ServiceError `config.invalid` */

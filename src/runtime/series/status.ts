@@ -9,12 +9,15 @@ const RARER_NEEDED = 20;
 const EVENTS_NEEDED = 3;
 
 /** What a series node shows of what it kept. */
-export function keptSeries({ progress }: Series): KeptShown {
-  return { status: seriesStatus(progress), columns: progress.columns };
+export function keptSeries({ progress }: Series, isUnchosen: boolean): KeptShown {
+  return { status: seriesStatus(progress, isUnchosen), columns: progress.columns };
 }
 
-/** What a series node shows: how far the first train set is, then what it keeps; before all, that nothing is kept. */
-export function seriesStatus(progress: SeriesProgress): Shown & { kind: StatusKind } {
+/**
+ * What a series node shows: how far the first train set is, then what it keeps; before all, that nothing is kept.
+ * @param isUnchosen whether nobody has chosen yet what is to be predicted
+ */
+export function seriesStatus(progress: SeriesProgress, isUnchosen: boolean): Shown & { kind: StatusKind } {
   const { keys, readings, rows, needed, late, future, duplicates: repeated } = progress;
   const { planned, unknownAhead } = progress;
   const ahead = planned + unknownAhead > 0 ? { planned, unknown_ahead: unknownAhead } : {};
@@ -34,6 +37,9 @@ export function seriesStatus(progress: SeriesProgress): Shown & { kind: StatusKi
     return { kind: 'waiting', key: text, values: { rows: have, total }, progress: shown };
   }
   const shown: Progress = { phase: 'live', rows, ...counted };
+  if (isUnchosen) {
+    return { kind: 'waiting', key: 'series.noColumn', progress: shown };
+  }
   if (progress.decayWaits) {
     return { kind: 'ready', key: 'series.decayWaits', values: { rows }, progress: shown };
   }
@@ -60,10 +66,15 @@ function waitedFor({ kept, needed, rarer = RARER_NEEDED, events = EVENTS_NEEDED 
  * Shows the state of a series: it is what the last message left, so an error before it has had its time. As what messages
  * were recognised comes first, while that is news.
  */
-export function showSeries(status: StatusLine, series: Series, messages: ReadMessages): void {
+export function showSeries(
+  status: StatusLine,
+  series: Series,
+  messages: ReadMessages,
+  isUnchosen: boolean,
+): void {
   // Asked when the status is shown: most messages of a stream show none.
   status.become(() => {
-    const shown = seriesStatus(series.progress);
+    const shown = seriesStatus(series.progress, isUnchosen);
     const { news } = messages;
     return news === undefined || shown.kind === 'doubtful' ? shown : { ...shown, ...recognised(news) };
   });

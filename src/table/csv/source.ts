@@ -60,7 +60,7 @@ export class CsvSource implements SliceSource {
     }
     if (MARKUP.test(head)) {
       throw invalidTable(
-        'The text is a web page (HTML) or XML, not a table. Where it was fetched, see whether the address asks to sign in.',
+        'The text is a web page (HTML) or XML, not a table. Of XML, wire a node xml in front; where a web page came instead of data, see whether the address asks to sign in.',
       );
     }
     if (more && !LINE_END.test(head)) {

@@ -11,7 +11,306 @@ export interface RealMessage {
   notes?: number;
 }
 
+const T = Date.UTC(2026, 10, 25, 10);
+const ISO = new Date(T).toISOString();
+
 export const REAL_MESSAGES: readonly RealMessage[] = [
+  {
+    shape: 'wmbusmeters',
+    source: 'wmbusmeters/wmbusmeters: src/driver_sharky.cc',
+    message: {
+      topic: 'wmbusmeters/Heat',
+      payload: {
+        ...{ media: 'heat', meter: 'sharky', name: 'Heat', id: '68926025' },
+        ...{ total_energy_consumption_kwh: 2651, power_kw: 0, flow_temperature_c: 42.3 },
+        timestamp: ISO,
+      },
+    },
+    readings: [
+      {
+        key: '68926025',
+        time: ISO,
+        values: { total_energy_consumption_kwh: 2651, power_kw: 0, flow_temperature_c: 42.3 },
+      },
+    ],
+  },
+  {
+    shape: 'Theengs',
+    source: '1technophile/OpenMQTTGateway: docs/use/ble.md',
+    message: {
+      topic: 'home/OpenMQTTGateway/BTtoMQTT/58782076BC24',
+      payload: { id: '58:78:20:76:BC:24', mac_type: 1, rssi: -79, uuid: '1de4b189', txpower: -66 },
+    },
+    readings: [{ key: '58782076BC24', values: { rssi: -79, txpower: -66 } }],
+  },
+  {
+    shape: 'ESPresense',
+    source: 'a test of a client, with what was logged',
+    message: {
+      topic: 'espresense/devices/iBeacon:426c7565/office',
+      payload: { mac: 'dd8800003777', id: 'iBeacon:426c7565', rssi: -81.1, rssiVar: 7.42, distance: 6.58 },
+    },
+    readings: [
+      {
+        key: 'iBeacon:426c7565',
+        values: { 'office.rssi': -81.1, 'office.rssiVar': 7.42, 'office.distance': 6.58 },
+      },
+    ],
+  },
+  {
+    shape: 'ebusd',
+    source: 'a test of a client of ebusd',
+    message: {
+      topic: 'ebusd/hmu/Status07',
+      payload: { heatermain_b7_warmwater: { value: 'off' }, power: { value: 0 } },
+    },
+    readings: [{ key: 'hmu', values: { 'Status07.heatermain_b7_warmwater': 'off', 'Status07.power': 0 } }],
+  },
+  {
+    shape: 'Teltonika',
+    source: 'clients of its MQTT',
+    message: {
+      topic: '352093081452251/data',
+      payload: { state: { reported: { '21': 5, '66': 12_000, ts: T, latlng: '54.7,25.2' } } },
+    },
+    readings: [{ key: '352093081452251', time: T, values: { '21': 5, '66': 12_000, latlng: '54.7,25.2' } }],
+  },
+  {
+    shape: 'Sigfox',
+    source: 'OS2iot/OS2iot-backend: src/entities/dto/sigfox/sigfox-callback.dto.ts',
+    message: {
+      payload: {
+        ...{ time: T / 1000, deviceTypeId: '5', deviceId: '1D3A', data: '2d000102', seqNumber: 12 },
+        ...{ ack: false, temperature: 21.5 },
+      },
+    },
+    readings: [{ key: '1D3A', time: T, values: { temperature: 21.5 } }],
+  },
+  {
+    shape: 'Helium',
+    source: 'a decoded uplink of a test device',
+    message: {
+      payload: {
+        ...{ dev_eui: '6081F945664E1866', fcnt: 3, name: 'x', reported_at: T },
+        decoded: { payload: { temperature: 23 }, status: 'success' },
+      },
+    },
+    readings: [{ key: '6081F945664E1866', time: T, values: { temperature: 23 } }],
+  },
+  {
+    shape: 'Helium',
+    source: 'a decoded uplink of a test device (Cayenne LPP)',
+    message: {
+      payload: {
+        ...{ app_eui: '6081F92A22F6421C', dev_eui: '6081F945664E1866', fcnt: 3, reported_at: T },
+        decoded: {
+          payload: [
+            { channel: 0, name: 'temperature', type: 103, unit: 'celcius', value: 23 },
+            { channel: 1, name: 'humidity', type: 115, unit: 'hPa', value: 991 },
+            { channel: 2, name: 'humidity', type: 104, unit: 'percent', value: 31 },
+            { channel: 3, last: true, name: 'altitude', type: 121, unit: 'm', value: 180 },
+          ],
+          status: 'success',
+        },
+      },
+    },
+    readings: [
+      {
+        key: '6081F945664E1866',
+        time: T,
+        values: { temperature: 23, humidity: 991, 'humidity.percent': 31, altitude: 180 },
+      },
+    ],
+  },
+  {
+    shape: 'Azure IoT',
+    source: 'MicrosoftDocs/azure-docs: articles/iot-hub/iot-hub-event-grid.md (DeviceTelemetry)',
+    message: {
+      payload: [
+        {
+          id: '9af86784-8d40-fe2g-8b2a-bab65e106785',
+          subject: 'devices/LogicAppTestDevice',
+          eventType: 'Microsoft.Devices.DeviceTelemetry',
+          eventTime: ISO,
+          data: {
+            body: { Weather: { Temperature: 900 }, Location: 'USA' },
+            properties: { Status: 'Active' },
+            systemProperties: { 'iothub-connection-device-id': 'd1' },
+          },
+          dataVersion: '',
+        },
+      ],
+    },
+    readings: [{ key: 'd1', time: ISO, values: { 'Weather.Temperature': 900, Location: 'USA' } }],
+  },
+  {
+    shape: 'Watson IoT',
+    source: 'ibm-watson-iot/iot-nodejs: topics',
+    message: {
+      topic: 'iot-2/type/RaspberryPi/id/erpi01/evt/temperature/fmt/json',
+      payload: { d: { temp: 45.5 }, ts: ISO },
+    },
+    readings: [{ key: 'erpi01', time: ISO, values: { temp: 45.5 } }],
+  },
+  {
+    shape: 'AhoyDTU',
+    source: 'lumapu/ahoy: manual/User_Manual.md',
+    message: { topic: 'inverter/HM-600/ch0/P_AC', payload: '150.0' },
+    readings: [{ key: 'HM-600', values: { 'ch0/P_AC': '150.0' } }],
+  },
+  {
+    shape: 'SolarAssistant',
+    source: 'topics in scripts of others',
+    message: { topic: 'solar_assistant/inverter_1/pv_power_1/state', payload: '1234' },
+    readings: [{ key: 'inverter_1', values: { pv_power_1: '1234' } }],
+  },
+  {
+    shape: 'SolaX',
+    source: 'a test of a client of SolaX Cloud',
+    message: {
+      payload: {
+        success: true,
+        exception: 'Query success!',
+        result: {
+          ...{ inverterSN: 'XM0000000000', sn: 'S123456789', acpower: 163, yieldtoday: 3.5 },
+          ...{ inverterType: '4', uploadTime: '2022-09-19 17:42:20', powerdc3: null },
+        },
+      },
+    },
+    readings: [{ key: 'XM0000000000', values: { acpower: 163, yieldtoday: 3.5, powerdc3: null } }],
+  },
+  {
+    shape: 'CloudWatch',
+    source: 'boto/botocore: cloudwatch/2010-08-01/service-2.json (GetMetricDataOutput)',
+    message: {
+      payload: {
+        MetricDataResults: [
+          { Id: 'errors', Label: 'Errors', Timestamps: [ISO], Values: [2], StatusCode: 'Complete' },
+          { Id: 'throttles', Timestamps: [], Values: [], StatusCode: 'Complete' },
+          { Id: 'invocations', Timestamps: [ISO], Values: [10], StatusCode: 'Complete' },
+        ],
+      },
+    },
+    readings: [{ time: ISO, values: { Errors: 2, invocations: 10 } }],
+  },
+  {
+    shape: 'ENTSO-E',
+    source: 'a day of prices of ENTSO-E, through the node xml',
+    message: {
+      payload: {
+        Publication_MarketDocument: {
+          $: { xmlns: 'urn:iec62325.351:tc57wg16:451-3:publicationdocument:7:3' },
+          TimeSeries: [
+            {
+              curveType: ['A03'],
+              Period: [
+                {
+                  timeInterval: [{ start: ['2024-10-05T22:00Z'], end: ['2024-10-06T22:00Z'] }],
+                  resolution: ['PT60M'],
+                  Point: [
+                    { position: ['1'], 'price.amount': ['48.44'] },
+                    { position: ['3'], 'price.amount': ['47.59'] },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      },
+    },
+    readings: [
+      { time: Date.UTC(2024, 9, 5, 22), values: { 'price.amount': '48.44' } },
+      { time: Date.UTC(2024, 9, 6, 0), values: { 'price.amount': '47.59' } },
+    ],
+  },
+  {
+    shape: 'Netatmo',
+    source: 'a client of its API (getmeasure, optimize=true); the field Names has none',
+    message: { payload: { body: [{ beg_time: 1347575400, step_time: 1800, value: [[18.3], [20.6]] }] } },
+    readings: [
+      { time: 1347575400000, values: {} },
+      { time: 1347577200000, values: {} },
+    ],
+    notes: 1,
+  },
+  {
+    shape: 'Prometheus',
+    source: 'prometheus/docs: exposition_formats.md, with and without times',
+    message: { payload: '# TYPE a gauge\na 1 1395066363000\nb 2\nc 3 1395066364000\n' },
+    readings: [
+      { time: 1395066363000, values: { a: 1 } },
+      { values: { b: 2 } },
+      { time: 1395066364000, values: { c: 3 } },
+    ],
+  },
+  {
+    shape: undefined,
+    source: 'support.weather.com: an upload to Weather Underground, whose time is now',
+    message: { payload: { dateutc: 'now', tempf: '70' } },
+    readings: [{ time: undefined, values: { tempf: '70' } }],
+  },
+  {
+    shape: 'Zigbee2MQTT',
+    source: 'Koenkk/zigbee2mqtt.io: docs/guide/usage/mqtt_topics_and_messages.md',
+    message: {
+      topic: 'zigbee2mqtt/kitchen/floor_light',
+      payload: { temperature: 27.34, humidity: 44.72, update: { state: 'idle' } },
+    },
+    readings: [{ key: 'kitchen/floor_light', values: { temperature: 27.34, humidity: 44.72 } }],
+  },
+  {
+    shape: 'Zigbee2MQTT',
+    source: 'Koenkk/zigbee2mqtt.io: availability',
+    message: { topic: 'zigbee2mqtt/my_bulb/availability', payload: { state: 'online' } },
+    readings: [{ key: 'my_bulb', values: { availability: 'online' } }],
+  },
+  {
+    shape: 'Zigbee2MQTT',
+    source: 'Koenkk/zigbee2mqtt.io: bridge/devices, no readings',
+    message: {
+      topic: 'zigbee2mqtt/bridge/devices',
+      payload: [{ ieee_address: '0x00158d00018255df', type: 'Router', friendly_name: 'my_plug' }],
+    },
+    readings: [],
+  },
+  {
+    shape: 'Zigbee2MQTT',
+    source: 'Koenkk/zigbee2mqtt.io: set, no readings',
+    message: { topic: 'zigbee2mqtt/my_bulb/set', payload: { state: 'ON', brightness: 255 } },
+    readings: [],
+  },
+  {
+    shape: 'Tasmota',
+    source: 'tasmota/docs: docs/MQTT.md (RESULT)',
+    message: { topic: 'stat/tasmota_switch/RESULT', payload: { POWER: 'OFF' } },
+    readings: [{ key: 'tasmota_switch', values: { POWER: 'OFF' } }],
+  },
+  {
+    shape: 'Tasmota',
+    source: 'tasmota/docs: INFO1, no readings',
+    message: {
+      topic: 'tele/tasmota_switch/INFO1',
+      payload: { Info1: { Module: 'Sonoff Basic', Version: '13.1.0(tasmota)' } },
+    },
+    readings: [],
+  },
+  {
+    shape: 'Shelly',
+    source: 'Shelly Gen2 API: status of the system over MQTT, no readings',
+    message: {
+      topic: 'shellyplus1pm-a8032abe54dc/status/sys',
+      payload: { mac: 'A8032ABE54DC', restart_required: false, time: '16:06', uptime: 11081 },
+    },
+    readings: [],
+  },
+  {
+    shape: 'Shelly',
+    source: 'Shelly Gen1 API: input_event of a button',
+    message: { topic: 'shellies/shellybutton1-1/input_event/0', payload: { event: 'S', event_cnt: 2 } },
+    readings: [
+      { key: 'shellybutton1-1', values: { 'input_event/0.event': 'S', 'input_event/0.event_cnt': 2 } },
+    ],
+  },
   {
     shape: 'Tasmota',
     source: 'tasmota/docs: docs/Bluetooth.md',
@@ -1038,7 +1337,7 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
     notes: 1,
   },
   {
-    shape: undefined,
+    shape: 'Prometheus',
     source: 'prometheus/docs: exposition_formats.md',
     message: {
       payload: [
