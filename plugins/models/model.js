@@ -117,10 +117,23 @@
             text(hasCost ? 'good.atThresholdCost' : 'good.atThreshold', { at: percent(threshold.at) }),
           ),
       el('p', { class: 'tabular-hint' }, text(from, { rows: number(scores.rows) })),
+      rangeOf(scores),
       curves === undefined
         ? el('p', { class: 'tabular-hint' }, text('good.noCurves'))
         : el('div', { class: `tabular-figures tabular-of-${curves.kind}` }, picturesOf(curves, card, change)),
     ]);
+  }
+
+  /* Where the loss of later rows may lie. */
+  function rangeOf({ log_loss: loss, loss_low: low, loss_high: high }) {
+    const name = text(loss === undefined ? 'score.rmse' : 'score.log_loss');
+    return Number.isFinite(high)
+      ? el(
+          'p',
+          { class: 'tabular-hint' },
+          text('good.range', { loss: name, low: brief(low), high: brief(high) }),
+        )
+      : '';
   }
 
   function picturesOf(curves, card, change) {

@@ -9,6 +9,13 @@ const STUDENT = [
   2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04,
 ];
 const NORMAL = 2;
+/** The mean of as many later rows is as uncertain as that of the rows themselves: so much more is their difference. */
+const OF_LATER_ROWS = Math.SQRT2;
+/** Consecutive rows that are alike are compared in so many blocks, as blocks of time are by default. */
+const BLOCKS = 25;
+
+/** Rows that are alike: per row the number of its block or group. */
+type Together = ArrayLike<number>;
 
 /**
  * The range of a mean log loss. Rows of the most frequent class and all others, the events, are apart: a few events make
@@ -18,12 +25,14 @@ const NORMAL = 2;
  * @param losses of each row
  * @param codes the class of each row; below 0 for one that the model does not know
  * @param unknown the loss of an event by the share of events alone
+ * @param together where rows are not drawn one by one
  */
 export function logLossRange(
   losses: ArrayLike<number>,
   codes: ArrayLike<number>,
   classes: number,
   unknown: (share: number) => number,
+  together?: Together,
 ): LossRange {
   const rows = losses.length;
   const counts = new Float64Array(classes);
@@ -52,21 +61,56 @@ export function logLossRange(
   const total = share * known.mean + (1 - share) * momentsOf(others).mean;
   const below = share * Math.max(0, known.mean - Math.max(0, mean - reach));
   const above = share * Math.max(0, mean + reach - known.mean);
+  const apart = reachTogether(losses, together);
   return {
     events,
-    loss_low: Math.max(0, total - Math.hypot(below, rest, frequency)),
-    loss_high: total + Math.hypot(above, rest, frequency),
+    loss_low: Math.max(0, total - OF_LATER_ROWS * Math.max(Math.hypot(below, rest, frequency), apart)),
+    loss_high: total + OF_LATER_ROWS * Math.max(Math.hypot(above, rest, frequency), apart),
   };
 }
 
-/** The range of a root of mean squared errors. Few large errors make it wide. */
-export function rmseRange(errors: ArrayLike<number>): LossRange {
+/**
+ * The range of a root of mean squared errors. Few large errors make it wide, and the largest counts once more: among as
+ * many later rows there may well be another like it.
+ *
+ * @param together where rows are not drawn one by one
+ */
+export function rmseRange(errors: ArrayLike<number>, together?: Together): LossRange {
   if (errors.length < 2) {
     return {};
   }
-  const { mean, error } = momentsOf(Float64Array.from(errors, (one) => one * one));
-  const reach = student(errors.length - 1) * error;
+  const squares = Array.from(errors, (one) => one * one);
+  const { mean } = momentsOf(squares);
+  const largest = squares.reduce((most, one) => Math.max(most, one), 0);
+  const { error } = momentsOf([...squares, largest]);
+  const reach =
+    OF_LATER_ROWS * Math.max(student(errors.length - 1) * error, reachTogether(squares, together));
   return { loss_low: Math.sqrt(Math.max(0, mean - reach)), loss_high: Math.sqrt(mean + reach) };
+}
+
+/** Consecutive rows as blocks, for `together`. */
+export function inBlocks(rows: number): Int32Array {
+  return Int32Array.from({ length: rows }, (_, row) => Math.floor((row * BLOCKS) / rows));
+}
+
+/** How far the mean may be off, block by block; 0 where there are none. */
+function reachTogether(values: ArrayLike<number>, together: Together | undefined): number {
+  if (together === undefined) {
+    return 0;
+  }
+  const { mean } = momentsOf(values);
+  const sums = new Map<number, number>();
+  for (let row = 0; row < values.length; row++) {
+    sums.set(together[row], (sums.get(together[row]) ?? 0) + values[row] - mean);
+  }
+  const blocks = sums.size;
+  let squares = 0;
+  for (const sum of sums.values()) {
+    squares += sum * sum;
+  }
+  return blocks < 2
+    ? 0
+    : (student(blocks - 1) * Math.sqrt((squares * blocks) / (blocks - 1))) / values.length;
 }
 
 /** The mean, and its standard error: 0 of a single value. */

@@ -1,5 +1,5 @@
 import type { ModelCurves } from '../metrics/curves';
-import { logLossRange, type LossRange, rmseRange } from '../metrics/loss-range';
+import { inBlocks, logLossRange, type LossRange, rmseRange } from '../metrics/loss-range';
 import { areNeighboursAlike, type ScoredRows } from '../metrics/neighbours';
 import { LEVELS, regressionScores } from '../metrics/regression';
 import type { Scores } from '../metrics/scores';
@@ -166,22 +166,27 @@ async function scoresOf(
   const own = rowAnswers(answers, card.classes, truth);
   const { scores, baseline, curves } = await scoreRows(own, await usualTarget(truth));
   const thresholds = thresholdsOf(own);
+  const neighboursAlike = areNeighboursAlike({ rows, ...errorsIn(own) });
+  const together = neighboursAlike ? inBlocks(rows.length) : undefined;
   return {
-    scores: { from: 'holdout', ...scores, ...rangeOf(own), baseline },
+    scores: { from: 'holdout', ...scores, ...rangeOf(own, together), baseline },
     curves,
     ...(thresholds !== undefined && { thresholds }),
-    neighboursAlike: areNeighboursAlike({ rows, ...errorsIn(own) }),
+    neighboursAlike,
   };
 }
 
-function rangeOf(answers: RowAnswers): LossRange {
+function rangeOf(answers: RowAnswers, together: Int32Array | undefined): LossRange {
   if (answers.task === 'regression') {
     const { actual, mean } = answers;
-    return rmseRange(Float64Array.from(actual, (truth, row) => truth - mean[row]!));
+    return rmseRange(
+      Float64Array.from(actual, (truth, row) => truth - mean[row]!),
+      together,
+    );
   }
   const { codes, probas, classes } = answers;
   const losses = probas.map((row, i) => -Math.log(Math.max(row[codes[i]!] ?? 0, MIN_PROBABILITY)));
-  return logLossRange(losses, codes, classes.length, (share) => -Math.log(share));
+  return logLossRange(losses, codes, classes.length, (share) => -Math.log(share), together);
 }
 
 function rowAnswers(

@@ -348,7 +348,8 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
   if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
     doubts.push(neighboursAlike === 'blocks' ? HELD_OUT_IN_BLOCKS : NEIGHBOURS_ALIKE);
   }
-  const evidence = card.scores && littleEvidence(card.scores);
+  const areTogether = card.order === 'time' || card.group !== undefined || neighboursAlike !== undefined;
+  const evidence = card.scores && littleEvidence(card.scores, areTogether);
   if (evidence !== undefined) {
     doubts.push(evidence);
   }

@@ -2,7 +2,7 @@
 export * from '../../dist/src/metrics/answer-costs';
 export * from '../../dist/src/metrics/curves';
 export { heldOutLosses } from '../../dist/src/metrics/held-out-losses';
-export { logLossRange, rmseRange } from '../../dist/src/metrics/loss-range';
+export { inBlocks, logLossRange, rmseRange } from '../../dist/src/metrics/loss-range';
 export { areNeighboursAlike } from '../../dist/src/metrics/neighbours';
 export { PrivateValues, RowKinds } from '../../dist/src/metrics/repeated-rows';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { logLossRange, rmseRange } from '../../doors/metrics';
+import { inBlocks, logLossRange, rmseRange } from '../../doors/metrics';
 
 const unknown = (share: number): number => -Math.log(share);
 
@@ -38,10 +38,10 @@ describe('the range of a told loss', () => {
       for (let round = 0; round < 400; round++) {
         const { losses, codes } = sample(300, share, random);
         const { loss_low: low = 0, loss_high: high = 0 } = logLossRange(losses, codes, 2, unknown);
-        const later = meanLoss(20_000, share, random);
+        const later = meanLoss(300, share, random);
         inside += later >= low && later <= high ? 1 : 0;
       }
-      assert.ok(inside >= 370, `${inside} of 400 for ${share}`);
+      assert.ok(inside >= 370 && inside < 400, `${inside} of 400 for ${share}`);
     }
   });
 
@@ -66,5 +66,28 @@ describe('the range of a told loss', () => {
     const one = rmseRange(Array.from({ length: 100 }, (_, row) => (row === 0 ? 50 : 1)));
     assert.ok(one.loss_low! < 1 && one.loss_high! > 1.4 * Math.sqrt(26));
     assert.deepEqual(rmseRange([1]), {});
+  });
+
+  it('is that of the blocks where rows of one are alike', () => {
+    const random = uniform(5);
+    const ofBlock = Array.from({ length: 25 }, () => 0.2 + random());
+    const losses = Array.from(inBlocks(1000), (block) => ofBlock[block]!);
+    const codes = losses.map((_, row) => row % 2);
+    const apart = logLossRange(losses, codes, 2, unknown);
+    const range = logLossRange(losses, codes, 2, unknown, inBlocks(1000));
+    const usual = ofBlock.reduce((sum, one) => sum + one / 25, 0);
+    // Six times, as 40 rows of a block count as one.
+    assert.ok((range.loss_high! - usual) / (apart.loss_high! - usual) > 4, JSON.stringify({ apart, range }));
+    const errors = losses.map((loss, row) => (row % 2 === 0 ? loss : -loss));
+    const [own, others] = [rmseRange(errors, inBlocks(1000)), rmseRange(errors)];
+    assert.ok(own.loss_high! > 1.1 * others.loss_high! && own.loss_low! < 0.9 * others.loss_low!);
+    assert.deepEqual(rmseRange(errors, new Int32Array(1000)), others, 'a single block tells nothing');
+  });
+
+  it('of an RMSE allows for another row like the worst one', () => {
+    const errors = Array.from({ length: 200 }, (_, row) => (row === 0 ? 30 : 1));
+    const rmse = Math.sqrt((900 + 199) / 200);
+    const two = Math.sqrt((2 * 900 + 198) / 200);
+    assert.ok(rmseRange(errors).loss_high! > two, `${rmseRange(errors).loss_high} for ${rmse}, ${two}`);
   });
 });

@@ -22,7 +22,7 @@ import type { PreparedFit } from '../preparation/prepare';
 import { importanceOf, makeReport } from '../report/report';
 import { scoreProbabilities } from '../stacking/metrics';
 import { commonFields } from './common-fields';
-import { holders, inCopies, MAX_SAMPLED, type OutOfFold, sampleOf } from './out-of-fold';
+import { holders, inCopies, MAX_SAMPLED, type OutOfFold, sampleOf, together } from './out-of-fold';
 
 /** Calibrates the ensemble's scores to probabilities, and reports on them. */
 export function finishClassification(
@@ -66,7 +66,7 @@ export function finishClassification(
   const report = makeReport(prepared, folds, members, {
     scores: {
       ...scoreProbabilities(probas, actual, count),
-      ...logLossRange(losses, actual, count, (share) => -log(share)),
+      ...logLossRange(losses, actual, count, (share) => -log(share), together(prepared, outOfFold)),
     },
     baseline: scoreProbabilities(trivial, actual, count),
     curves: classCurves({

@@ -15,7 +15,7 @@ import { type PreparedFit, STREAM } from '../preparation/prepare';
 import { bucketBorders, newestLevel, smearingOf } from '../report/in-units';
 import { importanceOf, makeReport, tableOrder } from '../report/report';
 import { commonFields } from './common-fields';
-import { holders, inCopies, type OutOfFold, sampleOf } from './out-of-fold';
+import { holders, inCopies, type OutOfFold, sampleOf, together } from './out-of-fold';
 
 /** What the distribution of residuals is learned from, besides `prepared`. Structured-cloneable. */
 export type ResidualTask = Pick<ResidualInput, 'rows' | 'predicted' | 'residuals'>;
@@ -95,7 +95,10 @@ function finishRegression(
   const predicted = own(scores, rows, growth?.smearing);
   const measured = {
     ...errorsOf(predicted, truths),
-    ...rmseRange(truths.map((truth, i) => truth - predicted[i])),
+    ...rmseRange(
+      truths.map((truth, i) => truth - predicted[i]),
+      together(prepared, outOfFold),
+    ),
   };
   // Converts errors of logarithms to units as it does absolute errors.
   const unit = growth === undefined ? scale : measured.mae! / meanOf(residuals.map(Math.abs));
