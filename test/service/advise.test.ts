@@ -40,10 +40,10 @@ describe('advice of a program', function () {
     tabular = await connect({
       dataDir: removedAtEnd(fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-advise-'))),
     });
-    const table = past(400);
-    strength = await tabular.train({ table, target: 'strength', ignore: ['grade', 'wear'] });
-    await tabular.train({ table, target: 'grade', ignore: ['strength', 'wear'] });
-    await tabular.train({ table, target: 'strength', model: 'worn', ignore: ['grade'] });
+    const given = { table: past(400), options: { n_estimators: 4 } };
+    strength = await tabular.train({ ...given, target: 'strength', ignore: ['grade', 'wear'] });
+    await tabular.train({ ...given, target: 'grade', ignore: ['strength', 'wear'] });
+    await tabular.train({ ...given, target: 'strength', model: 'worn', ignore: ['grade'] });
   });
 
   after(() => tabular.close());

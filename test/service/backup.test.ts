@@ -9,7 +9,7 @@ import { commandsOfTests } from './command';
 import { Harness, line } from './harness';
 
 /** Models that are there at the start, and of them those that are replaced at the same time, again and again. */
-const MODELS = 120;
+const MODELS = 40;
 const LANES = 4;
 
 interface Life {

@@ -149,7 +149,7 @@ describe('Service: the command', () => {
     const again = await post(second.url, 'fit', {
       train_set_upload_id: id,
       task: 'regression',
-      svc_config: { n_estimators: 2 },
+      svc_config: { n_estimators: 1 },
     });
     assert.equal(again.body.status, 'completed', again.text);
     assert.deepEqual(await readdir(path.join(data, 'models')), [again.body.fitted_train_set_id]);

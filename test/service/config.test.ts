@@ -26,7 +26,8 @@ describe('Service: the configuration object (S 2.6)', () => {
   after(() => h.stop());
 
   const fit = async (config: object, task = 'classification'): Promise<string> => {
-    const answer = await h.post('fit', { train_set_upload_id: upload, task, svc_config: config });
+    const svc_config = { n_estimators: 3, ...config };
+    const answer = await h.post('fit', { train_set_upload_id: upload, task, svc_config });
     assert.equal(answer.status, 200, answer.text);
     return answer.body.fitted_train_set_id as string;
   };

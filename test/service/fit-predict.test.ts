@@ -368,9 +368,13 @@ describe('Service: fit and predict', () => {
   it('keeps a long fit alive with whitespace, and tells an error after it in the body (S 1)', async () => {
     const slow = await Harness.start({ keepaliveMs: 5 });
     try {
-      const { x, y } = line(3000);
+      const { x, y } = line(1500);
       const id = await slow.uploadTrain(x, y);
-      const good = await slow.post('fit', { train_set_upload_id: id, task: 'regression' });
+      const good = await slow.post('fit', {
+        train_set_upload_id: id,
+        task: 'regression',
+        svc_config: { n_estimators: 2 },
+      });
       assert.equal(good.status, 200);
       assert.match(good.text, /^ +\{/);
       assert.equal(good.body.status, 'completed');

@@ -441,7 +441,7 @@ describe('learner: models that are damaged, or made to harm', () => {
     ];
     const names = Object.keys(all);
     let refused = 0;
-    const rounds = 500;
+    const rounds = 240;
     for (let round = 0; round < rounds; round++) {
       const name = names[draw.below(names.length)]!;
       const bytes = Buffer.from(all[name]!);

@@ -199,10 +199,10 @@ describe('bad readings of a series', () => {
     const columns = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`c${i}`, i]));
     await assert.rejects(series.push({ time: START, ...columns }), { code: 'limit.exceeded' });
     await assert.rejects(series.push({ time: START, odd: 1, x: {} }), { code: 'table.invalid' });
-    for (let i = 0; i < 499; i++) {
-      await series.push({ time: START + i * SECOND, x: i, [`d${i}`]: 1 });
-    }
-    const { rows } = await series.push({ time: START + 500 * SECOND, x: 1 });
+    const others = Object.fromEntries(Array.from({ length: 499 }, (_, i) => [`d${i}`, i]));
+    await series.push({ time: START, x: 1, ...others });
+    const { rows } = await series.push({ time: START + SECOND, x: 1 });
+    assert.equal('d498' in rows[0]!.row, true);
     assert.equal('odd' in rows[0]!.row || 'c0' in rows[0]!.row, false);
   });
 

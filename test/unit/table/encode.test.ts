@@ -105,7 +105,7 @@ describe('Parquet', () => {
             }
           }
         }),
-        { numRuns: 40 },
+        { numRuns: 25 },
       );
     })).timeout(60_000);
 

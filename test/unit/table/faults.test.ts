@@ -98,9 +98,9 @@ describe('Encoding large tables', function () {
   });
 
   it('stops at once on abort, and leaves no file', async () => {
-    const source = await openTable(rows);
+    const source = await openTable(rows.slice(0, 60_000));
     const profile = await profileTable(source, { target: 'y' });
-    for (const rowsBefore of [0, 20_000, 50_000, 90_000]) {
+    for (const rowsBefore of [0, 20_000, 50_000]) {
       const controller = new AbortController();
       const reason = new Error('enough');
       const stop = (done: number): void => {
@@ -152,7 +152,7 @@ describe('Encoding large tables', function () {
   }
 
   it('does it again where the encoder thread ended, once; then it is an error', async () => {
-    const source = await openTable(rows.slice(0, 60_000));
+    const source = await openTable(rows.slice(0, 30_000));
     const profile = await profileTable(source, { target: 'y' });
     let kills = 1;
     let messages = 0;
@@ -168,8 +168,8 @@ describe('Encoding large tables', function () {
     try {
       const { x, y } = await encodeTrainSet(source, profile, { target: 'y' });
       assert.equal(kills, 0);
-      assert.equal((await readByHyparquet(await bytesOf(y))).rows.length, 60_000);
-      assert.equal(x.rows, 60_000);
+      assert.equal((await readByHyparquet(await bytesOf(y))).rows.length, 30_000);
+      assert.equal(x.rows, 30_000);
       kills = 2;
       await rejectsWith(
         encodeTrainSet(source, profile, { target: 'y' }),

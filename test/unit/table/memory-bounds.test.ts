@@ -71,7 +71,7 @@ describe('The bounds of memory', () => {
         await read(30);
         await read(1);
         assert.equal(threads.started, 0, 'a thread of some 100 MiB was given up');
-        await read(120);
+        await read(90);
         await read(1);
         assert.equal(threads.started, 1, 'a thread of more than 256 MiB was kept');
       } finally {

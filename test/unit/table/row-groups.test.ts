@@ -24,23 +24,30 @@ async function duckdb(sql: string): Promise<void> {
 
 /** A hash of the cells of each column, in order, however the rows are cut into batches. */
 async function digests(file: string, columns: readonly Column[]): Promise<string[]> {
-  const hashes = columns.map(() => createHash('sha1'));
+  const hashes = columns.map(() => [0, 1, 2].map(() => createHash('sha1')));
   const source = await openTableFile(file);
   for await (const batch of readBatches(source, columns)) {
     batch.columns.forEach((column, index) => {
-      hashes[index]!.update(column.type === 'text' ? column.bytes : Buffer.from(column.values.buffer));
+      const [cells, lengths, missing] = hashes[index]!;
+      cells!.update(column.type === 'text' ? column.bytes : Buffer.from(column.values.buffer));
       if (column.type === 'text') {
-        hashes[index]!.update(Buffer.from(column.missing ?? new Uint8Array(batch.rows)));
+        const own = Int32Array.from(
+          { length: batch.rows },
+          (_, i) => column.offsets[i + 1]! - column.offsets[i]!,
+        );
+        lengths!.update(Buffer.from(own.buffer));
+        missing!.update(column.missing ?? new Uint8Array(batch.rows));
       }
     });
   }
-  return hashes.map((hash) => hash.digest('hex'));
+  return hashes.map((list) => list.map((hash) => hash.digest('hex')).join());
 }
 
+/** Some 55 MB, compressed and as they are together: a row group of up to 48 MiB is read at once. */
 const MIXED = `SELECT i AS id, random() AS a, CASE WHEN i % 7 = 0 THEN NULL ELSE random() END AS b,
-  'note ' || i || ' é ' || random() AS note, CASE WHEN i % 3 = 0 THEN NULL ELSE 'site ' || (i % 5) END AS site,
+  'note ' || i || ' é ' || random() || repeat('x', 1500) AS note, CASE WHEN i % 3 = 0 THEN NULL ELSE 'site ' || (i % 5) END AS site,
   i % 2 = 0 AS flag, TIMESTAMP '2024-01-01' + INTERVAL (i) SECOND AS at, CAST(i AS DECIMAL(18, 3)) / 7 AS money,
-  random() AS "é", random() AS c, random() AS d, random() AS "__proto__" FROM range(200000) t(i)`;
+  random() AS "é", random() AS c, random() AS d, random() AS "__proto__" FROM range(32000) t(i)`;
 
 // How much memory it takes: test/large/row-group-memory.test.ts.
 describe('A Parquet file with one huge row group', function () {
@@ -54,7 +61,7 @@ describe('A Parquet file with one huge row group', function () {
         COPY t TO '${huge}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2000000);
         COPY t TO '${small}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 20000)`);
       const { columns, rows } = await profileTable(await openTableFile(huge));
-      assert.equal(rows, 200_000);
+      assert.equal(rows, 32_000);
       assert.deepEqual(
         columns.map(({ type }) => type),
         'integer,number,number,text,text,boolean,date,number,number,number,number,number'.split(','),
@@ -89,7 +96,7 @@ describe('A Parquet file with one huge row group', function () {
     withFolder(async (folder) => {
       const file = path.join(folder, 'huge.parquet');
       await duckdb(`COPY (SELECT random() AS a, random() AS b, random() AS c, random() AS d, random() AS e
-        FROM range(1000000)) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 2000000)`);
+        FROM range(700000)) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 2000000)`);
       const columns = ['a', 'b', 'c', 'd', 'e'].map((name): Column => ({ name, type: 'number' }));
       for await (const batch of readBatches(await openTableFile(file), columns)) {
         assert.ok(batch.rows > 0);
@@ -156,7 +163,7 @@ describe('The reader of Parquet files', function () {
       const file = path.join(folder, 'huge.parquet');
       const names = Array.from({ length: 12 }, (_, i) => `m${i}`);
       await duckdb(`SET preserve_insertion_order = false;
-        COPY (SELECT ${names.map((name) => `random() AS ${name}`).join(', ')} FROM range(1000000))
+        COPY (SELECT ${names.map((name) => `random() AS ${name}`).join(', ')} FROM range(400000))
         TO '${file}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1000000)`);
       const bytes = await readFile(file);
       const controller = new AbortController();
