@@ -187,8 +187,6 @@ const FOLDERS = {
     anomaly: ['config', 'fields', 'input', 'messages', 'series', 'status', 'watch'],
     series: ['fields', 'input', 'messages', 'status'],
     sidebar: ['advise', 'config', 'requests', 'watch'],
-    'watch/state': ['status'],
-    'watch/changes': ['status'],
     watch: ['config', 'fields', 'input', 'messages', 'status'],
   },
   'src/messages': {
@@ -209,7 +207,7 @@ const FOLDERS = {
 const GROUND = {
   'src/table': [],
   'src/learner': ['types', 'version'],
-  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'in-flow', 'model-changed', 'owned-path'],
+  'src/runtime': ['node-red', 'paths', 'secrets', 'lazy', 'model-changed'],
   'src/messages': ['types'],
   'src/anomaly': [],
   'src/service': [
@@ -219,6 +217,7 @@ const GROUND = {
     'service-metrics',
     'slow-body',
     'upload-target',
+    'version',
     'work/jobs',
   ],
 };

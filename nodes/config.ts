@@ -12,7 +12,7 @@ import {
 import type { FlowNode } from '../src/runtime/node-red';
 import { modelRoutes, sidebarRoutes } from '../src/runtime/sidebar/routes';
 import { watchRoute } from '../src/runtime/watch/route';
-import { LEARNER } from '../src/service/options';
+import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {
   const { startService } = await import('../src/service/index.js');

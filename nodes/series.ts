@@ -5,7 +5,7 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { seriesNodes } from '../src/runtime/series/load';
-import type { SeriesDef } from '../src/runtime/series/types';
+import type { SeriesDef } from '../src/runtime/series/read-messages';
 
 /** tabular-series: readings in; rows, outcomes and train sets out. */
 module.exports = function (RED: NodeAPI): void {

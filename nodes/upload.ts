@@ -6,8 +6,7 @@ import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { offerKeptUpload } from '../src/runtime/requests/target';
-import { type UploadDef, uploadRequest } from '../src/runtime/requests/upload-request';
+import { offerKeptUpload, type UploadDef, uploadRequest } from '../src/runtime/requests/upload';
 
 /** tabular-upload: a table in, the id of an uploaded train or test set out. */
 module.exports = function (RED: NodeAPI): void {

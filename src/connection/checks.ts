@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 
 import type { ModelCard } from '../models/cards';
-import type { Context } from '../models/context';
 import { limitSetOf, sizeExcess, testExcess, trainExcess, versionNamed } from '../models/limits';
 import { checkedCard, unknownModel } from '../models/model-request';
+import type { Context } from '../models/service';
 import type {
   CheckLimitsRequest,
   CostRequest,

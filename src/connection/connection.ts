@@ -2,11 +2,17 @@ import { setMaxListeners } from 'node:events';
 
 import type { ErrorCosts } from '../metrics/answer-costs';
 import type { ModelCard, UploadCard } from '../models/cards';
-import { assertKeepsUploads, type Context, type Work } from '../models/context';
 import { limitSetOf, maxTestRows, versionOf } from '../models/limits';
 import type { ModelCards } from '../models/model-cards';
 import { withoutEmptyTexts } from '../models/model-request';
-import { type Allowance, closedError, type Service } from '../models/service';
+import {
+  type Allowance,
+  assertKeepsUploads,
+  closedError,
+  type Context,
+  type Service,
+  type Work,
+} from '../models/service';
 import type {
   CheckLimitsRequest,
   CostRequest,

@@ -1,9 +1,7 @@
 import type { ModelCard, Reference } from '../models/cards';
-import type { Work } from '../models/context';
 import { checkedCard, unknownModel } from '../models/model-request';
 import { readReference } from '../models/reference-files';
-import type { Service } from '../models/service';
-import { serviceInWords } from '../models/service-key';
+import { type Service, serviceInWords, type Work } from '../models/service';
 import { isThreshold } from '../models/threshold';
 import { isPublication } from '../models/versioned-model';
 import { MAX_COLUMNS } from '../table';

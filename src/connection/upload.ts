@@ -1,7 +1,7 @@
 import type { UploadCard } from '../models/cards';
-import type { Context, Work } from '../models/context';
 import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from '../models/limits';
 import { modelReference, type ResolvedModel, resolveModel, unknownModel } from '../models/model-request';
+import type { Context, Work } from '../models/service';
 import type { PredictRequest, UploadRequest } from '../models/types';
 import { noteIfDead } from '../predict/test-set';
 import { type Column, encodeBatches, fileAsIs, profileTable, readBatches, type TableFile } from '../table';

@@ -3,8 +3,7 @@ import type { CallOptions, FitOptions, TrainSetOptions, TrainSetUpload } from '.
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { FitResponse, Usage } from '../wire/types';
 import { OnPremClient, type OnPremOptions } from './on-prem-client';
-import { type Allowance, type HeldService, Service } from './service';
-import { EMBEDDED, type ServiceKind } from './service-key';
+import { type Allowance, EMBEDDED, type HeldService, Service, type ServiceKind } from './service';
 import type { Hooks, TrainRequest } from './types';
 
 const NO_MODEL = 'The model of an endpoint that keeps none is its train rows';

@@ -11,10 +11,12 @@ import type {
   TrainSetOptions,
   TrainSetUpload,
 } from '../client/types';
+import { CONFIG, type ValueOf } from '../settings';
 import { BoundedMap } from '../util/collections';
-import { untilAborted } from '../util/concurrency';
+import { type Semaphore, untilAborted } from '../util/concurrency';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { EstimateCostRequest, FitResponse, ModelLimits, Usage } from '../wire/types';
+import type { ModelCards } from './model-cards';
 import type { Hooks, TrainRequest } from './types';
 
 /** The error of work that was under way, or waiting, when its node or connection was closed. */
@@ -379,4 +381,53 @@ export class Reach {
       throw error;
     }
   }
+}
+
+/** What a connection lends to the work of its nodes. */
+export interface Context {
+  readonly service: Service;
+  readonly cards: ModelCards;
+  /** Predicts at a time, over all predictors. */
+  readonly slots: Semaphore;
+  /** Predictors at work, to be closed with the connection. */
+  readonly predictors: Set<{ close: () => Promise<void> }>;
+}
+
+/** One piece of work of a connection: what it works with, how it is aborted, and whom it tells how far it is. */
+export interface Work extends Context, Hooks {}
+
+/** @throws ServiceError `config.invalid` where the service knows no ids of uploads */
+export function assertKeepsUploads({ service }: Pick<Context, 'service'>, what: string): void {
+  if (!service.keepsUploads) {
+    throw new ServiceError(
+      'config.invalid',
+      `An on-premises endpoint keeps no uploads, so ${what}. Give the table to the fit node or the predict node.`,
+    );
+  }
+}
+
+/** The key of the embedded service, which has no address of its own. */
+export const EMBEDDED = 'embedded';
+
+export type ServiceKind = ValueOf<typeof CONFIG.service>;
+
+/** Under which the model cards of a service are kept: `embedded`, or its address in full. */
+export function serviceKey(
+  kind: ServiceKind,
+  address: string,
+  apiName: string = CONFIG.apiName.fallback,
+): string {
+  switch (kind) {
+    case 'embedded':
+      return EMBEDDED;
+    case 'hosted':
+      return `${address}/${apiName}`;
+    case 'onPrem':
+      return `on-prem ${address}`;
+  }
+}
+
+/** A service in the words of an error, by its key. */
+export function serviceInWords(key: string): string {
+  return key === EMBEDDED ? 'the embedded service' : key;
 }

@@ -2,7 +2,6 @@ import type { ModelCurves } from '../metrics/curves';
 import { LEVELS, regressionScores } from '../metrics/regression';
 import type { Scores } from '../metrics/scores';
 import type { Evaluation, ScoredBlock, UsualTarget } from '../models/cards';
-import type { Context } from '../models/context';
 import {
   codesOfLabels,
   daysOf,
@@ -17,6 +16,7 @@ import {
   usualNumbers,
 } from '../models/evaluation';
 import type { ResolvedModel } from '../models/model-request';
+import type { Context } from '../models/service';
 import { type Column, type ColumnBatch, type Label, pickRows, readBatches, type TableSource } from '../table';
 import { Yielder } from '../util/concurrency';
 import type { Prediction } from '../wire/prediction';

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 
-import type { Context } from '../models/context';
 import type { ResolvedModel } from '../models/model-request';
+import type { Context } from '../models/service';
 import type { Hooks, TableInput } from '../models/types';
 import {
   assertDense,

@@ -1,6 +1,5 @@
 import { missingOf } from '../client/errors';
 import type { ModelCard, UploadCard } from '../models/cards';
-import { assertKeepsUploads, type Context } from '../models/context';
 import {
   assertPlain,
   type ModelReference,
@@ -8,6 +7,7 @@ import {
   orderKey,
   type ResolvedModel,
 } from '../models/model-request';
+import { assertKeepsUploads, type Context } from '../models/service';
 import type { Hooks, PredictOutcome, PredictRequest } from '../models/types';
 import { PREDICT } from '../settings';
 import {

@@ -1,7 +1,7 @@
 import type { PredictResult } from '../client/types';
-import type { Context } from '../models/context';
 import { ANSWER_NUMBERS, limitSetOf, maxAnswerRows, maxTestRows, versionOf } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
+import type { Context } from '../models/service';
 import { cellAt, type Column, type ColumnBatch, encodeBatches, sliceBatch } from '../table';
 import { linkedController } from '../util/concurrency';
 import { joinPredictions } from '../wire/prediction';

@@ -1,6 +1,6 @@
-import type { Context } from '../models/context';
 import type { ModelCards } from '../models/model-cards';
 import { type ResolvedModel, resolveModel, unknownModel, withoutEmptyTexts } from '../models/model-request';
+import type { Context } from '../models/service';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../models/types';
 import { PREDICT } from '../settings';
 import { type Column, fitsAsIs, localZone, profileTable, type TableSource } from '../table';

@@ -1,6 +1,6 @@
-import type { Context } from '../models/context';
 import { predictToEstimate } from '../models/limits';
 import { type ResolvedModel, resolveModel } from '../models/model-request';
+import type { Context } from '../models/service';
 import type { PredictOutcome, PredictSettings } from '../models/types';
 import { PREDICT } from '../settings';
 import { type Column, encodeBatches } from '../table';

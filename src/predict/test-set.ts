@@ -1,9 +1,9 @@
 import { missingOf } from '../client/errors';
 import type { PredictResult } from '../client/types';
 import type { Evaluation } from '../models/cards';
-import type { Context } from '../models/context';
 import { describeExcess, predictToEstimate, sizeExcess } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
+import type { Context } from '../models/service';
 import type { Label, TableFile } from '../table';
 import { isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';

@@ -1,9 +1,9 @@
 import { comparableLabel } from '../metrics/answer-costs';
 import type { Reference } from '../models/cards';
-import type { Context } from '../models/context';
 import { predictToEstimate } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
 import { referenceBatch } from '../models/reference-files';
+import type { Context } from '../models/service';
 import type { PredictRequest, PredictSettings } from '../models/types';
 import { type Column, type ColumnBatch, joinBatches, type Label, mixRows, pickRows } from '../table';
 import { seededRandom } from '../util/random';

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { toServiceError } from '../wire/service-error';
 import { type CliOptions, HELP, readCommandLine } from './command-line';
-import { type Log, VERSION } from './options';
+import type { Log } from './options';
 import { startService } from './process/start';
+import { VERSION } from './version';
 
 async function main(): Promise<void> {
   let options: CliOptions | 'help' | 'version';

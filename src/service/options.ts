@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 
-import { LEARNER_VERSION } from '../learner/version';
 import { maxWasmBytes } from '../table/packages/heavy-modules';
 import { availableMemory } from '../util/process';
 import type { LimitSet, ModelLimits } from '../wire/types';
 import type { RateLimits } from './rate-limit';
 import type { SenderPatience } from './slow-body';
+import { MODEL_VERSION } from './version';
 
 export type LogLevel = 'debug' | 'info' | 'warn';
 export type Log = (level: LogLevel, text: string) => void;
@@ -208,18 +207,3 @@ const MAX_CACHE_BYTES = 512e6;
 export function modelCacheBytes(threads: number, memoryBytes = availableMemory()): number {
   return Math.floor(Math.min(MAX_CACHE_BYTES, (memoryBytes * CACHE_SHARE) / threads));
 }
-
-/** Which learner fits: models of another are not answers of this one. */
-export const LEARNER = `learner ${LEARNER_VERSION}`;
-
-const load = createRequire(__filename);
-const { version } = load('../../../package.json') as { version: string };
-
-/** Version of this package. */
-export const VERSION = version;
-
-/** `metadata.package_version`: says at a glance that the embedded service predicted, not the hosted one. */
-export const PACKAGE_VERSION = `embedded-${version}`;
-
-/** The one model version there is; also `model_path` in metadata. */
-export const MODEL_VERSION = 'embedded';

@@ -1,17 +1,7 @@
-import { ADVISE } from './advise';
-import { ANOMALY } from './anomaly';
-import { CONFIG } from './config';
-import { COST } from './cost';
-import { FIT } from './fit';
 import type { Settings } from './kinds';
-import { LIMITS } from './limits';
-import { PREDICT } from './predict';
-import { SERIES } from './series';
-import { UPLOAD } from './upload';
-import { WATCH } from './watch';
+import { ADVISE, ANOMALY, CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH } from './nodes';
 
 export { ADVISE, ANOMALY, CONFIG, COST, FIT, LIMITS, PREDICT, SERIES, UPLOAD, WATCH };
-export { CLEANING, COLLECTING, TABLE } from './common';
 export {
   type FlowProperties,
   freeText,
@@ -22,6 +12,7 @@ export {
   type Settings,
   type ValueOf,
 } from './kinds';
+export { CLEANING, COLLECTING, TABLE } from './nodes';
 
 /** The settings of each node, by the name of its file in nodes/. */
 export const NODE_SETTINGS = {

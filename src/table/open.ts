@@ -1,8 +1,8 @@
 import { SliceSizer, yieldToEventLoop } from '../util/concurrency';
 import { asBytes } from '../util/values';
 import { ServiceError } from '../wire/service-error';
-import { openArrowBytes } from './arrow/bytes';
 import { isCompressed } from './arrow/compression';
+import { openArrowBytes } from './arrow/ipc';
 import { emptyTable } from './cells/errors';
 import { type Column, type Row, setCell } from './cells/types';
 import { cellsOf, type ColumnBatch } from './columns/column-batch';
@@ -24,10 +24,18 @@ import { openJsonText } from './json/source';
 import { storedAs } from './parquet/arrow-types';
 import { BytesBlob } from './storage/blob';
 import { type TableFile, userFile } from './storage/table-file';
-import { Utf8Text } from './text/byte-text';
-import { packedContent, toldSize, unpacked, wholeUnpacked } from './text/gunzip';
-import { bufferChunks, decodedPieces, stringPieces } from './text/pieces';
-import { type Content, contentOf, firstCharacter, noTable, wideEncoding } from './text/sniff';
+import { bufferChunks, decodedPieces, stringPieces, Utf8Text } from './text/decode';
+import {
+  type Content,
+  contentOf,
+  firstCharacter,
+  noTable,
+  packedContent,
+  toldSize,
+  unpacked,
+  wholeUnpacked,
+  wideEncoding,
+} from './text/sniff';
 import { openValue } from './values/open';
 
 /** A table that can be read more than once, in this thread or in the encoder thread. */

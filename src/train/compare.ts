@@ -6,9 +6,9 @@ import type {
   VersionComparison,
   VersionReason,
 } from '../models/cards';
-import type { Context, Work } from '../models/context';
 import { columnTime } from '../models/evaluation';
 import { predictToEstimate } from '../models/limits';
+import type { Context, Work } from '../models/service';
 import type { FitUnderWay } from '../models/shared-cards';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import type { TableSource } from '../table';

@@ -1,7 +1,7 @@
 import { LEVELS } from '../metrics/regression';
 import type { Challenger, ChallengerScores, ModelCard, Reference, SeenRows } from '../models/cards';
-import type { Context } from '../models/context';
 import { blockError, BLOCKS } from '../models/evaluation';
+import type { Context } from '../models/service';
 import { UNREAD } from './report';
 import { keepDigests, UNSEEN, whichSeen } from './test-rows';
 

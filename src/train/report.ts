@@ -10,9 +10,9 @@ import type {
   UploadCard,
   UsualTarget,
 } from '../models/cards';
-import type { Context, Work } from '../models/context';
 import { usualOfSample } from '../models/evaluation';
 import { referenceOf } from '../models/reference';
+import type { Context, Work } from '../models/service';
 import { readCosts, thresholdBy, withCosts } from '../models/threshold';
 import type { TrainRequest } from '../models/types';
 import type { TableSample } from '../table';

@@ -1,8 +1,7 @@
 import type { PendingFit } from '../models/card-file';
 import type { UploadCard } from '../models/cards';
-import type { Work } from '../models/context';
 import { readCurves, readLosses } from '../models/reference-files';
-import type { Service } from '../models/service';
+import type { Service, Work } from '../models/service';
 import type { FitUnderWay } from '../models/shared-cards';
 import type { TrainRequest } from '../models/types';
 import type { Column } from '../table';

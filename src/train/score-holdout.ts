@@ -5,7 +5,6 @@ import { LEVELS, regressionScores } from '../metrics/regression';
 import type { Scores } from '../metrics/scores';
 import { findThresholds } from '../metrics/thresholds';
 import type { FittedModel, ModelScores, ModelThresholds, UsualNumbers, UsualTarget } from '../models/cards';
-import type { Work } from '../models/context';
 import {
   codesOfLabels,
   MIN_PROBABILITY,
@@ -16,6 +15,7 @@ import {
 } from '../models/evaluation';
 import { predictToEstimate } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
+import type { Work } from '../models/service';
 import { changeFrom } from '../models/threshold';
 import type { Hooks } from '../models/types';
 import { scoreInParts } from '../predict/parts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 import type { Cleaned, KeyTime, UploadCard } from '../models/cards';
-import type { Context, Work } from '../models/context';
 import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '../models/limits';
 import { sampleChoice } from '../models/reference';
+import type { Context, Work } from '../models/service';
 import type { Hooks, SetInput, TableChoices, TrainRequest } from '../models/types';
 import {
   type Column,

@@ -1,8 +1,8 @@
 import type { ModelCurves } from '../metrics/curves';
 import type { FittedModel, Reference, SeenRows, UploadCard } from '../models/cards';
-import { assertKeepsUploads, type Context, type Work } from '../models/context';
 import { assertPlain } from '../models/model-request';
 import { readCurves, readLosses } from '../models/reference-files';
+import { assertKeepsUploads, type Context, type Work } from '../models/service';
 import type { FitUnderWay, PutModel } from '../models/shared-cards';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import { cloneJson, isObject } from '../util/values';

@@ -20,19 +20,18 @@ export { unreadablePart } from '../../dist/src/runtime/messages/message-handler'
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed';
 export type { FlowNode, Message, Red } from '../../dist/src/runtime/node-red';
-export { OwnedPath } from '../../dist/src/runtime/owned-path';
-export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
+export { filePath, modelsPath, OwnedPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
-export { usedTokens } from '../../dist/src/runtime/requests/limits-request';
+export { usedTokens } from '../../dist/src/runtime/requests/limits-and-cost';
 export {
   causeTextOf,
   inWordsOfUser,
   type PredictDef,
   predictRequests,
 } from '../../dist/src/runtime/requests/predict';
-export { offerKeptUpload } from '../../dist/src/runtime/requests/target';
+export { offerKeptUpload } from '../../dist/src/runtime/requests/upload';
 export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
-export { keyOfTopic } from '../../dist/src/runtime/series/topic-key';
+export { keyOfTopic } from '../../dist/src/runtime/series/read-messages';
 export { modelRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { sidebarRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
@@ -44,7 +43,7 @@ export {
   timeText,
   whenStarted,
 } from '../../dist/src/runtime/status/status-line';
-export { changeText } from '../../dist/src/runtime/watch/changes/change-text';
+export { changeText } from '../../dist/src/runtime/watch/change-text';
+export { KeptWatches } from '../../dist/src/runtime/watch/kept-watches';
 export { watchRoute } from '../../dist/src/runtime/watch/route';
-export { KeptWatches } from '../../dist/src/runtime/watch/state/kept-watches';
 export { watchStatus } from '../../dist/src/runtime/watch/status';

@@ -6,7 +6,6 @@ export { signUpload, verifyUpload } from '../../dist/src/service/http/signed-url
 export {
   BYTES_PER_CELL,
   decoderBytes,
-  LEARNER,
   machineLimits,
   modelCacheBytes,
   modelLimits,
@@ -37,6 +36,7 @@ export { DiskAccount, isCrc32c, normalHash, type PutBody } from '../../dist/src/
 export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';
 export { openStore, type Store, unusableFolder } from '../../dist/src/service/store/store';
 export { Uploads } from '../../dist/src/service/store/uploads';
+export { LEARNER } from '../../dist/src/service/version';
 export { openUpload, readFeatures } from '../../dist/src/service/work/columns';
 export { canonical } from '../../dist/src/service/work/fit-request';
 export { FitThreads } from '../../dist/src/service/work/fit-threads';

@@ -3,7 +3,7 @@ import type { KeptShown } from '../input/columns-seen';
 import type { Red } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
 import { type Progress, type Shown, type StatusKind, timeText } from '../status/status-line';
-import { shortNumber } from '../watch/changes/change-text';
+import { shortNumber } from '../watch/change-text';
 
 /** Until it has seen so much, the status says how much it knows. */
 const WEEK_MS = 7 * 86_400_000;

@@ -1,7 +1,7 @@
 import type { AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
 import { type Red, text } from '../node-red';
 import { timeText } from '../status/status-line';
-import { shortNumber } from '../watch/changes/change-text';
+import { shortNumber } from '../watch/change-text';
 
 const DIGITS = 3;
 /** Nothing is said to come once in more than this, in seconds: some ten years are known by nobody. */

@@ -1,6 +1,6 @@
 import type { ANOMALY, FlowProperties } from '../../settings';
 import type { FlowNodeDef } from '../node-red';
-import type { SeriesRequest } from '../series/types';
+import type { SeriesRequest } from '../series/read-messages';
 
 /** The anomaly node as it stands in a flow file. */
 export type AnomalyDef = FlowNodeDef & FlowProperties<typeof ANOMALY>;

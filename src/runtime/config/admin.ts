@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import type { ModelCards } from '../../connection';
-import { serviceKey } from '../../models/service-key';
+import { serviceKey } from '../../models/service';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/settings-reader';
 import { columnsSeen, lastReading, typesSeen } from '../input/columns-seen';

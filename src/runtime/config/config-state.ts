@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { ClientOptions } from '../../client/types';
 import type { Connection, ModelCards } from '../../connection';
 import type { ServiceWish } from '../../models/open-service';
-import { serviceKey, type ServiceKind } from '../../models/service-key';
+import { serviceKey, type ServiceKind } from '../../models/service';
 import { CONFIG, type FlowProperties } from '../../settings';
 import type { Dialect } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';

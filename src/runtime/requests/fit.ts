@@ -26,7 +26,7 @@ import {
   whenStarted,
 } from '../status/status-line';
 import { readCleaning, withWords } from './common';
-import { targetMissing } from './target';
+import { targetMissing } from './upload';
 
 /** `msg.model_report`: what a dashboard draws a model from. */
 interface ModelReport {

@@ -1,8 +1,6 @@
 export { showKept } from '../input/columns-seen';
 export { seriesAnswer } from './answer';
-export { SeriesKeeper } from './keeper';
-export { MixedTopics } from './mixed-topics';
+export { keptSeries, SeriesKeeper } from './keeper';
 export { PastSender } from './past-sender';
-export { ReadMessages } from './read-messages';
+export { MixedTopics, ReadMessages } from './read-messages';
 export { seriesRequest } from './request';
-export { keptSeries } from './status';

@@ -1,4 +1,11 @@
-import type { PackedList, SeriesPast } from '../../series';
+import type {
+  PackedList,
+  SeriesOutcome,
+  SeriesPast,
+  SeriesRow,
+  SeriesStep,
+  SeriesTrainSet,
+} from '../../series';
 import { Serial, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import type { TableReader } from '../input/table-input';
@@ -6,7 +13,6 @@ import { delivered, HandOver } from '../messages/in-flight';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import { type FlowNode, type Message, type Red, text } from '../node-red';
 import type { StatusLine } from '../status/status-line';
-import type { SeriesOutput } from './output';
 
 /** Cells that leave as one message. */
 const CELLS = 20_000;
@@ -183,4 +189,64 @@ function showSent(status: StatusLine, rows: number, total: number): void {
   const percent = Math.floor((100 * rows) / total);
   const progress = { phase: 'sending', rows, total_rows: total, percent } as const;
   status.show('busy', 'series.sending', { rows, total }, progress);
+}
+
+/** Puts what came of a message into messages: the train set first, then its row or rows, then outcomes. */
+export class SeriesOutput {
+  /** @param rowsTogether rows of one reading: several steps ahead make several */
+  constructor(
+    private readonly table: TableReader,
+    readonly rowsTogether: number,
+  ) {}
+
+  /** Of one reading: each outcome is a message of its own. */
+  async ofReading(msg: Message, { rows, outcomes, trainSet }: SeriesStep): Promise<Sendings> {
+    return new Sendings([
+      ...(trainSet === undefined ? [] : [await this.ofTrainSet(msg, trainSet)]),
+      ...(rows.length === 0 ? [] : [[this.ofRows(msg, rows, this.rowsTogether > 1), null, null]]),
+      ...(outcomes.length === 0
+        ? []
+        : [[null, outcomes.map((outcome) => this.ofOutcomes(msg, [outcome], false)), null]]),
+    ]);
+  }
+
+  async ofTrainSet(from: Message, trainSet: SeriesTrainSet): Promise<(Message | null)[]> {
+    const msg = fresh(from);
+    this.table.write(msg, await trainSet.rows());
+    msg.target = trainSet.target;
+    msg.ignore = trainSet.ignore;
+    msg.order = trainSet.order;
+    msg.embargo = trainSet.embargo;
+    if (trainSet.relative_to !== undefined) {
+      msg.relative_to = trainSet.relative_to;
+    }
+    if (trainSet.group !== undefined) {
+      msg.group = trainSet.group;
+      msg.folds = trainSet.folds;
+    }
+    msg.replace = trainSet.replace;
+    msg.train = trainSet.train;
+    return [null, null, msg];
+  }
+
+  /** The message itself, which keeps what else it has. */
+  ofRows(msg: Message, rows: SeriesRow[], asTable = true): Message {
+    this.table.write(msg, asTable ? rows.map(({ row }) => row) : rows[0]!.row);
+    msg.series = asTable ? rows.map(({ series }) => series) : rows[0]!.series;
+    return msg;
+  }
+
+  /** A message of their own. */
+  ofOutcomes(from: Message, outcomes: SeriesOutcome[], asTable = true): Message {
+    const msg = fresh(from);
+    this.table.write(msg, asTable ? outcomes.map(({ row }) => row) : outcomes[0]!.row);
+    msg.series = asTable ? outcomes.map(({ series }) => series) : outcomes[0]!.series;
+    msg.truth = asTable ? outcomes.map(({ truth }) => truth) : outcomes[0]!.truth;
+    return msg;
+  }
+}
+
+/** A message of its own: what else the reading's has belongs to the reading. */
+function fresh({ _msgid, topic }: Message): Message {
+  return { _msgid, ...(topic === undefined ? {} : { topic }) };
 }

@@ -1,6 +1,7 @@
 import type { MessageReader, MessageReading } from '../../messages';
 import type { TableInput } from '../../models/types';
-import { SERIES } from '../../settings';
+import type { BroughtOutcome } from '../../series';
+import { type FlowProperties, SERIES } from '../../settings';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment, settingsReader } from '../fields/settings-reader';
 import {
@@ -10,12 +11,25 @@ import {
   lastReading,
   rememberReading,
 } from '../input/columns-seen';
-import { emptyError, isEmpty, noColumn } from '../input/reading';
+import { emptyError, isEmpty, noColumn, type Reading } from '../input/reading';
 import { notSet } from '../input/table-input';
-import { messagesLayer, table } from '../lazy';
-import type { FlowNode, Message, Red } from '../node-red';
-import { keyOfMessage } from './topic-key';
-import type { SeriesDef, SeriesRequest } from './types';
+import { messagesLayer, seriesLayer, table } from '../lazy';
+import { type FlowNode, type FlowNodeDef, type Message, type Red, text } from '../node-red';
+
+/** The series node as it stands in a flow file. */
+export type SeriesDef = FlowNodeDef & FlowProperties<typeof SERIES>;
+
+/** What a message asks of the series node. */
+export type SeriesRequest =
+  | { kind: 'nothing' }
+  | { kind: 'train'; reason: 'asked' | 'decay' }
+  | { kind: 'reset'; key?: string }
+  | { kind: 'outcome'; brought: BroughtOutcome }
+  | { kind: 'reading'; reading: Reading; key?: string }
+  /** Readings of a message that was read by its shape. */
+  | { kind: 'readings'; readings: MessageReading[]; shape?: string }
+  /** A table; its rows, where the message was read by its shape. */
+  | { kind: 'table'; table: TableInput; key?: string; rows?: AsyncIterable<MessageReading>; shape?: string };
 
 /** For so long a status says what was recognised, in milliseconds. */
 const NEWS_MS = 10_000;
@@ -153,4 +167,119 @@ function isSingle(value: unknown): boolean {
     typeof value === 'bigint' ||
     (typeof value === 'string' && !/[\r\n[{]/.test(value.trim()))
   );
+}
+
+/**
+ * The key of a message by its topic.
+ * @param filter as a subscription of MQTT, with one `+` where the key is: `plant/+/#`
+ * @throws ServiceError `config.invalid` for another filter, `validation.failed` for a topic that it does not fit
+ */
+export function keyOfTopic(filter: string, topic: unknown): string {
+  const pattern = messagesLayer().TopicPattern.parse(filter);
+  const key = typeof topic === 'string' ? pattern.match(topic)?.key : undefined;
+  if (key === undefined && !(typeof topic === 'string' && pattern.match(topic) !== undefined)) {
+    const which = typeof topic === 'string' ? `The topic "${topic.slice(0, 200)}"` : 'msg.topic';
+    throw new ServiceError(
+      'validation.failed',
+      `${which} does not fit "${filter}", by which the field Key tells machines apart: subscribe to less, or change the field.`,
+    );
+  }
+  return key ?? '';
+}
+
+/** The key that a property of the message or its topic holds; undefined where the dialog names a column, or nothing. */
+export function keyOfMessage(red: Red, node: FlowNode, def: SeriesDef, msg: Message): string | undefined {
+  if (def.keyType === 'topic') {
+    const filter = fromEnvironment(red, node, def.key).trim();
+    return filter === '' ? undefined : keyOfTopic(filter, msg.topic) || undefined;
+  }
+  if (def.keyType !== 'msg') {
+    return undefined;
+  }
+  const property = fromEnvironment(red, node, def.key).trim();
+  if (property === '') {
+    return undefined;
+  }
+  const key: unknown = red.util.getMessageProperty(msg, property);
+  if (typeof key === 'string' || typeof key === 'number') {
+    return String(key);
+  }
+  throw new ServiceError(
+    'validation.failed',
+    `There is no key: msg.${property}, which the field Key names, is ${key === undefined ? 'not set' : 'no text'}.`,
+  );
+}
+
+/** Columns whose topic is remembered at most. */
+const MAX_COLUMNS = 1000;
+
+/**
+ * Warns once where a column of one key gets numbers by several topics: where no key is told, machines are mixed up that
+ * each publish under a topic of their own; otherwise two sensors are.
+ */
+export class MixedTopics {
+  /** The topic that a column came by first, by key and column. */
+  private readonly topics = new Map<string | undefined, Map<string, string>>();
+  private columns = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly red: Red,
+    private readonly node: FlowNode,
+    private readonly def: SeriesDef,
+  ) {}
+
+  look(request: SeriesRequest, { topic }: Message): void {
+    if (this.isOver || typeof topic !== 'string' || topic === '') {
+      return;
+    }
+    if (request.kind === 'reading') {
+      this.lookAt(request.key, request.reading.cells, topic);
+    } else if (request.kind === 'readings') {
+      for (const { key, values } of request.readings) {
+        this.lookAt(key, values, topic);
+      }
+    }
+  }
+
+  private lookAt(key: string | undefined, cells: Record<string, unknown>, topic: string): void {
+    let known = this.topics.get(key);
+    if (known === undefined) {
+      known = new Map();
+      this.topics.set(key, known);
+    }
+    const names = Object.keys(cells);
+    const time = seriesLayer().timeColumnOf(names, this.def.time || undefined);
+    for (const column of names) {
+      if (this.isOver || column === time || typeof cells[column] !== 'number') {
+        continue;
+      }
+      const first = known.get(column);
+      if (first === undefined && this.columns < MAX_COLUMNS) {
+        known.set(column, topic);
+        this.columns++;
+      } else if (first !== undefined && first !== topic) {
+        this.tell(key, column, first, topic);
+      }
+    }
+  }
+
+  private tell(key: string | undefined, column: string, first: string, topic: string): void {
+    this.isOver = true;
+    this.topics.clear();
+    if ((this.def.key ?? '') === '') {
+      const filter = filterOf(first.split('/'), topic.split('/'));
+      this.node.warn(text(this.red, 'warning.topics', { column, first, topic, filter }));
+    } else {
+      this.node.warn(text(this.red, 'warning.topicsOfKey', { column, first, topic, key: key ?? '' }));
+    }
+  }
+}
+
+/** What tells two topics apart by the first level in which they differ. */
+function filterOf(one: readonly string[], other: readonly string[]): string {
+  const at = one.findIndex((level, i) => level !== other[i]);
+  const differing = at < 0 ? one.length : at;
+  const isLast = differing === Math.max(one.length, other.length) - 1;
+  return [...one.slice(0, differing), '+', ...(isLast ? [] : ['#'])].join('/');
 }

@@ -5,9 +5,7 @@ import { fromEnvironment, readProperty, settingsReader } from '../fields/setting
 import { emptyError, isEmpty, readingOf } from '../input/reading';
 import { isDecay, notSet, type TableReader } from '../input/table-input';
 import type { FlowNode, Message, Red } from '../node-red';
-import type { ReadMessages } from './read-messages';
-import { keyOfMessage } from './topic-key';
-import type { SeriesDef, SeriesRequest } from './types';
+import { keyOfMessage, type ReadMessages, type SeriesDef, type SeriesRequest } from './read-messages';
 
 /** What may stand in a property of the message that names a key or an id. */
 const NAME = freeText();

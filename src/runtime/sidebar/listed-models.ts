@@ -12,7 +12,7 @@ import {
 import { MAX_MODEL_FILE_BYTES } from '../../connection/manage-models';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ModelCard } from '../../models/cards';
-import type { ServiceKind } from '../../models/service-key';
+import type { ServiceKind } from '../../models/service';
 import type { Column } from '../../table';
 import { isObject } from '../../util/values';
 import type { LiveLoss } from '../../watch';

@@ -1,18 +1,16 @@
-import type { ModelCard } from '../../connection';
+import type { ModelCard, Reference } from '../../connection';
 import { BoundedMap } from '../../util/collections';
 import type { TruthSeen, Watch, WatchChange, WatchedModel, WatchOptions } from '../../watch';
 import type { ServiceError } from '../../wire/service-error';
 import type { Task } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
-import { isInFlow } from '../in-flow';
 import { watchLayer } from '../lazy';
-import { modelChanged } from '../model-changed';
+import { isInFlow, modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
-import { changeText } from './changes/change-text';
+import { changeText } from './change-text';
+import { KeptWatches, MAX_MODELS, type Watches } from './kept-watches';
 import type { NamedCard, ToldZone } from './request';
 import { showing, type ShownWatch, type ShowsWatch } from './shown-watch';
-import { KeptWatches, MAX_MODELS, type Watches } from './state/kept-watches';
-import { type TrainedUntil, trainedUntil, untilByKey } from './trained-until';
 
 /** How long after a take over, in milliseconds, a prediction of the model before may have been on its way. */
 const ON_ITS_WAY_MS = 60_000;
@@ -27,7 +25,7 @@ interface ReadModel {
 }
 
 /** A model as its predictions are watched just now. */
-export interface Watched {
+interface Watched {
   watch: Watch;
   /** That the model is another one than before. */
   changes: WatchChange[];
@@ -273,4 +271,25 @@ export class WatchKeeper implements ShowsWatch {
     }
     return undefined;
   }
+}
+
+/** Until when a model has learned from the rows of a machine, in milliseconds since 1970. */
+type TrainedUntil = (key: string | null | undefined) => number;
+
+/** Of each machine, where that is known. */
+function untilByKey(reference: Reference | undefined): ReadonlyMap<string, number> | undefined {
+  return reference?.until && new Map(reference.until.map(({ key, to }) => [key, to]));
+}
+
+/**
+ * Machines may be behind each other: what counts is a machine's own newest row, and one that is none of the model's is
+ * new to it. Where no machine is named, or none is known, it is the newest row of all.
+ */
+function trainedUntil(
+  card: Pick<ModelCard, 'trained_until'> | undefined,
+  byKey: ReadonlyMap<string, number> | undefined,
+): TrainedUntil {
+  const newest = card?.trained_until === undefined ? -Infinity : Date.parse(card.trained_until);
+  return (key) =>
+    key === undefined || key === null || byKey === undefined ? newest : (byKey.get(key) ?? -Infinity);
 }

@@ -1,7 +1,13 @@
+import fs from 'node:fs';
+
 import type { WatchReport } from '../../watch';
-import { type Red, text } from '../node-red';
-import type { Progress, Shown, StatusKind } from '../status/status-line';
-import { shortNumber } from './changes/change-text';
+import { onModelChanged } from '../model-changed';
+import { type FlowNode, type Red, text } from '../node-red';
+import { watchFile } from '../paths';
+import { type Progress, type Shown, type StatusKind, StatusLine, whenStarted } from '../status/status-line';
+import { changeMessages } from './change-message';
+import { shortNumber } from './change-text';
+import type { WatchKeeper } from './keeper';
 import { activeAlarms, looksWorse } from './shown-watch';
 
 /** A text of the catalogue below `status.`, with its values. */
@@ -73,4 +79,53 @@ export function watchStatus(
   const percent = coverage.held < 1 ? Math.min(99, Math.round(100 * coverage.held)) : 100;
   const key = live.measure === 'mae' ? 'watch.band' : 'watch.right';
   return shown([key, { percent, rows: coverage.rows, loss: measured }], plain, ['watch.loss', values]);
+}
+
+/**
+ * Another version that takes over, by a fit or by hand, is reported at once, in the status and on output 2: the next
+ * prediction may be hours away.
+ */
+export function followModel(red: Red, node: FlowNode, keeper: WatchKeeper): void {
+  onModelChanged(node, (model) => {
+    // A closed node, or a field that is wrong: the next message tells.
+    void follow(model).catch(() => undefined);
+  });
+
+  async function follow(model: string): Promise<void> {
+    const changes = await keeper.followed(model);
+    if (changes.length === 0) {
+      return;
+    }
+    keeper.counted([model], changes);
+    const watches = await keeper.all();
+    const watch = watches.find((one) => one.model.name === model);
+    if (watch !== undefined) {
+      const report = watch.report();
+      StatusLine.of(node, red).become(() => watchStatus(red, report, watches.length > 1));
+    }
+    const told = { _msgid: red.util.generateId() };
+    node.send([null, changeMessages(changes, keeper.textOf, told)]);
+  }
+}
+
+/**
+ * Once the flows have started: what the node kept is read and shown. Where nothing is kept, or a field is wrong, the
+ * first message will tell.
+ */
+export function showKeptWatch(red: Red, node: FlowNode, keeper: WatchKeeper): void {
+  whenStarted(red, node, () => {
+    void show().catch(() => undefined);
+  });
+
+  async function show(): Promise<void> {
+    if (!fs.existsSync(watchFile(red, node.id))) {
+      return;
+    }
+    const watches = await keeper.all();
+    keeper.noteInCharge(watches);
+    const newest = watches.at(-1);
+    if (newest !== undefined) {
+      StatusLine.of(node, red).showIdle(watchStatus(red, newest.report(), watches.length > 1));
+    }
+  }
 }

@@ -1,7 +1,8 @@
 import { parseEstimateCost } from '../../wire/parse-requests';
-import { MODEL_VERSION, modelLimits, PACKAGE_VERSION } from '../options';
+import { modelLimits } from '../options';
 import { notFound } from '../refusal';
 import { family, type MetricFamily } from '../service-metrics';
+import { MODEL_VERSION, PACKAGE_VERSION } from '../version';
 import { accept, type Route, type ServiceContext } from './context';
 
 /* For those who run the service: is it alive, may it be sent work, what does it do? No route needs a token. */

@@ -2,8 +2,8 @@ import type { TrainOptions } from '../../learner';
 import { MODEL_FORMAT } from '../../learner/model/storage/serialize';
 import { isObject } from '../../util/values';
 import type { FitRequest, ModelConfig } from '../../wire/types';
-import { LEARNER } from '../options';
 import type { ModelEntry } from '../store/entries';
+import { LEARNER } from '../version';
 import type { FitOutcome } from './jobs';
 
 const DEFAULT_SYSTEMS: NonNullable<FitRequest['svc_systems']> = ['preprocessing', 'text'];

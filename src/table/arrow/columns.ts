@@ -2,9 +2,6 @@ import { isDate } from '../../util/values';
 import { invalidCell, invalidTable, nestedCell } from '../cells/errors';
 import { type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';
-import { type ArrowData, type ArrowVector, TYPE } from './arrow-data';
-import { assertHeld, damaged } from './held-rows';
-import { timeReader } from './times';
 
 /**
  * Rows `from` to `to` of one column of a record batch. `first` is the number of row `from` in the table.
@@ -278,4 +275,179 @@ function wordReader(name: string, dictionary: ArrowVector): (code: number) => un
   }
   const known = words;
   return (code) => known[code];
+}
+
+/** The parts of Apache Arrow's classes that are read here. Any version of the library gives them. */
+interface ArrowType {
+  typeId: number;
+  bitWidth?: number;
+  byteWidth?: number;
+  precision?: number;
+  scale?: number;
+  unit?: number;
+}
+
+interface ArrowData {
+  type: ArrowType;
+  offset: number;
+  length: number;
+  nullCount: number;
+  nullBitmap?: Uint8Array;
+  values: ArrayLike<number> | BigInt64Array | BigUint64Array | Uint8Array;
+  valueOffsets: Int32Array | BigInt64Array;
+  dictionary?: ArrowVector;
+  /** Of all buffers, those of its children too. */
+  byteLength?: number;
+}
+
+export interface ArrowVector {
+  type: ArrowType;
+  length: number;
+  data: readonly ArrowData[];
+  get(index: number): unknown;
+}
+
+/** Numbers of Arrow's type enumeration (Schema.fbs). */
+export const TYPE = {
+  dictionary: -1,
+  null: 1,
+  int: 2,
+  float: 3,
+  binary: 4,
+  utf8: 5,
+  bool: 6,
+  decimal: 7,
+  date: 8,
+  time: 9,
+  timestamp: 10,
+  fixedSizeBinary: 15,
+  duration: 18,
+  largeBinary: 19,
+  largeUtf8: 20,
+  binaryView: 23,
+  utf8View: 24,
+};
+
+const DAY = 86_400_000;
+/** Milliseconds per unit: seconds, milliseconds, microseconds, nanoseconds. */
+const UNIT_MS = [1000, 1, 1e-3, 1e-6];
+/** The last moment that a Date can hold; the first one is as far before 1970. */
+const LAST_MOMENT = 8.64e15;
+
+/**
+ * Reads a date as whole milliseconds (what is finer is dropped, as of a date in text), a time of day or duration as
+ * milliseconds with their fraction. A moment that no Date can hold, such as the infinity of some databases, is missing.
+ */
+function timeReader(data: ArrowData): (row: number) => number {
+  const read = unitReader(data);
+  const { typeId } = data.type;
+  if (typeId !== TYPE.date && typeId !== TYPE.timestamp) {
+    return read;
+  }
+  return (row) => {
+    const value = read(row);
+    return Math.abs(value) <= LAST_MOMENT ? value : NaN;
+  };
+}
+
+function unitReader({ type, values }: ArrowData): (row: number) => number {
+  const isDate = type.typeId === TYPE.date;
+  const perUnit = isDate ? [DAY, 1][type.unit ?? 0]! : UNIT_MS[type.unit ?? 1]!;
+  const whole = isDate || type.typeId === TYPE.timestamp;
+  if (values instanceof BigInt64Array) {
+    const divisor = BigInt(Math.round(1 / Math.min(1, perUnit)));
+    return whole && perUnit < 1
+      ? (row) => Number(floorDivide(values[row]!, divisor))
+      : (row) => Number(values[row]!) * perUnit;
+  }
+  const numbers = values as Int32Array;
+  if (!isPairs(type)) {
+    return (row) => numbers[row]! * perUnit;
+  }
+  return (row) => {
+    const value = (numbers[row * 2 + 1]! * 2 ** 32 + (numbers[row * 2]! >>> 0)) * perUnit;
+    return whole ? Math.floor(value) : value;
+  };
+}
+
+/** Times of 64 bits that come as two halves each, as older versions of the library give them. */
+function isPairs({ typeId, bitWidth, unit }: ArrowType): boolean {
+  return bitWidth === 64 || typeId === TYPE.timestamp || (typeId === TYPE.date && unit === 1);
+}
+
+/** BigInt's own division rounds towards zero, which before 1970 is the wrong way. */
+function floorDivide(value: bigint, divisor: bigint): bigint {
+  return (value < 0n ? value - divisor + 1n : value) / divisor;
+}
+
+/** Of a text or bytes of any length: its length and its first bytes, or where it is. */
+const VIEW_BYTES = 16;
+
+/**
+ * Refuses buffers that are shorter than the rows that they are said to have: what is read beyond their end would be
+ * missing values, or zeros, without a word.
+ */
+function assertHeld(
+  name: string,
+  data: ArrowData,
+  isNull: (row: number) => boolean,
+  from: number,
+  to: number,
+): void {
+  const { nullBitmap, nullCount, offset, values, valueOffsets, type } = data;
+  if (nullCount !== 0 && nullBitmap !== undefined && nullBitmap.length > 0) {
+    if (nullBitmap.length * 8 < offset + to) {
+      throw damaged(name);
+    }
+  }
+  const held = rowsHeld(type, values, valueOffsets, offset);
+  for (let row = Math.max(from, held); row < to; row++) {
+    // Some writers leave out the values of a column that has none.
+    if (!isNull(row)) {
+      throw damaged(name);
+    }
+  }
+}
+
+/** Rows whose values are in the buffers. */
+function rowsHeld(
+  { typeId, bitWidth = 128, byteWidth = 1, unit }: ArrowType,
+  values: ArrowData['values'],
+  offsets: ArrowData['valueOffsets'],
+  offset: number,
+): number {
+  const { length } = values ?? '';
+  switch (typeId) {
+    case TYPE.bool:
+      return length * 8 - offset;
+    case TYPE.int:
+    case TYPE.float:
+    case TYPE.dictionary:
+      return length;
+    case TYPE.decimal:
+      return Math.floor(length / (bitWidth / 32));
+    case TYPE.fixedSizeBinary:
+      return Math.floor(length / byteWidth);
+    case TYPE.date:
+    case TYPE.timestamp:
+    case TYPE.time:
+    case TYPE.duration:
+      return values instanceof Int32Array && isPairs({ typeId, bitWidth, unit })
+        ? Math.floor(length / 2)
+        : length;
+    case TYPE.utf8View:
+    case TYPE.binaryView:
+      return Math.floor(length / VIEW_BYTES);
+    case TYPE.utf8:
+    case TYPE.largeUtf8:
+    case TYPE.binary:
+    case TYPE.largeBinary:
+      return (offsets?.length ?? 0) - 1;
+    default:
+      return Infinity;
+  }
+}
+
+function damaged(name: string): Error {
+  return invalidTable(`The Arrow table is damaged: column "${name}" has fewer values than rows.`);
 }

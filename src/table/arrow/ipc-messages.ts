@@ -2,8 +2,6 @@ import { reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/errors';
 import type { Bytes } from '../storage/blob';
-import { FlatTable, longAt } from './flat-table';
-import { assertBoundedMetadata } from './ipc-metadata';
 
 /*
  * Arrow's IPC format ("Serialization and Interprocess Communication" of its specification). A message is
@@ -289,4 +287,147 @@ async function frameAt(bytes: Bytes, at: number, end: number, name: string): Pro
   }
   assertBoundedMetadata(kind === 'schema' ? header : undefined, message);
   return { kind, metadata, header, bodyAt, bodyBytes };
+}
+
+const MESSAGE_CUSTOM_METADATA = 4;
+const SCHEMA = { fields: 1, customMetadata: 2 };
+const FIELD = { name: 0, typeType: 2, type: 3, children: 5, customMetadata: 6 };
+const UNION = { kind: 14, typeIds: 1 };
+const KEY_VALUE = { key: 0, value: 1 };
+
+/** Levels of nested fields. */
+const MAX_DEPTH = 64;
+/** How often a text may be shared, on the average over all bytes. */
+const SHARED = 16;
+
+/**
+ * Refuses metadata that tells of more than its bytes hold: parts of a flatbuffer may be shared, so that a few hundred
+ * bytes can tell of billions of fields, which the library would follow one by one.
+ *
+ * @param schema where the metadata is of a schema
+ * @param message where it is a message
+ */
+function assertBoundedMetadata(schema: FlatTable | undefined, message?: FlatTable): void {
+  let left = SHARED * ((schema ?? message)?.bytes.length ?? 0);
+
+  function spend(bytes: number): void {
+    left -= bytes;
+    if (left < 0) {
+      throw new RangeError('its metadata tells of more than its bytes hold');
+    }
+  }
+
+  function spendPairs(table: FlatTable, field: number): void {
+    for (const pair of table.tables(field)) {
+      spend(4 + pair.list(KEY_VALUE.key, 1).length + pair.list(KEY_VALUE.value, 1).length);
+    }
+  }
+
+  function spendFields(parent: FlatTable, children: number, depth: number): void {
+    if (depth > MAX_DEPTH) {
+      throw new RangeError(`its columns are nested more than ${MAX_DEPTH} levels deep`);
+    }
+    for (const field of parent.tables(children)) {
+      spend(4 + field.list(FIELD.name, 1).length);
+      if (field.byte(FIELD.typeType) === UNION.kind) {
+        spend(4 * (field.table(FIELD.type)?.list(UNION.typeIds, 4).length ?? 0));
+      }
+      spendPairs(field, FIELD.customMetadata);
+      spendFields(field, FIELD.children, depth + 1);
+    }
+  }
+
+  if (message !== undefined) {
+    spendPairs(message, MESSAGE_CUSTOM_METADATA);
+  }
+  if (schema !== undefined) {
+    spendPairs(schema, SCHEMA.customMetadata);
+    spendFields(schema, SCHEMA.fields, 1);
+  }
+}
+
+/** Where the items of a list lie. */
+interface FlatList {
+  at: number;
+  length: number;
+}
+
+/**
+ * A table of a flatbuffer, the format of Arrow's metadata: fields by their number in the schema file (Footer, Message,
+ * Schema in apache/arrow's format/*.fbs). What lies beyond the bytes throws a RangeError.
+ */
+export class FlatTable {
+  private readonly fields: number;
+  private readonly fieldsBytes: number;
+
+  /** @param at where the table begins */
+  constructor(
+    readonly bytes: Buffer,
+    readonly at: number,
+  ) {
+    this.fields = at - bytes.readInt32LE(at);
+    this.fieldsBytes = bytes.readUInt16LE(this.fields);
+  }
+
+  static root(bytes: Uint8Array): FlatTable {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return new FlatTable(buffer, buffer.readUInt32LE(0));
+  }
+
+  /** A number of 8 bits; 0 where it is absent. */
+  byte(field: number): number {
+    const at = this.place(field);
+    return at === 0 ? 0 : this.bytes.readUInt8(at);
+  }
+
+  /** A number of 16 bits; 0 where it is absent. */
+  short(field: number): number {
+    const at = this.place(field);
+    return at === 0 ? 0 : this.bytes.readInt16LE(at);
+  }
+
+  /** A number of 64 bits; 0 where it is absent. */
+  long(field: number): number {
+    const at = this.place(field);
+    return at === 0 ? 0 : longAt(this.bytes, at);
+  }
+
+  table(field: number): FlatTable | undefined {
+    const at = this.place(field);
+    return at === 0 ? undefined : new FlatTable(this.bytes, at + this.bytes.readUInt32LE(at));
+  }
+
+  /** A list of items of so many bytes, or a text; empty where it is absent. */
+  list(field: number, itemBytes: number): FlatList {
+    const place = this.place(field);
+    if (place === 0) {
+      return { at: 0, length: 0 };
+    }
+    const start = place + this.bytes.readUInt32LE(place);
+    const length = this.bytes.readUInt32LE(start);
+    const at = start + 4;
+    if (length * itemBytes > this.bytes.length - at) {
+      throw new RangeError(`a list of ${length} in metadata of ${this.bytes.length} bytes`);
+    }
+    return { at, length };
+  }
+
+  /** The tables of a list. */
+  *tables(field: number): Iterable<FlatTable> {
+    const { at, length } = this.list(field, 4);
+    for (let place = at; place < at + length * 4; place += 4) {
+      yield new FlatTable(this.bytes, place + this.bytes.readUInt32LE(place));
+    }
+  }
+
+  /** Where a field lies; 0: it is absent. */
+  private place(field: number): number {
+    const slot = 4 + 2 * field;
+    const offset = slot < this.fieldsBytes ? this.bytes.readUInt16LE(this.fields + slot) : 0;
+    return offset === 0 ? 0 : this.at + offset;
+  }
+}
+
+export function longAt(bytes: Buffer, at: number): number {
+  return Number(bytes.readBigInt64LE(at));
 }

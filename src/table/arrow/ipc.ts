@@ -1,11 +1,26 @@
+import { SliceSizer } from '../../util/concurrency';
 import { emptyTable } from '../cells/errors';
+import {
+  checkNames,
+  type Slice,
+  type SliceOptions,
+  type SliceSource,
+  type TableForm,
+} from '../columns/slices';
 import { arrow } from '../packages/heavy-modules';
-import type { Bytes } from '../storage/blob';
-import { TYPE } from './arrow-data';
+import { type Bytes, BytesBlob } from '../storage/blob';
+import { TYPE } from './columns';
 import { assertCompressed, registerCodecs } from './compression';
-import { type FlatTable, longAt } from './flat-table';
-import { damagedIpc, type IpcEnd, type IpcMessage, ipcMessages, RECORD_BATCH } from './ipc-messages';
-import type { ArrowBatch } from './source';
+import {
+  damagedIpc,
+  type FlatTable,
+  type IpcEnd,
+  type IpcMessage,
+  ipcMessages,
+  longAt,
+  RECORD_BATCH,
+} from './ipc-messages';
+import { type ArrowBatch, ArrowSource, assertRows, batchSlices } from './source';
 
 /** A length of nodes: rows and missing values, 64 bits each. */
 const NODE_BYTES = 16;
@@ -20,7 +35,7 @@ interface IpcField {
 }
 
 /** What an open table in Arrow's IPC format gives. */
-export interface IpcReader {
+interface IpcReader {
   readonly fields: readonly IpcField[];
   /** The record batches, once; `part` of the bytes has been read with each, 0 to 1. */
   batches(): AsyncGenerator<{ batch: ArrowBatch; part: number }>;
@@ -33,7 +48,7 @@ export interface IpcReader {
  * other, so that it always comes to an end, and every record batch has to have the rows that it tells of.
  * Errors: `table.invalid`, `file.unreadable`.
  */
-export async function openIpc(bytes: Bytes): Promise<IpcReader> {
+async function openIpc(bytes: Bytes): Promise<IpcReader> {
   try {
     return await opened(bytes);
   } catch (error) {
@@ -96,7 +111,7 @@ async function opened(bytes: Bytes): Promise<IpcReader> {
 }
 
 /** A warning where nothing tells that all rows of a stream are there. Errors: `table.empty` where none are. */
-export function unmarkedWarning({ end }: IpcReader, rows: number): string[] {
+function unmarkedWarning({ end }: IpcReader, rows: number): string[] {
   if (end.unmarked === true && rows === 0) {
     throw emptyTable(
       'The Arrow stream ends behind its columns, without rows and without its end mark: it was cut off.',
@@ -137,4 +152,68 @@ function rowsAt({ bytes }: FlatTable, at: number, index: number): number {
 function nodesOf({ type }: IpcField): number {
   const parts = type.typeId === TYPE.dictionary ? [] : (type.children ?? []);
   return parts.reduce((sum, child) => sum + nodesOf(child), 1);
+}
+
+/** Arrow's IPC format in memory, the stream or the file kind. Errors: `table.invalid`, `table.empty`. */
+export async function openArrowBytes(bytes: Uint8Array, signal?: AbortSignal): Promise<ArrowSource> {
+  const reader = await openIpc(new BytesBlob(bytes));
+  const sizer = new SliceSizer(reader.fields.length);
+  const batches: ArrowBatch[] = [];
+  let numRows = 0;
+  for await (const { batch } of reader.batches()) {
+    batches.push(batch);
+    numRows += batch.numRows;
+    await sizer.step(signal);
+  }
+  return new ArrowSource(
+    'parsed',
+    { numRows, schema: { fields: reader.fields }, batches },
+    unmarkedWarning(reader, numRows),
+  );
+}
+
+/** An Arrow file on disk, read batch by batch: the IPC file kind, or the stream kind. */
+export class ArrowFileSource implements SliceSource {
+  readonly form: TableForm = 'file';
+  private unmarked: string[] = [];
+
+  private constructor(
+    private readonly bytes: Bytes,
+    readonly names: readonly string[],
+  ) {}
+
+  /** Errors: `table.invalid`, `table.empty`, `file.unreadable`. */
+  static async open(bytes: Bytes): Promise<ArrowFileSource> {
+    const { fields } = await openIpc(bytes);
+    const names = fields.map(({ name }) => name);
+    checkNames(names);
+    return new ArrowFileSource(bytes, names);
+  }
+
+  get warnings(): readonly string[] {
+    return this.unmarked;
+  }
+
+  async *slices(options: SliceOptions): AsyncIterable<Slice> {
+    const reader = await openIpc(this.bytes);
+    let first = 0;
+    for await (const { batch, part } of reader.batches()) {
+      assertRows(first + batch.numRows, this.bytes.size);
+      for (const slice of batchSlices(this.names, batch, first, options)) {
+        yield {
+          ...slice,
+          part,
+          column: (index) => {
+            try {
+              return slice.column(index);
+            } catch (error) {
+              throw damagedIpc(error);
+            }
+          },
+        };
+      }
+      first += batch.numRows;
+    }
+    this.unmarked = unmarkedWarning(reader, first);
+  }
 }

@@ -8,8 +8,7 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
-import type { ArrowVector } from './arrow-data';
-import { arrowColumn } from './columns';
+import { arrowColumn, type ArrowVector } from './columns';
 
 /** What is used of an Arrow Table; it may come from another version of the library than ours. */
 export interface ArrowTable {

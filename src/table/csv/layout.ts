@@ -1,9 +1,17 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
-import { headerLines, lineFields, startOfLine } from './header-lines';
 import { CsvParser } from './parser';
-import { type CsvForm, isRule, type Quote, TableRows } from './table-rows';
-import { fileLine, linesOfUnits } from './tool-lines';
+import {
+  type CsvForm,
+  fileLine,
+  headerLines,
+  isRule,
+  lineFields,
+  linesOfUnits,
+  type Quote,
+  startOfLine,
+  TableRows,
+} from './table-rows';
 
 const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;

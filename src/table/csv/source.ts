@@ -3,7 +3,7 @@ import { emptyTable, invalidTable, listNames, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { assertWidth, headerOf } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
-import { PIECE, type Pieces } from '../text/pieces';
+import { PIECE, type Pieces } from '../text/decode';
 import { DELIMITERS, layoutOf } from './layout';
 import { CsvParser } from './parser';
 import { type CsvForm, TableRows } from './table-rows';

@@ -1,16 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 
 import { ServiceError } from '../../wire/service-error';
-import { ArrowFileSource } from '../arrow/file';
+import { ArrowFileSource } from '../arrow/ipc';
 import { emptyTable, invalidTable } from '../cells/errors';
 import type { SliceSource } from '../columns/slices';
 import { CsvSource } from '../csv/source';
 import { ParquetSource } from '../parquet/source';
 import { BytesBlob, FileBlob } from '../storage/blob';
 import { demandSame, type FileVersion, fileVersion, openRegular, unreadable } from '../storage/table-file';
-import { packedContent, toldSize, unpacked } from '../text/gunzip';
-import { decodedPieces } from '../text/pieces';
-import { contentOf, noTable } from '../text/sniff';
+import { decodedPieces } from '../text/decode';
+import { contentOf, noTable, packedContent, toldSize, unpacked } from '../text/sniff';
 import type { Origin } from './origin';
 
 /** A source with what must be closed after it. */

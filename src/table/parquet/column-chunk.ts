@@ -3,8 +3,17 @@ import { gzipSync } from 'node:zlib';
 import type { ColumnType } from '../cells/types';
 import { type ColumnData, isMissing, rowsOf } from '../columns/column-batch';
 import { bytesIn, type Dictionary, dictionaryOf, packed, putText, run, viewOf } from './dictionary';
-import { CODEC, DATA_PAGE_HEADER, DICTIONARY_PAGE_HEADER, ENCODING, PAGE_HEADER, PAGE_TYPE } from './format';
-import { THRIFT, type ThriftFields, thriftStruct } from './thrift';
+import {
+  CODEC,
+  DATA_PAGE_HEADER,
+  DICTIONARY_PAGE_HEADER,
+  ENCODING,
+  PAGE_HEADER,
+  PAGE_TYPE,
+  THRIFT,
+  type ThriftFields,
+  thriftStruct,
+} from './thrift';
 
 /** A column of a row group as it stands in the file: a dictionary page, where there is one, and one data page. */
 export interface ColumnChunk {

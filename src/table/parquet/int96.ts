@@ -2,8 +2,16 @@ import type { Field } from 'apache-arrow';
 
 import { arrow } from '../packages/heavy-modules';
 import type { BlobLike } from '../storage/blob';
-import { FILE_METADATA, KEY_VALUE, PHYSICAL_TYPE, SCHEMA_ELEMENT } from './format';
-import { listHead, THRIFT, ThriftReader, thriftStruct } from './thrift';
+import {
+  FILE_METADATA,
+  KEY_VALUE,
+  listHead,
+  PHYSICAL_TYPE,
+  SCHEMA_ELEMENT,
+  THRIFT,
+  ThriftReader,
+  thriftStruct,
+} from './thrift';
 
 /*
  * Times of 96 bits, as Spark, Hive and Impala write them, hold any day, but the decoder makes nanoseconds of 64 bits of

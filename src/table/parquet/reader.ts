@@ -4,17 +4,16 @@ import { invalidTable } from '../cells/errors';
 import { parquet } from '../packages/heavy-modules';
 import { type BlobLike, BlockStore, type Place } from '../storage/blob';
 import { withWholeTimes } from './int96';
-import { readError } from './read-error';
-import { type GroupPlan, planGroup } from './read-plan';
 import {
+  arrowBatches,
   fieldsOf,
   joinedBatches,
   type NamedBatch,
   type ParquetField,
   type ParquetReader,
+  readError,
 } from './record-batches';
-import { untilTrap } from './traps';
-import { WHOLE_LIMIT, WholeReader } from './whole-reader';
+import { FILE_METADATA, thriftNumber } from './thrift';
 
 /**
  * Opens a Parquet file of any writer. Errors: `table.invalid`, `file.unreadable`, `limit.exceeded` where reading it
@@ -219,5 +218,217 @@ async function* sideBySide(
     }
   } finally {
     await store.dispose();
+  }
+}
+
+/** A row group as it is read: some columns at a time, where all of them would take too much memory. */
+interface GroupPlan {
+  rows: number;
+  /** Names of columns, by band. Undefined: all columns at once, without a choice. */
+  bands: (string[] | undefined)[];
+  /** Rows of a record batch. */
+  batchRows: number;
+}
+
+/**
+ * Bytes that may be read at once, compressed and decoded together: the reader holds all compressed bytes of the
+ * columns that it reads, and a page of each decoded; some writers put a whole column into one page. A row group up to
+ * the first number is read as it is, a larger one in bands of the second.
+ */
+const WHOLE_BYTES = 48 * 1024 * 1024;
+const BAND_BYTES = 24 * 1024 * 1024;
+
+/** Rows and bytes that are decoded at a time. */
+const READ_ROWS = 16_384;
+const READ_BYTES = 8 * 1024 * 1024;
+
+interface ColumnSize {
+  name: string;
+  held: number;
+  decoded: number;
+}
+
+/** Plans the reading of a row group: of these columns, or all. */
+function planGroup(
+  metadata: ParquetMetaData,
+  group: number,
+  names: readonly string[],
+  wanted: readonly string[] | undefined,
+): GroupPlan {
+  const { rows, sizes } = sizesOf(metadata, group, wanted);
+  const decoded = Math.max(
+    1,
+    sizes.reduce((sum, size) => sum + size.decoded, 0),
+  );
+  const batchRows = Math.max(1, Math.min(READ_ROWS, Math.floor((READ_BYTES * rows) / decoded)));
+  const held = sizes.reduce((sum, size) => sum + size.held, 0);
+  if (held <= WHOLE_BYTES || !canChoose(names)) {
+    return { rows, bands: [canChoose(names) ? wanted?.slice() : undefined], batchRows };
+  }
+  return { rows, bands: packed(sizes), batchRows };
+}
+
+function sizesOf(
+  metadata: ParquetMetaData,
+  group: number,
+  wanted: readonly string[] | undefined,
+): { rows: number; sizes: ColumnSize[] } {
+  const info = metadata.rowGroup(group);
+  const chosen = wanted === undefined ? undefined : new Set(wanted);
+  const sizes = new Map<string, ColumnSize>();
+  try {
+    for (let index = 0; index < info.numColumns(); index++) {
+      const column = info.column(index);
+      const name = column.columnPath()[0]!;
+      if (chosen === undefined || chosen.has(name)) {
+        const size = sizes.get(name) ?? { name, held: 0, decoded: 0 };
+        size.decoded += column.uncompressedSize();
+        size.held += column.compressedSize() + column.uncompressedSize();
+        sizes.set(name, size);
+      }
+      column.free();
+    }
+    return { rows: info.numRows(), sizes: [...sizes.values()] };
+  } finally {
+    info.free();
+  }
+}
+
+/** Neighbouring columns together, as many as there is room for; a column that is too large alone. */
+function packed(sizes: readonly ColumnSize[]): string[][] {
+  const bands: string[][] = [];
+  let room = 0;
+  for (const { name, held } of sizes) {
+    if (held > room) {
+      bands.push([]);
+      room = BAND_BYTES;
+    }
+    bands.at(-1)!.push(name);
+    room -= held;
+  }
+  return bands;
+}
+
+const known = new WeakMap<readonly string[], boolean>();
+
+/**
+ * False where asking parquet-wasm for some columns would trap: it counts a name's bytes as characters where the name
+ * begins another one.
+ */
+function canChoose(names: readonly string[]): boolean {
+  let safe = known.get(names);
+  if (safe === undefined) {
+    const sorted = [...names].sort();
+    safe = !sorted.some(
+      (name, index) => /[^\0-\x7f]/.test(name) && sorted[index + 1]?.startsWith(name) === true,
+    );
+    known.set(names, safe);
+  }
+  return safe;
+}
+
+/** A file of this size at most is read as a whole, where its page index is broken. */
+const WHOLE_LIMIT = 512 * 1024 * 1024;
+const WHOLE_ROWS = 100_000;
+const WHOLE_BATCH = 4096;
+
+/** Reads a file that is in memory, without its page index. */
+class WholeReader implements ParquetReader {
+  readonly fields: readonly ParquetField[];
+  readonly rows: number;
+
+  constructor(private readonly bytes: Uint8Array) {
+    try {
+      this.fields = fieldsOf(parquet().readSchema(bytes).intoIPCStream());
+      this.rows = this.count();
+      assertTold(bytes, this.rows);
+    } catch (error) {
+      throw readError(error);
+    }
+  }
+
+  private count(): number {
+    const first = this.fields[0]?.name;
+    const columns = first === undefined ? undefined : [first];
+    let rows = 0;
+    for (;;) {
+      const part = this.read(rows, columns);
+      if (part.length === 0) {
+        return rows;
+      }
+      rows += part.reduce((sum, { batch }) => sum + batch.numRows, 0);
+    }
+  }
+
+  private read(offset: number, columns?: string[]): NamedBatch[] {
+    const options = { offset, limit: WHOLE_ROWS, batchSize: WHOLE_BATCH, columns };
+    const batches = arrowBatches(parquet().readParquet(this.bytes, options).intoIPCStream());
+    return [...batches].filter(({ batch }) => batch.numRows > 0);
+  }
+
+  async *batches(columns?: string[]): AsyncIterable<NamedBatch> {
+    for (let offset = 0; offset < this.rows; offset += WHOLE_ROWS) {
+      const at = offset;
+      try {
+        yield* await untilTrap(Promise.resolve(at).then((offset) => this.read(offset, columns)));
+      } catch (error) {
+        throw readError(error);
+      }
+    }
+  }
+
+  close(): void {
+    // The bytes are garbage once this reader is.
+  }
+}
+
+/** At the end of the file: the length of the footer in 4 bytes, and the magic word. */
+const TAIL_BYTES = 8;
+
+/** Refuses a file that has not the rows that its footer tells of. */
+function assertTold(bytes: Uint8Array, rows: number): void {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const end = file.length - TAIL_BYTES;
+  const told = thriftNumber(file.subarray(end - file.readUInt32LE(end), end), FILE_METADATA.numRows);
+  if (told !== rows) {
+    throw invalidTable(
+      `The Parquet file is damaged: its footer says ${told ?? 'no number of'} rows, but ${rows} are there.`,
+    );
+  }
+}
+
+/*
+ * parquet-wasm runs its asynchronous work as tasks of their own: where one traps, the error is nobody's, the promise
+ * that it should have settled stays open, and the thread would end.
+ */
+
+const underWay = new Set<(error: Error) => void>();
+
+/** What the work answers, or the `WebAssembly.RuntimeError` of a trap in this thread while it was under way. */
+async function untilTrap<T>(work: Promise<T>): Promise<T> {
+  let onTrap: (error: Error) => void = () => undefined;
+  const trap = new Promise<never>((_, reject) => {
+    onTrap = reject;
+  });
+  if (underWay.size === 0) {
+    process.on('uncaughtException', settle);
+  }
+  underWay.add(onTrap);
+  try {
+    return await Promise.race([work, trap]);
+  } finally {
+    underWay.delete(onTrap);
+    if (underWay.size === 0) {
+      process.off('uncaughtException', settle);
+    }
+  }
+}
+
+function settle(error: Error): void {
+  if (!(error instanceof WebAssembly.RuntimeError)) {
+    throw error;
+  }
+  for (const onTrap of underWay) {
+    onTrap(error);
   }
 }

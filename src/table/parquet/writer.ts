@@ -14,10 +14,12 @@ import {
   ROW_GROUP,
   SCHEMA_ELEMENT,
   STATISTICS,
+  THRIFT,
+  type ThriftFields,
+  thriftStruct,
   TIME_UNIT,
   TIMESTAMP_TYPE,
-} from './format';
-import { THRIFT, type ThriftFields, thriftStruct } from './thrift';
+} from './thrift';
 
 /** Rows and bytes of a row group at most: what a reader must hold at once, and what this thread does. */
 const GROUP_ROWS = 20_000;

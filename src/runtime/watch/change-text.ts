@@ -1,6 +1,6 @@
-import type { ColumnDrift, WatchChange, WatchOptions } from '../../../watch';
-import { number, type Red, text } from '../../node-red';
-import { timeText } from '../../status/status-line';
+import type { ColumnDrift, WatchChange, WatchOptions } from '../../watch';
+import { number, type Red, text } from '../node-red';
+import { timeText } from '../status/status-line';
 
 /** A number with two digits that say something, or more: 24, 1.7, 0.31, 0.0023. */
 export function shortNumber(red: Red, value: number, significant = 2): string {

@@ -1,10 +1,13 @@
 import type { UploadRequest } from '../../models/types';
 import { type FlowProperties, UPLOAD } from '../../settings';
+import { ServiceError } from '../../wire/service-error';
+import type { UsedConfig } from '../config/config-state';
 import { settingsReader } from '../fields/settings-reader';
+import { columnsSeen, offerColumns } from '../input/columns-seen';
 import type { TableCollector } from '../input/table-collector';
 import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import { whenStarted } from '../status/status-line';
 import { readCleaning, requiredModel } from './common';
-import { targetMissing } from './target';
 
 /** The upload node as it stands in a flow file. */
 export type UploadDef = FlowNodeDef & FlowProperties<typeof UPLOAD>;
@@ -41,4 +44,28 @@ export async function uploadRequest(
     throw targetMissing();
   }
   return { set: 'train', ...common, target };
+}
+
+/** Once the flows have started: offers the dialog the columns of the newest train set with the node's target. */
+export function offerKeptUpload(
+  red: Red,
+  node: FlowNode,
+  def: { target?: unknown },
+  config: UsedConfig,
+): void {
+  whenStarted(red, node, () => {
+    const { target } = def;
+    if (typeof target !== 'string' || target === '' || columnsSeen(node.id).length > 0) {
+      return;
+    }
+    const card = config.cards()?.newestTrainSet(target);
+    offerColumns(node.id, card === undefined ? [] : [...card.columns.map(({ name }) => name), target]);
+  });
+}
+
+export function targetMissing(): ServiceError {
+  return new ServiceError(
+    'target.missing',
+    'No target is named: fill in the column to predict, or set msg.target.',
+  );
 }
