@@ -68,10 +68,7 @@ export {
   type HoldOut,
   roundsOf,
 } from '../../dist/src/learner/training/folds/parts';
-export {
-  wantsSingleRows,
-  wantsSingleRowsOfMany,
-} from '../../dist/src/learner/training/preparation/leaf-size';
+export { wantsSingleRowsOfMany } from '../../dist/src/learner/training/preparation/leaf-size';
 export { prepare } from '../../dist/src/learner/training/preparation/prepare';
 export { areaUnderRoc } from '../../dist/src/learner/training/stacking/metrics';
 export { weightsOfErrors } from '../../dist/src/learner/training/stacking/simplex';

@@ -9,6 +9,7 @@ import {
   makeTerm,
   makeTerms,
   MAX_TERMS,
+  MOST_DEVIATIONS,
   mostOf,
   sparse,
   standardised,
@@ -70,6 +71,11 @@ export interface LinearInput extends TermInput {
   regression: boolean;
   heldOut: Int32Array;
   tableRows: number;
+  /**
+   * Whether the models with outlying values clipped are followed by as many in which they count whole: held-out rows
+   * then choose between them as they do between penalties.
+   */
+  bothWays?: boolean;
 }
 
 const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
@@ -81,6 +87,25 @@ const WORK = 1.5e8;
 
 /** Ridge regression or penalised logistic regression. Undefined if the table is too wide or too long for it. */
 export function fitLinear(input: LinearInput): LearnedLinear | undefined {
+  const clipped = fitOneWay(input);
+  if (clipped === undefined || input.bothWays !== true) {
+    return clipped;
+  }
+  const whole = hasFarValues(clipped) ? fitOneWay({ ...input, whole: true })! : clipped;
+  return {
+    tables: [...clipped.tables, ...whole.tables],
+    curve: Float64Array.of(...clipped.curve, ...whole.curve),
+    work: clipped.work + (whole === clipped ? 0 : whole.work),
+  };
+}
+
+/** Whether any column has values that are clipped. */
+function hasFarValues({ tables: [{ lines }] }: LearnedLinear): boolean {
+  const reach = (low: number, line: number) => Math.max(-low, lines!.highs[line]);
+  return lines !== undefined && lines.lows.some((low, line) => reach(low, line) >= MOST_DEVIATIONS);
+}
+
+function fitOneWay(input: LinearInput): LearnedLinear | undefined {
   const count = input.rows.length;
   const isRoom = (terms: number) => terms <= MAX_TERMS && (terms + 1) * (terms + 1) * count <= 2 * WORK;
   const terms = makeTerms(input, isRoom);

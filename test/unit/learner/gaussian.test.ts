@@ -34,7 +34,6 @@ import {
   quadratureOf,
   Random,
   Slopes,
-  stackWeights,
   startOf,
 } from '../../doors/learner';
 import { classify, dates, normals, numbers, regress, rowsOf, text } from './tables';
@@ -507,23 +506,9 @@ const probasOf = (model: Model, rows: FeatureColumn[], count: number, estimators
   (predict(model, rows, count, { estimators }) as ClassificationResult).probas;
 
 describe('Gaussian process of classes: as a candidate', () => {
-  it('takes part where borders are smooth, of two classes and more, and not where labels are noise', () => {
+  it('takes part where borders are smooth, of two classes and more', () => {
     assert.equal(processes(fitClasses(kinds)).length, 3);
     assert.equal(processes(fitClasses(kinds.map((kind) => (kind === 'low' ? 'low' : 'not')))).length, 3);
-    const noise = Array.from(normals(COUNT, 19), (value) => (value > 0 ? 'a' : 'b'));
-    assert.equal(processes(fitClasses(noise)).length, 0);
-  });
-
-  it('takes part where it lowers the log-loss by 1 %, or the squared error by 2 %', () => {
-    const [own, blur, rest] = [46, 146, 246].map((seed) => normals(60, seed));
-    const blurred = (by: number) => own!.map((score, i) => score + by * blur![i]!);
-    const labels = own!.map((score, i) => (1.5 * score + 1.2 * rest![i]! > 0 ? 1 : 0));
-    const values = own!.map((score, i) => score + 1.5 * rest![i]!);
-    const weightOf = (by: number, target: Float64Array, regression: boolean) =>
-      stackWeights({ scores: [blurred(by), own!], width: 1, target, regression, smooth: true })[1]!;
-    assert.ok(weightOf(0.4, labels, false) > 0.2);
-    assert.equal(weightOf(0.4, values, true), 0);
-    assert.ok(weightOf(0.8, values, true) > 0.2);
   });
 
   it('is not tried where its columns would be chosen of many by few rows', () => {

@@ -155,14 +155,14 @@ function daily(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 17;
+const MADE_BY = 18;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
  * fixes; e^x and logarithms are the learner's own, sorts are stable. One list for all of them.
  */
 const cases: Record<string, [() => string, string]> = {
-  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '271b9236078acdab6e30e1e9fa8b9e6c'],
+  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '34db2401a966711aa76dd57a2af3e4fb'],
   'four classes': [
     () => classes(Array.from(score, (value) => Math.min(3, Math.max(0, Math.floor(value + 1))))),
     '085ed46e102af6298830a1f5167df3f9',
@@ -171,7 +171,7 @@ const cases: Record<string, [() => string, string]> = {
     () => classes(Array.from(x, (_, i) => (i * 7) % 30)),
     '9c75a63caae25fac983776e28337d304',
   ],
-  'three classes, by a Gaussian process too': [() => smoothClasses(), 'ecdcca25d42ba02a986d296afd4a935b'],
+  'three classes, by a Gaussian process too': [() => smoothClasses(), '6c9bcf5793147924d8e0c868ab0f08cb'],
   'a number, by a Gaussian process too': [
     () =>
       target(
@@ -179,7 +179,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    '06ef75447820f1cd0b797fe95e818aa9',
+    '6624c81e9b3cac9ed15c1b96e891cc45',
   ],
   'a number that two columns make together': [
     () =>
@@ -187,20 +187,20 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    '61d76badc936789ca9a068019abf787f',
+    'c868f9f6ac3ada088872f72ac57168ae',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
     '74567591d694885abeae124c865726c4',
   ],
-  'a rule on many rows': [() => exactRule(), 'a8a791f4ead27a4a573e3767549e6646'],
+  'a rule on many rows': [() => exactRule(), 'ed96ae924e42ccad0dc12e0818a5bc24'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
-  'a number of nested groups, without noise': [() => nested(), '52f849bfe8fa18cf982fc5bddec92015'],
+  'a number of nested groups, without noise': [() => nested(), '4459cf1f4f242e7cd6463d42251facaf'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '2a5ff81024e2777a53830def69999d84',
+    '67dbdfe6cb3e48f507119f6d6600059f',
   ],
-  'a change that grows with its level': [() => growing(), '9a3f1a1dc703c3beff998553ae1af155'],
+  'a change that grows with its level': [() => growing(), '7714ab4d25df052a5649cb6d6b528e6a'],
   'e^x and logarithms': [
     () =>
       hash(

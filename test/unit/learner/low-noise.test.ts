@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { trainModel } from '../../../dist/src/learner';
-import { Random, stackWeights } from '../../doors/learner';
+import { Random } from '../../doors/learner';
 import { classify, numbers, regress, text } from './tables';
 
 describe('learner: the candidate for little noise', () => {
@@ -28,31 +28,6 @@ describe('learner: the candidate for little noise', () => {
   it('has its share of the score without thinking too, where rules tell the class', () => {
     const { usual, lowNoise } = weightsOf(900, 3);
     assert.ok(lowNoise > usual, `${lowNoise} ${usual}`);
-  });
-
-  const random = new Random(9);
-  const target = Float64Array.from({ length: 600 }, (_, i) => i % 2);
-  const blurred = (by: number) =>
-    target.map((code) => 3 * (code - 0.5) + by * (random.uniform() - random.uniform()));
-  const stack = (scores: Float64Array[], sharp?: number) =>
-    stackWeights({ scores, width: 1, target, regression: false, sharp });
-
-  it('weighs half as much again where members are averaged and it is the better one alone', () => {
-    const scores = [blurred(4), blurred(3), blurred(5)];
-    const [usual, own] = [stack(scores), stack(scores, 1)];
-    const raised = 1.5 * usual[1]!;
-    assert.ok(Math.abs(own[1]! - raised / (usual[0]! + raised + usual[2]!)) < 1e-12, [...own].join(' '));
-    assert.ok(Math.abs(own[0]! / own[2]! - usual[0]! / usual[2]!) < 1e-12);
-    assert.deepEqual(
-      stack([scores[1]!, scores[0]!, scores[2]!], 1),
-      stack([scores[1]!, scores[0]!, scores[2]!]),
-    );
-  });
-
-  it('weighs more of many rows where members are averaged', () => {
-    const [few, many] = [weightsOf(2000, 2), weightsOf(2000, 3)];
-    const ratios = [few, many].map(({ usual, lowNoise }) => lowNoise / usual);
-    assert.ok(ratios[1]! > 1.25 * ratios[0]!, ratios.join(' '));
   });
 
   it('learns a number of nested groups to the end, however little a further tree gains', () => {

@@ -12,9 +12,8 @@ import {
   Random,
   stackWeights,
   TreeBuilder,
-  wantsSingleRows,
 } from '../../doors/learner';
-import { classify, normals, numbers, text } from './tables';
+import { classify, numbers, text } from './tables';
 
 const rows = Int32Array.from({ length: 120 }, (_, row) => row);
 const random = new Random(1);
@@ -61,34 +60,6 @@ describe('extremely randomised trees', () => {
         assert.ok(Math.abs(sumOf(trees, row, classes === 2 ? 0 : codes[row]) - wanted) < 1e-6);
       });
     }
-  });
-
-  it('of numbers have single rows in their leaves where rows come in pairs, and not where they are noise', () => {
-    const count = 600;
-    const draw = new Random(8);
-    const ofPairs = Array.from({ length: 3 }, () =>
-      Uint8Array.from({ length: count / 2 }, () => 1 + draw.below(200)),
-    );
-    const own = {
-      columns: ofPairs.map((bins) => Uint8Array.from({ length: count }, (_, row) => bins[row >> 1]!)),
-      numbers: [undefined, undefined, undefined],
-      specs: [0, 1, 2].map((source) => ({ source, bins: 202, category: false })),
-      centers: [0, 1, 2].map(() => Float64Array.from({ length: 202 }, (_, bin) => bin)),
-      part: Uint8Array.from({ length: count }, () => draw.below(10)),
-    };
-    const noise = normals(count, 4);
-    const rules = { trees: 20, minLeaf: 2, nodeColumns: 3 };
-    const isWanted = (target: Float64Array, minLeaf = 2) =>
-      wantsSingleRows({ ...own, values: target }, { ...rules, minLeaf }, new Random(3));
-    assert.equal(isWanted(noise.map((_, row) => noise[row >> 1]!)), true);
-    assert.equal(isWanted(noise), false);
-    assert.equal(
-      isWanted(
-        noise.map((_, row) => noise[row >> 1]!),
-        1,
-      ),
-      false,
-    );
   });
 
   it('kept in part vote as all do: the shares of a row sum to 1', () => {

@@ -13,6 +13,8 @@ export interface LearnedCandidate {
   parts: Part[][];
   /** What each fold boosted, where it consists of boosted trees. */
   boosted?: Boosted[];
+  /** Histogram updates of all folds. */
+  work: number;
   /** Whether only thinking adds it. */
   isExtra?: boolean;
 }
@@ -27,29 +29,31 @@ export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): 
         const { line } = folds[m];
         return line && run === plan.lineFirst ? [linearPart(line), trees] : [trees];
       });
-      found.push({ name: 'boosted', parts, boosted, isExtra: run >= plan.usual });
+      found.push({ name: 'boosted', parts, boosted, work: workOf(boosted), isExtra: run >= plan.usual });
     }
   });
   const lowNoise = ofAll(folds, (fold) => fold.lowNoise);
   if (lowNoise) {
-    found.push({
-      name: 'low noise',
-      parts: cutTogether(lowNoise).map((trees) => [trees]),
-      boosted: lowNoise,
-    });
+    const parts = cutTogether(lowNoise).map((trees) => [trees]);
+    found.push({ name: 'low noise', parts, boosted: lowNoise, work: workOf(lowNoise) });
   }
   const randomised = ofAll(folds, (fold) => fold.randomised);
   if (randomised) {
     const kind = task === 'classification' ? 'votes' : 'trees';
     const parts = randomised.map(({ base, trees }): Part[] => [{ kind, weight: 1, base, trees }]);
-    found.push({ name: 'randomised', parts });
+    found.push({ name: 'randomised', parts, work: workOf(randomised) });
   }
   const linear = ofAll(folds, (fold) => fold.linear);
   if (linear) {
     const best = commonBest(linear.map(({ curve }) => curve));
-    found.push({ name: 'linear', parts: linear.map((one) => [linearPart(one.tables[best])]) });
+    const parts = linear.map((one) => [linearPart(one.tables[best])]);
+    found.push({ name: 'linear', parts, work: workOf(linear) });
   }
   return found;
+}
+
+function workOf(learned: { work: number }[]): number {
+  return learned.reduce((sum, { work }) => sum + work, 0);
 }
 
 /** What each fold has of something, undefined unless all of them have it. */

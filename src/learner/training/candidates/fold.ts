@@ -6,7 +6,7 @@ import type { Randomised } from '../../trees/randomised/randomised';
 import { LearnerError } from '../../types';
 import { embargoed } from '../folds/parts';
 import { sampleSize } from '../plan/plan';
-import { type PreparedFit, STREAM } from '../preparation/prepare';
+import { giveUp, isGivenUp, type PreparedFit, STREAM } from '../preparation/prepare';
 import { randomisedOf } from './randomised';
 
 /** What one fold learned. Structured-cloneable. */
@@ -143,7 +143,7 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
         ...common,
         numbers: prepared.numbers,
         centers: prepared.centers,
-        whole: plan.wholeLine,
+        bothWays: plan.lineFirst !== undefined,
         target,
         regression,
       })
@@ -174,15 +174,14 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   });
   const { lowNoise } = plan;
   const random = new Random(settings.seed, STREAM.fold + fold, LOW_NOISE_STEP);
-  // A candidate counts only where all folds have it. Which folds find that out in time differs, the model does not.
   if (lowNoise === undefined || explainedBy(boosted[0]) < lowNoise.minExplained) {
-    Atomics.store(prepared.noisy, 0, 1);
+    giveUp(prepared, 'low noise');
   }
   return {
     fold,
     boosted,
     lowNoise:
-      lowNoise && Atomics.load(prepared.noisy, 0) === 0
+      lowNoise && !isGivenUp(prepared, 'low noise')
         ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random)
         : undefined,
     linear,

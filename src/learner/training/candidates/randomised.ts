@@ -6,16 +6,14 @@ import type { Boosted } from '../../trees/boosting/boost';
 import type { Objective } from '../../trees/boosting/loss';
 import { growRandomised, type Randomised } from '../../trees/randomised/randomised';
 import { firstTrees, type Trees } from '../../trees/trees';
-import { type PreparedFit, STREAM } from '../preparation/prepare';
+import { giveUp, isGivenUp, type PreparedFit, STREAM } from '../preparation/prepare';
 
 /** Step of a fold's random stream, after those of the boosted candidates. */
 const STEP = 901;
 const TRIAL_STEP = 902;
-/** From this many rows on, a few trees are tried first. With fewer, a fold holds out too few rows to judge them. */
-const TRIED_ROWS = 1000;
-const TRIAL_TREES = 6;
-/** From this many rows on, half of them are enough. */
-const MANY_ROWS = 16_000;
+/** From this many rows on, a few trees are tried first. With fewer, a trial takes as long as the trees that it spares. */
+const TRIED_ROWS = 8000;
+const TRIAL_TREES = 3;
 /** Their share in the score that is judged. */
 const TRIAL_SHARE = 0.25;
 
@@ -40,7 +38,7 @@ export function randomisedOf(
 ): Randomised | undefined {
   const { plan, centers, classes, settings } = prepared;
   const rules = plan.randomised;
-  if (rules === undefined) {
+  if (rules === undefined || isGivenUp(prepared, 'randomised')) {
     return undefined;
   }
   const regression = prepared.task === 'regression';
@@ -59,11 +57,7 @@ export function randomisedOf(
     return grow();
   }
   const rival = better(partOf(boosted, objective.width), linear);
-  const trial = growRandomised(
-    input,
-    { ...rules, trees: rows.length < MANY_ROWS ? TRIAL_TREES : TRIAL_TREES / 2 },
-    random(TRIAL_STEP),
-  );
+  const trial = growRandomised(input, { ...rules, trees: TRIAL_TREES }, random(TRIAL_STEP));
   const kind = regression ? 'trees' : 'votes';
   const parts: Part[] = [
     { ...rival.part, weight: 1 - TRIAL_SHARE },
@@ -79,7 +73,11 @@ export function randomisedOf(
       }
     });
   }
-  return objective.loss(scores, heldOut) < rival.loss ? grow() : undefined;
+  if (objective.loss(scores, heldOut) < rival.loss) {
+    return grow();
+  }
+  giveUp(prepared, 'randomised');
+  return undefined;
 }
 
 /** Those of a fold's trees that the model keeps, out of all that scored the held-out rows. */

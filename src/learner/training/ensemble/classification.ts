@@ -83,7 +83,8 @@ export function finishClassification(
     losses,
     thresholds,
     importance: importanceOf(prepared, folds, members, { ...outOfFold, sample, lossesOf }),
-    outOfFold,
+    candidates: outOfFold.candidates,
+    extraWork: 0,
   });
   return {
     threshold: chosenThreshold(thresholds, classes, settings.threshold),

@@ -1,6 +1,6 @@
 import type { Member, Part } from '../../model/members';
 import type { Model } from '../../model/model';
-import { candidatesOf, type LearnedCandidate, sumOfParts } from '../candidates/candidates';
+import { candidatesOf, sumOfParts } from '../candidates/candidates';
 import { type FoldResult, foldRows } from '../candidates/fold';
 import { gaussianOf } from '../candidates/gaussian';
 import { keptTrees } from '../candidates/randomised';
@@ -10,10 +10,6 @@ import { leastLeft } from '../stacking/wild-errors';
 import { finishClassification } from './classification';
 import { MAX_SAMPLED } from './out-of-fold';
 import { learnResiduals, type StackedFit, stackedRegression } from './regression';
-
-/** With fewer held-out rows it is unclear which candidate is better; fewer members hardly average. */
-const FEWEST_SHARP_ROWS = 2000;
-const FEWEST_SHARP_MEMBERS = 3;
 
 /**
  * Combines all folds of `prepared` (in any order) into a model: weighs the candidates by their out-of-fold scores
@@ -42,22 +38,16 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
     );
   const gaussian = gaussianOf(prepared, folds, left);
   if (gaussian) {
-    candidates.push({ name: 'process', parts: gaussian.parts });
+    candidates.push({ name: 'process', parts: gaussian.parts, work: gaussian.work });
     scores.push(scoresOf(gaussian.parts));
   }
   const width = candidates[0].parts[0][0].base.length;
   const { metric } = prepared.settings.thinking ?? {};
-  const isSharp = prepared.rows >= FEWEST_SHARP_ROWS && folds.length >= FEWEST_SHARP_MEMBERS;
-  const placeOf = (name: LearnedCandidate['name']) => {
-    const at = candidates.findIndex((candidate) => candidate.name === name);
-    return at < 0 ? undefined : at;
-  };
+  const costly = candidates.findIndex(({ name }) => name === 'randomised');
   const input = {
     ...stackInput(prepared, rows, scores, width),
     extra: candidates.map(({ isExtra }) => isExtra === true),
-    costly: placeOf('randomised'),
-    smooth: gaussian !== undefined,
-    sharp: isSharp ? placeOf('low noise') : undefined,
+    costly: costly < 0 ? undefined : costly,
   };
   const weights = chooseWeights(input, prepared.classes.length, metric);
   const members = folds.map((_, m): Member => {
@@ -72,7 +62,7 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
       mixed[i] += weights[c] * one[i];
     }
   });
-  const outOfFold = { rows, width, scores: mixed, candidates, weights, work: gaussian?.work ?? 0 };
+  const outOfFold = { rows, width, scores: mixed, candidates, weights };
   if (prepared.task === 'classification') {
     return {
       residuals: undefined,

@@ -11,8 +11,6 @@ export interface OutOfFold {
   candidates: LearnedCandidate[];
   /** Their weights. */
   weights: Float64Array;
-  /** Work of candidates that are not learned fold by fold. */
-  work: number;
 }
 
 /** Most rows for stacking and calibration: a sample is enough to fit a few weights. */

@@ -126,7 +126,8 @@ function finishRegression(
     // Errors that grow with the level are not comparable.
     losses: growth === undefined ? residuals.map((one) => Math.abs(one) * scale) : undefined,
     importance,
-    outOfFold: { ...outOfFold, work: outOfFold.work + fit.work },
+    candidates: outOfFold.candidates,
+    extraWork: fit.work,
   });
   return {
     ...commonFields(prepared, members, report),

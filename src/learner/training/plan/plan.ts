@@ -20,10 +20,11 @@ export interface TrainingPlan {
   randomised: PlannedTrees | undefined;
   /** Whether a linear model is a candidate too. */
   linear: boolean;
-  /** The boosted candidate that begins with what the linear model leaves; undefined: none. */
+  /**
+   * The boosted candidate that begins with what the linear model leaves: the sum is smoother, and extrapolates as that
+   * does. Undefined: none.
+   */
   lineFirst: number | undefined;
-  /** Whether the linear model leaves outlying values unclipped. */
-  wholeLine: boolean;
   /** What the folds learn from, used cyclically; empty: all rows but those held out. */
   subsample: Subsample[];
   /** Upper limit of the rows that a fold learns from. */
@@ -89,13 +90,13 @@ export function makePlan(input: PlanInput): TrainingPlan {
     randomised: undefined,
     linear: !trivial && rows <= LARGE && width <= MAX_TERMS,
     lineFirst: undefined,
-    wholeLine: false,
     subsample: settings.subsample,
     maxRows: rows,
     foldMs: undefined,
     workBudget: 0,
     reasons: [],
   };
+  plan.lineFirst = plan.linear && plan.usual > 1 ? 1 : undefined;
   const { thinking } = settings;
   if (thinking?.timeoutSecs !== undefined) {
     plan.foldMs = (thinking.timeoutSecs * 800) / folds;

@@ -6,7 +6,10 @@ export interface PlannedTrees extends RandomisedRules {
 }
 
 const MAX_ROWS = 60_000;
-/** With more, single rows are worth all columns at each node, up to so many, and at least so many trees in a fold. */
+/**
+ * Up to so many rows every leaf may have a single one. With more, that is worth all columns at each node, up to so many, and
+ * at least so many trees in a fold.
+ */
 export const MANY_ROWS = 3000;
 const MOST_COLUMNS = 24;
 const FEWEST_TREES = 15;
@@ -15,8 +18,6 @@ const MAX_NODES = 300_000;
 /** Below, a model has `MOST_TREES`. */
 const FEW_ROWS = 2000;
 const MOST_TREES = 200;
-/** Of more numbers leaves have several rows, unless `single`. */
-const FEW_NUMBERS = 500;
 /**
  * The logarithm of the votes of a fold's trees, a tenth of the model's, is much noisier than that of all: weighed by it,
  * they would get too little weight. So of few rows more are grown for the weights alone.
@@ -39,8 +40,7 @@ export function randomisedRules(
   if (rows > MAX_ROWS) {
     return undefined;
   }
-  const isWhole = single || rows < (regression ? FEW_NUMBERS : FEW_ROWS);
-  const minLeaf = isWhole ? 1 : rows < 3000 ? 2 : rows < 8000 ? 3 : 5;
+  const minLeaf = single || rows <= MANY_ROWS ? 1 : rows < 8000 ? 3 : 5;
   const trees = Math.min(rows < FEW_ROWS ? MOST_TREES : 120, (MAX_NODES * minLeaf * 0.7) / rows);
   const half = Math.min(24, Math.ceil(width / 2));
   const isDense = single && rows > MANY_ROWS;

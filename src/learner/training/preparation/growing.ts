@@ -1,9 +1,9 @@
+import type { TermInput } from '../../linear/design';
 import { fitLinear } from '../../linear/linear';
 import { exp, log, square } from '../../math/numeric';
 import { inUnits, type LevelGrowth, logOfChange, type Scaled } from '../../model/growth';
 import { squaredError } from '../../trees/boosting/loss';
 import type { FeatureColumn } from '../../types';
-import type { LineInput } from './line-shape';
 
 /** Stretches of rows whose means are compared: at most, at least, and the rows in each. */
 const STRETCHES = 10;
@@ -105,6 +105,12 @@ function isGrowth(levels: readonly number[], sizes: readonly number[]): boolean 
   const correlation = products / (deviation(levels) * deviation(sizes));
   const t = correlation * Math.sqrt((levels.length - 2) / Math.max(1e-12, 1 - square(correlation)));
   return slope >= LEAST_SLOPE && t >= LEAST_T;
+}
+
+/** A numeric train set, and the part of each row. */
+interface LineInput extends Omit<TermInput, 'rows' | 'whole'> {
+  values: Float64Array;
+  part: Uint8Array;
 }
 
 /**

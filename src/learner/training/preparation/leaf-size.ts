@@ -12,52 +12,9 @@ import { MANY_ROWS } from '../plan/randomised-rules';
 
 /** Of more columns a trial takes too long. */
 const MOST_COLUMNS = 50;
-/** Each trial holds out every third part. */
-const ROUNDS = 3;
-const TREES = 16;
-/** What single rows may leave of the squared error: they have to be clearly better, since they take longer and more bytes. */
-const MOST_LEFT = 0.97;
-/** Trees of a trial of many rows, and what single rows may leave there, where they make models of megabytes. */
+/** Trees of a trial, and what single rows may leave of the squared error, since they make models of megabytes. */
 const FEW_TREES = 2;
 const MOST_LEFT_OF_MANY = 0.93;
-
-export interface LeafTrial extends EncodedTable, Pick<RandomisedInput, 'specs' | 'centers'> {
-  /** Standardised target, and part, of each row. */
-  values: Float64Array;
-  part: Uint8Array;
-}
-
-/**
- * Whether randomised trees for regression should have single-row leaves, judged by a few of them on held-out rows. These
- * help most with targets without noise, and with rows that come in groups of nearly equal ones.
- */
-export function wantsSingleRows(input: LeafTrial, rules: RandomisedRules, random: Random): boolean {
-  const { values, part } = input;
-  if (rules.minLeaf === 1 || values.length > MANY_ROWS || input.columns.length > MOST_COLUMNS) {
-    return false;
-  }
-  const all = Int32Array.from(part, (_, row) => row);
-  let [own, single] = [0, 0];
-  for (let round = 0; round < ROUNDS; round++) {
-    const rows = all.filter((row) => part[row] % ROUNDS !== round);
-    const heldOut = all.filter((row) => part[row] % ROUNDS === round);
-    if (rows.length === 0) {
-      return false;
-    }
-    const errorOf = (minLeaf: number) => {
-      const grown = growRandomised(
-        { ...input, rows, target: values, classes: 0, base: squaredError(values).base(rows) },
-        { ...rules, minLeaf, trees: TREES },
-        random,
-      );
-      const scores = partScores({ kind: 'trees', weight: 1, ...grown }, input, heldOut);
-      return scores.reduce((sum, score, i) => sum + square(score - values[heldOut[i]]), 0);
-    };
-    own += errorOf(rules.minLeaf);
-    single += errorOf(1);
-  }
-  return single < MOST_LEFT * own;
-}
 
 /** A train set of many rows, and the part of each row. */
 export interface ManyTrial extends EncodedTable, Omit<RandomisedInput, 'columns' | 'rows' | 'base'> {
@@ -65,8 +22,9 @@ export interface ManyTrial extends EncodedTable, Omit<RandomisedInput, 'columns'
 }
 
 /**
- * The same of many rows, of a number or of classes: which of some rules for a model of `planned` trees has the lower
- * squared error, as two trees of each say of one part.
+ * Whether randomised trees of many rows, of a number or of classes, should have single-row leaves: which of two rules for a
+ * whole model has the lower squared error, as two trees of each say of one part. Single rows help most with targets without
+ * noise, and with rows that come in groups of nearly equal ones.
  */
 export function wantsSingleRowsOfMany(
   input: ManyTrial,

@@ -21,8 +21,7 @@ import { encodeAll } from './encoded';
 import { withFinerBins } from './finer-bins';
 import { growthOf, lineError } from './growing';
 import { isLearnedFromNeighbours } from './in-time';
-import { wantsSingleRows, wantsSingleRowsOfMany } from './leaf-size';
-import { planLine } from './line-shape';
+import { wantsSingleRowsOfMany } from './leaf-size';
 
 /** What every fold needs, made once from the input. Structured-cloneable; its large arrays are in shared memory. */
 export interface PreparedFit {
@@ -62,13 +61,28 @@ export interface PreparedFit {
   groups: Pick<Clusters, 'of' | 'count'> | undefined;
   settings: LearnerSettings;
   plan: TrainingPlan;
-  /** [0] is 1 once a fold has found too much noise for the candidate for low-noise targets: no fold need grow it then. */
-  noisy: Int32Array;
+  /** One for each of `GIVEN_UP`: 1 once a fold has given that candidate up. */
+  givenUp: Int32Array;
   background: Background;
 }
 
 /** A fit whose rows are as they were given. */
 type Shaped = Omit<PreparedFit, 'copies' | 'learnsNeighbours'>;
+
+/** Candidates that a fold gives up where they are not worth their time. */
+const GIVEN_UP = ['low noise', 'randomised'] as const;
+
+/**
+ * A candidate counts only where all folds have it, so the others need not learn it either. Which folds find that out in
+ * time differs, the model does not.
+ */
+export function giveUp({ givenUp }: PreparedFit, candidate: (typeof GIVEN_UP)[number]): void {
+  Atomics.store(givenUp, GIVEN_UP.indexOf(candidate), 1);
+}
+
+export function isGivenUp({ givenUp }: PreparedFit, candidate: (typeof GIVEN_UP)[number]): boolean {
+  return Atomics.load(givenUp, GIVEN_UP.indexOf(candidate)) === 1;
+}
 
 /** Numbers of the random streams, one per purpose. */
 export const STREAM = {
@@ -219,19 +233,6 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Sh
   const random = new Random(settings.seed, STREAM.background);
   const kept = numbers.map((values) => (values && plan.linear ? sharedNumbers(values) : undefined));
   const background = makeBackground(given, { columns, numbers: kept }, rows, () => random.uniform());
-  if (target.task === 'regression' && plan.linear && plan.usual > 1) {
-    const table = { columns, numbers: kept, specs, centers };
-    const line = planLine({ ...table, values, part });
-    plan.wholeLine = line.isWhole;
-    plan.lineFirst = line.isFirst ? 1 : undefined;
-  }
-  if (target.task === 'regression' && plan.randomised) {
-    const table = { columns, numbers: kept, specs, centers };
-    const trial = new Random(settings.seed, STREAM.leaves);
-    if (wantsSingleRows({ ...table, values, part }, plan.randomised, trial)) {
-      plan.randomised = randomisedRules(rows, specs.length, true, plan.folds, true);
-    }
-  }
   if (plan.randomised) {
     const regression = target.task === 'regression';
     const table = { columns, numbers: kept, specs, centers, part };
@@ -272,7 +273,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Sh
     groups: groups?.clusters,
     settings,
     plan,
-    noisy: new Int32Array(new SharedArrayBuffer(4)),
+    givenUp: new Int32Array(new SharedArrayBuffer(4 * GIVEN_UP.length)),
     background,
   };
 }

@@ -53,7 +53,9 @@ export function makeReport(
     /** The loss of each of them; undefined if errors grow with their level. */
     losses: Float64Array | undefined;
     thresholds?: Thresholds;
-    outOfFold: { candidates: LearnedCandidate[]; work: number };
+    candidates: LearnedCandidate[];
+    /** Of what is learned beside the candidates. */
+    extraWork: number;
   },
 ): FitReport {
   const { plan, settings } = prepared;
@@ -85,7 +87,7 @@ export function makeReport(
     importance: parts.importance,
     options: { used: settings.used, ignored: settings.ignored },
     work: {
-      units: parts.outOfFold.work + workOf(parts.outOfFold.candidates, folds),
+      units: parts.candidates.reduce((sum, { work }) => sum + work, parts.extraWork),
       budget: plan.workBudget,
       limited: reasons.length > 0,
       reasons,
@@ -138,11 +140,4 @@ function foldsOf({ clusters, groups, plan }: PreparedFit): FitReport['folds'] {
 
 function treesIn(parts: Part[]): number {
   return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.roots.length : 0), 0);
-}
-
-/** Of boosted trees only those that every fold completed: which fold started another depends on the threads. */
-function workOf(candidates: LearnedCandidate[], folds: FoldResult[]): number {
-  const boosted = candidates.flatMap((candidate) => candidate.boosted ?? []);
-  const others = folds.flatMap(({ linear, randomised }) => [linear, randomised]);
-  return [...boosted, ...others].reduce((sum, one) => sum + (one?.work ?? 0), 0);
 }

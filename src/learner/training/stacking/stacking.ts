@@ -17,12 +17,8 @@ export interface StackInput {
   regression: boolean;
   /** Per candidate, true if only thinking adds it. Those start at weight 0 instead of an equal share. */
   extra?: boolean[];
-  /** A candidate that makes models larger and slower. It is dropped unless it lowers the loss by at least 1 %. */
+  /** A candidate that makes models larger and slower: it is dropped unless it lowers the loss enough. */
   costly?: number;
-  /** Whether the last candidate is costly as well; it is added to the weights that the others have without it. */
-  smooth?: boolean;
-  /** A classification candidate whose scores vary a lot between members, if there is one. */
-  sharp?: number;
 }
 
 /** Strength of the prior that all weights are equal, in rows. */
@@ -30,13 +26,12 @@ const PRIOR_STRENGTH = { log_loss: 3, squared_error: 10 };
 /** Strength of the prior that the extra candidates add nothing, in rows. */
 const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
-/** The least relative gain in log-loss that a costly candidate needs; for the squared error, twice as much. */
-const COSTLY_GAIN = 0.01;
 /**
- * Factor for the weight of a sharp candidate. A held-out row is scored by one member, but a new row by the mean of
- * all members, which helps such a candidate more than held-out rows show.
+ * The least relative gain in log-loss that a costly candidate needs; for the squared error, twice as much. It keeps
+ * randomised trees out of two models in three of those that would have them, for about the same losses:
+ * docs/benchmarks/many-tables.md, "What each candidate and each rule is worth".
  */
-const SHARP_FACTOR = 1.5;
+const COSTLY_GAIN = 0.01;
 /** Candidates with a smaller weight are dropped. */
 const MIN_WEIGHT = 0.03;
 
@@ -45,60 +40,23 @@ const MIN_WEIGHT = 0.03;
  * lowest squared error or log-loss.
  */
 export function stackWeights(given: StackInput): Float64Array {
-  return given.regression ? weightsFor(withoutWildErrors(given)) : sharpened(given, weightsFor(given));
-}
-
-function weightsFor(input: StackInput): Float64Array {
-  const { smooth, regression, scores } = input;
-  if (smooth !== true) {
-    return usualWeights(input);
+  const input = given.regression ? withoutWildErrors(given) : given;
+  const all = fitted(input);
+  if (input.costly === undefined || all[input.costly] === 0) {
+    return normalised(all);
   }
-  const others = usualWeights({ ...input, scores: scores.slice(0, -1) });
-  const start = Float64Array.of(...others, 0);
-  const allowed = scores.map((_, c) => c === others.length || others[c] > 0);
-  const all = fitWeights(input, start, PRIOR_STRENGTH[regression ? 'squared_error' : 'log_loss'], allowed);
-  return isWorth(input, all, start) ? normalised(all) : start;
-}
-
-/** Raises the weight of a sharp candidate that beats the first one on its own. */
-function sharpened(input: StackInput, weights: Float64Array): Float64Array {
-  const { sharp } = input;
-  const alone = (one: number) =>
-    lossOf(
-      input,
-      Float64Array.from(weights, (_, c) => (c === one ? 1 : 0)),
-    );
-  return sharp === undefined || weights[sharp] === 0 || alone(sharp) >= alone(0)
-    ? weights
-    : normalised(weights.map((weight, c) => (c === sharp ? SHARP_FACTOR * weight : weight)));
+  const without = fitted(input, input.costly);
+  const [loss, lowest] = [lossOf(input, without), lossOf(input, all)];
+  const gain = COSTLY_GAIN * (input.regression ? 2 : 1);
+  return normalised(loss - lowest >= gain * loss ? all : without);
 }
 
 /** Replaces scores by errors, with targets of 0, and limits the influence of any row. */
 function withoutWildErrors(input: StackInput): StackInput {
-  const { scores, target, smooth } = input;
-  const shares = sharesOfErrors(smooth === true ? scores.slice(0, -1) : scores, target);
+  const { scores, target } = input;
+  const shares = sharesOfErrors(scores, target);
   const errors = scores.map((own) => own.map((score, row) => (score - target[row]) * shares[row]));
   return { ...input, scores: errors, target: new Float64Array(target.length) };
-}
-
-function usualWeights(input: StackInput): Float64Array {
-  const { costly } = input;
-  const all = fitted(input);
-  if (costly === undefined || all[costly] === 0) {
-    return normalised(all);
-  }
-  const without = fitted(input, costly);
-  return normalised(isWorth(input, all, without) ? all : without);
-}
-
-/** Whether a costly candidate lowers the loss enough. */
-function isWorth(input: StackInput, all: Float64Array, without: Float64Array): boolean {
-  const loss = lossOf(input, without);
-  return loss - lossOf(input, all) >= COSTLY_GAIN * (input.regression ? 2 : 1) * loss;
-}
-
-function lossOf(input: StackInput, weights: Float64Array): number {
-  return stackedLosses(input, weights).reduce((sum, loss) => sum + loss, 0);
 }
 
 /**
@@ -110,37 +68,33 @@ function fitted(input: StackInput, leftOut?: number): Float64Array {
   const allowed = scores.map((_, c) => c !== leftOut);
   const usual = allowed.map((one, c) => one && extra?.[c] !== true);
   const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
-  const weights = fitWeights(
-    input,
-    shares,
-    PRIOR_STRENGTH[input.regression ? 'squared_error' : 'log_loss'],
-    usual,
-  );
-  if (extra?.includes(true) !== true) {
-    return weights;
-  }
-  return fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH, allowed);
+  const strength = PRIOR_STRENGTH[input.regression ? 'squared_error' : 'log_loss'];
+  const weights = fitWeights(input, shares, strength, usual);
+  return extra?.includes(true) === true
+    ? fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH, allowed)
+    : weights;
 }
 
-/** The loss of the weighted sum in each row: squared error or log-loss. */
-function stackedLosses(
-  { scores, width, target, regression }: StackInput,
-  weights: Float64Array,
-): Float64Array {
+/** The loss of the weighted sum: squared error or log-loss, summed over rows. */
+function lossOf({ scores, width, target, regression }: StackInput, weights: Float64Array): number {
   const one = new Float64Array(width);
-  return Float64Array.from(target, (_, row) => {
+  let sum = 0;
+  for (let row = 0; row < target.length; row++) {
     for (let k = 0; k < width; k++) {
       one[k] = scores.reduce((mixed, own, c) => mixed + weights[c] * own[row * width + k], 0);
     }
     if (regression) {
-      return square(one[0] - target[row]);
+      sum += square(one[0] - target[row]);
+      continue;
     }
     if (width === 1) {
-      return -log(Math.max(sigmoid(target[row] === 1 ? one[0] : -one[0]), 1e-15));
+      one[0] = sigmoid(target[row] === 1 ? one[0] : -one[0]);
+    } else {
+      softmax(one, 0, width, one, 0);
     }
-    softmax(one, 0, width, one, 0);
-    return -log(Math.max(one[target[row]], 1e-15));
-  });
+    sum -= log(Math.max(one[width === 1 ? 0 : target[row]], 1e-15));
+  }
+  return sum;
 }
 
 /** Fits the `movable` weights with a prior of `strength` rows at `start`. */
