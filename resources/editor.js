@@ -70,11 +70,14 @@
     return { service: service || 'embedded', baseUrl, apiName };
   }
 
-  /* The cards of its models, given to `then`. It may not be deployed yet: they are kept by its address. */
-  function fetchModels(then) {
-    const properties = serviceProperties();
-    const query = properties.service === 'embedded' ? '' : `?${$.param(properties)}`;
-    fetchList(chosenService(), `models${query}`, then);
+  /*
+   * The cards of its models, given to `then`; one of them may be asked to tell its columns. It may not be deployed yet:
+   * they are kept by its address.
+   */
+  function fetchModels(then, columnsOf) {
+    const { service, ...address } = serviceProperties();
+    const query = $.param({ ...(service !== 'embedded' && { service, ...address }), columnsOf });
+    fetchList(chosenService(), query === '' ? 'models' : `models?${query}`, then);
   }
 
   const newestFirst = (cards) =>
@@ -120,6 +123,18 @@
   const sources = {
     columns: (node, then) =>
       fetchList(node.id, 'columns', (names) => then(names.map((value) => ({ value })))),
+    /* What the chosen model predicts from, also before a message has come. */
+    modelColumns: (node, then) => {
+      const model = $('#node-input-model').val();
+      fetchModels((cards) => {
+        const { columns } = cards.find(({ name }) => name === model) || {};
+        if (columns) {
+          then(columns.map((value) => ({ value })));
+        } else {
+          sources.columns(node, then);
+        }
+      }, model);
+    },
     models: (_node, then, form) =>
       fetchModels((cards) => {
         form.data('tabularTasks', Object.fromEntries(cards.map(({ name, task }) => [name, task])));
@@ -469,7 +484,7 @@
               .val(entry[part] ?? '');
             if (isColumn) {
               container.append(input);
-              shared.picker(input, { name: id, fetch: (then) => sources.columns(node, then) });
+              shared.picker(input, { name: id, fetch: (then) => sources.modelColumns(node, then) });
             } else {
               container.append($('<label>').append($('<span>').text(word), input));
             }

@@ -1,4 +1,5 @@
 import { Yielder } from '../util/concurrency';
+import { Edges } from './edges';
 import { haltonPoints } from './halton';
 import type { Knob, KnobValues } from './knobs';
 import { cheapestAlong, slopesAt } from './slopes';
@@ -18,7 +19,9 @@ const NARROWING = 1 / 3;
 const ALONE = 16;
 const FEW = 0.5;
 
-/** Of each further round: the part that follows slopes, from the best one of each combination of words, so many of them. */
+/** Of each further round: the part that looks to both sides of the cheapest ones, for edges. */
+const SIDES = 0.3;
+/** Of what is left: the part that follows slopes, from the best one of each combination of words, so many of them. */
 const SLOPED = 0.5;
 const SLOPED_CENTRES = 4;
 /** Slopes are measured over so many candidates for each knob, and followed so far, in parts of the radius. */
@@ -39,7 +42,8 @@ export function searchRounds(candidates: number): number[] {
 
 /**
  * Looks for the best setting: first all over the range, then around the best that were found, in ever narrower rounds, on
- * the way back from them to the present setting, and to where their slopes say that it gets cheaper.
+ * the way back from them to the present setting, and to where their slopes say that it gets cheaper. The reach of what
+ * lies at an edge is lowered.
  *
  * @param best the most promising candidates, as far as they are known; empty where there is nothing to look for
  * @returns all candidates that were asked for, the present setting first
@@ -51,7 +55,9 @@ export async function search(
   { hasLimit, rounds, random }: { hasLimit: boolean; rounds: readonly number[]; random: () => number },
 ): Promise<Candidate[]> {
   const all: Candidate[] = [];
-  const seen = new Set<string>();
+  /** The reach of each setting as it was predicted; NaN until it is. */
+  const seen = new Map<string, number>();
+  const edges = new Edges(knobs);
   let turn: Promise<void> | undefined;
   const yielder = new Yielder();
   /** Adds those that are new, until there are so many. */
@@ -63,7 +69,7 @@ export async function search(
     for await (const setting of wanted) {
       const key = JSON.stringify(setting);
       if (!seen.has(key)) {
-        seen.add(key);
+        seen.set(key, Number.NaN);
         settings.push(setting);
       }
       if (settings.length >= most) {
@@ -79,6 +85,7 @@ export async function search(
       const answers = await ask(settings);
       for (const [at, setting] of settings.entries()) {
         all.push(candidateOf(knobs, setting, answers[at]!));
+        seen.set(JSON.stringify(setting), answers[at]!.reach);
         if ((turn = yielder.due()) !== undefined) {
           await turn;
         }
@@ -97,10 +104,14 @@ export async function search(
     }
     const settings: KnobValues[] = [];
     if (hasLimit) {
-      await gather(settings, along(knobs, good, all, radius), Math.floor(most * SLOPED));
+      await gather(settings, edges.sides(good, Math.floor(most * SIDES)), most);
+      const rest = settings.length + Math.floor((most - settings.length) * SLOPED);
+      await gather(settings, along(knobs, good, all, radius), rest);
     }
     await gather(settings, around(knobs, centres, radius, most, random), most);
+    const known = all.length;
     await take(settings);
+    await edges.lower(all, (setting) => seen.get(JSON.stringify(setting))!, new Set(all.slice(known)));
     radius *= NARROWING;
   }
   return all;

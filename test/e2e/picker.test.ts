@@ -346,4 +346,30 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     const property = await properties(page, 'series');
     assert.deepEqual([property.key, property.keyType], ['topic', 'msg']);
   });
+
+  it('of what may be changed: the columns of the chosen model, before any message has come', async () => {
+    const { page } = editor;
+    const route = /tabular-prediction\/[^/]+\/models\?columnsOf=oven/;
+    const oven = { ...CARDS[2], columns: ['heat', 'minutes'] };
+    await page.route(route, (asked) => asked.fulfill({ json: [CARDS[0], oven] }));
+    await openDialog(page, 'advise');
+    await combobox('Model').fill('oven');
+    await combobox('Model').press('Escape');
+    await page.locator('.red-ui-editableList-addButton').click();
+    const column = page.locator('.tabular-vary').getByRole('combobox');
+    await column.click();
+    const offered = page.locator('.tabular-option:visible');
+    await offered.first().waitFor();
+    assert.deepEqual(await offered.allInnerTexts(), ['heat', 'minutes']);
+    await offered.last().click();
+    assert.equal(await column.inputValue(), 'minutes');
+    await combobox('Model').fill('');
+    await combobox('Model').press('Escape');
+    await column.fill('');
+    await column.blur();
+    await column.click();
+    await page.locator('.tabular-option:visible', { hasText: 'speed' }).waitFor();
+    await cancel(page);
+    await page.unroute(route);
+  });
 });

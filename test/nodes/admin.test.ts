@@ -157,7 +157,9 @@ describe('admin endpoints', () => {
     assert.equal(cards.length, 1);
     assert.equal(cards[0].name, 'm');
     assert.equal(cards[0].target, 'y');
-    assert.equal(cards[0].columns, undefined, 'a dialog shows no columns');
+    assert.equal(cards[0].columns, undefined, 'columns are told where they are asked for');
+    const asked = await bench.request().get('/tabular-prediction/c/models?columnsOf=m').expect(200);
+    assert.deepEqual(asked.body, [{ ...cards[0], columns: ['id', 'x', 'colour'] }]);
     assert.deepEqual(await list('unknown'), []);
     // A service that is not deployed is known by its address, once its cards are on disk.
     const query = `?baseUrl=${encodeURIComponent(`${service.url}/`)}`;

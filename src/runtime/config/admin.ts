@@ -64,14 +64,14 @@ async function models(
 ): Promise<unknown[]> {
   const known = node?.state.savedCards();
   if (known !== undefined) {
-    return shownOf(known);
+    return shownOf(known, service.columnsOf);
   }
   if (node?.state.key() !== undefined || !existsSync(modelsPath(red))) {
     return [];
   }
   const cards = new (modelCards())({ path: modelsPath(red), service: keyOf(service) });
   try {
-    return shownOf(cards);
+    return shownOf(cards, service.columnsOf);
   } finally {
     await cards.close();
   }
@@ -91,18 +91,22 @@ function keyOf({ service, baseUrl, apiName }: Record<string, unknown>): string {
       );
 }
 
-/** @throws ServiceError `storage.failed` where a newer version of this package wrote the cards */
-function shownOf(cards: ModelCards): unknown[] {
+/**
+ * @param columnsOf the model whose columns are told too
+ * @throws ServiceError `storage.failed` where a newer version of this package wrote the cards
+ */
+function shownOf(cards: ModelCards, columnsOf: unknown): unknown[] {
   cards.assertUsable();
   return cards
     .list()
     .filter((card) => card.dead !== true)
-    .map(({ name, task, target, rows, scores, fitted_at, classes, thresholds }) => ({
+    .map(({ name, task, target, rows, scores, fitted_at, classes, thresholds, columns }) => ({
       ...{ name, task, target, rows, scores, fitted_at },
       // A list of thousands of labels is nothing to choose from.
       classes: classes?.slice(0, MOST_CLASSES),
       // The label that is mostly looked for: the rarer of two.
       sought: thresholds?.label,
+      ...(name === columnsOf && { columns: columns.map((column) => column.name) }),
     }));
 }
 

@@ -123,6 +123,22 @@ describe('the search for a setting', () => {
     );
   });
 
+  it('keeps off an edge by as much as a model may be wrong about it, but not where a dial has coarse steps', async () => {
+    for (const [step, low, high] of [
+      [undefined, 38.2, 39.2],
+      [5, 40, 40],
+    ] as const) {
+      const all = knobs([
+        { low: 0, high: 100, now: 10, cost: 1, step },
+        { low: 0, high: 100, now: 10, cost: 1 },
+      ]);
+      const { found } = await searched(all, ([heat, fan]) => (heat! >= 37.3 ? 0.5 : -1) + (fan! - 20) / 50);
+      const [heat, fan] = choose(found, true).good[0]!.setting as number[];
+      assert.ok(heat! >= low && heat! <= high, `${heat} in steps of ${step}`);
+      assert.ok(fan! === 10, `${fan}`);
+    }
+  });
+
   it('trades what is dear for what is cheap along slopes that bend, with steps, and among words', async () => {
     const vary = [
       { column: 'heat', cost: 3 },
