@@ -107,7 +107,7 @@
     return good ? undefined : text('invalid.quantiles');
   });
 
-  /* Columns that may be changed: the same as src/settings/values.ts says of them, and that bounds are in order. */
+  /* Columns that may be changed: what src/settings/kinds.ts and src/advise/knobs.ts refuse, in words of the dialog. */
   const VARY_NUMBERS = ['from', 'to', 'step', 'cost', 'price'];
   function whyNotVary(all) {
     const isSaid = (value) => !isEmpty(value) && !hasEnvironment(value);

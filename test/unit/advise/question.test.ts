@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import vm from 'node:vm';
 
 import {
   adviceText,
@@ -13,6 +15,7 @@ import {
   restsOn,
   surer,
 } from '../../doors/advise';
+import { NODE_SETTINGS, parseSetting, problemWith } from '../../doors/settings';
 import { seededRandom } from '../../doors/util';
 
 const numbers = (low: number, high: number) =>
@@ -111,6 +114,40 @@ describe('a question for advice', () => {
   const card = (task: 'regression' | 'classification', rows = 1_000) => ({
     ...{ name: 'm', task, rows, columns: [...COLUMNS] },
     classes: task === 'classification' ? ['good', 'scrap'] : undefined,
+  });
+
+  it('refuses in the dialog what it refuses of a message', () => {
+    const RED = { _: (key: string) => key, tabularPrediction: {} as { validators: Validators } };
+    interface Validators {
+      vary: (this: object, value: unknown) => true | string;
+    }
+    vm.runInNewContext(fs.readFileSync('resources/validators.js', 'utf8'), { RED, $: () => [] });
+    const column = 'speed';
+    const setting = NODE_SETTINGS.advise.vary;
+    for (const [vary, isGood] of [
+      [[{ column }], true],
+      [[{ column, from: 11, to: 19, step: 2, cost: 0, price: -3 }], true],
+      [[{ column, from: '11', to: '' }], true],
+      [[{ from: 1 }], false],
+      [[{ column: '' }], false],
+      [[{ column }, { column }], false],
+      [[{ column, from: 'low' }], false],
+      [[{ column, price: '1,5' }], false],
+      [[{ column, from: 19, to: 11 }], false],
+      [[{ column, step: 0 }], false],
+      [[{ column, step: -1 }], false],
+      [[{ column, cost: -1 }], false],
+    ] as const) {
+      const { vary: inDialog } = RED.tabularPrediction.validators;
+      const refuseAsked = (): void => {
+        const read = parseSetting(setting, vary);
+        assert.equal(problemWith(setting, read, 'form'), undefined);
+        knobsFor(read as never);
+      };
+      const said = JSON.stringify(vary);
+      assert.equal(inDialog.call({}, vary) === true, isGood, said);
+      (isGood ? assert.doesNotThrow : assert.throws)(refuseAsked, said);
+    }
   });
 
   it('asks for a quantile, or a probability, with something to spare for the luck of the best', () => {
