@@ -8,6 +8,9 @@ const ROWS = Array.from({ length: 300 }, (_, i) => ({
   state: i % 10 === 0 ? 'fault' : 'fine',
 }));
 
+/** Enough members of a model whose loss does not matter. */
+const FEW = { options: '{"n_estimators": 2}' };
+
 describe('a threshold in nodes and the admin route', function () {
   this.timeout(60_000);
   let bench: Bench;
@@ -31,6 +34,7 @@ describe('a threshold in nodes and the admin route', function () {
           config: '',
           target: 'state',
           model: 'faults',
+          ...FEW,
           costs: '{"fault": {"fine": 9}}',
         },
         { id: 'p', type: 'tabular-predict', config: '', model: 'faults' },
@@ -87,7 +91,7 @@ describe('a threshold in nodes and the admin route', function () {
       state: (i * 31) % 97 > 60 ? 'fault' : 'fine',
     }));
     bench = await startBench({
-      nodes: [{ id: 'fit', type: 'tabular-fit', config: '', target: 'state', model: 'faults' }],
+      nodes: [{ id: 'fit', type: 'tabular-fit', config: '', target: 'state', model: 'faults', ...FEW }],
     });
     const choose = (threshold: number | null) =>
       bench
@@ -104,7 +108,7 @@ describe('a threshold in nodes and the admin route', function () {
   });
 
   it('takes costs of two fields, of the JSON that an older flow has, and of the sidebar', async () => {
-    const fit = { type: 'tabular-fit', config: '', target: 'state', model: 'faults' };
+    const fit = { type: 'tabular-fit', config: '', target: 'state', model: 'faults', ...FEW };
     bench = await startBench({
       nodes: [
         { ...fit, id: 'plain' },
@@ -137,7 +141,7 @@ describe('a threshold in nodes and the admin route', function () {
   it('makes each row that it answers as the rarer class say why, also below Only above', async () => {
     bench = await startBench({
       nodes: [
-        { id: 'fit', type: 'tabular-fit', config: '', target: 'state', model: 'faults' },
+        { id: 'fit', type: 'tabular-fit', config: '', target: 'state', model: 'faults', ...FEW },
         { id: 'p', type: 'tabular-predict', config: '', model: 'faults', explain: 'on', explainAbove: '0.9' },
       ],
     });

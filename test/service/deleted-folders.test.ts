@@ -16,12 +16,15 @@ const FIT = { task_config: { task: 'regression', svc_config: { n_estimators: 2 }
 describe('Service: what is deleted while it runs', function () {
   this.timeout(90_000);
   let h: Harness;
-  let log: string[];
-  beforeEach(async () => {
-    log = [];
+  const log: string[] = [];
+  before(async () => {
     await start(await temporaryFolder());
   });
-  afterEach(() => h.stop());
+  afterEach(async () => {
+    await h.empty();
+    log.length = 0;
+  });
+  after(() => h.stop());
 
   async function start(dataDir: string): Promise<void> {
     h = await Harness.start({

@@ -13,49 +13,60 @@ describe('a model that travels: a hub publishes it, others take it in', function
   let folder: string;
   let hub: Tabular;
   let edge: Tabular;
+  /** A model of its own for each test: hub and edge are the same for all. */
+  let motor: string;
+  let tests = 0;
+  /** The number that the hub has last published under before the test: it counts on over all models. */
+  let numberBefore = 0;
 
   const at = (name: string): Promise<Tabular> => connect({ dataDir: path.join(folder, name) });
-  const fit = (fit: number, model = 'motor'): Promise<ModelCard> =>
+  const fit = (fit: number, model = motor): Promise<ModelCard> =>
     hub.train({ table: rows(fit), target: 'heat', task: 'regression', model, options: { n_estimators: 1 } });
-  const answers = async (where: Tabular, model = 'motor'): Promise<unknown> =>
+  const answers = async (where: Tabular, model = motor): Promise<unknown> =>
     (await where.predict({ table: [{ load: 3 }, { load: 8 }], model, outputType: 'full' })).prediction;
   const inCharge = ({ version, published, versions }: ModelCard): unknown => [
     version,
-    published?.number,
+    published && published.number - numberBefore,
     versions.map(({ why }) => why),
   ];
 
-  beforeEach(async () => {
+  const cardOf = (where: Tabular): ModelCard => where.models().find(({ name }) => name === motor)!;
+
+  before(async () => {
     folder = await temporaryFolder();
     hub = await at('hub');
     edge = await at('edge');
   });
-  afterEach(async () => {
+  beforeEach(() => {
+    motor = `motor ${++tests}`;
+    numberBefore = Math.max(0, ...hub.models().map(({ published }) => published?.number ?? 0));
+  });
+  after(async () => {
     await hub.close();
     await edge.close();
   });
 
   it('answers there as here, and is there once however often it comes', async () => {
     const card = await fit(1);
-    const first = await hub.publishModel('motor');
+    const first = await hub.publishModel(motor);
     const taken = await edge.takeModel(first);
     assert.deepEqual(inCharge(taken), [1, 1, ['taken']]);
     assert.equal(taken.fitted_train_set_id, card.fitted_train_set_id);
     assert.deepEqual(await answers(edge), await answers(hub));
     assert.deepEqual(inCharge(await edge.takeModel(first)), [1, 1, ['taken']]);
-    assert.deepEqual(inCharge(await edge.takeModel(await hub.publishModel('motor'))), [1, 1, ['taken']]);
+    assert.deepEqual(inCharge(await edge.takeModel(await hub.publishModel(motor))), [1, 1, ['taken']]);
   });
 
   it('gives way to the next one and to a roll back at the hub, and an older one does not come back', async () => {
     await fit(1);
-    const first = await hub.publishModel('motor');
+    const first = await hub.publishModel(motor);
     await edge.takeModel(first);
     await fit(2);
-    const second = await hub.publishModel('motor');
+    const second = await hub.publishModel(motor);
     assert.deepEqual(inCharge(await edge.takeModel(second)), [2, 2, ['taken', 'taken']]);
     assert.deepEqual(inCharge(await edge.takeModel(first)), [2, 2, ['taken', 'taken']]);
-    await hub.rollBack('motor');
-    const third = await edge.takeModel(await hub.publishModel('motor'));
+    await hub.rollBack(motor);
+    const third = await edge.takeModel(await hub.publishModel(motor));
     assert.deepEqual(inCharge(third), [3, 3, ['taken', 'taken', 'taken']]);
     assert.deepEqual(await answers(edge), await answers(hub));
     assert.deepEqual(inCharge(await edge.takeModel(second)), [3, 3, ['taken', 'taken', 'taken']]);
@@ -63,22 +74,22 @@ describe('a model that travels: a hub publishes it, others take it in', function
 
   it('does not undo a roll back at the edge when the broker sends it again', async () => {
     await fit(1);
-    await edge.takeModel(await hub.publishModel('motor'));
+    await edge.takeModel(await hub.publishModel(motor));
     await fit(2);
-    const second = await hub.publishModel('motor');
+    const second = await hub.publishModel(motor);
     await edge.takeModel(second);
-    await edge.rollBack('motor');
+    await edge.rollBack(motor);
     assert.equal((await edge.takeModel(second)).version, 1);
   });
 
   it('counts on over a restart and a deleted model; a hub that begins anew is believed', async () => {
     await fit(1);
-    await edge.takeModel(await hub.publishModel('motor'));
-    await hub.delete('motor');
+    await edge.takeModel(await hub.publishModel(motor));
+    await hub.delete(motor);
     await hub.close();
     hub = await at('hub');
     await fit(2);
-    assert.deepEqual(inCharge(await edge.takeModel(await hub.publishModel('motor'))), [
+    assert.deepEqual(inCharge(await edge.takeModel(await hub.publishModel(motor))), [
       2,
       2,
       ['taken', 'taken'],
@@ -87,19 +98,19 @@ describe('a model that travels: a hub publishes it, others take it in', function
     await rm(path.join(folder, 'hub'), { recursive: true });
     hub = await at('hub');
     await fit(3);
-    const { version, published } = await edge.takeModel(await hub.publishModel('motor'));
+    const { version, published } = await edge.takeModel(await hub.publishModel(motor));
     assert.deepEqual([version, published?.number], [3, 1]);
     assert.deepEqual(await answers(edge), await answers(hub));
   });
 
   it('is handed on by an edge under the number that it has', async () => {
     await fit(1);
-    await edge.takeModel(await hub.publishModel('motor'));
+    await edge.takeModel(await hub.publishModel(motor));
     const further = await at('further');
     try {
-      const card = await further.takeModel(await edge.publishModel('motor'));
-      assert.deepEqual(card.published, edge.models()[0]?.published);
-      assert.deepEqual(inCharge(await hub.takeModel(await further.publishModel('motor'))), [1, 1, ['first']]);
+      const card = await further.takeModel(await edge.publishModel(motor));
+      assert.deepEqual(card.published, cardOf(edge).published);
+      assert.deepEqual(inCharge(await hub.takeModel(await further.publishModel(motor))), [1, 1, ['first']]);
     } finally {
       await further.close();
     }
@@ -107,10 +118,10 @@ describe('a model that travels: a hub publishes it, others take it in', function
 
   it('that is cut anywhere, or damaged in any part, changes nothing', async () => {
     await fit(1);
-    await edge.takeModel(await hub.publishModel('motor'));
+    await edge.takeModel(await hub.publishModel(motor));
     const before = await answers(edge);
     await fit(2);
-    const whole = await hub.publishModel('motor');
+    const whole = await hub.publishModel(motor);
     for (let part = 0; part < 20; part++) {
       const where = Math.floor((part / 20) * whole.length);
       const flipped = Buffer.from(whole);
@@ -122,7 +133,7 @@ describe('a model that travels: a hub publishes it, others take it in', function
         );
       }
     }
-    assert.deepEqual([inCharge(edge.models()[0]!), await answers(edge)], [[1, 1, ['taken']], before]);
+    assert.deepEqual([inCharge(cardOf(edge)), await answers(edge)], [[1, 1, ['taken']], before]);
     assert.equal((await edge.takeModel(whole)).version, 2, 'the whole one is taken all the same');
   });
 
@@ -131,18 +142,18 @@ describe('a model that travels: a hub publishes it, others take it in', function
       table: rows(7),
       target: 'heat',
       task: 'regression',
-      model: 'motor',
+      model: motor,
       options: { n_estimators: 1 },
     });
     const own = await answers(edge);
     await fit(1);
-    assert.deepEqual(inCharge(await edge.takeModel(await hub.publishModel('motor'))), [
+    assert.deepEqual(inCharge(await edge.takeModel(await hub.publishModel(motor))), [
       2,
       1,
       ['taken', 'first'],
     ]);
     assert.deepEqual(await answers(edge), await answers(hub));
-    await edge.rollBack('motor');
+    await edge.rollBack(motor);
     assert.deepEqual(await answers(edge), own);
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { flowers, Harness, infoOf, putFile } from './harness';
 
-const PREDICTS = 200;
+const PREDICTS = 60;
 
 describe('Service: small test sets', () => {
   let h: Harness;

@@ -224,7 +224,7 @@ describe('Service: fits answered by their id before they have ended', function (
 
     it('keeps every promise, running or waiting, under the same id', async () => {
       const first = await start();
-      const train = await upload(first, LONG / 2);
+      const train = await upload(first, LONG / 5);
       const ids: string[] = [];
       for (const seed of [1, 2, 3, 4]) {
         const config = { task: 'regression', svc_config: { random_state: seed, n_estimators: 2 } };
