@@ -88,9 +88,9 @@ export function rmseRange(errors: ArrayLike<number>, together?: Together): LossR
   return { loss_low: Math.sqrt(Math.max(0, mean - reach)), loss_high: Math.sqrt(mean + reach) };
 }
 
-/** Consecutive rows as blocks, for `together`. */
-export function inBlocks(rows: number): Int32Array {
-  return Int32Array.from({ length: rows }, (_, row) => Math.floor((row * BLOCKS) / rows));
+/** Consecutive rows as blocks, for `together`. @param rows numbers of rows, from 0 to `count` - 1 */
+export function inBlocks(rows: ArrayLike<number>, count = rows.length): Int32Array {
+  return Int32Array.from(rows, (row) => Math.floor((row * BLOCKS) / count));
 }
 
 /** How far the mean may be off, block by block; 0 where there are none. */

@@ -167,7 +167,7 @@ async function scoresOf(
   const { scores, baseline, curves } = await scoreRows(own, await usualTarget(truth));
   const thresholds = thresholdsOf(own);
   const neighboursAlike = areNeighboursAlike({ rows, ...errorsIn(own) });
-  const together = neighboursAlike ? inBlocks(rows.length) : undefined;
+  const together = neighboursAlike ? inBlocks(rows.map((_, row) => row)) : undefined;
   return {
     scores: { from: 'holdout', ...scores, ...rangeOf(own, together), baseline },
     curves,

@@ -147,19 +147,29 @@ describe('learner: neighbours whose errors are alike', () => {
   const rows = 800;
   const [x, y] = [wandering(rows, 5), wandering(rows, 6)];
   const wiggle = normals(rows, 7);
-  const tells = (order: number[], options: TrainOptions = {}) => {
+  const reportOf = (order: number[], options: TrainOptions = {}) => {
     const pick = (list: ArrayLike<number>) => order.map((row) => list[row]!);
     const table = regress([numbers('x', pick(x)), numbers('w', pick(wiggle))], pick(y), {
       n_estimators: 4,
       ...options,
     });
-    return trainModel(table).report.neighbours_alike;
+    return trainModel(table).report;
   };
+  const tells = (order: number[], options: TrainOptions = {}) => reportOf(order, options).neighbours_alike;
   const inTime = Array.from({ length: rows }, (_, row) => row);
 
   it('are told where rows were held out at random', () => {
     assert.equal(tells(inTime), true);
     assert.equal(tells(inTime, { inference_config: { BLOCKS: 25 } }), undefined, 'blocks know it');
+  });
+
+  it('widen the range of the loss, as rows of a period are right or wrong together', () => {
+    const keys = normals(rows, 8);
+    const [wide, usual] = [inTime, [...inTime].sort((a, b) => keys[a]! - keys[b]!)].map((order) => {
+      const { rmse, loss_high: high } = reportOf(order).scores;
+      return high! / rmse! - 1;
+    });
+    assert.ok(wide! > 1.5 * usual!, `${wide} in time, ${usual} shuffled`);
   });
 
   it('are not there in rows without an order, or sorted by the target', () => {

@@ -70,16 +70,17 @@ describe('the range of a told loss', () => {
 
   it('is that of the blocks where rows of one are alike', () => {
     const random = uniform(5);
+    const blocks = inBlocks(Array.from({ length: 1000 }, (_, row) => row));
     const ofBlock = Array.from({ length: 25 }, () => 0.2 + random());
-    const losses = Array.from(inBlocks(1000), (block) => ofBlock[block]!);
+    const losses = Array.from(blocks, (block) => ofBlock[block]!);
     const codes = losses.map((_, row) => row % 2);
     const apart = logLossRange(losses, codes, 2, unknown);
-    const range = logLossRange(losses, codes, 2, unknown, inBlocks(1000));
+    const range = logLossRange(losses, codes, 2, unknown, blocks);
     const usual = ofBlock.reduce((sum, one) => sum + one / 25, 0);
     // Six times, as 40 rows of a block count as one.
     assert.ok((range.loss_high! - usual) / (apart.loss_high! - usual) > 4, JSON.stringify({ apart, range }));
     const errors = losses.map((loss, row) => (row % 2 === 0 ? loss : -loss));
-    const [own, others] = [rmseRange(errors, inBlocks(1000)), rmseRange(errors)];
+    const [own, others] = [rmseRange(errors, blocks), rmseRange(errors)];
     assert.ok(own.loss_high! > 1.1 * others.loss_high! && own.loss_low! < 0.9 * others.loss_low!);
     assert.deepEqual(rmseRange(errors, new Int32Array(1000)), others, 'a single block tells nothing');
   });

@@ -1,5 +1,6 @@
 import { classCurves } from '../../../metrics/curves';
 import { logLossRange } from '../../../metrics/loss-range';
+import type { ScoredRows } from '../../../metrics/neighbours';
 import { findThresholds, type Thresholds } from '../../../metrics/thresholds';
 import {
   applyTemperature,
@@ -19,10 +20,10 @@ import type { Label } from '../../types';
 import type { FoldResult } from '../candidates/fold';
 import type { LearnerSettings } from '../plan/options';
 import type { PreparedFit } from '../preparation/prepare';
-import { importanceOf, makeReport } from '../report/report';
+import { importanceOf, makeReport, rowsTogether } from '../report/report';
 import { scoreProbabilities } from '../stacking/metrics';
 import { commonFields } from './common-fields';
-import { holders, inCopies, MAX_SAMPLED, type OutOfFold, sampleOf, together } from './out-of-fold';
+import { holders, inCopies, MAX_SAMPLED, type OutOfFold, sampleOf } from './out-of-fold';
 
 /** Calibrates the ensemble's scores to probabilities, and reports on them. */
 export function finishClassification(
@@ -63,10 +64,17 @@ export function finishClassification(
     return inCopies(p, copies).map((one) => logLoss(one, sampleCodes, count));
   };
   const losses = rowLogLosses(probas, actual, count);
+  const heldOut: ScoredRows = {
+    rows: outOfFold.rows,
+    target: actual,
+    width: count,
+    error: (i, k) => (actual[i] === k ? 1 : 0) - probas[i * count + k],
+  };
+  const together = rowsTogether(prepared, heldOut);
   const report = makeReport(prepared, folds, members, {
     scores: {
       ...scoreProbabilities(probas, actual, count),
-      ...logLossRange(losses, actual, count, (share) => -log(share), together(prepared, outOfFold)),
+      ...logLossRange(losses, actual, count, (share) => -log(share), together),
     },
     baseline: scoreProbabilities(trivial, actual, count),
     curves: classCurves({
@@ -74,12 +82,8 @@ export function finishClassification(
       codes: actual,
       probability: (row, of) => probas[row * count + of],
     }),
-    heldOut: {
-      rows: outOfFold.rows,
-      target: actual,
-      width: count,
-      error: (i, k) => (actual[i] === k ? 1 : 0) - probas[i * count + k],
-    },
+    heldOut,
+    together,
     losses,
     thresholds,
     importance: importanceOf(prepared, folds, members, { ...outOfFold, sample, lossesOf }),

@@ -32,8 +32,3 @@ export function inCopies(values: Float64Array, copies: number): Float64Array[] {
   const length = values.length / copies;
   return Array.from({ length: copies }, (_, copy) => values.subarray(copy * length, (copy + 1) * length));
 }
-
-/** The block or group of each held-out row; undefined where rows were held out one by one. */
-export function together({ clusters }: PreparedFit, { rows }: OutOfFold): Int32Array | undefined {
-  return clusters && rows.map((row) => clusters.of[row]);
-}

@@ -13,9 +13,9 @@ import type { FeatureImportance } from '../../types';
 import type { FoldResult } from '../candidates/fold';
 import { type PreparedFit, STREAM } from '../preparation/prepare';
 import { bucketBorders, newestLevel, smearingOf } from '../report/in-units';
-import { importanceOf, makeReport, tableOrder } from '../report/report';
+import { importanceOf, makeReport, rowsTogether, tableOrder } from '../report/report';
 import { commonFields } from './common-fields';
-import { holders, inCopies, type OutOfFold, sampleOf, together } from './out-of-fold';
+import { holders, inCopies, type OutOfFold, sampleOf } from './out-of-fold';
 
 /** What the distribution of residuals is learned from, besides `prepared`. Structured-cloneable. */
 export type ResidualTask = Pick<ResidualInput, 'rows' | 'predicted' | 'residuals'>;
@@ -93,11 +93,13 @@ function finishRegression(
     scaled.map((value, i) => inUnits(prepared, value, at[i], factor));
   const truths = own(actual, rows);
   const predicted = own(scores, rows, growth?.smearing);
+  const heldOut = { rows, target: actual, width: 1, error: (i: number) => residuals[i] };
+  const together = rowsTogether(prepared, heldOut);
   const measured = {
     ...errorsOf(predicted, truths),
     ...rmseRange(
       truths.map((truth, i) => truth - predicted[i]),
-      together(prepared, outOfFold),
+      together,
     ),
   };
   // Converts errors of logarithms to units as it does absolute errors.
@@ -122,7 +124,8 @@ function finishRegression(
     baseline: timesFactor(baseline, newest?.factor),
     growth: newest,
     curves: numberCurves(ordered(actual), ordered(scores, growth?.smearing)),
-    heldOut: { rows, target: actual, width: 1, error: (i) => residuals[i] },
+    heldOut,
+    together,
     // Errors that grow with the level are not comparable.
     losses: growth === undefined ? residuals.map((one) => Math.abs(one) * scale) : undefined,
     importance,

@@ -1,5 +1,6 @@
 import type { ModelCurves } from '../../../metrics/curves';
 import { type HeldOutLosses, heldOutLosses } from '../../../metrics/held-out-losses';
+import { inBlocks } from '../../../metrics/loss-range';
 import { areNeighboursAlike, type ScoredRows } from '../../../metrics/neighbours';
 import type { Scores } from '../../../metrics/scores';
 import type { Thresholds } from '../../../metrics/thresholds';
@@ -36,6 +37,15 @@ export function importanceOf(
   return featureImportance(prepared, gains, sample, lossesOf);
 }
 
+/** Which held-out rows are alike, those of a block or a group: undefined where they were drawn one by one and tell apart. */
+export function rowsTogether(prepared: PreparedFit, heldOut: ScoredRows): Int32Array | undefined {
+  const { clusters, rows } = prepared;
+  if (clusters) {
+    return Int32Array.from(heldOut.rows, (row) => clusters.of[row]);
+  }
+  return areNeighboursAlike(inOrder(heldOut)) ? inBlocks(heldOut.rows, rows) : undefined;
+}
+
 /** The report of a fit. */
 export function makeReport(
   prepared: PreparedFit,
@@ -50,6 +60,8 @@ export function makeReport(
     importance: FeatureImportance[];
     /** The held-out rows, in the order of the folds. */
     heldOut: ScoredRows;
+    /** Of `rowsTogether`. */
+    together: Int32Array | undefined;
     /** The loss of each of them; undefined if errors grow with their level. */
     losses: Float64Array | undefined;
     thresholds?: Thresholds;
@@ -67,8 +79,7 @@ export function makeReport(
   if (limited) {
     reasons.push('Boosting reached its work budget before the held-out loss stopped falling.');
   }
-  const areAlike =
-    prepared.learnsNeighbours || (!prepared.clusters && areNeighboursAlike(inOrder(parts.heldOut)));
+  const areAlike = prepared.learnsNeighbours || (!prepared.clusters && parts.together !== undefined);
   return {
     task: prepared.task,
     rows: prepared.rows,
