@@ -1,4 +1,4 @@
-import { looksLikeValue } from '../cells/classify';
+import { isAbsent, looksLikeValue } from '../cells/classify';
 import { emptyTable, invalidTable, listNames, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
 import { assertWidth, headerOf } from '../columns/header';
@@ -191,7 +191,7 @@ function checkHeader(names: readonly string[]): void {
       );
     }
   }
-  const values = names.filter(looksLikeValue);
+  const values = names.filter((name) => looksLikeValue(name) || (name !== '' && isAbsent(name)));
   if (new Set(names).size < names.length && values.length * 2 > names.length) {
     throw invalidTable(
       `The first line (${listNames(names)}) looks like values. A CSV table needs a first line with the names of its columns.`,

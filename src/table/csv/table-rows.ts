@@ -372,6 +372,10 @@ export function linesOfUnits(columns: readonly (readonly string[])[], line: stri
   if (line.startsWith('"TOA5')) {
     return ROWS_OF_TOA5;
   }
+  const first = columns.map(([cell = '']) => cell);
+  if (first.length > 1 && first.every((cell) => RDB_FORMAT.test(cell))) {
+    return 1;
+  }
   const numbers = columns.filter(
     ([, ...cells]) => cells.some(isNumber) && cells.every((cell) => isNothing(cell) || isNumber(cell)),
   );
@@ -380,6 +384,9 @@ export function linesOfUnits(columns: readonly (readonly string[])[], line: stri
   const isAll = numbers.every(([unit], i) => UNIT.test(unit!.trim()) || (i === 0 && !isNumber(unit!)));
   return units.length > 0 && isAll ? 1 : 0;
 }
+
+/** Width and kind of a column, as the water data of the USGS have it under their header (RDB). https://github.com/duckdb/duckdb/issues/7896 */
+const RDB_FORMAT = /^\d+[sdn]$/;
 
 const UNIT =
   /^[([]?(?:[µumkMG]?(?:V|A|W|Wh|VA|var|Hz|s|g|m|N|J|Pa|bar|l|L|Ω|Ohm)|volts?|amp(?:ere)?s?|watts?|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|[°º]\s?[CF]|deg(?:\s?[CF])?|degrees?|[CFK]|%|%RH|rpm|1\/min|rad|ppm|lx|lux|dB|psi|hPa|mm|cm|km|m\/s|m\/s[2²]|km\/h|l\/min|m[3³]|m[3³]\/h|W\/m[2²])[)\]]?$/i;

@@ -197,4 +197,25 @@ describe('Spaces before a quote', () => {
   it('stay where a quote is part of the text', async () => {
     assert.deepEqual((await read('a,b\nx, "y" z\nu, v\n')).rows[0], ['x', '"y" z']);
   });
+
+  it('are the format under the header of water data of the USGS: left out, so that its columns keep their types', async () => {
+    const rdb = [
+      '# Some of the data that you have obtained may not have received approval.',
+      'agency_cd\tsite_no\tdatetime\t69928_00060\t69928_00060_cd',
+      '5s\t15s\t20d\t14n\t10s',
+      'USGS\t09380000\t2023-06-01 00:00\t14900\tP',
+      'USGS\t09380000\t2023-06-01 00:15\t14800\tP',
+    ].join('\n');
+    const csv = await read(`${rdb}\n`);
+    assert.deepEqual(
+      csv.rows.map((row) => row[3]),
+      [14900, 14800],
+    );
+    assert.match(csv.warnings, OF_UNITS);
+  });
+
+  it('may lack: rows of a logger without a header are refused, also where most of the first are nan', async () => {
+    const rows = '1553424480,nan,14.4,nan,nan,nan,0\n1553424540,nan,12.35,nan,nan,nan,0\n';
+    await assert.rejects(read(rows), /The first line \("1553424480", "nan", .*\) looks like values/);
+  });
 });
