@@ -21,8 +21,9 @@ const LABEL = ['name', 'Label', 'label', 'Id', 'id', 'code'];
  * The rows of an object that has its times in one list and values in others of the same length, wherever they stand in it, or
  * lists of `[time, value]`, as charts and energy services answer; undefined of any other. What stands beside at the top, such
  * as the device, is a column of each row.
- * Seen in Energy-Charts (public_power, signal), OpenEMS (queryHistoricTimeseriesData), VRM (stats) and Emoncms (feed/data),
- * whose pages were not opened.
+ * https://github.com/OpenEMS/openems/blob/develop/io.openems.common/src/io/openems/common/jsonrpc/response/QueryHistoricTimeseriesDataResponse.java,
+ * https://github.com/openenergymonitor/forum-archive/blob/master/node/1275.html (feed/data of Emoncms); seen in answers of
+ * Energy-Charts (public_power, signal) and VRM (stats).
  */
 export function alignedRows(payload: unknown, column: string | undefined): Row[] | undefined {
   if (isPairs(payload)) {

@@ -26,7 +26,7 @@ const AZURE_DEVICE =
 
 /**
  * Telemetry of a device by IoT Central or IoT Hub.
- * https://learn.microsoft.com/azure/iot-central/core/howto-export-to-event-hubs (message format; written without opening it)
+ * https://github.com/MicrosoftDocs/azure-docs/blob/main/includes/iot-central-data-export-setup.md (telemetry format)
  */
 export const AZURE_IOT: Shape = {
   name: 'Azure IoT',
@@ -40,7 +40,7 @@ export const AZURE_IOT: Shape = {
   values: 'telemetry|body',
 };
 
-/** An event of a device whose data is JSON. The names were read in webhooks of others: the vendor's page was not opened. */
+/** An event of a device whose data is JSON. https://github.com/influxdata/telegraf/blob/master/plugins/inputs/webhooks/particle/particle_webhooks_test.go */
 export const PARTICLE: Shape = {
   name: 'Particle',
   has: { event: 'text', data: 'json', published_at: 'time', coreid: 'text' },

@@ -67,7 +67,7 @@ export const SIGFOX: Shape = {
   ],
 };
 
-/** An uplink of the Helium Console, decoded. Read in decoders and plugins of others. */
+/** An uplink of the Helium Console, decoded. https://docs.helium.com/console/integrations/json-schema (uplink) */
 export const HELIUM: Shape = {
   name: 'Helium',
   has: { dev_eui: 'text', reported_at: 'time', fcnt: 'number', 'decoded.payload': 'object' },

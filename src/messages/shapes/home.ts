@@ -24,7 +24,7 @@ export const NETATMO_MEASURE: Shape = {
   values: 'each',
 };
 
-/** Data points of a device by their numbers. https://github.com/jasonacox/tinytuya/blob/master/README.md (dps); the cloud's own messages were not opened */
+/** Data points of a device by their numbers. https://github.com/jasonacox/tinytuya/blob/master/README.md (dps) */
 export const TUYA: Shape = {
   name: 'Tuya',
   items: ['', 'data'],

@@ -13,11 +13,12 @@ export const HOMEMATIC: Shape = {
   time: 'msg.ts',
 };
 
-/** Features of a device of Viessmann, with what each of them knows now. Read in clients of others: the vendor's page was not opened. */
+/** Features of devices of Viessmann, with what each of them knows now. https://github.com/home-assistant/core/blob/dev/tests/components/vicare/fixtures/ZigbeeRepeater.json */
 export const VIESSMANN: Shape = {
   name: 'Viessmann',
   items: ['data[]'],
   has: { feature: 'text', properties: 'object', timestamp: 'time' },
+  key: 'deviceId',
   column: 'feature',
   values: 'properties',
 };

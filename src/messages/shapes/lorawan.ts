@@ -46,7 +46,7 @@ export const CHIRPSTACK_3: Shape = {
   values: 'object|objectJSON',
 };
 
-/** An uplink of ThingPark by Actility, decoded by a driver. Its envelope was read in converters of others; the vendor's page was not opened. */
+/** An uplink of ThingPark by Actility, decoded by a driver. https://docs.thingpark.com/thingpark-x/latest/Message/uplink-message */
 export const THINGPARK: Shape = {
   name: 'ThingPark',
   has: { 'DevEUI_uplink.DevEUI': 'text', 'DevEUI_uplink.payload': 'object' },
@@ -55,7 +55,7 @@ export const THINGPARK: Shape = {
   values: 'DevEUI_uplink.payload',
 };
 
-/** An uplink of Loriot, decoded. Its envelope was read in messages that others show; the vendor's page was not opened. */
+/** An uplink of Loriot, decoded. Its envelope (`cmd`, `EUI`, `ts`) was read in messages that applications of others have logged. */
 export const LORIOT: Shape = {
   name: 'Loriot',
   has: { cmd: 'text', EUI: 'text', ts: 'time', 'decoded|object': 'object' },

@@ -36,7 +36,8 @@ const START = 'start|startsAt|start_time|time_start|start_timestamp|valid_from|f
  * https://github.com/ottopaulsen/node-red-contrib-power-saver/blob/main/docs/nodes/ps-receive-price.md (priceData, Tibber),
  * https://github.com/mampfes/ha_epex_spot/blob/main/README.md (data),
  * https://github.com/BottlecapDave/HomeAssistant-OctopusEnergy/tree/develop/tests/integration (results),
- * https://github.com/custom-components/nordpool/blob/master/README.md (raw_today); that of aWATTar was not opened
+ * https://github.com/custom-components/nordpool/blob/master/README.md (raw_today),
+ * https://github.com/MEscape/die-macher/blob/main/docs/17_Awattar_Marktdaten.md (aWATTar)
  */
 export const PRICES: Shape = {
   name: 'prices',

@@ -58,7 +58,7 @@ export const WEATHER_LINK: Shape = {
   omit: ['*.lsid', '*.data_structure_type', '*.txid'],
 };
 
-/** The newest values of a sensor of Sensor.Community, whose times are in UTC. https://github.com/opendata-stuttgart/meta/wiki/EN-APIs (not opened) */
+/** The newest values of a sensor of Sensor.Community, whose times are in UTC. https://github.com/opendata-stuttgart/meta/wiki/EN-APIs (data.json); the zone was seen in answers */
 export const SENSOR_COMMUNITY: Shape = {
   name: 'Sensor.Community',
   items: ['[]'],

@@ -1630,11 +1630,12 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
   },
   {
     shape: 'Viessmann',
-    source: 'clients of the API of Viessmann: features of a device',
+    source: 'home-assistant/core: tests/components/vicare/fixtures (features of a device)',
     message: {
       payload: {
         data: [
           {
+            deviceId: '0',
             feature: 'heating.sensors.temperature.outside',
             timestamp: '2024-01-01T00:00:00.000Z',
             properties: {
@@ -1643,6 +1644,7 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
             },
           },
           {
+            deviceId: '0',
             feature: 'heating.dhw.sensors.temperature',
             timestamp: '2024-01-01T00:05:00.000Z',
             properties: { value: { type: 'number', value: 45, unit: 'celsius' } },
@@ -1652,6 +1654,7 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
     },
     readings: [
       {
+        key: '0',
         values: {
           'heating.sensors.temperature.outside.value': 21.5,
           'heating.sensors.temperature.outside.status': 'connected',
