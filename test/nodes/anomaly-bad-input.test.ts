@@ -118,6 +118,20 @@ const CASES: Case[] = [
     send: after(20, (reading) => without(reading, 'flow')),
     ends: ['judged'],
   },
+  {
+    what: 'one sensor',
+    first: SOUND.slice(0, from).map(({ time, heat }) => ({ time, heat })),
+    send: after(20, ({ time, heat }, i) => ({ time, heat: i < 10 ? heat : 500 })),
+    ends: ['judged'],
+    status: /anomaly\.unusual$/,
+  },
+  {
+    what: 'a sensor that is constant, then not',
+    first: SOUND.slice(0, from).map((reading) => ({ ...reading, still: 7 })),
+    send: after(20, (reading, i) => ({ ...reading, still: i < 10 ? 7 : 8 })),
+    ends: ['judged'],
+    status: /anomaly\.new$/,
+  },
 ];
 
 describe('bad input of an anomaly node', function () {
