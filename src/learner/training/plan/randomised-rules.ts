@@ -5,7 +5,6 @@ export interface PlannedTrees extends RandomisedRules {
   scored: number;
 }
 
-const MAX_ROWS = 60_000;
 /**
  * Up to so many rows every leaf may have a single one. With more, that is worth all columns at each node, up to so many, and
  * at least so many trees in a fold.
@@ -25,7 +24,7 @@ const MOST_TREES = 200;
 const SCORED_VOTES = 4;
 
 /**
- * Nearly whole trees: it is their mean that smooths. Fewer and smaller ones of many rows; undefined of too many.
+ * Nearly whole trees: it is their mean that smooths. Fewer and smaller ones of many rows.
  *
  * @param width binned columns
  * @param single whether a leaf may have a single row, however many there are
@@ -36,10 +35,7 @@ export function randomisedRules(
   regression: boolean,
   folds: number,
   single = false,
-): PlannedTrees | undefined {
-  if (rows > MAX_ROWS) {
-    return undefined;
-  }
+): PlannedTrees {
   const minLeaf = single || rows <= MANY_ROWS ? 1 : rows < 8000 ? 3 : 5;
   const trees = Math.min(rows < FEW_ROWS ? MOST_TREES : 120, (MAX_NODES * minLeaf * 0.7) / rows);
   const half = Math.min(24, Math.ceil(width / 2));

@@ -12,7 +12,10 @@ import { MANY_ROWS } from '../plan/randomised-rules';
 
 /** Of more columns a trial takes too long. */
 const MOST_COLUMNS = 50;
-/** Trees of a trial, and what single rows may leave of the squared error, since they make models of megabytes. */
+/**
+ * Trees of a trial, and what single rows may leave of the squared error, since they make models of megabytes: always single
+ * ones have the same losses, but ten times the leaves (docs/benchmarks/many-tables.md).
+ */
 const FEW_TREES = 2;
 const MOST_LEFT_OF_MANY = 0.93;
 

@@ -240,7 +240,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Sh
     const single = randomisedRules(rows, specs.length, regression, plan.folds, true);
     const ofModel = (rules: PlannedTrees) => ({ ...rules, trees: rules.trees * plan.folds });
     const own = new Random(settings.seed, STREAM.leaves);
-    if (single && wantsSingleRowsOfMany(trial, [ofModel(plan.randomised), ofModel(single)], own)) {
+    if (wantsSingleRowsOfMany(trial, [ofModel(plan.randomised), ofModel(single)], own)) {
       plan.randomised = single;
       // Where nearby rows predict each other, predictions are better the fewer of them are held out.
       if (plan.folds < plan.parts && clusters === undefined) {
