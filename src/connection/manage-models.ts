@@ -1,7 +1,8 @@
 import type { ModelCard, Reference } from '../models/cards';
 import { checkedCard, unknownModel } from '../models/model-request';
 import { readReference } from '../models/reference-files';
-import { type Service, serviceInWords, type Work } from '../models/service';
+import type { Service, Work } from '../models/service';
+import { serviceInWords } from '../models/service-kind';
 import { isThreshold } from '../models/threshold';
 import { isPublication } from '../models/versioned-model';
 import { MAX_COLUMNS } from '../table';

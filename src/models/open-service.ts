@@ -3,7 +3,8 @@ import type { CallOptions, FitOptions, TrainSetOptions, TrainSetUpload } from '.
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { FitResponse, Usage } from '../wire/types';
 import { OnPremClient, type OnPremOptions } from './on-prem-client';
-import { type Allowance, EMBEDDED, type HeldService, Service, type ServiceKind } from './service';
+import { type Allowance, Service, type ServiceSetup } from './service';
+import { EMBEDDED, type ServiceKind } from './service-kind';
 import type { Hooks, TrainRequest } from './types';
 
 const NO_MODEL = 'The model of an endpoint that keeps none is its train rows';
@@ -111,7 +112,7 @@ export class EmbeddedService extends Service<ServiceClient> {
   readonly tellsCauses = true;
   readonly thinks = false;
 
-  constructor(options: Omit<HeldService<ServiceClient>, 'key'>) {
+  constructor(options: Omit<ServiceSetup<ServiceClient>, 'key'>) {
     super({ ...options, key: EMBEDDED });
   }
 
@@ -237,9 +238,9 @@ export class OnPremService extends Service<OnPremClient> {
   }
 }
 
-export interface ServiceWish {
+export interface ServiceToOpen {
   key: string;
-  /** Of the embedded service: see `HeldService`. */
+  /** Of the embedded service: see `ServiceSetup`. */
   learner?: string;
   /** Asked for when a client is first needed, and again where the service has moved. */
   options: () => Promise<ClientOptions & Omit<OnPremOptions, 'client'>>;
@@ -247,7 +248,7 @@ export interface ServiceWish {
 }
 
 /** A service of the kind that the user chose. Nothing is started or sent before it is first asked. */
-export function openService(kind: ServiceKind, { key, learner, options, onWarning }: ServiceWish): Service {
+export function openService(kind: ServiceKind, { key, learner, options, onWarning }: ServiceToOpen): Service {
   switch (kind) {
     case 'embedded':
       return new EmbeddedService({

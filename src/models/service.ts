@@ -11,7 +11,6 @@ import type {
   TrainSetOptions,
   TrainSetUpload,
 } from '../client/types';
-import { CONFIG, type ValueOf } from '../settings';
 import { BoundedMap } from '../util/collections';
 import { type Semaphore, untilAborted } from '../util/concurrency';
 import { ServiceError, toServiceError } from '../wire/service-error';
@@ -181,7 +180,7 @@ export interface Allowance {
 }
 
 /** What a service is made of: its name, and how it is reached. */
-export interface HeldService<Client> {
+export interface ServiceSetup<Client> {
   /** Under which its model cards are kept: see `serviceKey`. */
   key: string;
   /** Makes a client, when one is first needed; the service closes it. */
@@ -201,7 +200,7 @@ export abstract class Service<Client extends ServiceCalls = ServiceCalls> {
   readonly reach = new Reach();
   readonly limits: LimitsCache;
   readonly costs: CostEstimates;
-  private readonly held: HeldClient<Client>;
+  private readonly oneClient: OneClient<Client>;
   private readonly closing = new AbortController();
 
   /** It runs on this computer: tables cross no network, and more rows are no matter. */
@@ -219,12 +218,12 @@ export abstract class Service<Client extends ServiceCalls = ServiceCalls> {
   /** It takes thinking fits, and draws their folds by columns of the train set. */
   abstract readonly thinks: boolean;
 
-  constructor({ key, open, learner, onWarning }: HeldService<Client>) {
+  constructor({ key, open, learner, onWarning }: ServiceSetup<Client>) {
     this.key = key;
     this.learner = learner;
     // Each call that waits for the client listens to it.
     setMaxListeners(0, this.closing.signal);
-    this.held = new HeldClient(open);
+    this.oneClient = new OneClient(open);
     const client = (): Promise<Client> => this.client();
     this.limits = new LimitsCache(client, (text) => onWarning?.(text));
     this.costs = new CostEstimates(client);
@@ -282,12 +281,12 @@ export abstract class Service<Client extends ServiceCalls = ServiceCalls> {
     if (this.closing.signal.aborted) {
       return Promise.reject(closedError());
     }
-    return this.held.ready ?? untilAborted(this.held.get(), this.closing.signal);
+    return this.oneClient.ready ?? untilAborted(this.oneClient.get(), this.closing.signal);
   }
 
   /** It is at another address now: the next call makes another client. */
   reconnect(): void {
-    this.held.leave();
+    this.oneClient.leave();
   }
 
   /** From now on no call begins, and none waits for a client. */
@@ -297,7 +296,7 @@ export abstract class Service<Client extends ServiceCalls = ServiceCalls> {
 
   async close(): Promise<void> {
     this.stop();
-    await this.held.close();
+    await this.oneClient.close();
   }
 }
 
@@ -311,7 +310,7 @@ export type ServiceCalls = Pick<
 };
 
 /** The one client of a service, made when it is first needed. */
-class HeldClient<Client extends ServiceCalls> {
+class OneClient<Client extends ServiceCalls> {
   /** Once it is made. */
   ready: Promise<Client> | undefined;
   private opened: Promise<Client> | undefined;
@@ -404,30 +403,4 @@ export function assertKeepsUploads({ service }: Pick<Context, 'service'>, what: 
       `An on-premises endpoint keeps no uploads, so ${what}. Give the table to the fit node or the predict node.`,
     );
   }
-}
-
-/** The key of the embedded service, which has no address of its own. */
-export const EMBEDDED = 'embedded';
-
-export type ServiceKind = ValueOf<typeof CONFIG.service>;
-
-/** Under which the model cards of a service are kept: `embedded`, or its address in full. */
-export function serviceKey(
-  kind: ServiceKind,
-  address: string,
-  apiName: string = CONFIG.apiName.fallback,
-): string {
-  switch (kind) {
-    case 'embedded':
-      return EMBEDDED;
-    case 'hosted':
-      return `${address}/${apiName}`;
-    case 'onPrem':
-      return `on-prem ${address}`;
-  }
-}
-
-/** A service in the words of an error, by its key. */
-export function serviceInWords(key: string): string {
-  return key === EMBEDDED ? 'the embedded service' : key;
 }

@@ -1,11 +1,11 @@
 /** What tests reach of src/runtime beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
+import { SERVICE_KINDS } from '../../dist/src/models/service-kind';
+
 export { anomalyRoutes } from '../../dist/src/runtime/anomaly/route';
 export { adminRoutes } from '../../dist/src/runtime/config/admin';
 export {
   ConfigState,
-  endpointUrl,
   proxyOptions,
-  serviceUrl,
   tlsOptions,
   tuning,
 } from '../../dist/src/runtime/config/config-state';
@@ -47,3 +47,5 @@ export { changeText } from '../../dist/src/runtime/watch/change-text';
 export { KeptWatches } from '../../dist/src/runtime/watch/kept-watches';
 export { watchRoute } from '../../dist/src/runtime/watch/route';
 export { watchStatus } from '../../dist/src/runtime/watch/status';
+export const { address: serviceUrl } = SERVICE_KINDS.hosted;
+export const { address: endpointUrl } = SERVICE_KINDS.onPrem;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import type { ModelCards } from '../../connection';
-import { serviceKey } from '../../models/service';
+import { EMBEDDED, SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/settings-reader';
 import { columnsSeen, lastReading, typesSeen } from '../input/columns-seen';
@@ -13,10 +13,8 @@ import {
   type ConfigNode,
   configNode,
   dialect,
-  endpointUrl,
   proxyOptions,
   serviceKind,
-  serviceUrl,
   type StartEmbedded,
   tlsOptions,
 } from './config-state';
@@ -80,15 +78,11 @@ async function models(
 /** The key of a service that is not deployed; without an address it is the embedded one. */
 function keyOf({ service, baseUrl, apiName }: Record<string, unknown>): string {
   if (typeof baseUrl !== 'string') {
-    return 'embedded';
+    return EMBEDDED;
   }
-  return service === 'onPrem'
-    ? serviceKey('onPrem', endpointUrl(baseUrl))
-    : serviceKey(
-        'hosted',
-        serviceUrl(baseUrl),
-        typeof apiName === 'string' && apiName !== '' ? apiName : undefined,
-      );
+  const kind = (Object.keys(SERVICE_KINDS) as ServiceKind[]).find((one) => one === service) ?? 'hosted';
+  const name = typeof apiName === 'string' && apiName !== '' ? apiName : undefined;
+  return serviceKey(kind, SERVICE_KINDS[kind].address(baseUrl), name);
 }
 
 /**
@@ -143,22 +137,21 @@ async function test(
   node: ConfigNode | undefined,
   body: Partial<TestBody>,
 ): Promise<TestResult> {
-  const { testConnection, testEndpoint } = await import('./connection-test.js');
+  const { TESTS } = await import('./connection-test.js');
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   let field: TestResult['problem'] = 'service';
   try {
     const kind = serviceKind(red, node, body);
-    if (kind === 'embedded') {
+    if (kind === EMBEDDED) {
       return await testEmbedded(red, startEmbedded);
     }
     field = 'variable';
     const [address, given] = [env(body.baseUrl), env(body.token)];
     field = 'address';
-    const baseUrl = kind === 'onPrem' ? endpointUrl(address) : serviceUrl(address);
+    const { needsToken, address: addressOf } = SERVICE_KINDS[kind];
+    const baseUrl = addressOf(address);
     const found = tokenFor(baseUrl, given, node);
-    // An endpoint may do without a token.
-    const token =
-      kind === 'onPrem' && 'problem' in found && found.problem === 'noToken' ? { token: '' } : found;
+    const token = !needsToken && 'problem' in found && found.problem === 'noToken' ? { token: '' } : found;
     if ('problem' in token) {
       return { ok: false, code: 'auth.unauthorized', ...token };
     }
@@ -168,7 +161,7 @@ async function test(
     const proxy = proxyOptions(red, body.proxy);
     field = 'service';
     const target = { baseUrl, ...token, dialect: dialect(red, node, body), tls, proxy };
-    return kind === 'onPrem' ? await testEndpoint(target) : await testConnection(target);
+    return await TESTS[kind](target);
   } catch (error) {
     const known = toServiceError(error);
     return { ok: false, problem: field, code: known.code, message: known.message };
@@ -177,13 +170,13 @@ async function test(
 
 /** Starts the embedded service as a node would, or joins the running one. What the test started ends with it. */
 async function testEmbedded(red: Red, startEmbedded: StartEmbedded): Promise<TestResult> {
-  const { testConnection } = await import('./connection-test.js');
+  const { TESTS } = await import('./connection-test.js');
   const service = await startEmbedded({
     dataDir: serviceFolder(red),
     log: (level, line) => red.log[level](line),
   });
   try {
-    return await testConnection({ baseUrl: service.url, token: service.token, dialect: {} });
+    return await TESTS.embedded({ baseUrl: service.url, token: service.token, dialect: {} });
   } finally {
     await service.close();
   }

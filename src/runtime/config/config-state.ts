@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 
 import type { ClientOptions } from '../../client/types';
 import type { Connection, ModelCards } from '../../connection';
-import type { ServiceWish } from '../../models/open-service';
-import { serviceKey, type ServiceKind } from '../../models/service';
+import type { ServiceToOpen } from '../../models/open-service';
+import { EMBEDDED, SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';
 import { CONFIG, type FlowProperties } from '../../settings';
 import type { Dialect } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';
@@ -12,11 +12,6 @@ import { modelCards, scoring } from '../lazy';
 import type { FlowNode, FlowNodeDef, Red } from '../node-red';
 import { modelsPath, serviceFolder, trainRowsFolder } from '../paths';
 import { StatusLine, whenStarted } from '../status/status-line';
-
-/** A host with a port, which the parser takes for a scheme, or with a dot or alone and a path behind it. */
-const BARE_HOST = /^([\w-]+(?:\.[\w-]+)+|\[[\da-f:]+\]|[\w-]+(?=:\d))(?::\d+)?(?:\/.*)?$/i;
-const LOCAL_HOST =
-  /^(?:localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|\[::1\])$/i;
 
 /** The config node as it stands in a flow file. */
 export type ConfigDef = FlowNodeDef & FlowProperties<typeof CONFIG>;
@@ -60,55 +55,6 @@ export function dialect(red: Red, node: FlowNode | undefined, def: Partial<Confi
     fitRequest: read('fitRequest'),
     fileInfo: read('fileInfo'),
   };
-}
-
-/** The address of a hosted service, without a slash at its end. @throws ServiceError `config.invalid`. */
-export function serviceUrl(value: string): string {
-  const trimmed = value.trim().replace(/\/+$/, '');
-  if (trimmed === '') {
-    throw new ServiceError('config.invalid', 'The hosted service has no address: fill in its base URL.');
-  }
-  const shown = trimmed.replace(/[^/]*@/, '***@');
-  const [, host] = BARE_HOST.exec(trimmed) ?? [];
-  if (host !== undefined) {
-    const scheme = LOCAL_HOST.test(host) ? 'http' : 'https';
-    throw new ServiceError(
-      'config.invalid',
-      `The base URL "${shown}" lacks ${scheme}:// at its beginning: ${scheme}://${shown}.`,
-    );
-  }
-  let url: URL;
-  try {
-    url = new URL(trimmed);
-  } catch {
-    throw new ServiceError('config.invalid', `The base URL "${shown}" is no URL; it begins with https://.`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new ServiceError(
-      'config.invalid',
-      'The base URL may not hold a user name or password; use the token.',
-    );
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ServiceError('config.invalid', `The base URL "${shown}" must begin with https:// or http://.`);
-  }
-  // Without a host the parser would take the first part of the path for it, and the token would go there.
-  if (!/^https?:\/\/[^\s/\\]/i.test(trimmed)) {
-    throw new ServiceError(
-      'config.invalid',
-      `The base URL "${shown}" names no host after ${url.protocol}//.`,
-    );
-  }
-  return trimmed;
-}
-
-/** The address of an on-premises endpoint: a route, `/predict` by default. @throws ServiceError `config.invalid` */
-export function endpointUrl(value: string): string {
-  if (value.trim() === '') {
-    throw new ServiceError('config.invalid', 'The endpoint has no address: fill in its URL.');
-  }
-  const url = serviceUrl(value);
-  return new URL(url).pathname === '/' ? `${url}/predict` : url;
 }
 
 interface TlsNode extends FlowNode {
@@ -194,7 +140,7 @@ export class ConfigState {
 
   /** @throws ServiceError as `kind` */
   get embedded(): boolean {
-    return this.kind === 'embedded';
+    return this.kind === EMBEDDED;
   }
 
   /** The embedded service runs, or is about to. */
@@ -222,18 +168,15 @@ export class ConfigState {
   /** Key of the service: see `serviceKey`. Undefined while there is no valid address. */
   key(): string | undefined {
     try {
-      const { kind } = this;
-      const { apiName } = dialect(this.red, this.node, this.def);
-      return serviceKey(kind, kind === 'embedded' ? '' : this.address(), apiName);
+      return serviceKey(this.kind, this.address(), dialect(this.red, this.node, this.def).apiName);
     } catch {
       return undefined;
     }
   }
 
-  /** Base URL of the hosted service, or the URL of the endpoint. @throws ServiceError `config.invalid` */
+  /** Base URL of the hosted service, the URL of the endpoint, empty for the embedded one. @throws ServiceError `config.invalid` */
   address(): string {
-    const value = this.env(this.def.baseUrl);
-    return this.kind === 'onPrem' ? endpointUrl(value) : serviceUrl(value);
+    return SERVICE_KINDS[this.kind].address(this.env(this.def.baseUrl));
   }
 
   /** The stored token; empty where there is none. @throws ServiceError `config.invalid` for an unset variable */
@@ -288,7 +231,7 @@ export class ConfigState {
     return new Connection({ service, cards: this.cardsOf(key), concurrency, log: this.log });
   }
 
-  private clientOptions: ServiceWish['options'] = async () => {
+  private clientOptions: ServiceToOpen['options'] = async () => {
     const common = { ...tuning(this.red, this.node, this.def), log: this.log };
     if (this.embedded) {
       const { url: baseUrl, token } = await this.service();
@@ -317,12 +260,11 @@ export class ConfigState {
     return this.cards;
   }
 
-  /** An endpoint may work without a token. */
   private checkRemote(): void {
     this.address();
     dialect(this.red, this.node, this.def);
     requestBytes(this.red, this.node, this.def);
-    if (this.token() !== '' || this.kind === 'onPrem') {
+    if (this.token() !== '' || !SERVICE_KINDS[this.kind].needsToken) {
       return;
     }
     throw new ServiceError(

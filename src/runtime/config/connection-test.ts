@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { EndpointClient, ServiceClient } from '../../client';
+import type { ServiceKind } from '../../models/service-kind';
 import { DEFAULT_DIALECT, type Dialect } from '../../wire/dialect';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { withoutSecrets } from '../secrets';
@@ -38,8 +39,15 @@ export interface TestResult {
   defaultVersion?: string;
 }
 
+/** How a service of each kind is asked whether it answers. */
+export const TESTS: Readonly<Record<ServiceKind, (target: TestTarget) => Promise<TestResult>>> = {
+  embedded: testConnection,
+  hosted: testConnection,
+  onPrem: testEndpoint,
+};
+
 /** Asks a service for its limits, once and without retries, and says what is wrong if that fails. */
-export async function testConnection(target: TestTarget): Promise<TestResult> {
+async function testConnection(target: TestTarget): Promise<TestResult> {
   let client: ServiceClient | undefined;
   try {
     client = new ServiceClient({ ...target, timeoutMs: TEST_MS, retries: 0 });
@@ -66,7 +74,7 @@ export async function testConnection(target: TestTarget): Promise<TestResult> {
 }
 
 /** Asks an on-premises endpoint for one prediction from a few rows, once and without retries. */
-export async function testEndpoint(target: TestTarget): Promise<TestResult> {
+async function testEndpoint(target: TestTarget): Promise<TestResult> {
   let client: EndpointClient | undefined;
   const rows = (...list: unknown[][]) => {
     const text = Buffer.from(list.map((row) => JSON.stringify(row)).join(','));

@@ -12,7 +12,7 @@ import {
 import { MAX_MODEL_FILE_BYTES } from '../../connection/manage-models';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ModelCard } from '../../models/cards';
-import type { ServiceKind } from '../../models/service';
+import { EMBEDDED, type ServiceKind } from '../../models/service-kind';
 import type { Column } from '../../table';
 import { isObject } from '../../util/values';
 import type { LiveLoss } from '../../watch';
@@ -56,13 +56,13 @@ export function services(red: Red): ServiceOfModels[] {
       found.set(key, { id: node.id, name: node.name ?? '', kind: node.state.kind, key, state: node.state });
     }
   });
-  if (!found.has('embedded')) {
+  if (!found.has(EMBEDDED)) {
     const state = defaultState();
-    found.set('embedded', {
+    found.set(EMBEDDED, {
       id: NO_CONFIG,
       name: '',
-      kind: 'embedded',
-      key: 'embedded',
+      kind: EMBEDDED,
+      key: EMBEDDED,
       ...(state !== undefined && { state }),
     });
   }
@@ -106,7 +106,7 @@ export async function withCards<Answer>(
 }
 
 function embeddedState(red: Red): ConfigState | undefined {
-  return defaultState() ?? services(red).find(({ kind }) => kind === 'embedded')?.state;
+  return defaultState() ?? services(red).find(({ kind }) => kind === EMBEDDED)?.state;
 }
 
 /** A field of the form of *Try it*. */

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 
 import type { Connection, ErrorCosts, ModelCard, ModelCards, ThresholdWish } from '../../connection';
+import { EMBEDDED } from '../../models/service-kind';
 import { ServiceError } from '../../wire/service-error';
 import { configNode, type ConfigState, defaultService } from '../config/config-state';
 import { type EditorRequest, EditorRoutes, type Permission } from '../config/http';
@@ -87,7 +88,7 @@ function serviceOf(red: Red, { params }: EditorRequest): ServiceOfModels {
   const { service: id = '' } = params;
   const all = models().services(red);
   // Several config nodes may be of one service, which is listed once.
-  const key = id === models().NO_CONFIG ? 'embedded' : configNode(red, id)?.state.key();
+  const key = id === models().NO_CONFIG ? EMBEDDED : configNode(red, id)?.state.key();
   const found = all.find((service) => service.key === key);
   if (found === undefined) {
     throw new ServiceError('not_found', `There is no service ${id.slice(0, 100)}: deploy it first.`);
@@ -176,7 +177,7 @@ export function sidebarRoutes(red: Red): void {
     const service = models()
       .services(red)
       .find(({ id }) => id === idOf(request));
-    return [service?.kind === 'embedded' ? 'tabular-prediction.read' : 'tabular-prediction.write'];
+    return [service?.kind === EMBEDDED ? 'tabular-prediction.read' : 'tabular-prediction.write'];
   };
   routes.act(
     '/tabular-prediction/sidebar/:id/try',
