@@ -42,7 +42,7 @@ if (failed.length === 0) {
   joinThreadScripts({ sourcemap: options.includes('--sourceMap') });
 }
 say('writing the dialogs and the sidebar');
-const settings = path.join(dist, 'src', 'settings', 'index.js');
+const settings = path.join(dist, 'src', 'settings', 'nodes.js');
 for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) : []) {
   if (file.endsWith('.html')) {
     const node = path.basename(file, '.html');

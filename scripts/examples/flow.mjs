@@ -6,7 +6,9 @@ import path from 'node:path';
 import { root } from '../lib/prepare.mjs';
 import { translated } from './translate.mjs';
 
-const { NODE_SETTINGS } = createRequire(import.meta.url)(path.join(root, 'dist', 'src', 'settings'));
+const { NODE_SETTINGS } = createRequire(import.meta.url)(
+  path.join(root, 'dist', 'src', 'settings', 'nodes.js'),
+);
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /** One example under construction: nodes get ids that depend on nothing but their names, so that a rebuild changes nothing. */

@@ -12,18 +12,12 @@ import type {
   PredictSettings,
   TrainRequest,
 } from '../models/types';
-import { FIT, PREDICT, problemWith, type Setting } from '../settings';
-import { choice, flag, freeText, numberIn, object } from '../settings/kinds';
-import {
-  encodeBatches,
-  encodeTrainSet,
-  parquetBytes,
-  profileTable,
-  readBatches,
-  type TableFile,
-  type TableProfile,
-  type TableSource,
-} from '../table';
+import { choice, flag, freeText, numberIn, object, problemWith, type Setting } from '../settings/kinds';
+import { FIT, PREDICT } from '../settings/nodes';
+import { encodeBatches } from '../table/encoder/encode';
+import type { TableProfile } from '../table/inference/profile';
+import type { TableSource } from '../table/open';
+import type { TableFile } from '../table/storage/table-file';
 import { autoTask } from '../train/doubts';
 import { openInput } from '../train/train-set';
 import { ServiceError } from '../wire/service-error';
@@ -123,7 +117,7 @@ export async function checkLimits(
 ): Promise<LimitExceeded[]> {
   const { target, ignore, modelVersion } = request;
   const source = await openInput(request.table, signal);
-  const profile = await profileTable(source, { target, ignore, signal });
+  const profile = await source.profile({ target, ignore, signal });
   const set = limitSetOf(limits, versionNamed(limits, modelVersion));
   const size = {
     rows: profile.rows,
@@ -149,7 +143,7 @@ async function largestFile(
   max: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const known = test ? parquetBytes(source) : undefined;
+  const known = test ? source.parquet?.bytes : undefined;
   if (known !== undefined || max === undefined || profile.bytes <= max) {
     return known ?? 0;
   }
@@ -166,11 +160,11 @@ async function encoded(
 ): Promise<TableFile[]> {
   const target = profile.target?.name;
   if (!test && target !== undefined) {
-    const { x, y } = await encodeTrainSet(source, profile, { target, signal });
+    const { x, y } = await source.encodeTrainSet(profile, { target, signal });
     return [x, y];
   }
   const columns = profile.columns.filter(({ name }) => name !== target);
-  return [await encodeBatches(columns, readBatches(source, columns, { signal }), { signal })];
+  return [await encodeBatches(columns, source.batches(columns, { signal }), { signal })];
 }
 
 /**
@@ -193,7 +187,7 @@ export async function estimatedCost(
     rawColumns ??= card?.columns.length || undefined;
   }
   if (table !== undefined && (rows === undefined || rawColumns === undefined)) {
-    const profile = await profileTable(await openInput(table, signal), { signal });
+    const profile = await (await openInput(table, signal)).profile({ signal });
     if (isFit) {
       trainRows ??= profile.rows;
     } else {

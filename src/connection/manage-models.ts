@@ -5,7 +5,7 @@ import type { Service, Work } from '../models/service';
 import { serviceInWords } from '../models/service-kind';
 import { isThreshold } from '../models/threshold';
 import { isPublication } from '../models/versioned-model';
-import { MAX_COLUMNS } from '../table';
+import { MAX_COLUMNS } from '../table/columns/header';
 import { yieldToEventLoop } from '../util/concurrency';
 import { cloneJson, isObject, reasonOf, tryParseJson } from '../util/values';
 import { unzip, zipBytes, type ZipEntry, zipOf } from '../util/zip';

@@ -4,7 +4,10 @@ import { modelReference, type ResolvedModel, resolveModel, unknownModel } from '
 import type { Context, Work } from '../models/service';
 import type { PredictRequest, UploadRequest } from '../models/types';
 import { noteIfDead } from '../predict/test-set';
-import { type Column, encodeBatches, fileAsIs, profileTable, readBatches, type TableFile } from '../table';
+import type { Column } from '../table/cells/types';
+import { encodeBatches } from '../table/encoder/encode';
+import { fileAsIs } from '../table/open';
+import type { TableFile } from '../table/storage/table-file';
 import { openInput, readTrainSet, sendTrainSet } from '../train/train-set';
 import { untilAborted } from '../util/concurrency';
 import { ServiceError, toServiceError } from '../wire/service-error';
@@ -93,9 +96,9 @@ async function testFile(
   const known = model.columns.length > 0;
   const columns = known
     ? model.columns
-    : (await profileTable(source, { ignore, types, signal, onRead: (part) => read(part / 2) })).columns;
+    : (await source.profile({ ignore, types, signal, onRead: (part) => read(part / 2) })).columns;
   const onRead = (part: number): void => read(known ? part : 0.5 + part / 2);
-  const batches = readBatches(source, columns, { missingColumns, signal, onRead });
+  const batches = source.batches(columns, { missingColumns, signal, onRead });
   return {
     file: await encodeBatches(columns, batches, { format, compress: !service.isLocal, signal }),
     columns,

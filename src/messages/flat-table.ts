@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { isSparse, isTooWide, maybeEndless } from '../table';
+import { isSparse, isTooWide, maybeEndless } from '../table/columns/header';
 import { Yielder } from '../util/concurrency';
 import { parseJson } from '../util/values';
 import { flatten, type FlattenOptions } from './flatten';

@@ -1,7 +1,7 @@
 import type { AnswerCosts, ErrorCosts } from '../metrics/answer-costs';
 import type { ModelCurves } from '../metrics/curves';
 import type { Scores } from '../metrics/scores';
-import type { Column, ColumnType, FileFormat, Label } from '../table';
+import type { Column, ColumnType, FileFormat, Label } from '../table/cells/types';
 import type { ThinkingFolds } from '../wire/types';
 import type { Task } from '../wire/vocabulary';
 

@@ -1,4 +1,5 @@
-import { type Column, COLUMN_TYPES, type ColumnType, knownZone, type Label } from '../table';
+import { knownZone } from '../table/cells/parse-date';
+import { type Column, COLUMN_TYPES, type ColumnType, type Label } from '../table/cells/types';
 import { ServiceError } from '../wire/service-error';
 import {
   DEFAULT_OUTPUT_TYPE,

@@ -12,7 +12,8 @@ import type {
   TestSetUpload,
   TrainSetUpload,
 } from '../client';
-import { encodeJsonRows, type JsonRows, ROW_SEPARATOR } from '../table';
+import { encodeJsonRows, type JsonRows } from '../table/encoder/encode';
+import { ROW_SEPARATOR } from '../table/encoder/json-rows';
 import { joinPredictions } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { FitResponse, ModelLimits } from '../wire/types';

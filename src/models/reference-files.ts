@@ -6,14 +6,8 @@ import type { ClassCurves, ModelCurves, NumberCurves } from '../metrics/curves';
 import type { HeldOutLosses } from '../metrics/held-out-losses';
 import { LEVELS } from '../metrics/regression';
 import { MAX_POINTS } from '../metrics/threshold-curve';
-import {
-  type Column,
-  COLUMN_TYPES,
-  type ColumnBatch,
-  type ColumnData,
-  type Label,
-  MISSING_BOOLEAN,
-} from '../table';
+import { type Column, COLUMN_TYPES, type Label } from '../table/cells/types';
+import { type ColumnBatch, type ColumnData, MISSING_BOOLEAN } from '../table/columns/column-batch';
 import { BoundedMap } from '../util/collections';
 import { Serial } from '../util/concurrency';
 import { isNewer, makeFolder, readOwnFile, writeFileAtomic } from '../util/files';

@@ -1,6 +1,7 @@
 import { quantileOf } from '../metrics/regression';
 import { stabilityIndex } from '../metrics/stability';
-import type { CategorySample, Column, NumberSample, SampleChoice, TableSample } from '../table';
+import type { Column } from '../table/cells/types';
+import type { CategorySample, NumberSample, SampleChoice, TableSample } from '../table/columns/table-sample';
 import { Yielder } from '../util/concurrency';
 import type { DriftReference, Reference, ReferenceCell, Usual } from './cards';
 

@@ -1,4 +1,5 @@
-import { CONFIG, type ValueOf } from '../settings';
+import type { ValueOf } from '../settings/kinds';
+import { CONFIG } from '../settings/nodes';
 import { ServiceError } from '../wire/service-error';
 
 /** The key of the embedded service, which has no address of its own. */

@@ -7,7 +7,7 @@ import {
   isErrorCosts,
 } from '../metrics/answer-costs';
 import type { ThresholdCurve } from '../metrics/threshold-curve';
-import type { Label } from '../table';
+import type { Label } from '../table/cells/types';
 import { isObject } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { FittedModel, ModelThreshold } from './cards';

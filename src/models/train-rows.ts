@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { BodyPart } from '../client';
-import type { JsonRows } from '../table';
+import type { JsonRows } from '../table/encoder/encode';
 import { BoundedMap } from '../util/collections';
 import {
   assertWithoutLinks,

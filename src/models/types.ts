@@ -1,5 +1,6 @@
 import type { ModelCurves } from '../metrics/curves';
-import type { FileFormat, GivenType, Label, TableSource } from '../table';
+import type { FileFormat, GivenType, Label } from '../table/cells/types';
+import type { TableSource } from '../table/open';
 import type { Effort, OutputType, Task } from '../wire/vocabulary';
 import type { Challenger, Cleaned, Evaluation, KeyTime, ModelCard, ThresholdRule, UploadCard } from './cards';
 

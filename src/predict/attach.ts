@@ -1,6 +1,7 @@
 import { comparableLabel } from '../metrics/answer-costs';
 import type { AnswerRule } from '../models/threshold';
-import { type Label, setCell as put, type TableForm } from '../table';
+import { type Label, setCell as put } from '../table/cells/types';
+import type { TableForm } from '../table/columns/slices';
 import { Yielder } from '../util/concurrency';
 import { orNull, type Prediction } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';

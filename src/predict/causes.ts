@@ -1,6 +1,6 @@
 import type { ModelCard } from '../models/cards';
 import type { Cause, CauseText } from '../models/types';
-import type { Label } from '../table';
+import type { Label } from '../table/cells/types';
 import { seededRandom } from '../util/random';
 import { isObject } from '../util/values';
 

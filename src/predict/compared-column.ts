@@ -1,5 +1,6 @@
 import type { Reference, ReferenceCell, Usual } from '../models/cards';
-import { cellAt, type Column, type ColumnData, type Label, labelAt } from '../table';
+import type { Column, Label } from '../table/cells/types';
+import { cellAt, type ColumnData, labelAt } from '../table/columns/column-batch';
 
 /** Part of the steps that go the same way in a column that tells the time. */
 const SAME_WAY = 0.95;

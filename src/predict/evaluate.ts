@@ -17,7 +17,9 @@ import {
 } from '../models/evaluation';
 import type { ResolvedModel } from '../models/model-request';
 import type { Context } from '../models/service';
-import { type Column, type ColumnBatch, type Label, pickRows, readBatches, type TableSource } from '../table';
+import type { Column, Label } from '../table/cells/types';
+import { type ColumnBatch, pickRows } from '../table/columns/column-batch';
+import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
 import type { Prediction } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
@@ -319,7 +321,7 @@ function ask(
     outputType,
     quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
   };
-  const batches = batchesOf(readBatches(source, columns, { missingColumns, signal }), truth.rows);
+  const batches = batchesOf(source.batches(columns, { missingColumns, signal }), truth.rows);
   return scoreInParts(context, asked, columns, batches, {
     ...options,
     explain: undefined,

@@ -3,22 +3,11 @@ import { types } from 'node:util';
 import type { ResolvedModel } from '../models/model-request';
 import type { Context } from '../models/service';
 import type { Hooks, TableInput } from '../models/types';
-import {
-  assertDense,
-  assertWidth,
-  batchBytes,
-  type Column,
-  type ColumnBatch,
-  isArrowTable,
-  joinBatches,
-  maybeEndless,
-  openTable,
-  openTableFile,
-  ownNames,
-  readBatches,
-  readRows,
-  type TableSource,
-} from '../table';
+import { isArrowTable } from '../table/arrow/source';
+import type { Column } from '../table/cells/types';
+import { batchBytes, type ColumnBatch, joinBatches } from '../table/columns/column-batch';
+import { assertDense, assertWidth, maybeEndless, ownNames } from '../table/columns/header';
+import { openTable, openTableFile, type TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
 import { attach, attachInPlace, type Attachment } from './attach';
 import type { Scored, ScoreOptions } from './test-set';
@@ -86,7 +75,7 @@ export async function attachToTable(
   attachment: Attachment,
   signal: AbortSignal,
 ): Promise<Attached> {
-  return { table: await attach(value, source.form, attachment, () => readRows(source, { signal })) };
+  return { table: await attach(value, source.form, attachment, () => source.readRows(signal)) };
 }
 
 type Row = Record<string, unknown>;
@@ -334,7 +323,7 @@ export async function readAtMost(
     return undefined;
   }
   let count = 0;
-  for await (const batch of readBatches(source, columns, options)) {
+  for await (const batch of source.batches(columns, options)) {
     count += batch.rows;
     if (count > rows) {
       return undefined;

@@ -9,22 +9,13 @@ import {
 } from '../models/model-request';
 import { assertKeepsUploads, type Context } from '../models/service';
 import type { Hooks, PredictOutcome, PredictRequest } from '../models/types';
-import { PREDICT } from '../settings';
-import {
-  addCounts,
-  areFew,
-  batchOfRows,
-  type Column,
-  type ColumnBatch,
-  encodeBatches,
-  fileAsIs,
-  joinBatches,
-  openTable,
-  profileTable,
-  readBatches,
-  type TableFile,
-  type TableSource,
-} from '../table';
+import { PREDICT } from '../settings/nodes';
+import type { Column } from '../table/cells/types';
+import { addCounts, type ColumnBatch, joinBatches } from '../table/columns/column-batch';
+import { areFew, batchOfRows } from '../table/columns/read-batches';
+import { encodeBatches } from '../table/encoder/encode';
+import { fileAsIs, openTable, type TableSource } from '../table/open';
+import type { TableFile } from '../table/storage/table-file';
 import { reasonOf } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { LegacyPredictRequest } from '../wire/types';
@@ -314,7 +305,7 @@ export class StreamedTable extends LoneTable {
   /** Its rows; counts the cells that are taken as missing. */
   private async *batches(columns: readonly Column[], signal: AbortSignal): AsyncIterable<ColumnBatch> {
     const { missingColumns } = this.choices;
-    for await (const batch of readBatches(this.opened.source, columns, { missingColumns, signal })) {
+    for await (const batch of this.opened.source.batches(columns, { missingColumns, signal })) {
       if (batch.cleaned !== undefined) {
         addCounts((this.cleaned ??= {}), batch.cleaned);
       }
@@ -413,8 +404,8 @@ export class LegacyTable extends MessageTable {
     const { signal } = options;
     this.opened = await table.open(signal);
     const { source } = this.opened;
-    const { columns } = await profileTable(source, { signal });
-    const rows = readBatches(source, columns, { signal });
+    const { columns } = await source.profile({ signal });
+    const rows = source.batches(columns, { signal });
     const file = await encodeBatches(columns, rows, { format: 'csv', signal });
     try {
       const client = await context.service.client();

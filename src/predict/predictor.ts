@@ -2,8 +2,10 @@ import type { ModelCards } from '../models/model-cards';
 import { type ResolvedModel, resolveModel, unknownModel, withoutEmptyTexts } from '../models/model-request';
 import type { Context } from '../models/service';
 import type { Hooks, PredictLoad, PredictOutcome, PredictRequest, PredictSettings } from '../models/types';
-import { PREDICT } from '../settings';
-import { type Column, fitsAsIs, localZone, profileTable, type TableSource } from '../table';
+import { PREDICT } from '../settings/nodes';
+import { localZone } from '../table/cells/parse-date';
+import type { Column } from '../table/cells/types';
+import { fitsAsIs, type TableSource } from '../table/open';
 import { Semaphore, Yielder } from '../util/concurrency';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { Batcher } from './batcher';
@@ -204,7 +206,7 @@ async function foundColumns(
   { evaluate, missingWords, unreadable, timezone = localZone() }: PredictRequest,
   signal: AbortSignal,
 ): Promise<Column[]> {
-  const { columns } = await profileTable(source, { missingWords, unreadable, timezone, signal });
+  const { columns } = await source.profile({ missingWords, unreadable, timezone, signal });
   // If the table has the target, it is not a feature.
   const features = columns.filter(({ name }) => evaluate !== true || name !== target);
   return features.map((column) => (column.type === 'integer' ? { ...column, type: 'number' } : column));

@@ -1,15 +1,10 @@
 import { codesOfLabels, followsTime, isTimeName, Steps } from '../models/evaluation';
 import type { ResolvedModel } from '../models/model-request';
 import type { PredictRequest } from '../models/types';
-import {
-  type Column,
-  type Label,
-  labelAt,
-  localZone,
-  numberAt,
-  readBatches,
-  type TableSource,
-} from '../table';
+import { localZone } from '../table/cells/parse-date';
+import type { Column, Label } from '../table/cells/types';
+import { labelAt, numberAt } from '../table/columns/column-batch';
+import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 
@@ -65,7 +60,7 @@ export async function readTruth(
   const steps = read.map(() => new Steps());
   const yielder = new Yielder();
   let rows = 0;
-  for await (const { columns, rows: count } of readBatches(source, read, { signal })) {
+  for await (const { columns, rows: count } of source.batches(read, { signal })) {
     for (let i = 0; i < count; i++, rows++) {
       const cells = columns.map((column, at) =>
         (isLabels && at <= nowColumn.length) || at === groupAt ? labelAt(column, i) : numberAt(column, i),

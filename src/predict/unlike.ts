@@ -1,5 +1,5 @@
 import type { Reference } from '../models/cards';
-import type { ColumnBatch } from '../table';
+import type { ColumnBatch } from '../table/columns/column-batch';
 import { Yielder } from '../util/concurrency';
 import { ComparedColumn, comparedColumns, MISSING_PLACE, Nearest } from './compared-column';
 

@@ -5,7 +5,8 @@ import type { ResolvedModel } from '../models/model-request';
 import { referenceBatch } from '../models/reference-files';
 import type { Context } from '../models/service';
 import type { PredictRequest, PredictSettings } from '../models/types';
-import { type Column, type ColumnBatch, joinBatches, type Label, mixRows, pickRows } from '../table';
+import type { Column, Label } from '../table/cells/types';
+import { type ColumnBatch, joinBatches, mixRows, pickRows } from '../table/columns/column-batch';
 import { seededRandom } from '../util/random';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import {

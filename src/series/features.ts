@@ -1,4 +1,4 @@
-import { setCell } from '../table';
+import { setCell } from '../table/cells/types';
 import { SINCE_BEFORE } from './column-names';
 import type { KnownAhead } from './known-ahead';
 import { HISTORY, type Machine } from './machine';

@@ -1,4 +1,4 @@
-import { show } from '../table';
+import { show } from '../table/cells/errors';
 import { ServiceError } from '../wire/service-error';
 import { type KeptRow, type Machine, medianStep } from './machine';
 import type { Sensor, SensorKind } from './sensors';

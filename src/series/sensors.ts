@@ -1,4 +1,7 @@
-import { isAbsent, isMissingWord, MissingWords, parseNumber, parseWithAnyDecimal, show } from '../table';
+import { isAbsent, isMissingWord } from '../table/cells/classify';
+import { show } from '../table/cells/errors';
+import { parseNumber, parseWithAnyDecimal } from '../table/cells/parse-number';
+import { MissingWords } from '../table/columns/slices';
 import { isDate } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { SeriesCells, SeriesNote, SeriesReading, SeriesSettings } from './types';

@@ -1,4 +1,5 @@
-import { knownZone, localZone, show } from '../table';
+import { show } from '../table/cells/errors';
+import { knownZone, localZone } from '../table/cells/parse-date';
 import { ServiceError } from '../wire/service-error';
 import {
   EVENT_OPERATORS,

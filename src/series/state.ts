@@ -1,4 +1,4 @@
-import { show } from '../table';
+import { show } from '../table/cells/errors';
 import { ServiceError } from '../wire/service-error';
 import { SeriesFeatures } from './features';
 import { KnownAhead } from './known-ahead';

@@ -1,4 +1,4 @@
-import { show } from '../table';
+import { show } from '../table/cells/errors';
 import { Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { Journal } from './journal';

@@ -1,4 +1,7 @@
-import { cellsOf, DateReader, readBatches, readRows, show, type TableSource, whyNotDate } from '../table';
+import { show } from '../table/cells/errors';
+import { DateReader, whyNotDate } from '../table/cells/parse-date';
+import { cellsOf } from '../table/columns/column-batch';
+import type { TableSource } from '../table/open';
 import { ServiceError } from '../wire/service-error';
 import type { Machine } from './machine';
 import { DAY } from './settings';
@@ -165,7 +168,7 @@ export async function* readingsOf(
   { signal, onRead }: ReadingsOptions = {},
 ): AsyncGenerator<SeriesReading> {
   if (source.objects !== undefined || !OF_TEXT.includes(source.form)) {
-    yield* await readRows(source, { signal });
+    yield* await source.readRows(signal);
     return;
   }
   const { missingWords, unreadable } = settings;
@@ -173,7 +176,7 @@ export async function* readingsOf(
   const types = time === undefined || source.parquet !== undefined ? {} : { [time]: 'text' as const };
   const { columns } = await source.profile({ types, missingWords, unreadable, signal });
   const names = columns.map(({ name }) => name);
-  for await (const batch of readBatches(source, columns, { signal, onRead, maxRows: STEP })) {
+  for await (const batch of source.batches(columns, { signal, onRead, maxRows: STEP })) {
     const cells = batch.columns.map(cellsOf);
     for (let row = 0; row < batch.rows; row++) {
       yield Object.fromEntries(names.map((name, column) => [name, cells[column]![row]]));

@@ -1,4 +1,4 @@
-import { setCell } from '../table';
+import { setCell } from '../table/cells/types';
 import { Yielder } from '../util/concurrency';
 import type { RowColumn, SeriesFeatures } from './features';
 import type { KeptRow } from './machine';

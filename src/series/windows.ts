@@ -1,4 +1,4 @@
-import { TimeZone } from '../table';
+import { TimeZone } from '../table/cells/parse-date';
 import { Moments, type Track } from './track';
 
 /** Cells of a number column: now; change, mean and spread per window; lowest and highest of the longest. */

@@ -17,6 +17,7 @@ import {
   property,
   quantiles,
   schedule,
+  type Settings,
   several,
   types,
   url,
@@ -334,3 +335,17 @@ export const COST = {
   nEstimators: numberIn({ min: 1, integer: true }),
   ...TABLE,
 };
+
+/** The settings of each node, by the name of its file in nodes/. */
+export const NODE_SETTINGS = {
+  config: CONFIG,
+  limits: LIMITS,
+  upload: UPLOAD,
+  fit: FIT,
+  predict: PREDICT,
+  series: SERIES,
+  watch: WATCH,
+  advise: ADVISE,
+  anomaly: ANOMALY,
+  cost: COST,
+} satisfies Record<string, Settings>;

@@ -3,7 +3,7 @@ import type { ColumnBatch } from './columns/column-batch';
 import type { ReadOptions } from './columns/read-batches';
 import type { TrainSetFiles, TrainSetFilesOptions } from './encoder/encode';
 import type { ProfileOptions, TableProfile } from './inference/profile';
-import { RemoteSource, type TableSource } from './open';
+import { openTableFile, type TableSource } from './open';
 
 export { asBytes } from '../util/values';
 export { isArrowTable } from './arrow/source';
@@ -73,22 +73,14 @@ export { closeEncoder, warmEncoder } from './encoder/host';
 export { ROW_SEPARATOR } from './encoder/json-rows';
 export { readTableFile, type TableContent } from './files/read-table-file';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
-export { fileAsIs, fitsAsIs, type OpenOptions, openTable, type TableSource } from './open';
+export { fileAsIs, fitsAsIs, type OpenOptions, openTable, openTableFile, type TableSource } from './open';
 export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
 export { sha256, type TableFile } from './storage/table-file';
 
-/**
- * A table on disk: CSV, TSV, Parquet or Arrow, recognised by content and read as a stream in the encoder
- * thread, never whole. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
- */
-export function openTableFile(path: string, options: { signal?: AbortSignal } = {}): Promise<TableSource> {
-  return RemoteSource.open({ kind: 'path', path }, options.signal);
-}
-
 /** The columns of a file on disk; only its beginning or its footer is read. Errors as `openTableFile`. */
 export async function fileColumns(path: string): Promise<string[]> {
-  return [...(await RemoteSource.open({ kind: 'path', path })).names];
+  return [...(await openTableFile(path)).names];
 }
 
 /**

@@ -48,15 +48,18 @@ export interface TableSource {
   readonly objects?: readonly Row[];
   /** Where the table is a Parquet file on disk. */
   readonly parquet?: ParquetOnDisk;
-  /** The first pass: the type of every column, over all rows. Errors: as `profileTable`. */
+  /** The first pass: settles the type of every column over all rows. Errors: `target.missing`, `table.empty`, `table.invalid`. */
   profile(options: ProfileOptions): Promise<TableProfile>;
-  /** The rows as typed columns. Errors: as `readBatches`. */
+  /**
+   * The rows in batches of these columns, in this order: a lossless change of type is made, other columns are left
+   * out. Errors: `columns.missing`, `table.invalid` with column and row.
+   */
   batches(columns: readonly Column[], options: ReadOptions): AsyncIterable<ColumnBatch>;
-  /** The rows as objects. Errors: as `readRows`. */
+  /** The rows as objects, those that came as objects as they are. Errors: `table.invalid`. */
   readRows(signal?: AbortSignal): Promise<Row[]>;
   /** The rows in blocks that can be kept for later: fields of text stay fields, all else becomes values. */
   blocks(signal?: AbortSignal): AsyncIterable<Block>;
-  /** The features and the target, a file each. Errors: as `encodeTrainSet`. */
+  /** The features and the target, a file each, in one pass. Errors: those of `batches` and `encodeBatches`. */
   encodeTrainSet(profile: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles>;
 }
 
@@ -413,4 +416,12 @@ async function decodeAll(bytes: Uint8Array): Promise<string> {
     text += piece;
   }
   return text;
+}
+
+/**
+ * A table on disk: CSV, TSV, Parquet or Arrow, recognised by content and read as a stream in the encoder
+ * thread, never whole. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
+ */
+export function openTableFile(path: string, options: { signal?: AbortSignal } = {}): Promise<TableSource> {
+  return RemoteSource.open({ kind: 'path', path }, options.signal);
 }

@@ -11,7 +11,7 @@ import { predictToEstimate } from '../models/limits';
 import type { Context, Work } from '../models/service';
 import type { FitUnderWay } from '../models/shared-cards';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
-import type { TableSource } from '../table';
+import type { TableSource } from '../table/open';
 import { type ServiceError, toServiceError } from '../wire/service-error';
 import {
   type Answers,

@@ -1,14 +1,8 @@
 import type { Cleaned, ModelScores } from '../models/cards';
-import {
-  type CategorySample,
-  type Column,
-  type ColumnSample,
-  type Label,
-  type NumberSample,
-  show,
-  type TableProfile,
-  type TableSample,
-} from '../table';
+import { show } from '../table/cells/errors';
+import type { Column, Label } from '../table/cells/types';
+import type { CategorySample, ColumnSample, NumberSample, TableSample } from '../table/columns/table-sample';
+import type { TableProfile } from '../table/inference/profile';
 import { ServiceError } from '../wire/service-error';
 import type { Task } from '../wire/vocabulary';
 

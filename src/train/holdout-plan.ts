@@ -1,15 +1,9 @@
 import type { KeyTime } from '../models/cards';
 import { columnInstant, daysOf, followsTime, isoTime, Steps, timeCandidates } from '../models/evaluation';
-import {
-  type Column,
-  type ColumnData,
-  type Label,
-  labelAt,
-  numberAt,
-  readBatches,
-  type TableProfile,
-  type TableSource,
-} from '../table';
+import type { Column, Label } from '../table/cells/types';
+import { type ColumnData, labelAt, numberAt } from '../table/columns/column-batch';
+import type { TableProfile } from '../table/inference/profile';
+import type { TableSource } from '../table/open';
 import { sortedCopy } from '../util/collections';
 import { Yielder } from '../util/concurrency';
 import { seededRandom } from '../util/random';
@@ -97,7 +91,7 @@ export async function readRowFacts(
     newest: [] as number[],
   }));
   let first = 0;
-  for await (const batch of readBatches(source, read, { signal })) {
+  for await (const batch of source.batches(read, { signal })) {
     const columnOf = (name: string): ColumnData => batch.columns[names.indexOf(name)]!;
     const y = columnOf(target);
     const now = relativeTo === undefined ? undefined : columnOf(relativeTo);

@@ -1,18 +1,8 @@
-import {
-  batchBytes,
-  type Column,
-  type ColumnBatch,
-  encodeTrainBatches,
-  type FileFormat,
-  type Label,
-  numberAt,
-  pickRows,
-  readBatches,
-  type SampleChoice,
-  sliceBatch,
-  type TableSource,
-  type TrainSetFiles,
-} from '../table';
+import type { Column, FileFormat, Label } from '../table/cells/types';
+import { batchBytes, type ColumnBatch, numberAt, pickRows, sliceBatch } from '../table/columns/column-batch';
+import type { SampleChoice } from '../table/columns/table-sample';
+import { encodeTrainBatches, type TrainSetFiles } from '../table/encoder/encode';
+import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
 import { HELD, KEPT, type RowFacts } from './holdout-plan';
 
@@ -102,7 +92,7 @@ export async function encodePlanned(
   const own = features.map(({ name }) => indexOf(name));
   const [targetAt, relativeAt] = [indexOf(target), relativeTo === undefined ? -1 : indexOf(relativeTo)];
   const kept = async function* (): AsyncGenerator<ColumnBatch> {
-    for await (const [batch, first] of numbered(readBatches(source, columns, { signal }))) {
+    for await (const [batch, first] of numbered(source.batches(columns, { signal }))) {
       const back = holdout === undefined ? [] : rowsWhere(batch, plan, first, HELD);
       if (back.length > 0 && bytes <= HELD_BYTES) {
         keep(pickRows({ rows: batch.rows, columns: own.map((index) => batch.columns[index]!) }, back));
@@ -179,7 +169,7 @@ async function* heldRows(
 ): AsyncGenerator<ColumnBatch> {
   // The target is read too: a plan numbers the rows that have one.
   const read = [...features, ...columns.filter(({ name }) => name === target)];
-  for await (const [batch, first] of numbered(readBatches(source, read, { signal }))) {
+  for await (const [batch, first] of numbered(source.batches(read, { signal }))) {
     const rows = rowsWhere(batch, plan, first, HELD);
     if (rows.length > 0) {
       yield pickRows({ rows: batch.rows, columns: batch.columns.slice(0, features.length) }, rows);

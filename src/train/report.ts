@@ -15,7 +15,7 @@ import { referenceOf } from '../models/reference';
 import type { Context, Work } from '../models/service';
 import { readCosts, thresholdBy, withCosts } from '../models/threshold';
 import type { TrainRequest } from '../models/types';
-import type { TableSample } from '../table';
+import type { TableSample } from '../table/columns/table-sample';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Task } from '../wire/vocabulary';
 import type { TrainSet } from './train-set';

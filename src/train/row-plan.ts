@@ -1,15 +1,10 @@
 import { FEWEST_COLUMNS, MISSING_WORD, PrivateValues, RowDigests, RowKinds } from '../metrics/repeated-rows';
 import type { FittedModel, KeyTime } from '../models/cards';
 import type { Hooks, SetInput, TableChoices } from '../models/types';
-import {
-  type Column,
-  type ColumnData,
-  type ColumnType,
-  isMissing,
-  readBatches,
-  type TableProfile,
-  type TableSource,
-} from '../table';
+import type { Column, ColumnType } from '../table/cells/types';
+import { type ColumnData, isMissing } from '../table/columns/column-batch';
+import type { TableProfile } from '../table/inference/profile';
+import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { Task } from '../wire/vocabulary';
@@ -44,7 +39,7 @@ export async function digestRows(
   const all = new Float64Array(facts.rows);
   const yielder = new Yielder();
   let first = 0;
-  for await (const batch of readBatches(source, [...features, target], { signal })) {
+  for await (const batch of source.batches([...features, target], { signal })) {
     const digests = await digestsOf(batch.rows, batch.columns.slice(0, features.length), yielder);
     addTarget(facts, first, digests);
     for (let row = 0; row < batch.rows; row++) {
@@ -139,7 +134,7 @@ export async function findCopies(
 ): Promise<Copies | undefined> {
   const kinds = new RowKinds(rows);
   const yielder = new Yielder();
-  for await (const batch of readBatches(source, columns, { signal })) {
+  for await (const batch of source.batches(columns, { signal })) {
     const digests = await digestsOf(batch.rows, batch.columns, yielder);
     for (let row = 0; row < batch.rows; row++) {
       kinds.add(digests.of(row));
@@ -168,7 +163,7 @@ async function areMoreThanChance(
   const values = columns.map(() => new PrivateValues(kinds));
   const yielder = new Yielder();
   let first = 0;
-  for await (const batch of readBatches(source, columns, { signal })) {
+  for await (const batch of source.batches(columns, { signal })) {
     for (const [at, column] of batch.columns.entries()) {
       const digests = await digestsOf(batch.rows, [column], yielder);
       for (let row = 0; row < batch.rows; row++) {

@@ -4,7 +4,7 @@ import { readCurves, readLosses } from '../models/reference-files';
 import type { Service, Work } from '../models/service';
 import type { FitUnderWay } from '../models/shared-cards';
 import type { TrainRequest } from '../models/types';
-import type { Column } from '../table';
+import type { Column } from '../table/cells/types';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ThinkingFolds } from '../wire/types';
 import type { System, Task } from '../wire/vocabulary';

@@ -1,5 +1,6 @@
 import type { Reference, SeenRows } from '../models/cards';
-import { type Column, type ColumnBatch, numberAt } from '../table';
+import type { Column } from '../table/cells/types';
+import { type ColumnBatch, numberAt } from '../table/columns/column-batch';
 import { orderBy, sortedCopy } from '../util/collections';
 import { Yielder } from '../util/concurrency';
 import { chooseHeld, HELD, isUsable, KEPT, LEFT_OUT, MAX_HELD_ROWS, type RowFacts } from './holdout-plan';

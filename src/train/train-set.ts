@@ -5,21 +5,13 @@ import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '
 import { sampleChoice } from '../models/reference';
 import type { Context, Work } from '../models/service';
 import type { Hooks, SetInput, TableChoices, TrainRequest } from '../models/types';
-import {
-  type Column,
-  encodeTrainSet,
-  type Label,
-  localZone,
-  openTable,
-  openTableFile,
-  profileTable,
-  sha256,
-  type TableFile,
-  type TableProfile,
-  type TableSample,
-  type TableSource,
-  warmEncoder,
-} from '../table';
+import { localZone } from '../table/cells/parse-date';
+import type { Column, Label } from '../table/cells/types';
+import type { TableSample } from '../table/columns/table-sample';
+import { warmEncoder } from '../table/encoder/host';
+import type { TableProfile } from '../table/inference/profile';
+import { openTable, openTableFile, type TableSource } from '../table/open';
+import { sha256, type TableFile } from '../table/storage/table-file';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
 import type { Task } from '../wire/vocabulary';
@@ -127,7 +119,7 @@ export async function readTrainTable(work: Work, request: TrainSetRequest): Prom
   // The thread starts while the types are settled here.
   warmEncoder();
   const source = await openInput(request.table, signal);
-  const whole = await profileTable(source, {
+  const whole = await source.profile({
     target,
     ignore: ignore.filter((name) => name !== group),
     types,
@@ -302,7 +294,7 @@ export async function encodeTrainTable(
     cleaned: cells,
     sample,
   } = rowPlan === undefined
-    ? await encodeTrainSet(source, profile, { target, ...written })
+    ? await source.encodeTrainSet(profile, { target, ...written })
     : await encodePlanned(source, profile.columns, target, rowPlan, features, written);
   let digests: TrainSet['digests'];
   try {

@@ -1,10 +1,10 @@
 /** What tests reach of src/settings: a file that moves there is renamed here, and nowhere else. */
 export {
   isUnsaid,
-  NODE_SETTINGS,
   parseSetting,
   problemWith,
   type Setting,
   type Settings,
-} from '../../dist/src/settings';
+} from '../../dist/src/settings/kinds';
 export * from '../../dist/src/settings/kinds';
+export { NODE_SETTINGS } from '../../dist/src/settings/nodes';

@@ -1,5 +1,6 @@
 import { type AdviceWords, type AdviseRequest, Advisor, ENGLISH } from '../../advise';
-import { ADVISE, type FlowProperties } from '../../settings';
+import type { FlowProperties } from '../../settings/kinds';
+import { ADVISE } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import type { UsedConfig } from '../config/config-state';
 import { settingsReader } from '../fields/settings-reader';

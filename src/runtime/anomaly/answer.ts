@@ -1,5 +1,5 @@
 import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
-import { ANOMALY } from '../../settings';
+import { ANOMALY } from '../../settings/nodes';
 import { BoundedMap } from '../../util/collections';
 import { isObject } from '../../util/values';
 import { type ReadSetting, settingsReaders } from '../fields/settings-reader';

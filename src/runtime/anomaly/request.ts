@@ -1,5 +1,6 @@
 import type { AnomalyOptions } from '../../anomaly';
-import { ANOMALY, freeText } from '../../settings';
+import { freeText } from '../../settings/kinds';
+import { ANOMALY } from '../../settings/nodes';
 import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { readProperty, settingsReader } from '../fields/settings-reader';

@@ -1,4 +1,5 @@
-import type { ANOMALY, FlowProperties } from '../../settings';
+import type { FlowProperties } from '../../settings/kinds';
+import type { ANOMALY } from '../../settings/nodes';
 import type { FlowNodeDef } from '../node-red';
 import type { SeriesRequest } from '../series/read-messages';
 

@@ -6,7 +6,7 @@ import {
   type Setting,
   type Settings,
   type ValueOf,
-} from '../../settings';
+} from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';
 import { dialogWord, type FlowNode, type Message, type Red } from '../node-red';
 

@@ -1,6 +1,7 @@
 import type { SetInput } from '../../models/types';
-import { COLLECTING, type FlowProperties } from '../../settings';
-import type { TableSpool } from '../../table';
+import type { FlowProperties } from '../../settings/kinds';
+import { COLLECTING } from '../../settings/nodes';
+import type { TableSpool } from '../../table/spool';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { settingsReader } from '../fields/settings-reader';
 import { table } from '../lazy';

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 
 import type { TableInput } from '../../models/types';
-import { type FlowProperties, TABLE } from '../../settings';
+import type { FlowProperties } from '../../settings/kinds';
+import { TABLE } from '../../settings/nodes';
 import { isThenable, reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';

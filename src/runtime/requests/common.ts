@@ -1,6 +1,6 @@
 import type { ModelCard } from '../../models/cards';
 import type { CleaningChoices } from '../../models/types';
-import type { CLEANING } from '../../settings';
+import type { CLEANING } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import type { ReadSetting } from '../fields/settings-reader';
 import type { Message } from '../node-red';

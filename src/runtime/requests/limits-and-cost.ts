@@ -1,6 +1,6 @@
 import type { CheckLimitsRequest, CostRequest } from '../../models/types';
-import { COST, type FlowProperties, LIMITS } from '../../settings';
-import { column, numberIn } from '../../settings/kinds';
+import { column, type FlowProperties, numberIn } from '../../settings/kinds';
+import { COST, LIMITS } from '../../settings/nodes';
 import type { Usage } from '../../wire/types';
 import { readProperty, settingsReader } from '../fields/settings-reader';
 import type { TableDef, TableReader } from '../input/table-input';

@@ -4,8 +4,8 @@ import type { ModelCard, PredictLoad, Predictor, PredictOutcome } from '../../co
 import type { UploadCard } from '../../models/cards';
 import { ModelMismatch } from '../../models/model-mismatch';
 import type { CauseText, Hooks, PredictRequest } from '../../models/types';
-import { type FlowProperties, PREDICT } from '../../settings';
-import { flag, freeText, numberIn } from '../../settings/kinds';
+import { flag, type FlowProperties, freeText, numberIn } from '../../settings/kinds';
+import { PREDICT } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';

@@ -1,5 +1,6 @@
 import type { UploadRequest } from '../../models/types';
-import { type FlowProperties, UPLOAD } from '../../settings';
+import type { FlowProperties } from '../../settings/kinds';
+import { UPLOAD } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import type { UsedConfig } from '../config/config-state';
 import { settingsReader } from '../fields/settings-reader';

@@ -1,7 +1,8 @@
 import type { MessageReader, MessageReading } from '../../messages';
 import type { TableInput } from '../../models/types';
 import type { BroughtOutcome } from '../../series';
-import { type FlowProperties, SERIES } from '../../settings';
+import type { FlowProperties } from '../../settings/kinds';
+import { SERIES } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment, settingsReader } from '../fields/settings-reader';
 import {

@@ -1,5 +1,6 @@
 import type { BroughtOutcome, SeriesOptions } from '../../series';
-import { freeText, SERIES } from '../../settings';
+import { freeText } from '../../settings/kinds';
+import { SERIES } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment, readProperty, settingsReader } from '../fields/settings-reader';
 import { emptyError, isEmpty, readingOf } from '../input/reading';

@@ -13,7 +13,7 @@ import { MAX_MODEL_FILE_BYTES } from '../../connection/manage-models';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ModelCard } from '../../models/cards';
 import { EMBEDDED, type ServiceKind } from '../../models/service-kind';
-import type { Column } from '../../table';
+import type { Column } from '../../table/cells/types';
 import { isObject } from '../../util/values';
 import type { LiveLoss } from '../../watch';
 import { ServiceError, toServiceError } from '../../wire/service-error';

@@ -1,5 +1,6 @@
 import type { ModelCard } from '../../connection';
-import { type FlowProperties, WATCH } from '../../settings';
+import type { FlowProperties } from '../../settings/kinds';
+import { WATCH } from '../../settings/nodes';
 import { isObject } from '../../util/values';
 import type { AlarmOptions, WatchedRow, WatchOptions } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
