@@ -225,8 +225,7 @@ async function fetchedPrediction(
   }
   let text: string;
   try {
-    const { wiring, storage } = core;
-    const bytes = await downloadFile(wiring, call, storage, uri, 'prediction', plan.maxBytes!);
+    const bytes = await downloadFile(core, call, uri, { what: 'prediction', maxBytes: plan.maxBytes! });
     text = bytes.toString('utf8');
   } catch (error) {
     if (call.ending === 'cancelled') {

@@ -3,6 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { ServiceError } from '../wire/service-error';
 import type { FileUploadInfo } from '../wire/types';
 import { readEnvelope } from './answer';
+import type { Core } from './core';
 import { isImpossible, isLasting, transportReason } from './errors';
 import {
   AnswerTooLong,
@@ -12,7 +13,7 @@ import {
   isLoopback,
   TransportFailure,
 } from './http';
-import { type Call, type RateGate, retryAfter } from './pacing';
+import { type Call, retryAfter } from './pacing';
 import { type FailedAttempt, retrying, verdict, wasNotTaken, type Wiring } from './retry';
 import type { ClientSettings } from './settings';
 import type { UploadSource } from './types';
@@ -59,38 +60,41 @@ export interface PutJob {
   onBytes: (bytes: number) => void;
 }
 
+/** One part of a file, and where it goes. */
+interface ChunkJob extends PutJob {
+  url: URL;
+  chunk: Chunk;
+}
+
+/** What transfers share: connections, and how patient the storage asks to be. */
+type Transfers = Pick<Core, 'wiring' | 'storage'>;
+
 /**
  * Sends a file to its signed URLs, a chunk to each, and repeats a chunk that failed. No bearer goes with
  * it: the signature is the permission (S 5).
  * @throws UrlRefused, ServiceError `upload.failed`
  */
-export async function putFile(wiring: Wiring, call: Call, gate: RateGate, job: PutJob): Promise<void> {
+export async function putFile(core: Transfers, call: Call, job: PutJob): Promise<void> {
   const urls: URL[] = [];
   for (const text of job.info.signed_urls) {
-    urls.push(signedUrl(text, wiring.settings));
+    urls.push(signedUrl(text, core.wiring.settings));
   }
   if (urls.length === 1) {
-    return putChunk(wiring, call, gate, job, urls[0]!, { start: 0, end: job.source.bytes });
+    return putChunk(core, call, { ...job, url: urls[0]!, chunk: { start: 0, end: job.source.bytes } });
   }
   const chunks = planChunks(job.source.bytes, urls.length);
   await inParallel(
-    chunks.map((chunk, i) => () => putChunk(wiring, call, gate, job, urls[i]!, chunk)),
+    chunks.map((chunk, i) => () => putChunk(core, call, { ...job, url: urls[i]!, chunk })),
     PARALLEL_CHUNKS,
   );
 }
 
-async function putChunk(
-  wiring: Wiring,
-  call: Call,
-  gate: RateGate,
-  job: PutJob,
-  url: URL,
-  chunk: Chunk,
-): Promise<void> {
-  const dispatcher = wiring.dispatchers.for(url);
-  await retrying(call, gate, wiring.settings, async () => {
+async function putChunk({ wiring, storage }: Transfers, call: Call, job: ChunkJob): Promise<void> {
+  const { start, end } = job.chunk;
+  const dispatcher = wiring.dispatchers.for(job.url);
+  await retrying(call, storage, wiring.settings, async () => {
     let sent = 0;
-    const request = putRequest(job, url, chunk, (bytes) => {
+    const request = putRequest(job, (bytes) => {
       sent += bytes;
       job.onBytes(bytes);
     });
@@ -100,19 +104,20 @@ async function putChunk(
     } catch (failure) {
       job.onBytes(-sent);
       call.throwIfOver();
-      return failedPut(failure, wiring, job, url);
+      return failedPut(failure, wiring, job);
     }
     if (answer.status >= 200 && answer.status < 300) {
-      job.onBytes(chunk.end - chunk.start - sent);
+      job.onBytes(end - start - sent);
       return { result: undefined };
     }
     job.onBytes(-sent);
     call.throwIfOver();
-    return refusedPut(answer, wiring, job, url);
+    return refusedPut(answer, wiring, job);
   });
 }
 
-function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number) => void): HttpRequest {
+function putRequest(job: ChunkJob, onBytes: (bytes: number) => void): HttpRequest {
+  const { url, chunk } = job;
   const bytes = chunk.end - chunk.start;
   const headers = { ...uploadHeaders(job.info.required_headers, url), 'content-length': String(bytes) };
   const { content } = job.source;
@@ -130,7 +135,7 @@ function putRequest(job: PutJob, url: URL, chunk: Chunk, onBytes: (bytes: number
 }
 
 /** @throws ServiceError for what another attempt would not fix, such as an unreadable file. */
-function failedPut(failure: unknown, wiring: Wiring, job: PutJob, url: URL): FailedAttempt {
+function failedPut(failure: unknown, wiring: Wiring, job: ChunkJob): FailedAttempt {
   if (failure instanceof ServiceError) {
     throw failure;
   }
@@ -142,16 +147,17 @@ function failedPut(failure: unknown, wiring: Wiring, job: PutJob, url: URL): Fai
   if (isImpossible(failure)) {
     throw new ServiceError('response.invalid', 'The service asks for upload headers that cannot be sent.');
   }
-  const reason = transportReason(failure, wiring.dispatchers.place(url));
+  const reason = transportReason(failure, wiring.dispatchers.place(job.url));
   const retry = verdict({ sent: failure.sent, lasting: isLasting(failure) }, PUT) === 'retry';
   return { error: new ServiceError('upload.failed', `${what} ${reason}`), retry };
 }
 
 /** @throws UrlRefused */
-function refusedPut(answer: HttpAnswer, wiring: Wiring, job: PutJob, url: URL): FailedAttempt {
+function refusedPut(answer: HttpAnswer, wiring: Wiring, job: ChunkJob): FailedAttempt {
   const { status, headers, body } = answer;
+  const { url } = job;
   if (status >= 300 && status < 400) {
-    throw redirected(status, headers.location, job, url);
+    throw redirected(status, headers.location, job);
   }
   const { message, retryable, serviceCode } = readEnvelope(body);
   const said = wiring.secrets.clean(message, 200).replace(/[.\s]+$/, '');
@@ -161,7 +167,7 @@ function refusedPut(answer: HttpAnswer, wiring: Wiring, job: PutJob, url: URL): 
     ...(serviceCode !== undefined && { serviceCode: wiring.secrets.clean(serviceCode, 100) }),
   };
   if (REFUSALS.has(status) && retryable !== true && !isSlow) {
-    throw new UrlRefused(status, refusal(said, cause, job, url));
+    throw new UrlRefused(status, refusal(said, cause, job));
   }
   const error = new ServiceError(
     status === 413 ? 'limit.exceeded' : 'upload.failed',
@@ -180,8 +186,7 @@ function refusedPut(answer: HttpAnswer, wiring: Wiring, job: PutJob, url: URL): 
 function refusal(
   said: string,
   cause: { status: number; serviceCode?: string },
-  job: PutJob,
-  url: URL,
+  { what, url }: ChunkJob,
 ): ServiceError {
   const { status, serviceCode } = cause;
   // Without a code of its own, a storage that refuses a URL means its time, unless it calls the request wrong.
@@ -194,17 +199,17 @@ function refusal(
       )
     : new ServiceError(
         'upload.failed',
-        `The upload of the ${job.what} was refused by the storage at ${url.host} (${status}), at a new signed URL too: ${said}.`,
+        `The upload of the ${what} was refused by the storage at ${url.host} (${status}), at a new signed URL too: ${said}.`,
         cause,
       );
 }
 
 /** A redirect is not followed: the table goes where the service said, or nowhere. */
-function redirected(status: number, location: string | undefined, job: PutJob, url: URL): ServiceError {
+function redirected(status: number, location: string | undefined, { what, url }: ChunkJob): ServiceError {
   const target = URL.canParse(location ?? '', url.href) ? new URL(location!, url).origin : 'nowhere';
   return new ServiceError(
     'response.invalid',
-    `The upload of the ${job.what} is redirected (${status}) to ${target}, and uploads are not redirected.`,
+    `The upload of the ${what} is redirected (${status}) to ${target}, and uploads are not redirected.`,
     { status },
   );
 }
@@ -215,18 +220,15 @@ const GET = { repeatable: true };
 /**
  * Fetches the file behind a signed URL, and repeats that where it may help. No bearer goes with it, and no redirect is
  * followed: the signature is the permission, for this address alone.
- * @param what what the file holds, for messages: `prediction`
- * @param maxBytes most bytes that it may have
+ * @param file `what` it holds, for messages: `prediction`; `maxBytes`: most bytes that it may have
  * @throws ServiceError `response.invalid` for an address that nothing is fetched from and for a file that is too long;
  *   `service.unavailable` where the storage refuses or fails, with its status; the end of the call
  */
 export async function downloadFile(
-  wiring: Wiring,
+  { wiring, storage }: Transfers,
   call: Call,
-  gate: RateGate,
   signed: string,
-  what: string,
-  maxBytes: number,
+  { what, maxBytes }: { what: string; maxBytes: number },
 ): Promise<Buffer> {
   const url = signedUrl(signed, wiring.settings, 'a download');
   const { userAgent: agent } = wiring.settings;
@@ -234,7 +236,7 @@ export async function downloadFile(
   const request: HttpRequest = { method: 'GET', url, headers };
   wiring.secrets.addUrls([signed]);
   try {
-    return await retrying(call, gate, wiring.settings, async () => {
+    return await retrying(call, storage, wiring.settings, async () => {
       const started = performance.now();
       let answer: HttpAnswer;
       try {

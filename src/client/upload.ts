@@ -10,8 +10,7 @@ import type {
 } from '../wire/types';
 import { assertRequest, type Core } from './core';
 import { DuplicateUploadError } from './errors';
-import { Call, type RateGate } from './pacing';
-import type { Wiring } from './retry';
+import type { Call } from './pacing';
 import { putFile, UrlRefused } from './transfer';
 import type { CallOptions, TestSetUpload, TrainSetOptions, TrainSetUpload, UploadSource } from './types';
 
@@ -72,7 +71,7 @@ export async function uploadTrainSet(
       ],
     };
   };
-  const { id, reused } = await sendUpload(core.wiring, call, core.storage, prepare, onProgress);
+  const { id, reused } = await sendUpload(core, call, prepare, onProgress);
   return { train_set_upload_id: id, reused };
 }
 
@@ -95,7 +94,7 @@ export async function uploadTestSet(
       files: [{ what: 'test set', source: x, info: prepared.x_test_info }],
     };
   };
-  const { id, reused } = await sendUpload(core.wiring, call, core.storage, prepare, onProgress);
+  const { id, reused } = await sendUpload(core, call, prepare, onProgress);
   return { test_set_upload_id: id, reused };
 }
 
@@ -125,9 +124,8 @@ function fileInfo(
  * @throws ServiceError `upload.expired`, or `upload.failed` with the storage's reason, where the new URLs are refused too
  */
 async function sendUpload(
-  wiring: Wiring,
+  core: Core,
   call: Call,
-  storage: RateGate,
   prepare: (force: boolean) => Promise<PreparedUpload>,
   onProgress: CallOptions['onProgress'],
 ): Promise<{ id: string; reused: boolean }> {
@@ -142,24 +140,23 @@ async function sendUpload(
       }
       throw error;
     }
-    refused = await sendAll(wiring, call, storage, prepared, onProgress);
+    refused = await sendAll(core, call, prepared, onProgress);
     if (refused === undefined) {
       return { id: prepared.id, reused: false };
     }
-    wiring.settings.log('warn', `A signed URL was refused (${refused.status}). Preparing the upload again.`);
+    core.settings.log('warn', `A signed URL was refused (${refused.status}). Preparing the upload again.`);
   }
   throw refused!.error;
 }
 
 /** Sends the files; a failure of one stops the others. Answers with the refusal where a URL was refused. */
 async function sendAll(
-  wiring: Wiring,
+  core: Core,
   outer: Call,
-  storage: RateGate,
   prepared: PreparedUpload,
   onProgress: CallOptions['onProgress'],
 ): Promise<UrlRefused | undefined> {
-  const { secrets } = wiring;
+  const { secrets } = core.wiring;
   const { files } = prepared;
   let total = 0;
   let urls = 0;
@@ -182,7 +179,7 @@ async function sendAll(
   await Promise.all(
     files.map(async (file) => {
       try {
-        await putFile(wiring, call, storage, { ...file, onBytes });
+        await putFile(core, call, { ...file, onBytes });
       } catch (error) {
         first ??= error;
         stop.abort();
