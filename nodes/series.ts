@@ -26,13 +26,14 @@ module.exports = function (RED: NodeAPI): void {
     const sender = new PastSender(RED, this, table);
     const topics = new MixedTopics(RED, this, def);
     const messages = new ReadMessages(RED, this, def);
+    const parts = { red: RED, node: this, keeper, sender, table, messages };
     showKept(RED, this, keeper, (series) => keptSeries(series, keeper.isUnchosen));
     handleMessages(this, RED, {
       // All of it one message after the other: a reading changes what the next one makes.
       read: async (msg, work) => {
         const request = await seriesRequest(RED, this, def, table, messages, msg);
         topics.look(request, msg);
-        return seriesAnswer(RED, this, keeper, sender, table, messages, request, msg, work);
+        return seriesAnswer(parts, request, msg, work);
       },
       run: (output) => output,
       refuses: (underWay) => keeper.refuses(underWay),

@@ -23,7 +23,7 @@ module.exports = function (RED: NodeAPI): void {
       read: async (msg, work) => {
         await keeper.hear({ timezone: msg.timezone });
         const request = await watchRequest(RED, this, def, table, msg);
-        return watchAnswer(RED, keeper, table, request, msg, work);
+        return watchAnswer({ red: RED, keeper, table }, request, msg, work);
       },
       run: (output) => output,
       refuses: (underWay) => keeper.refuses(underWay),

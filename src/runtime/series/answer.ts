@@ -18,17 +18,22 @@ const MAX_NAMED = 20;
 /** Series whose outcome's column has come, or of which it was told that it does not. */
 const lookedAt = new WeakSet<Series>();
 
+/** What a series node works with, from message to message. */
+interface SeriesNodeParts {
+  red: Red;
+  node: FlowNode;
+  keeper: SeriesKeeper;
+  sender: PastSender;
+  table: TableReader;
+  messages: ReadMessages;
+}
+
 /**
  * Does what a message asks, and answers what leaves.
  * @throws ServiceError
  */
 export async function seriesAnswer(
-  red: Red,
-  node: FlowNode,
-  keeper: SeriesKeeper,
-  sender: PastSender,
-  table: TableReader,
-  messages: ReadMessages,
+  { red, node, keeper, sender, table, messages }: SeriesNodeParts,
   request: SeriesRequest,
   msg: Message,
   work: MessageWork,

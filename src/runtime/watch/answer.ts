@@ -17,9 +17,7 @@ type Truths = Extract<WatchRequest, { kind: 'truths' }>['truths'];
  * @throws ServiceError
  */
 export async function watchAnswer(
-  red: Red,
-  keeper: WatchKeeper,
-  table: TableReader,
+  { red, keeper, table }: { red: Red; keeper: WatchKeeper; table: TableReader },
   request: WatchRequest,
   msg: Message,
   work: MessageWork,
