@@ -26,7 +26,7 @@ export function serviceKey(
 /** What is asked of a kind of service before one is opened. */
 interface BeforeOpening {
   /** Where it is, by what the user typed. @throws ServiceError `config.invalid` */
-  address(typed: string): string;
+  readonly address: (typed: string) => string;
   /** Without a token nothing need be sent. */
   readonly needsToken: boolean;
 }

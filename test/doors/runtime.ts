@@ -3,12 +3,7 @@ import { SERVICE_KINDS } from '../../dist/src/models/service-kind';
 
 export { anomalyRoutes } from '../../dist/src/runtime/anomaly/route';
 export { adminRoutes } from '../../dist/src/runtime/config/admin';
-export {
-  ConfigState,
-  proxyOptions,
-  tlsOptions,
-  tuning,
-} from '../../dist/src/runtime/config/config-state';
+export { ConfigState, proxyOptions, tlsOptions, tuning } from '../../dist/src/runtime/config/config-state';
 export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/settings-reader';
 export { readProperty, settingsReader } from '../../dist/src/runtime/fields/settings-reader';
 export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';
