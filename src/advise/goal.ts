@@ -29,7 +29,11 @@ export function goalOf(question: Question, card: Model): Goal {
 
 /** The largest of ten standard normal values is expected here. */
 const LUCKIEST = 1.54;
-/** Where rows are many, models err less than that: tuned on `npm run bench -- advise` with 300, 1,000 and 2,000 rows. */
+/**
+ * Where rows are many, models err less than that: chosen by one train set of 300, 1,000 and 2,000 rows of each of four
+ * machines (dryer, moulder, press, kiln). `npm run bench -- advise` measures it on further train sets of these, and on
+ * four machines that had no part in it.
+ */
 const MANY_ROWS = 12.5;
 const MOST_COLUMNS = 10;
 /** The logistic distribution stretched by this is close to the normal one. */
