@@ -5,7 +5,7 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
-import { type CostDef, costRequest } from '../src/runtime/requests/limits-and-cost';
+import { type CostDef, costRequest } from '../src/runtime/requests/cost';
 
 /** tabular-cost: what an operation would cost, before any data is sent. */
 module.exports = function (RED: NodeAPI): void {

@@ -15,9 +15,10 @@ export { unreadablePart } from '../../dist/src/runtime/messages/message-handler'
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed';
 export type { FlowNode, Message, Red } from '../../dist/src/runtime/node-red';
-export { filePath, modelsPath, OwnedPath, serviceFolder } from '../../dist/src/runtime/paths';
+export { OwnedPath } from '../../dist/src/runtime/owned-path';
+export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
-export { usedTokens } from '../../dist/src/runtime/requests/limits-and-cost';
+export { usedTokens } from '../../dist/src/runtime/requests/limits';
 export {
   causeTextOf,
   inWordsOfUser,

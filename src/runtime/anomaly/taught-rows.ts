@@ -1,8 +1,8 @@
 import type { AnomalyReading, ReadingPlace } from '../../anomaly';
 import { seriesLayer } from '../lazy';
 import type { MessageWork } from '../messages/message-handler';
-import { pastRows } from '../series/answer';
 import type { ReadMessages } from '../series/read-messages';
+import { pastRows } from '../series/take-table';
 import type { AnomalyRequest } from './types';
 
 /**

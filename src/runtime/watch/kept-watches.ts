@@ -11,7 +11,8 @@ import type { Watch, WatchOptions, WatchState } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import { watchLayer } from '../lazy';
 import { type FlowNode, type Red, text } from '../node-red';
-import { OwnedPath, watchFile } from '../paths';
+import { OwnedPath } from '../owned-path';
+import { watchFile } from '../paths';
 import { StatusLine } from '../status/status-line';
 
 /** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */

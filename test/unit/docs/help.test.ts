@@ -132,7 +132,6 @@ const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   limits: ['cost.exceeded'], // they are free
   upload: ['cost.exceeded', 'predict.unknown'], // it predicts nothing
   fit: ['columns.missing', 'cost.exceeded', 'predict.unknown'], // of rows held back: a warning
-  series: ['target.missing'], // its tables need none
   anomaly: ['target.missing', 'not_found'], // the second is told to the sidebar
   advise: ['target.missing', 'file.unreadable'], // it asks for no scores, and reads no file
   watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read
