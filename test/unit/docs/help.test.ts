@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { build } from 'esbuild';
+
 import { NODE_SETTINGS, type Setting } from '../../doors/settings';
 import { ERROR_CODES } from '../../doors/wire';
 import { catalogue, labels, loadDialogs, type NodeName, NODES } from '../../helpers/dialogs';
@@ -10,7 +12,8 @@ import { catalogue, labels, loadDialogs, type NodeName, NODES } from '../../help
  * The help of each node against what the node is: the dialog's properties by their labels, the message's properties
  * and the error codes by the code that a node reaches.
  */
-const dist = path.resolve(__dirname, '../../../dist');
+const root = path.resolve(__dirname, '../../..');
+const dist = path.join(root, 'dist');
 const LANGUAGES = ['en-US', 'de', 'ja'];
 const FLOW_NODES = NODES.filter((node) => node !== 'config');
 
@@ -31,54 +34,73 @@ const words = (text: string) => text.split(/, |、/);
 const labelTerms = (list: string) =>
   [...list.matchAll(/<dt>(.*?)<\/dt>/g)].flatMap((match) => words(match[1]!));
 
-/** The built modules that these ones load, themselves among them. */
-function closure(files: string[], leaveOut: RegExp): string[] {
-  const seen = new Set<string>();
-  const waiting = [...files];
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    if (seen.has(file) || leaveOut.test(file)) {
-      continue;
-    }
-    seen.add(file);
-    // load('.') is the folder of a file that is loaded with its first node.
-    for (const [, target, folder] of fs
-      .readFileSync(file, 'utf8')
-      .matchAll(/(?:require|import)\(["'](\.[^"']+)["']\)|\bload\('(\.)'\)/g)) {
-      const found = path.resolve(path.dirname(file), (target ?? folder)!);
-      const choices = [found, `${found}.js`, path.join(found, 'index.js')];
-      waiting.push(choices.find((choice) => choice.endsWith('.js') && fs.existsSync(choice))!);
-    }
-  }
-  return [...seen];
+/**
+ * The code that these modules reach, function by function: bundled, with what nobody calls shaken off and without
+ * comments. Files that match leaveOut stay outside.
+ */
+async function reachedCode(modules: string[], leaveOut: RegExp): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: {
+      // A node registers itself; of any other module each export may be called.
+      contents: modules
+        .map((module) => `${module.startsWith('nodes/') ? 'import' : 'export * from'} './${module}';`)
+        .join('\n'),
+      resolveDir: root,
+    },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    legalComments: 'none',
+    minifySyntax: true, // dead branches go
+    logLevel: 'error',
+    plugins: [
+      {
+        name: 'nodes begin, the rest is called',
+        setup: (bundle) => {
+          bundle.onResolve({ filter: /^\./ }, async ({ path: wanted, kind, resolveDir, pluginData }) => {
+            if (pluginData === 'resolving') {
+              return undefined;
+            }
+            const found = await bundle.resolve(wanted, { kind, resolveDir, pluginData: 'resolving' });
+            const file = path.relative(root, found.path);
+            return leaveOut.test(file)
+              ? { path: wanted, external: true, sideEffects: false }
+              : { path: found.path, errors: found.errors, sideEffects: file.startsWith('nodes/') };
+          });
+        },
+      },
+    ],
+  });
+  return outputFiles[0]!.text;
 }
 
-const code = (file: string): string =>
-  fs
-    .readFileSync(file, 'utf8')
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/^\s*\/\/.*$/gm, '');
+/** A node's own modules: its file, and its folder of the runtime, which is loaded with the first node of its type. */
+const ownModules = (node: NodeName): string[] => [
+  `nodes/${node}`,
+  ...(fs.existsSync(path.join(root, 'src/runtime', node)) ? [`src/runtime/${node}/index`] : []),
+];
 
 /** What a node reads from a message or sets on it, by its settings and by the names in its code. */
-function messageProperties(node: NodeName): Set<string> {
-  const files = closure(
-    [path.join(dist, 'nodes', `${node}.js`)],
-    /dist\/src\/(?!runtime\/)|config-state|use-config|default-service/,
+async function messageProperties(node: NodeName): Promise<Set<string>> {
+  const code = await reachedCode(
+    ownModules(node),
+    /^src\/(?!runtime\/)|config-state|use-config|default-service/,
   );
   const found = new Set<string>(
     Object.values<Setting>(NODE_SETTINGS[node]).flatMap(({ message = [] }) => message),
   );
-  for (const text of files.map(code)) {
-    for (const pattern of [
-      // An error names msg.then, which no message should have.
-      /\bmsg\.(?!then\b)([a-z]\w*)/g,
-      /\bmsg\['(\w+)'\]/g,
-      /\bmsg\[[^\]]*\? '(\w+)' : '(\w+)'\]/g,
-      /\breadProperty\)\([^;]*?'(\w+)', msg\)/g,
-    ]) {
-      for (const [, ...names] of text.matchAll(pattern)) {
-        for (const name of names) {
-          found.add(name);
-        }
+  for (const pattern of [
+    // An error names msg.then, which no message should have.
+    /\bmsg\.(?!then\b)([a-z]\w*)/g,
+    /\bmsg\["(\w+)"\]/g,
+    /\bmsg\[[^\]]*\? "(\w+)" : "(\w+)"\]/g,
+    /\breadProperty\([^;]*?"(\w+)", msg\)/g,
+  ]) {
+    for (const [, ...names] of code.matchAll(pattern)) {
+      for (const name of names) {
+        found.add(name);
       }
     }
   }
@@ -130,23 +152,20 @@ const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string
 /** Codes in the code that a node reaches which cannot come out of it. */
 const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   limits: ['cost.exceeded'], // they are free
-  upload: ['cost.exceeded', 'predict.unknown'], // it predicts nothing
-  fit: ['columns.missing', 'cost.exceeded', 'predict.unknown'], // of rows held back: a warning
-  anomaly: ['target.missing', 'not_found'], // the second is told to the sidebar
+  fit: ['columns.missing'], // of rows held back: a warning
+  anomaly: ['not_found'], // told to the sidebar
   advise: ['target.missing', 'file.unreadable'], // it asks for no scores, and reads no file
   watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read
-  cost: ['cost.exceeded', 'model.unknown'], // the bound and the model are the predict node's
+  cost: ['cost.exceeded'], // the bound is the predict node's
 };
 
-function raised(node: Exclude<NodeName, 'config'>): string[] {
+async function raised(node: Exclude<NodeName, 'config'>): Promise<string[]> {
   const { work, calls } = REACHES[node];
-  const files = closure(
-    [path.join(dist, 'nodes', `${node}.js`), path.join(dist, 'src', `${work}.js`)],
-    /config-state|use-config|default-service|connection\/(connection|index)\.js|src\/(service|learner|client)\/|service-error\.js/,
+  const code = await reachedCode(
+    [...ownModules(node), `src/${work}`],
+    /config-state|use-config|default-service|connection\/(connection|index)\.ts|src\/(service|learner|client)\/|service-error\.ts/,
   );
-  const texts = files.map(code);
-  const named = ERROR_CODES.filter((one) => texts.some((text) => text.includes(`'${one}'`)));
-  const all = new Set<string>([...named, ...calls]);
+  const all = new Set<string>([...ERROR_CODES.filter((one) => code.includes(`"${one}"`)), ...calls]);
   for (const one of NOT_RAISED[node] ?? []) {
     assert.ok(all.delete(one), one);
   }
@@ -176,21 +195,21 @@ describe('the help of each node', () => {
   }
 
   for (const node of FLOW_NODES) {
-    it(`${node}: describes each property of the message that it reads or sets, and no other`, () => {
+    it(`${node}: describes each property of the message that it reads or sets, and no other`, async () => {
       const { inputs, outputs } = lists(node, help('en-US', node));
       const described = new Set([...messageTerms(inputs), ...messageTerms(outputs)]);
-      const found = messageProperties(node).add('payload');
+      const found = (await messageProperties(node)).add('payload');
       for (const name of NOT_FOR_MESSAGE[node] ?? []) {
         assert.ok(found.delete(name), name);
       }
       assert.deepEqual([...described].sort(), [...found].sort());
     });
 
-    it(`${node}: names each error code that it may raise, and no other`, () => {
+    it(`${node}: names each error code that it may raise, and no other`, async () => {
       const described = [...help('en-US', node).matchAll(/<li><code>([a-z._]+)<\/code>/g)].map(
         (match) => match[1]!,
       );
-      assert.deepEqual(described.sort(), raised(node));
+      assert.deepEqual(described.sort(), await raised(node));
     });
 
     it(`${node}: says what its status shows`, () => {
@@ -205,8 +224,8 @@ describe('the help of each node', () => {
     });
   }
 
-  it('together name every code of the closed table', () => {
-    const named = new Set(FLOW_NODES.flatMap((node) => raised(node)));
+  it('together name every code of the closed table', async () => {
+    const named = new Set((await Promise.all(FLOW_NODES.map((node) => raised(node)))).flat());
     assert.deepEqual(
       ERROR_CODES.filter((one) => !named.has(one)),
       [],
