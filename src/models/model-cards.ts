@@ -1,21 +1,10 @@
-import { randomUUID } from 'node:crypto';
-
-import type { ErrorCosts } from '../metrics/answer-costs';
-import { thresholdCurveOf } from '../metrics/curves';
 import { cloneJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import { addFormer, type PendingFit, superfluous } from './card-file';
-import type { FittedModel, ModelCard, Publication, Reference, UploadCard } from './cards';
-import { dropOldest } from './named-models';
-import {
-  cardsInMemory,
-  cardsOfFile,
-  dropReferences,
-  type FitUnderWay,
-  type SharedCards,
-} from './shared-cards';
-import type { ThresholdWish } from './types';
-import type { FormerModel, NewVersion, VersionedModel } from './versioned-model';
+import type { Reference, UploadCard } from './cards';
+import { dropOldest, NamedModels } from './named-models';
+import { cardsInMemory, cardsOfFile, dropReferences, type FitUnderWay } from './shared-cards';
+import type { FormerModel } from './versioned-model';
 
 const MAX_UPLOADS = 500;
 const MAX_PENDING = 100;
@@ -28,15 +17,17 @@ export interface ModelCardsOptions {
   onWarning?: (text: string) => void;
 }
 
-/** The model cards of one service. Cards objects of one path and service share what they know. */
-export class ModelCards {
+/**
+ * The model cards of one service: its models by name, and what is known of them besides. Cards objects of one path and
+ * service share what they know.
+ */
+export class ModelCards extends NamedModels {
   readonly service: string;
-  private readonly shared: SharedCards;
   private closed = false;
 
   constructor({ path, service, onWarning = () => undefined }: ModelCardsOptions) {
+    super(path === undefined ? cardsInMemory(service) : cardsOfFile(path, service, onWarning));
     this.service = service;
-    this.shared = path === undefined ? cardsInMemory(service) : cardsOfFile(path, service, onWarning);
   }
 
   /** Models can be found by their names, and cards be kept: see `assertUsable`. */
@@ -55,152 +46,6 @@ export class ModelCards {
         `The model cards in ${file.file} are left alone: ${file.newer.message}, or move the file away to begin anew.`,
       );
     }
-  }
-
-  /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
-  list(): (ModelCard & { dead?: true })[] {
-    return this.shared.models.list();
-  }
-
-  /** The card in charge of a name, or of `name@version`, unless its model was found dead a moment ago. */
-  get(name: string): ModelCard | undefined {
-    return this.shared.models.get(name);
-  }
-
-  /** The card of that model, in charge or not. */
-  byFittedId(id: string): ModelCard | undefined {
-    return this.shared.models.byFittedId(id);
-  }
-
-  /** As `byFittedId`, unless the model was found dead a moment ago. */
-  livingById(id: string): ModelCard | undefined {
-    return this.shared.models.livingById(id);
-  }
-
-  /** See `NamedModels.byFingerprint`. */
-  byFingerprint(fingerprint: string, name: string): { card: ModelCard; aside: boolean } | undefined {
-    return this.shared.models.byFingerprint(fingerprint, name);
-  }
-
-  /** Whether there is a model of the name, or `name@version`, at all, dead or alive. */
-  has(name: string): boolean {
-    return this.shared.models.has(name);
-  }
-
-  /** The model of the name, or that `name@version` is a version of, whether there is such a version or not. */
-  named(name: string): VersionedModel | undefined {
-    return this.shared.models.named(name);
-  }
-
-  /** Keeps a card as another version of its name, in charge of it: see `NamedModels.put`. Who waits for it goes on. */
-  put(
-    given: FittedModel,
-    fingerprint?: string,
-    more: Omit<NewVersion, 'card' | 'fingerprint'> = {},
-  ): ModelCard {
-    const { models, fits } = this.shared;
-    const kept = models.put(given, fingerprint, more);
-    fits.arrived(kept.name);
-    fits.arrived(`${kept.name}@${kept.version}`);
-    return kept;
-  }
-
-  /**
-   * The id of the model that a roll back would put in charge: see `rollBack`.
-   * @throws ServiceError `model.unknown`, `rollback.impossible`
-   */
-  rollBackTo(name: string, to: true | number): string {
-    return this.shared.models.rollBackTo(name, to);
-  }
-
-  /**
-   * Puts an earlier version of the name in charge, between two batches: see `NamedModels.rollBack`. Fits of the name that
-   * are under way do not take charge any more.
-   *
-   * @throws ServiceError `model.unknown`, `rollback.impossible`
-   */
-  rollBack(name: string, to: true | number): ModelCard {
-    const { models, fits, section } = this.shared;
-    const rolled = models.rollBack(name, to);
-    fits.overtake(name);
-    for (const fit of section.pending.values()) {
-      if (fit.card.name === name) {
-        fit.late = true;
-      }
-    }
-    return rolled;
-  }
-
-  /**
-   * Publishes the version in charge of a name: it gets the next number, unless nothing has changed since the name was
-   * last published.
-   *
-   * @returns its card, with `published`
-   * @throws ServiceError `model.unknown`
-   */
-  publish(name: string): ModelCard & { published: Publication } {
-    const { models, section } = this.shared;
-    const last = section.published ?? { by: randomUUID(), number: 0 };
-    const card = models.publish(name, { by: last.by, number: last.number + 1 });
-    const published = card.published!;
-    if (published.by === last.by && published.number > last.number) {
-      section.published = published;
-    }
-    return { ...card, published };
-  }
-
-  /** Whether a model of a name is newer than all that were taken from its publisher so far. */
-  isNewer(name: string, { by, number }: Publication): boolean {
-    return number > (this.shared.models.named(name)?.lastOf(by) ?? 0);
-  }
-
-  /**
-   * Gives a model another name, with all of its versions.
-   * @throws ServiceError `model.unknown`, `validation.failed` for a name that is taken or empty
-   */
-  rename(name: string, to: string): ModelCard {
-    const renamed = this.shared.models.rename(name, to);
-    this.shared.fits.arrived(to);
-    return renamed;
-  }
-
-  /** See `NamedModels.chooseThreshold`. @throws ServiceError `model.unknown`, `validation.failed` */
-  chooseThreshold(name: string, wish: ThresholdWish): ModelCard {
-    return this.shared.models.chooseThreshold(name, wish);
-  }
-
-  /** See `NamedModels.chooseCosts`. @throws ServiceError `model.unknown`, `validation.failed` */
-  async chooseCosts(name: string, costs: ErrorCosts | null): Promise<ModelCard> {
-    const { models, references } = this.shared;
-    // Another version may take charge while the reference is read.
-    for (let id: string | undefined; ;) {
-      const reference = id === undefined ? undefined : await references.get(id);
-      const inCharge = models.named(name)?.inCharge.card.fitted_train_set_id;
-      if (id === inCharge) {
-        return models.chooseCosts(name, costs, thresholdCurveOf(reference?.curves));
-      }
-      id = inCharge;
-    }
-  }
-
-  /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */
-  remove(name: string): void {
-    this.shared.models.remove(name);
-  }
-
-  /** @throws ServiceError `validation.failed` for a name that is taken or empty */
-  assertFree(name: string): void {
-    this.shared.models.assertFree(name);
-  }
-
-  /** The service answered 404 for the id. */
-  markDead(fittedTrainSetId: string): void {
-    this.shared.models.markDead(fittedTrainSetId);
-  }
-
-  /** The service answered for an id that was marked dead. */
-  markAlive(fittedTrainSetId: string): void {
-    this.shared.models.markAlive(fittedTrainSetId);
   }
 
   /** The reference of a model's train set; undefined where it is not known. */
@@ -324,7 +169,7 @@ export class ModelCards {
       name,
       (card, { fingerprint, why, takesCharge }) => {
         const own = this.put(card, fingerprint, { why, takesCharge });
-        return { own, inCharge: this.shared.models.named(card.name)!.card() };
+        return { own, inCharge: this.named(card.name)!.card() };
       },
       late,
     );

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { ErrorCosts } from '../metrics/answer-costs';
-import type { ThresholdCurve } from '../metrics/threshold-curve';
+import { thresholdCurveOf } from '../metrics/curves';
 import { cloneJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { FittedModel, ModelCard, Publication } from './cards';
+import { indexById, releaseVersions, type SharedCards } from './shared-cards';
 import { keptThreshold, readCosts, soughtCurve, thresholdBy, withCosts } from './threshold';
 import type { ThresholdWish } from './types';
 import { earlierVersion, type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
@@ -30,32 +32,15 @@ export function dropOldest<Value>(
   }
 }
 
-/** Who is notified of changes. */
-interface ModelChanges {
-  /** Something is to be written. */
-  changed(): void;
-  /** Versions have been dropped. */
-  gone(versions: readonly KeptVersion[]): void;
-}
-
 /** The models of one service by name, `name@version` and id. */
 export class NamedModels {
-  private readonly byId = new Map<string, VersionedModel>();
+  private readonly models: Map<string, VersionedModel>;
+  private readonly byId: Map<string, VersionedModel>;
 
-  /** @param models by name; it is changed in place */
-  constructor(
-    private readonly models: Map<string, VersionedModel>,
-    private readonly on: ModelChanges,
-  ) {
-    this.readAnew();
-  }
-
-  /** To be called when the models were changed from outside. */
-  readAnew(): void {
-    this.byId.clear();
-    for (const model of this.models.values()) {
-      this.index(undefined, model);
-    }
+  /** @param shared what all who keep models of the service at this place know; it is changed in place */
+  constructor(protected readonly shared: SharedCards) {
+    this.models = shared.section.models;
+    this.byId = shared.byId;
   }
 
   /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
@@ -116,7 +101,7 @@ export class NamedModels {
   /**
    * Keeps a copy as another version of its name, in charge of it: what a flow does to its card changes nothing here.
    * The model that is in charge already stays the version that it is, and is not written again. A card without a
-   * threshold gets that of the one in charge, where it can be its own.
+   * threshold gets that of the one in charge, where it can be its own. Who waits for the model goes on.
    *
    * @returns the card of that version
    */
@@ -126,6 +111,7 @@ export class NamedModels {
     more: Omit<NewVersion, 'card' | 'fingerprint'> = {},
   ): ModelCard {
     const { models } = this;
+    const { fits } = this.shared;
     const card = withoutVersion(cloneJson(given));
     const added: NewVersion = { card, ...(fingerprint !== undefined && { fingerprint }), ...more };
     const before = models.get(card.name);
@@ -149,14 +135,16 @@ export class NamedModels {
     models.set(card.name, model);
     const kept = model.card(model.byFittedId(card.fitted_train_set_id));
     if (!isThere) {
-      this.index(before, model);
-      this.on.gone(gone);
+      indexById(this.shared, before, model);
+      releaseVersions(this.shared, gone);
       dropOldest(models, MAX_MODELS, (old) => {
-        this.index(old, undefined);
-        this.on.gone(old.versions);
+        indexById(this.shared, old, undefined);
+        releaseVersions(this.shared, old.versions);
       });
-      this.on.changed();
+      this.shared.file?.changed();
     }
+    fits.arrived(kept.name);
+    fits.arrived(`${kept.name}@${kept.version}`);
     return kept;
   }
 
@@ -170,7 +158,7 @@ export class NamedModels {
 
   /**
    * Puts an earlier version of the name in charge, between two batches: `true` for the one before the one in charge, or
-   * the number of any that is kept.
+   * the number of any that is kept. Fits of the name that are under way do not take charge any more.
    *
    * @returns its card
    * @throws ServiceError `model.unknown`, `rollback.impossible`
@@ -179,29 +167,48 @@ export class NamedModels {
     const { model, version } = earlierVersion(this.models.get(name), name, to);
     const rolled = model.withCharge(version);
     this.replace(model, rolled);
+    const { fits, section } = this.shared;
+    fits.overtake(name);
+    for (const fit of section.pending.values()) {
+      if (fit.card.name === name) {
+        fit.late = true;
+      }
+    }
     return rolled.card();
   }
 
   /**
-   * Publishes the version in charge of a name. One whose publication is the newest of the name keeps it: nothing has changed
-   * since.
+   * Publishes the version in charge of a name: it gets the next number, unless nothing has changed since the name was
+   * last published.
    *
-   * @param next its publication, where no version of the name has had as high a number
-   * @returns its card
+   * @returns its card, with `published`
    * @throws ServiceError `model.unknown`
    */
-  publish(name: string, next: Publication): ModelCard {
+  publish(name: string): ModelCard & { published: Publication } {
     const model = this.models.get(name);
     if (model === undefined) {
       throw new ServiceError('model.unknown', `There is no model "${name}" to publish.`);
     }
+    const { section } = this.shared;
+    const last = section.published ?? { by: randomUUID(), number: 0 };
     const newest = Math.max(0, ...model.versions.map(({ published }) => published?.number ?? 0));
-    if (newest > 0 && model.inCharge.published?.number === newest) {
-      return model.card();
+    const before = newest > 0 ? model.inCharge.published : undefined;
+    const published =
+      before?.number === newest ? before : { by: last.by, number: Math.max(last.number, newest) + 1 };
+    let after = model;
+    if (published !== before) {
+      after = model.withPublication(published);
+      this.replace(model, after);
     }
-    const published = model.withPublication({ ...next, number: Math.max(next.number, newest + 1) });
-    this.replace(model, published);
-    return published.card();
+    if (published.by === last.by && published.number > last.number) {
+      section.published = published;
+    }
+    return { ...after.card(), published };
+  }
+
+  /** Whether a model of a name is newer than all that were taken from its publisher so far. */
+  isNewer(name: string, { by, number }: Publication): boolean {
+    return number > (this.named(name)?.lastOf(by) ?? 0);
   }
 
   /**
@@ -221,6 +228,7 @@ export class NamedModels {
     models.delete(name);
     const renamed = model.renamed(to);
     this.replace(model, renamed);
+    this.shared.fits.arrived(to);
     return renamed.card();
   }
 
@@ -244,28 +252,36 @@ export class NamedModels {
 
   /**
    * Chooses what a miss and a false alarm of a model cost, or that nobody knows. A threshold that is the best for costs
-   * is found anew.
+   * is found anew, with the curve of the version in charge.
    *
-   * @param curve of the version in charge
    * @returns its card
    * @throws ServiceError `model.unknown`; `validation.failed` for a model that can have no costs
    */
-  chooseCosts(name: string, costs: ErrorCosts | null, curve: ThresholdCurve | undefined): ModelCard {
-    const model = this.models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}" to choose costs for.`);
+  async chooseCosts(name: string, costs: ErrorCosts | null): Promise<ModelCard> {
+    const { references } = this.shared;
+    // Another version may take charge while the reference is read.
+    for (let id: string | undefined; ;) {
+      const reference = id === undefined ? undefined : await references.get(id);
+      const model = this.models.get(name);
+      if (model === undefined) {
+        throw new ServiceError('model.unknown', `There is no model "${name}" to choose costs for.`);
+      }
+      const { card } = model.inCharge;
+      if (card.fitted_train_set_id !== id) {
+        id = card.fitted_train_set_id;
+        continue;
+      }
+      const given = costs === null ? undefined : readCosts(costs, card.classes);
+      const next = withCosts(card, given, given && soughtCurve(card, thresholdCurveOf(reference?.curves)));
+      const own: FittedModel = { ...next, costs_chosen: true };
+      if (costs === null) {
+        delete own.costs_chosen;
+      }
+      const threshold = card.threshold && keptThreshold(card.threshold, own);
+      const chosen = model.withThreshold(threshold, own);
+      this.replace(model, chosen);
+      return chosen.card();
     }
-    const { card } = model.inCharge;
-    const given = costs === null ? undefined : readCosts(costs, card.classes);
-    const next = withCosts(card, given, given && soughtCurve(card, curve));
-    const own: FittedModel = { ...next, costs_chosen: true };
-    if (costs === null) {
-      delete own.costs_chosen;
-    }
-    const threshold = card.threshold && keptThreshold(card.threshold, own);
-    const chosen = model.withThreshold(threshold, own);
-    this.replace(model, chosen);
-    return chosen.card();
   }
 
   /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */
@@ -276,9 +292,9 @@ export class NamedModels {
       throw new ServiceError('model.unknown', `There is no model "${name}" to delete.`);
     }
     models.delete(name);
-    this.index(model, undefined);
-    this.on.gone(model.versions);
-    this.on.changed();
+    indexById(this.shared, model, undefined);
+    releaseVersions(this.shared, model.versions);
+    this.shared.file?.changed();
   }
 
   /** @throws ServiceError `validation.failed` for a name that is taken, empty or much too long */
@@ -314,7 +330,7 @@ export class NamedModels {
       for (const version of versions) {
         if (version.card.fitted_train_set_id === id) {
           version.deadAt = deadAt;
-          this.on.changed();
+          this.shared.file?.changed();
         }
       }
     }
@@ -335,26 +351,8 @@ export class NamedModels {
 
   private replace(before: VersionedModel, after: VersionedModel): void {
     this.models.set(after.name, after);
-    this.index(before, after);
-    this.on.changed();
-  }
-
-  /** Keeps the index by id: a model that goes is still meant where another name has it too. */
-  private index(before: VersionedModel | undefined, after: VersionedModel | undefined): void {
-    const { byId, models } = this;
-    for (const { card } of before?.versions ?? []) {
-      const id = card.fitted_train_set_id;
-      if (byId.get(id) === before) {
-        byId.delete(id);
-        const other = [...models.values()].find((model) => model.byFittedId(id) !== undefined);
-        if (other !== undefined) {
-          byId.set(id, other);
-        }
-      }
-    }
-    for (const { card } of after?.versions ?? []) {
-      byId.set(card.fitted_train_set_id, after!);
-    }
+    indexById(this.shared, before, after);
+    this.shared.file?.changed();
   }
 }
 

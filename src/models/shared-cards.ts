@@ -4,9 +4,8 @@ import { BoundedMap } from '../util/collections';
 import { Serial } from '../util/concurrency';
 import { addFormer, CardFile, meantIds, newSection, type ServiceSection, unmeant } from './card-file';
 import type { FittedModel, ModelCard } from './cards';
-import { NamedModels } from './named-models';
 import { ReferenceFiles } from './reference-files';
-import type { KeptVersion, NewVersion } from './versioned-model';
+import type { KeptVersion, NewVersion, VersionedModel } from './versioned-model';
 
 /** How many models' last errors are remembered: messages may name any number of models. */
 const MAX_ERRORS = 500;
@@ -157,7 +156,8 @@ function newWaiter(): Waiter {
 export interface SharedCards {
   file: CardFile | undefined;
   section: ServiceSection;
-  models: NamedModels;
+  /** The models of the section by the ids of all of their versions. */
+  byId: Map<string, VersionedModel>;
   fits: FitsUnderWay;
   /** Removals from the service, and imports. */
   moves: Serial;
@@ -199,23 +199,55 @@ function newShared(
   references: ReferenceFiles,
   file: CardFile | undefined,
 ): SharedCards {
-  const models = new NamedModels(section.models, {
-    changed: () => file?.changed(),
-    gone: (versions) => release({ file, section, references }, versions),
-  });
-  const fits = new FitsUnderWay();
+  const shared: SharedCards = {
+    file,
+    section,
+    byId: new Map(),
+    fits: new FitsUnderWay(),
+    moves: new Serial(),
+    held: new Map(),
+    references,
+  };
+  readIndexAnew(shared);
   file?.onRead(() => {
-    models.readAnew();
+    readIndexAnew(shared);
     for (const name of section.models.keys()) {
-      fits.arrived(name);
+      shared.fits.arrived(name);
     }
   });
-  return { file, section, models, fits, moves: new Serial(), held: new Map(), references };
+  return shared;
 }
 
-type Kept = Pick<SharedCards, 'file' | 'section' | 'references'>;
+function readIndexAnew(shared: SharedCards): void {
+  shared.byId.clear();
+  for (const model of shared.section.models.values()) {
+    indexById(shared, undefined, model);
+  }
+}
 
-function release(shared: Kept, gone: readonly KeptVersion[]): void {
+/** Keeps the index by id: a model that goes is still meant where another name has it too. */
+export function indexById(
+  { byId, section }: SharedCards,
+  before: VersionedModel | undefined,
+  after: VersionedModel | undefined,
+): void {
+  for (const { card } of before?.versions ?? []) {
+    const id = card.fitted_train_set_id;
+    if (byId.get(id) === before) {
+      byId.delete(id);
+      const other = [...section.models.values()].find((model) => model.byFittedId(id) !== undefined);
+      if (other !== undefined) {
+        byId.set(id, other);
+      }
+    }
+  }
+  for (const { card } of after?.versions ?? []) {
+    byId.set(card.fitted_train_set_id, after!);
+  }
+}
+
+/** Versions have been dropped: the service may remove them, and their references go. */
+export function releaseVersions(shared: SharedCards, gone: readonly KeptVersion[]): void {
   const cards = gone.map(({ card }) => card);
   addFormer(
     shared.section,
@@ -228,7 +260,7 @@ function release(shared: Kept, gone: readonly KeptVersion[]): void {
 }
 
 /** Removes the references of models that no name refers to any more. */
-export function dropReferences({ file, section, references }: Kept, ids: readonly string[]): void {
+export function dropReferences({ file, section, references }: SharedCards, ids: readonly string[]): void {
   for (const id of unmeant(section, ids)) {
     // Not before the cards on disk have forgotten the model. It never fails, and `flush` waits for it.
     void references.remove(id, () => file?.flush());
