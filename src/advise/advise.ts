@@ -195,7 +195,10 @@ export class Advisor {
           ...(outside !== undefined && { outside: advisedIn(outside) }),
         }),
     };
-    const about = { target: card.target, label: goal.label, hasLimit: goal.hasLimit, likest: likestOf(all) };
+    const about = {
+      ...{ target: card.target, label: goal.label, hasLimit: goal.hasLimit, likest: likestOf(all) },
+      missing: card.columns.filter(({ name }) => cell(name) === null).map(({ name }) => name),
+    };
     return {
       advice: { ...advice, text: adviceText(advice, about, this.words) },
       row: { ...(best === undefined ? row : rowIn(best.setting)), ...(best ?? now!).attached },

@@ -18,6 +18,7 @@ const TEXTS = {
     'Nothing within the bounds reaches the goal. The nearest to it is {changes}: {what} {then}, now {now}.',
   unknown:
     'No setting within the bounds is like the train set, so there is no advice. Most unlike: {columns}.',
+  noValue: '{column} (no value)',
   stay: 'the present setting',
   number: '{column} to {to} ({by})',
   word: '{column} to {to}',
@@ -42,6 +43,8 @@ export interface AdviceSubject {
   hasLimit: boolean;
   /** The candidate most like the train set. */
   likest: Candidate | undefined;
+  /** The columns of the row that have no value. */
+  missing: readonly string[];
 }
 
 /** An advice as a few sentences. */
@@ -68,7 +71,10 @@ export function adviceText(
   const { set, nearest, cost = 0, rests_on: rests } = advice;
   if (set === null) {
     if (nearest === undefined) {
-      return word('unknown', { columns: about.likest?.unlike.columns.join(', ') ?? '' });
+      const columns = (about.likest?.unlike.columns ?? []).map((column) =>
+        about.missing.includes(column) ? word('noValue', { column }) : column,
+      );
+      return word('unknown', { columns: columns.join(', ') });
     }
     const { outside } = advice;
     const values = { changes: changes(nearest), then: said(nearest.then), ...told };

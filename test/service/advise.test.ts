@@ -77,6 +77,9 @@ describe('advice of a program', function () {
     assert.equal(never.set, null);
     assert.match(never.text, /^Nothing within the bounds reaches the goal/);
     assert.ok(never.nearest!.then.low! > 25 && never.nearest!.unlike <= 0.95);
+    const unread = { ...row, wear: null };
+    const unlike = await tabular.advise({ row: unread, model: 'worn', vary, goal: 'at least', value: 20 });
+    assert.match(unlike.text, /so there is no advice\. Most unlike: .*wear \(no value\)/);
   });
 
   it('takes words as settings, goals of classes and of the lowest', async () => {

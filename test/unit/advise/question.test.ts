@@ -251,7 +251,7 @@ describe('a question for advice', () => {
       nearest: setting(16, 4, 52),
       outside: setting(25, 13, 61),
     };
-    const about = { target: 'yield', label: undefined, hasLimit: true, likest: undefined };
+    const about = { target: 'yield', label: undefined, hasLimit: true, likest: undefined, missing: [] };
     assert.equal(
       adviceText(advice, about, ENGLISH),
       'Only settings unlike anything in the train set reach the goal, such as speed to 25 (+13). ' +
