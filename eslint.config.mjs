@@ -56,7 +56,7 @@ export default ts.config(
         'error',
         {
           property: 'httpAdmin',
-          message: 'EditorRoutes registers routes: behind permissions, deaf to forms.',
+          message: 'A route is a row of src/runtime/editor-routes.ts: behind a permission, deaf to forms.',
         },
       ],
     },

@@ -1,7 +1,5 @@
 import type { NodeAPI } from 'node-red';
 
-import { anomalyRoutes } from '../src/runtime/anomaly/route';
-import { adminRoutes } from '../src/runtime/config/admin';
 import {
   type ConfigCredentials,
   type ConfigDef,
@@ -9,9 +7,8 @@ import {
   provideDefaultService,
   type StartEmbedded,
 } from '../src/runtime/config/config-state';
+import { editorRoutes } from '../src/runtime/editor-routes';
 import type { FlowNode } from '../src/runtime/node-red';
-import { modelRoutes, sidebarRoutes } from '../src/runtime/sidebar/routes';
-import { watchRoute } from '../src/runtime/watch/route';
 import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {
@@ -42,9 +39,5 @@ module.exports = function (RED: NodeAPI): void {
     (node) =>
       new ConfigState(RED, node, { id: '', type: 'tabular-config', name: '', z: '' }, startEmbedded, LEARNER),
   );
-  watchRoute(RED);
-  anomalyRoutes(RED);
-  adminRoutes(RED, startEmbedded);
-  modelRoutes(RED);
-  sidebarRoutes(RED);
+  editorRoutes(RED, startEmbedded);
 };

@@ -1,9 +1,8 @@
 /** What tests reach of src/runtime beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
 import { SERVICE_KINDS } from '../../dist/src/models/service-kind';
 
-export { anomalyRoutes } from '../../dist/src/runtime/anomaly/route';
-export { adminRoutes } from '../../dist/src/runtime/config/admin';
 export { ConfigState, proxyOptions, tlsOptions, tuning } from '../../dist/src/runtime/config/config-state';
+export { editorRoutes } from '../../dist/src/runtime/editor-routes';
 export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/settings-reader';
 export { readProperty, settingsReader } from '../../dist/src/runtime/fields/settings-reader';
 export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';
@@ -28,8 +27,6 @@ export {
 export { offerKeptUpload } from '../../dist/src/runtime/requests/upload';
 export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
 export { keyOfTopic } from '../../dist/src/runtime/series/read-messages';
-export { modelRoutes } from '../../dist/src/runtime/sidebar/routes';
-export { sidebarRoutes } from '../../dist/src/runtime/sidebar/routes';
 export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
 export {
@@ -41,7 +38,6 @@ export {
 } from '../../dist/src/runtime/status/status-line';
 export { changeText } from '../../dist/src/runtime/watch/change-text';
 export { KeptWatches } from '../../dist/src/runtime/watch/kept-watches';
-export { watchRoute } from '../../dist/src/runtime/watch/route';
 export { watchStatus } from '../../dist/src/runtime/watch/status';
 export const { address: serviceUrl } = SERVICE_KINDS.hosted;
 export const { address: endpointUrl } = SERVICE_KINDS.onPrem;

@@ -40,7 +40,13 @@ export function shownNode(id: string): ShownNode {
   return node;
 }
 
-/** An anomaly node, as the sidebar asks it. */
+/** A query or a body. */
+type Asked = Record<string, unknown>;
+
+/**
+ * An anomaly node, as the sidebar asks it. A machine is named by its `key`, which may hold any character; without one,
+ * all readings are of one machine.
+ */
 class ShownNode {
   constructor(
     private readonly red: Red,
@@ -58,31 +64,41 @@ class ShownNode {
   }
 
   /**
-   * @param key of a machine; left out: where all readings are of one
-   * @param columns whose rows are shown first
+   * @param asked the key of a machine, left out where all readings are of one; the columns whose rows are shown first
    * @throws ServiceError `not_found`
    */
-  machine(key: string | undefined, columns: readonly string[]): ShownMachine {
+  machine({ key, column }: Asked): ShownMachine {
     const { current } = this.keeper;
-    const of = key ?? null;
+    const of = keyOf(key) ?? null;
     const machine = current?.known.get(of);
     if (machine === undefined) {
       throw new ServiceError('not_found', 'There is no such machine now.');
     }
-    return shownMachine(of, machine, current!.progress.needed, columns);
+    return shownMachine(of, machine, current!.progress.needed, textsOf(column));
   }
 
   /** What a person says of an alarm. @throws ServiceError `validation.failed`, `outcome.unknown` */
-  async confirm(answer: unknown, id: unknown, key: string | undefined): Promise<void> {
+  async confirm({ key, id, answer }: Asked): Promise<{ answer: unknown }> {
     const said = oneOf('The property "answer"', answer, ['real', 'usual']);
-    await (await this.keeper.open()).confirm(said, String(id), key);
+    await (await this.keeper.open()).confirm(said, String(id), keyOf(key));
     nodeChanged(this.red, this.node.id, true);
+    return { answer };
   }
 
   /** What a person says of the odd periods of the history. @throws as `confirm` */
-  async odd(answer: unknown, key: string | undefined): Promise<void> {
+  async odd({ key, answer }: Asked): Promise<{ answer: unknown }> {
     const said = oneOf('The property "answer"', answer, ['usual', 'faults']);
-    await (await this.keeper.open()).odd(said, key);
+    await (await this.keeper.open()).odd(said, keyOf(key));
     nodeChanged(this.red, this.node.id, true);
+    return { answer };
   }
+}
+
+function keyOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** What is in a query once, several times, or not at all. */
+function textsOf(value: unknown): string[] {
+  return [value].flat().filter((one) => typeof one === 'string');
 }

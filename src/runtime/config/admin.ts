@@ -4,7 +4,6 @@ import type { ModelCards } from '../../connection';
 import { EMBEDDED, SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/settings-reader';
-import { columnsSeen, lastReading, typesSeen } from '../input/columns-seen';
 import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath, serviceFolder } from '../paths';
@@ -19,47 +18,19 @@ import {
   tlsOptions,
 } from './config-state';
 import type { TestResult } from './connection-test';
-import { type EditorRequest, EditorRoutes } from './http';
 
 /** What an unchanged password field holds. */
 const UNCHANGED = '__PWRD__';
 /** Labels of a model that a dialog offers. */
 const MOST_CLASSES = 50;
 
-/** The routes of the dialogs. Registered once, with the config node's type. */
-export function adminRoutes(red: Red, startEmbedded: StartEmbedded): void {
-  const routes = new EditorRoutes(red);
-  const idOf = ({ params }: EditorRequest): string => params.id ?? '';
-  const config = (request: EditorRequest): ConfigNode | undefined => configNode(red, idOf(request));
-
-  routes.tell('/tabular-prediction/:id/models', (request) =>
-    models(red, config(request), request.query ?? {}),
-  );
-  routes.tell('/tabular-prediction/:id/versions', (request) => versions(config(request)));
-  routes.tell('/tabular-prediction/:id/columns', (request) => columnsSeen(idOf(request)));
-  routes.tell('/tabular-prediction/:id/types', (request) => typesSeen(idOf(request)));
-  routes.tell('/tabular-prediction/:id/last-reading', (request) => lastReading(idOf(request)) ?? {});
-  routes.act(
-    '/tabular-prediction/:id/test',
-    (request, body) => test(red, startEmbedded, config(request), body),
-    {
-      // A variable could be sent to any address: those are for users who may read all of them in a flow anyway.
-      needs: ({ body }) =>
-        namesVariable(body) ? ['tabular-prediction.write', 'flows.write'] : ['tabular-prediction.write'],
-    },
-  );
-}
-
-function namesVariable(body: unknown): boolean {
-  return JSON.stringify(body ?? {}).includes('${');
-}
-
 /** What a dialog shows of a service's live models. The service need not be deployed: cards are kept by its address. */
-async function models(
+export async function dialogModels(
   red: Red,
-  node: ConfigNode | undefined,
+  id: string,
   service: Record<string, unknown>,
 ): Promise<unknown[]> {
+  const node = configNode(red, id);
   const known = node?.state.savedCards();
   if (known !== undefined) {
     return shownOf(known, service.columnsOf);
@@ -104,9 +75,12 @@ function shownOf(cards: ModelCards, columnsOf: unknown): unknown[] {
     }));
 }
 
-async function versions(
-  node: ConfigNode | undefined,
+/** The model versions that a service offers; none where it is not asked, or does not answer. */
+export async function modelVersions(
+  red: Red,
+  id: string,
 ): Promise<{ versions: string[]; defaultVersion?: string }> {
+  const node = configNode(red, id);
   try {
     // Opening a dialog does not start the embedded service.
     if (node === undefined || (node.state.embedded && !node.state.started)) {
@@ -131,12 +105,14 @@ interface TestBody extends ConfigDef {
   token: string;
 }
 
-async function test(
+/** Answers *Test connection*. */
+export async function testConnection(
   red: Red,
   startEmbedded: StartEmbedded,
-  node: ConfigNode | undefined,
+  id: string,
   body: Partial<TestBody>,
 ): Promise<TestResult> {
+  const node = configNode(red, id);
   const { TESTS } = await import('./connection-test.js');
   const env = (value: unknown): string => fromEnvironment(red, node, value);
   let field: TestResult['problem'] = 'service';

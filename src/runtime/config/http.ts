@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
+import type { ModelFile } from '../../connection';
 import { isObject } from '../../util/values';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import type { Red } from '../node-red';
@@ -11,7 +14,7 @@ export type EditorRequest = IncomingMessage & {
   body?: unknown;
 };
 
-export type EditorResponse = ServerResponse & {
+type EditorResponse = ServerResponse & {
   json(body: unknown): void;
   status(code: number): EditorResponse;
 };
@@ -28,61 +31,74 @@ const BODIES = {
   },
 };
 
-interface Acting {
-  /** What the user must be allowed to do. Default: `tabular-prediction.write`. */
-  needs?: (request: EditorRequest) => readonly Permission[];
-  /** Default: `json`, which the body then is. A file is left for the route to read. */
-  takes?: keyof typeof BODIES;
-}
+/** What a user must be allowed to do: always the same, or by what is asked. `body` is not looked at yet. */
+type Needs = Permission | ((id: string, body: unknown) => readonly Permission[]);
 
 /**
- * The routes that the editor asks, each behind a permission. All routes of this package are registered here, so none can
- * be without one, and none that does something answers a form of another page.
+ * @param id the one parameter of the path; empty where it has none
+ * @param asked the query of `GET`, or where a file is sent; else the body
  */
-export class EditorRoutes {
-  constructor(private readonly red: Red) {}
+type Answer = (id: string, asked: Record<string, unknown>, request: EditorRequest) => unknown;
 
-  /** `GET path` for users who may read: it answers with JSON, or as `reply` does, and changes nothing. */
-  tell<Answer>(
-    path: string,
-    answer: (request: EditorRequest) => Answer,
-    reply: (response: EditorResponse, answer: () => Answer) => void = respond,
-  ): void {
-    this.red.httpAdmin.get(
-      path,
-      this.permitted(() => ['tabular-prediction.read']),
-      (request: EditorRequest, response: EditorResponse) => reply(response, () => answer(request)),
-    );
-  }
+/**
+ * `GET` answers with JSON and changes nothing. `POST` takes JSON and answers with it. With `file`, a `GET` answers with a
+ * model file, and a `POST` takes one, which is left for the answer to read.
+ */
+export type EditorRoute = readonly [
+  method: 'GET' | 'POST',
+  path: string,
+  needs: Needs,
+  answer: Answer,
+  file?: 'file',
+];
 
-  /** `POST path` for users who may do what it does. */
-  act(
-    path: string,
-    answer: (request: EditorRequest, body: Record<string, unknown>) => unknown,
-    { needs = () => ['tabular-prediction.write'], takes = 'json' }: Acting = {},
-  ): void {
-    this.red.httpAdmin.post(path, this.permitted(needs), (request: EditorRequest, response: EditorResponse) =>
-      respond(response, () => {
-        const { type, says } = BODIES[takes];
-        const { headers, body = {} } = request;
-        if (!type.test(headers['content-type'] ?? '') || !isObject(body)) {
-          throw new ServiceError('validation.failed', `The body of this request must be ${says}.`);
-        }
-        return answer(request, body);
-      }),
-    );
-  }
-
-  private permitted(needs: (request: EditorRequest) => readonly Permission[]) {
-    return (request: EditorRequest, response: EditorResponse, next: () => void): void => {
-      const passed = needs(request).reduceRight(
-        (then, permission) => () =>
-          this.red.auth.needsPermission(permission)(request as never, response as never, then),
-        next,
+/**
+ * Registers routes below `/tabular-prediction`, each behind a permission. All routes of this package are registered here,
+ * so none can be without one, and none that does something answers a form of another page.
+ */
+export function registerRoutes(red: Red, routes: readonly EditorRoute[]): void {
+  for (const [method, below, needs, answer, file] of routes) {
+    const path = `/tabular-prediction${below}`;
+    const permitted = permit(red, needs);
+    if (method === 'GET') {
+      const reply = file === undefined ? respond : sendFile;
+      red.httpAdmin.get(path, permitted, (request: EditorRequest, response: EditorResponse) =>
+        reply(response, () => answer(idOf(request), request.query ?? {}, request)),
       );
-      passed();
-    };
+    } else {
+      red.httpAdmin.post(path, permitted, (request: EditorRequest, response: EditorResponse) =>
+        respond(response, () => {
+          const body = bodyOf(request, file ?? 'json');
+          return answer(idOf(request), file === undefined ? body : (request.query ?? {}), request);
+        }),
+      );
+    }
   }
+}
+
+function permit(red: Red, needs: Needs) {
+  return (request: EditorRequest, response: EditorResponse, next: () => void): void => {
+    const all = typeof needs === 'string' ? [needs] : needs(idOf(request), request.body);
+    const passed = all.reduceRight(
+      (then, permission) => () =>
+        red.auth.needsPermission(permission)(request as never, response as never, then),
+      next,
+    );
+    passed();
+  };
+}
+
+function idOf({ params }: EditorRequest): string {
+  return Object.values(params)[0] ?? '';
+}
+
+/** @throws ServiceError `validation.failed` */
+function bodyOf({ headers, body = {} }: EditorRequest, takes: keyof typeof BODIES): Record<string, unknown> {
+  const { type, says } = BODIES[takes];
+  if (!type.test(headers['content-type'] ?? '') || !isObject(body)) {
+    throw new ServiceError('validation.failed', `The body of this request must be ${says}.`);
+  }
+  return body;
 }
 
 const STATUS: Partial<Record<ServiceError['code'], number>> = {
@@ -99,7 +115,7 @@ const STATUS: Partial<Record<ServiceError['code'], number>> = {
 };
 
 /** Answers with JSON, or with {code, message} of an error. */
-export function respond(response: EditorResponse, answer: () => unknown): void {
+function respond(response: EditorResponse, answer: () => unknown): void {
   Promise.resolve()
     .then(answer)
     .then(
@@ -109,4 +125,27 @@ export function respond(response: EditorResponse, answer: () => unknown): void {
         response.status(STATUS[code] ?? 500).json({ code, message });
       },
     );
+}
+
+/** Answers with a file to save, or with {code, message} of an error. */
+function sendFile(response: EditorResponse, answer: () => unknown): void {
+  const send = async (): Promise<void> => {
+    const { name, bytes, pieces } = (await answer()) as ModelFile;
+    response.writeHead(200, {
+      'content-type': 'application/zip',
+      'content-length': bytes,
+      'content-disposition': `attachment; filename="${name}"`,
+      'cache-control': 'no-store',
+    });
+    await pipeline(Readable.from(pieces), response);
+  };
+  send().catch((error: unknown) => {
+    if (response.headersSent) {
+      response.destroy();
+    } else {
+      respond(response, () => {
+        throw error;
+      });
+    }
+  });
 }

@@ -1,14 +1,6 @@
 import { existsSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 
-import {
-  importanceBySensor,
-  type ModelCards,
-  type ModelFile,
-  type ReferenceCell,
-  type Usual,
-} from '../../connection';
+import { importanceBySensor, type ModelCards, type ReferenceCell, type Usual } from '../../connection';
 import { MAX_MODEL_FILE_BYTES } from '../../connection/manage-models';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ModelCard } from '../../models/cards';
@@ -16,9 +8,9 @@ import { EMBEDDED, type ServiceKind } from '../../models/service-kind';
 import type { Column } from '../../table/cells/types';
 import { isObject } from '../../util/values';
 import type { LiveLoss } from '../../watch';
-import { ServiceError, toServiceError } from '../../wire/service-error';
+import { ServiceError } from '../../wire/service-error';
 import { type ConfigNode, configNode, type ConfigState, defaultState } from '../config/config-state';
-import { type EditorRequest, type EditorResponse, respond } from '../config/http';
+import type { EditorRequest } from '../config/http';
 import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath } from '../paths';
@@ -315,29 +307,6 @@ export async function tryRow(red: Red, id: string, { model, row }: TryRequest): 
     prediction: isClass ? first?.[`${property}_probabilities`] : first?.[property],
     ...(first?.[`${property}_why`] !== undefined && { why: first[`${property}_why`] }),
   };
-}
-
-/** Answers with a file to save, or with {code, message} of an error. */
-export function sendFile(response: EditorResponse, make: () => Promise<ModelFile>): void {
-  const send = async (): Promise<void> => {
-    const { name, bytes, pieces } = await make();
-    response.writeHead(200, {
-      'content-type': 'application/zip',
-      'content-length': bytes,
-      'content-disposition': `attachment; filename="${name}"`,
-      'cache-control': 'no-store',
-    });
-    await pipeline(Readable.from(pieces), response);
-  };
-  send().catch((error: unknown) => {
-    if (response.headersSent) {
-      response.destroy();
-    } else {
-      respond(response, () => {
-        throw toServiceError(error);
-      });
-    }
-  });
 }
 
 /** The bytes of a file that is sent. @throws ServiceError `limit.exceeded` */

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 
-import {
-  adminRoutes,
-  anomalyRoutes,
-  modelRoutes,
-  type Red,
-  sidebarRoutes,
-  watchRoute,
-} from '../../doors/runtime';
+import { editorRoutes, type Red } from '../../doors/runtime';
 import { editorCalls, type Permission } from '../../helpers/editor-routes';
 import { fakeRed } from './fake';
 
@@ -45,11 +38,7 @@ function registered(allowed: readonly Permission[]): Map<string, Guard> {
     },
     httpAdmin: { get: register('GET'), post: register('POST') },
   } satisfies Partial<Record<keyof Red, object>>);
-  adminRoutes(red, () => Promise.reject(new Error('nothing is started')));
-  modelRoutes(red);
-  sidebarRoutes(red);
-  watchRoute(red);
-  anomalyRoutes(red);
+  editorRoutes(red, () => Promise.reject(new Error('nothing is started')));
   return routes;
 }
 
