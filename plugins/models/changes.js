@@ -85,7 +85,7 @@
               causes.map((one) => el('li', {}, one.text)),
             ),
           ),
-      what === 'alarm' && answers ? answers(change) : '',
+      answers && (what === 'alarm' || what === 'moved') ? answers(change) : '',
     );
   }
 
@@ -116,7 +116,7 @@
 
   /*
    * The place of what happened to a model, and what shows it there: what has the focus keeps it. `answers` makes what
-   * stands under an alarm.
+   * stands under an alarm or a sensor that has moved.
    */
   models.changes = (model, answers) => {
     const root = el('div', {});

@@ -209,10 +209,14 @@ import { inUsualUnit } from '../../src/runtime/status/in-words';
     const progress = el('div', {});
     const figures = el('div', { class: 'tabular-figures' });
     const others = el('div', {});
-    const answers = ({ id, answer }) =>
+    const answers = ({ what, id, answer }) =>
       el(
         'div',
-        { class: 'tabular-buttons tabular-answers', role: 'group', 'aria-label': text('machine.answer') },
+        {
+          class: 'tabular-buttons tabular-answers',
+          role: 'group',
+          'aria-label': text(what === 'moved' ? 'machine.answerMoved' : 'machine.answer'),
+        },
         ['real', 'usual'].map((said) =>
           button(`${said} ${id}`, text(`machine.${said}`), answer === said, () =>
             act('confirm', { id, answer: said }),

@@ -174,25 +174,30 @@ export class Anomalies {
   }
 
   /**
-   * What people say of an alarm: that it was real, or that this is usual now.
-   * @param id left out: the last alarm, of `key` where it is given
-   * @throws ServiceError `outcome.unknown` where there is no such alarm
+   * What people say of an alarm or of a sensor that has moved: that it was real, or that this is usual now.
+   * @param id left out: what was told last, of `key` where it is given
+   * @throws ServiceError `outcome.unknown` where there is no such alarm or sensor
    */
   confirm(answer: 'real' | 'usual', id?: string, key?: string): Promise<void> {
     return this.serial.run(async () => {
-      const found = this.alarmed(id, key);
+      const found = this.told(id, key);
       if (found === undefined) {
         throw new ServiceError(
           'outcome.unknown',
           id === undefined
-            ? 'There was no alarm yet that msg.confirm could speak of.'
-            : `No alarm of the last four weeks has the id "${id}": set msg.anomaly.id to that of an alarm, or leave it out for the last one.`,
+            ? 'There was no alarm yet that msg.confirm could speak of, and no sensor that has moved.'
+            : `No alarm of the last four weeks and no sensor that has moved has the id "${id}": set msg.anomaly.id to that of an alarm or a movement, or leave it out for the last one.`,
         );
       }
       const { of, machine } = found;
-      const { episode, marked } = machine.confirm(id, answer)!;
-      this.appendEpisode(of, machine, episode);
-      await this.keepAnswer(of, machine, [marked]);
+      const answered = machine.confirm(id, answer)!;
+      if ('moved' in answered) {
+        this.store.append({ of, taken: machine.taken, moved: answered.moved });
+        await this.store.flush();
+        return;
+      }
+      this.appendEpisode(of, machine, answered.episode);
+      await this.keepAnswer(of, machine, [answered.marked]);
       this.fitIfDue(of, machine);
     });
   }
@@ -340,19 +345,16 @@ export class Anomalies {
     return machine;
   }
 
-  private alarmed(
+  /** The machine that told what people answer. */
+  private told(
     id: string | undefined,
     key: string | undefined,
   ): { of: string | null; machine: Detector } | undefined {
-    let newest: { of: string | null; machine: Detector; start: number } | undefined;
+    let newest: { of: string | null; machine: Detector; at: number } | undefined;
     for (const [of, machine] of this.machines) {
-      const last = machine.episodes.findLast((episode) => id === undefined || episode.id === id);
-      if (
-        last !== undefined &&
-        (key === undefined || of === key) &&
-        last.start > (newest?.start ?? -Infinity)
-      ) {
-        newest = { of, machine, start: last.start };
+      const last = key === undefined || of === key ? machine.toldLast(id) : undefined;
+      if (last !== undefined && last.at > (newest?.at ?? -Infinity)) {
+        newest = { of, machine, at: last.at };
       }
     }
     return newest;
@@ -411,6 +413,8 @@ export class Anomalies {
       machine.replayEpisode(entry.episode, entry.isOpen);
     } else if ('marked' in entry) {
       machine.replayMark(entry.marked);
+    } else if ('moved' in entry) {
+      machine.answerMovement(entry.moved);
     } else {
       this.machines.set(of, new Detector(this.settings(of), undefined, taken));
     }

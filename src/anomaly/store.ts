@@ -12,7 +12,7 @@ import { KeptLock } from '../util/folder-lock';
 import { isObject, reasonOf, tryParseJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { Episode } from './method/alarms';
-import type { KeptDetector, MarkedRows } from './method/detector';
+import type { AnsweredMovement, KeptDetector, MarkedRows } from './method/detector';
 import type { HistoryCell } from './method/history';
 
 /** Of the files below. */
@@ -37,6 +37,7 @@ export type Entry =
   | { of: string | null; taken: number; row: [time: number, cells: Record<string, HistoryCell>] }
   | { of: string | null; taken: number; episode: Episode; isOpen: boolean }
   | { of: string | null; taken: number; marked: MarkedRows }
+  | { of: string | null; taken: number; moved: AnsweredMovement }
   | { of: string | null; taken: number; reset: true };
 
 /** A machine as it was written whole. */

@@ -15,6 +15,11 @@ const HISTORY = rows('pump 2', 0, LEARNED).map((row, i) =>
   i >= 200 && i < 206 ? { ...row, flow: 40 } : row,
 );
 const EARLY = rows('pump 10', 0, 30);
+/** Two weeks of hours, then a housing that has become warmer. */
+const HOURS = rows('pump 3', 0, 440).map((row, hour) => {
+  const { housing } = row as { housing: number };
+  return { ...row, time: 1.77e12 + hour * 3_600_000, housing: hour < 340 ? housing : housing + 40 };
+});
 
 const give = (id: string, payload: object[], to: string): FlowNode => ({
   ...{ id, type: 'inject', z: 'sheet', props: [{ p: 'payload' }], payloadType: 'json' },
@@ -28,6 +33,8 @@ const FLOWS: FlowNode[] = [
   give('begin', EARLY, 'each'),
   give('go-on', rows('pump 2', LEARNED, LEARNED + 40), 'each'),
   give('break', rows('pump 2', LEARNED + 40, LEARNED + 60, { bearing: 130 }), 'each'),
+  give('teach-hours', HOURS.slice(0, 340), 'pumps'),
+  give('move', HOURS.slice(340), 'each'),
   { id: 'each', type: 'split', z: 'sheet', wires: [['pumps']] },
   {
     ...{ id: 'pumps', type: 'tabular-anomaly', z: 'sheet', name: 'Pumps', key: 'pump', keyType: 'column' },
@@ -99,6 +106,33 @@ describeInEditor('machines of anomaly nodes in the sidebar Models', FLOWS, ({ re
     await page.waitForFunction(
       () => document.querySelector('.tabular-active button[aria-pressed=true]')?.textContent === 'Usual now',
     );
+  });
+
+  it('takes what a person says of a sensor that has moved', async () => {
+    const { page } = editor;
+    await page.getByRole('button', { name: 'Back to the list' }).click();
+    await red.inject('teach-hours');
+    await waitFor('learned', () =>
+      red.debug.find(
+        ({ id, msg }) => id === 'changes' && /"learned","key":"pump 3"/.test(JSON.stringify(msg)),
+      ),
+    );
+    await red.inject('move');
+    await line('pump 3').click();
+    const moved = machine()
+      .locator('.tabular-active')
+      .filter({ hasText: 'housing' })
+      .filter({ hasText: 'moved' });
+    const answers = moved.getByRole('group', { name: 'Is this a real fault?' });
+    await answers.getByRole('button', { name: 'Real' }).click();
+    await answers.locator('button[aria-pressed=true]').waitFor();
+    await answers.getByRole('button', { name: 'Usual now' }).click();
+    await answers.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Back to the list' }).click();
+    await line('pump 2').click();
+    await machine()
+      .getByRole('group', { name: /These periods of the history look odd/ })
+      .waitFor();
   });
 
   it('asks about odd periods of the history, until it is answered', async () => {

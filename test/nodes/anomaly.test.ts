@@ -134,6 +134,32 @@ describe('tabular-anomaly', () => {
     assert.equal(unasked!.error!.code, 'outcome.unknown');
   });
 
+  it('takes what people say of a sensor that has moved, by the id that its message has', async () => {
+    const TAUGHT = 340;
+    const hourly = (row: number, warmer = 0): object => {
+      const cells = readingOf(machine, row);
+      return { ...cells, time: 1.77e12 + row * 3_600_000, housing: Number(cells.housing) + warmer };
+    };
+    const bench = await start();
+    bench.send('a', { payload: Array.from({ length: TAUGHT }, (_, row) => hourly(row)) });
+    await waitFor('learned', () => changesOf(bench).find(({ what }) => what === 'learned'));
+    for (let row = TAUGHT; row < TAUGHT + 100; row++) {
+      bench.send('a', { payload: hourly(row, 40) });
+    }
+    const moved = await waitFor('moved', () =>
+      bench.out('a', 1).all.find(({ change }) => change.what === 'moved' && change.column === 'housing'),
+    );
+    assert.equal(moved.anomaly.id, moved.change.id);
+    await settled(bench, 101);
+    bench.send('a', { confirm: 'usual', anomaly: { id: `not ${moved.change.id}` } });
+    const [unknown] = await bench.caught.first(1);
+    assert.equal(unknown!.error!.code, 'outcome.unknown');
+    // As a message of the second output comes back by way of a button.
+    bench.send('a', { confirm: 'usual', anomaly: moved.anomaly });
+    await settled(bench, 103);
+    assert.equal(bench.caught.all.length, 1);
+  });
+
   it('fills in a missing sensor where the others know it', async () => {
     const bench = await start({ fill: true });
     await taught(bench);

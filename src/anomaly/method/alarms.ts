@@ -25,6 +25,8 @@ export interface Episode {
   id?: string;
   /** What the alarm said: the sensors that were off, and how often the like comes, in milliseconds. */
   said?: { sensors: OffSensor[]; onceIn: number };
+  /** When it sent its alarm. */
+  told?: number;
   /** Of the alarm that it goes on from, with another sensor in front. */
   partOf?: string;
   answer?: 'real' | 'usual';

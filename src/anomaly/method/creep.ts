@@ -96,6 +96,20 @@ export interface KeptAnchor {
   told: Float64Array;
   /** The means of the past; undefined before the first row and after a gap. */
   past: Float64Array | undefined;
+  /** Left out by versions that took no answers. */
+  answers?: MovementAnswers;
+}
+
+/** What people said of sensors that have moved. All by sensor. */
+interface MovementAnswers {
+  /** Since when the last movement that was told goes on, and whether it was called real. */
+  begun: Float64Array;
+  real: Uint8Array;
+  /** How far above the first fit is usual now, in spreads. */
+  shift: Float64Array;
+  /** What is missed since it was called usual, in spreads, and the rows that are still to be taken for it. */
+  level: Float64Array;
+  rowsLeft: Float64Array;
 }
 
 /** A sensor that has moved slowly. */
@@ -106,12 +120,29 @@ export interface Movement {
   since: number;
 }
 
+/** A movement as it was told last. */
+export interface ToldMovement {
+  sensor: number;
+  since: number;
+  at: number;
+}
+
 /**
  * Holds what was usual at first beside the readings: fits that follow the readings also follow a fault that creeps. It sees
  * a sensor that leaves the others, not one that takes them along.
  */
 export class Anchor {
-  constructor(private readonly kept: KeptAnchor) {}
+  private readonly kept: KeptAnchor & { answers: MovementAnswers };
+  /** Rows of a day: so many say what is usual now. */
+  private readonly rowsOfDay: number;
+
+  constructor(kept: KeptAnchor) {
+    const { sensors } = kept.reference.width;
+    const numbers = (): Float64Array => new Float64Array(sensors);
+    const none = { real: new Uint8Array(sensors), shift: numbers(), level: numbers(), rowsLeft: numbers() };
+    this.kept = { ...kept, answers: kept.answers ?? { begun: kept.since.slice(), ...none } };
+    this.rowsOfDay = Math.max(1, Math.round(Math.log(0.5) / Math.log(1 - kept.reference.share)));
+  }
 
   static of(reference: AnchorReference): Anchor {
     const { sensors } = reference.width;
@@ -130,37 +161,81 @@ export class Anchor {
    * @returns the sensors to tell of
    */
   take(values: Float64Array, context: Float64Array, time: number, isAfterGap: boolean): Movement[] {
-    const { reference, means, since, told } = this.kept;
+    const { reference, means, since, told, answers } = this.kept;
     const { width, scale, missed, share, largest, expectations } = reference;
-    const own = values.map((value, j) =>
-      clamp((value - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS),
-    );
+    const standard = values.map((value, j) => (value - scale.middle[j]) / scale.spread[j] - answers.shift[j]);
+    const own = standard.map((value) => clamp(value, -MOST_SPREADS, MOST_SPREADS));
     const inputs = this.inputs(own, context, isAfterGap);
     const moved: Movement[] = [];
     for (let j = 0; j < width.sensors; j++) {
       if (Number.isNaN(own[j])) {
         continue;
       }
-      const off =
-        own[j] - expected(expectations.means, expectations.coefficients, inputs.length, j, inputs, 0);
-      means[j] += share * (inScale(missed, j, off) - means[j]);
+      const usual = expected(expectations.means, expectations.coefficients, inputs.length, j, inputs, 0);
+      if (answers.rowsLeft[j] > 0) {
+        this.takeAsUsual(j, standard[j] - usual);
+        continue;
+      }
+      means[j] += share * (inScale(missed, j, own[j] - usual) - means[j]);
       const size = Math.abs(means[j]) / largest[j];
       if (size <= BEGINS) {
         since[j] = NaN;
+        answers.real[j] = 0;
       } else if (Number.isNaN(since[j])) {
         since[j] = time;
       }
       if (size > MOVED && time - told[j] >= AGAIN_MS) {
         told[j] = time;
+        answers.begun[j] = since[j];
         moved.push(this.movement(j));
       }
     }
     return moved;
   }
 
-  /** Those that were told and have not come back. */
-  get movements(): Movement[] {
-    return [...this.kept.since.keys()].filter((j) => this.isAway(j)).map((j) => this.movement(j));
+  /** Those that were told and have not come back; `isReal` where people said so. */
+  get movements(): (Movement & { isReal: boolean })[] {
+    const { since, answers } = this.kept;
+    return [...since.keys()]
+      .filter((j) => this.isAway(j))
+      .map((j) => ({ ...this.movement(j), isReal: answers.real[j] === 1 }));
+  }
+
+  /** The last movement of each sensor that was told of. */
+  get told(): ToldMovement[] {
+    const { told, answers } = this.kept;
+    return [...told.keys()]
+      .filter((j) => told[j] > -Infinity)
+      .map((j) => ({ sensor: j, since: answers.begun[j], at: told[j] }));
+  }
+
+  /**
+   * What people say of a sensor that has moved. Where that is usual now, how far it is off is measured anew by the rows of
+   * the next day: the slow mean lags behind, and a set point is answered within hours. The other sensors stay as they are.
+   */
+  answer(sensor: number, answer: 'real' | 'usual'): void {
+    const { means, since, answers } = this.kept;
+    if (answer === 'real') {
+      answers.real[sensor] = Number(!Number.isNaN(since[sensor]));
+      return;
+    }
+    answers.real[sensor] = 0;
+    answers.rowsLeft[sensor] = this.rowsOfDay;
+    means[sensor] = 0;
+    since[sensor] = NaN;
+  }
+
+  /** @param off how far a sensor that was called usual is from what the others let expect, in spreads */
+  private takeAsUsual(sensor: number, off: number): void {
+    const { reference, answers } = this.kept;
+    const { level, rowsLeft, shift } = answers;
+    const row = this.rowsOfDay - rowsLeft[sensor] + 1;
+    const step = row === 1 ? off - level[sensor] : clamp(off - level[sensor], -MOST_SPREADS, MOST_SPREADS);
+    level[sensor] += step / row;
+    rowsLeft[sensor]--;
+    if (rowsLeft[sensor] === 0) {
+      shift[sensor] += level[sensor] - reference.missed.middle[sensor];
+    }
   }
 
   /**
@@ -174,7 +249,8 @@ export class Anchor {
     const row = inputs.subarray(0, width.sensors);
     row.set(own);
     inputs.set(context, width.sensors);
-    const places = [...own.keys()].filter((j) => Number.isNaN(own[j]) || this.isAway(j));
+    const { rowsLeft } = this.kept.answers;
+    const places = [...own.keys()].filter((j) => Number.isNaN(own[j]) || this.isAway(j) || rowsLeft[j] > 0);
     places.forEach((j) => (row[j] = expectations.means[j]));
     if (isAfterGap || this.kept.past === undefined) {
       this.kept.past = beginPast(row, PAST_SHARES);

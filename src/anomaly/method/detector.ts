@@ -47,6 +47,21 @@ export interface MarkedRows {
   isOddAnswered?: boolean;
 }
 
+/** What people said of a sensor that has moved. */
+export interface AnsweredMovement {
+  column: string;
+  answer: 'real' | 'usual';
+}
+
+/** A sensor that has moved slowly, with the id by which people answer. */
+export interface MovedSensor {
+  id: string;
+  column: string;
+  by: number;
+  since: number;
+  isReal: boolean;
+}
+
 interface Knowledge {
   layout: SensorLayout;
   usual: UsualModel;
@@ -197,6 +212,14 @@ export class Detector {
     this.anchor = mark === 0 ? undefined : this.anchor;
   }
 
+  /** Takes what people say, or said before a restart, of a sensor that has moved. */
+  answerMovement({ column, answer }: AnsweredMovement): void {
+    const sensor = this.anchor?.layout.sensors.indexOf(column) ?? -1;
+    if (sensor >= 0) {
+      this.anchor!.anchor.answer(sensor, answer);
+    }
+  }
+
   /** Takes a row, and says how unusual it is. */
   take(time: number, cells: ReadonlyMap<string, HistoryCell>): RowVerdict {
     this.touched = [];
@@ -277,19 +300,43 @@ export class Detector {
     return changes;
   }
 
+  /** The alarm or the sensor that has moved with this id, and when it was told; without one, what was told last. */
+  toldLast(
+    id: string | undefined,
+  ): { at: number; episode: Episode } | { at: number; column: string } | undefined {
+    const episode = this.alarms.find(id);
+    const { anchor, layout } = this.anchor ?? {};
+    const moved = (anchor?.told ?? [])
+      .map(({ sensor, since, at }) => ({ at, since, column: layout!.sensors[sensor] }))
+      .filter(({ column, since }) => id === undefined || id === this.movementId(column, since))
+      .sort((a, b) => a.at - b.at)
+      .at(-1);
+    const alarmed = episode?.told ?? episode?.start ?? -Infinity;
+    if (moved !== undefined && moved.at >= alarmed) {
+      return { at: moved.at, column: moved.column };
+    }
+    return episode && { at: alarmed, episode };
+  }
+
   /**
-   * What people say of an alarm: without an id, of the last one.
+   * What people say of an alarm or of a sensor that has moved: without an id, of what was told last.
    *
-   * @returns its episode and what was marked by it; undefined where there is no such alarm
+   * @returns the episode and what was marked by it, or the sensor; undefined where there is no such
    */
   confirm(
     id: string | undefined,
     answer: 'real' | 'usual',
-  ): { episode: Episode; marked: MarkedRows } | undefined {
-    const episode = this.alarms.find(id);
-    if (episode === undefined) {
+  ): { episode: Episode; marked: MarkedRows } | { moved: AnsweredMovement } | undefined {
+    const told = this.toldLast(id);
+    if (told === undefined) {
       return undefined;
     }
+    if ('column' in told) {
+      const moved = { column: told.column, answer };
+      this.answerMovement(moved);
+      return { moved };
+    }
+    const { episode } = told;
     episode.answer = answer;
     delete episode.calledUsual;
     if (answer === 'usual') {
@@ -347,13 +394,12 @@ export class Detector {
   }
 
   /** The sensors that have moved slowly, as far as they were told and have not come back. */
-  get movements(): { column: string; by: number; since: number }[] {
+  get movements(): MovedSensor[] {
     const { anchor, layout } = this.anchor ?? {};
-    return (anchor?.movements ?? []).map(({ sensor, by, since }) => ({
-      column: layout!.sensors[sensor],
-      by,
-      since,
-    }));
+    return (anchor?.movements ?? []).map(({ sensor, ...movement }) => {
+      const column = layout!.sensors[sensor];
+      return { id: this.movementId(column, movement.since), column, ...movement };
+    });
   }
 
   /** The episode under way. */
@@ -417,13 +463,16 @@ export class Detector {
     const { values, context } = rowOf(layout, time, (column) => cells.get(column));
     const { history } = this;
     const before = history.length > 1 ? history.time(history.taken - 2) : time;
-    return anchor.take(values, context, time, isGap(layout, before, time)).map(({ sensor, by, since }) => ({
-      kind: 'moved',
-      column: layout.sensors[sensor],
-      by,
-      since,
-      time,
-    }));
+    return anchor.take(values, context, time, isGap(layout, before, time)).map(({ sensor, by, since }) => {
+      const column = layout.sensors[sensor];
+      return { kind: 'moved', id: this.movementId(column, since), column, by, since, time };
+    });
+  }
+
+  /** As long as a sensor stays away, it is one movement. */
+  private movementId(column: string, since: number): string {
+    const { key } = this.settings;
+    return [...(key === undefined ? [] : [key]), new Date(since).toISOString(), column].join(' ');
   }
 
   private judged(
@@ -455,6 +504,7 @@ export class Detector {
     ];
     if (alarm !== undefined) {
       alarm.said = { sensors, onceIn };
+      alarm.told = time;
     }
     const isUnusual = scored.rarity > this.alarms.level && isCalledUsual !== true;
     const state = isUnusual ? 'unusual' : 'usual';

@@ -95,7 +95,7 @@ export class AnomalyAnswers {
       const { _msgid, topic } = from ?? { _msgid: this.red.util.generateId(), topic: undefined };
       const msg: Message = { _msgid, ...(topic === undefined ? {} : { topic }), payload: said };
       msg.change = { ...this.changeOf(change), text: said };
-      if (change.kind === 'alarm' || change.kind === 'over') {
+      if (change.kind === 'alarm' || change.kind === 'over' || change.kind === 'moved') {
         msg.anomaly = { id: change.id };
       }
       return msg;
@@ -206,7 +206,14 @@ export class AnomalyAnswers {
       case 'over':
         return { what: 'over', ...of, since: change.start, until: change.end, id: change.id };
       case 'moved':
-        return { what: 'moved', ...of, since: change.since, column: change.column, value: short(change.by) };
+        return {
+          what: 'moved',
+          ...of,
+          since: change.since,
+          id: change.id,
+          column: change.column,
+          value: short(change.by),
+        };
       case 'new_state':
         return { what: 'new_state', ...of, since: change.time, column: change.column, value: change.value };
       case 'learned':

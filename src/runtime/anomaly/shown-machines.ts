@@ -34,8 +34,8 @@ interface ShownChange {
   /** Of a sensor that has moved: which, and by how much in its unit. */
   column?: string;
   by?: number;
-  /** Of an alarm. */
-  id?: string;
+  /** By which people answer. */
+  id: string;
   answer?: 'real' | 'usual';
 }
 
@@ -130,11 +130,9 @@ function changesOf({ episodes, episode, movements }: Detector): ShownChange[] {
       ...(said === undefined ? { text: front } : { said }),
     };
   });
-  const moved = movements.map(({ column, by, since }): ShownChange => ({
-    what: 'moved',
-    since,
-    column,
-    by,
+  const moved = movements.map(({ id, column, by, since, isReal }): ShownChange => ({
+    ...{ what: 'moved', since, id, column, by },
+    ...(isReal && { answer: 'real' }),
   }));
   return [...alarms, ...moved].sort((a, b) => a.since - b.since);
 }

@@ -77,7 +77,7 @@ class ShownNode {
     return shownMachine(of, machine, current!.progress.needed, textsOf(column));
   }
 
-  /** What a person says of an alarm. @throws ServiceError `validation.failed`, `outcome.unknown` */
+  /** What a person says of an alarm or of a sensor that has moved. @throws ServiceError `validation.failed`, `outcome.unknown` */
   async confirm({ key, id, answer }: Asked): Promise<{ answer: unknown }> {
     const said = oneOf('The property "answer"', answer, ['real', 'usual']);
     await (await this.keeper.open()).confirm(said, String(id), keyOf(key));

@@ -156,6 +156,48 @@ describe('anomalies in a program', function () {
     assert.equal(after!.state, 'usual');
   });
 
+  it('take an answer of a sensor that has moved, by its id or as the last told, and keep it after a restart', async () => {
+    const TAUGHT = 340;
+    const hourly = (row: number, warmer = 0): object => {
+      const cells = readingOf(machine, row % 500);
+      return { ...cells, time: 1.77e12 + row * 3_600_000, housing: Number(cells.housing) + warmer };
+    };
+    const one = await start({ folder });
+    await one.teach(
+      Readable.from(Array.from({ length: TAUGHT }, (_, row) => ({ reading: { ...hourly(row) } }))),
+    );
+    await one.settled();
+    const goOn = async (
+      of: Anomalies,
+      from: number,
+      to: number,
+      warmer: number,
+    ): Promise<AnomalyChange[]> => {
+      const told = [];
+      for (let row = from; row < to; row++) {
+        const { changes, key } = await of.take({ ...hourly(row, warmer) });
+        told.push(...changes.filter(({ kind }) => kind === 'moved').map((change) => ({ ...change, key })));
+      }
+      return told;
+    };
+    const [moved] = await goOn(one, TAUGHT, TAUGHT + 100, 40);
+    assert.ok(moved?.kind === 'moved' && moved.column === 'housing', JSON.stringify(moved));
+    await assert.rejects(one.confirm('real', `${moved.id}s`), {
+      code: 'outcome.unknown',
+      message: /no sensor that has moved has the id/,
+    });
+    await one.confirm('real', moved.id);
+    assert.deepEqual(
+      one.known.get(null)!.movements.map(({ id, isReal }) => [id, isReal]),
+      [[moved.id, true]],
+    );
+    await one.confirm('usual', moved.id);
+    await one.close();
+    const after = await start({ folder });
+    assert.deepEqual(after.known.get(null)!.movements, []);
+    assert.deepEqual(await goOn(after, TAUGHT + 100, TAUGHT + 800, 40), []);
+  });
+
   it('go on in memory while the disk takes nothing, and say so once', async () => {
     const notes: { kind: string; text: string }[] = [];
     const place = path.join(folder, 'file');

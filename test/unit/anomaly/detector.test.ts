@@ -152,6 +152,83 @@ describe('what is usual for a machine', function () {
     });
   }
 
+  describe('with a housing that stays 12 degrees warmer after its fan was exchanged', () => {
+    const from = TAUGHT + ROWS_A_DAY;
+    const WARMER = 12;
+    type Moved = Extract<RowVerdict['changes'][number], { kind: 'moved' }>;
+    const cells = (row: number, more = 0): Cells => {
+      const of = cellsOf(machine, row % machine.values.length);
+      return row < from ? of : { ...of, housing: Number(of.housing) + WARMER + more };
+    };
+    const take = (detector: Detector, row: number, to: number, more: (row: number) => number): Moved[] => {
+      const moved: Moved[] = [];
+      for (; row < to; row++) {
+        const { changes } = detector.take(
+          BEGINS + row * STEP_MS,
+          new Map(Object.entries(cells(row, more(row)))),
+        );
+        moved.push(...changes.filter((change) => change.kind === 'moved'));
+      }
+      return moved;
+    };
+    const none = (): number => 0;
+    /** Until it is told, and the row after that. */
+    const told = (): { detector: Detector; moved: Moved; row: number } => {
+      const detector = known();
+      for (let row = TAUGHT; row < machine.values.length; row++) {
+        const [moved] = take(detector, row, row + 1, none);
+        if (moved !== undefined) {
+          assert.equal(moved.column, 'housing');
+          return { detector, moved, row: row + 1 };
+        }
+      }
+      assert.fail('it was not told');
+    };
+    const WEEKS = 3 * ROWS_A_WEEK;
+
+    it('is told once a week where nobody answers, or it was called real', () => {
+      const { detector, moved, row } = told();
+      assert.equal(moved.id, `${new Date(moved.since).toISOString()} housing`);
+      assert.deepEqual(detector.confirm(moved.id, 'real'), { moved: { column: 'housing', answer: 'real' } });
+      assert.equal(detector.movements[0]!.isReal, true);
+      const again = take(detector, row, row + WEEKS, none);
+      assert.deepEqual(
+        again.map(({ id }) => id),
+        [moved.id, moved.id].concat(again.length > 2 ? [moved.id] : []),
+        'one movement, with one id',
+      );
+    });
+
+    it('is told no more once it was called usual, through a restart, while it and the others are watched on', () => {
+      const { detector, row } = told();
+      assert.deepEqual(detector.confirm(undefined, 'usual'), {
+        moved: { column: 'housing', answer: 'usual' },
+      });
+      assert.deepEqual(detector.movements, []);
+      // Within the day that measures it anew.
+      assert.deepEqual(take(detector, row, row + 100, none), []);
+      const kept = new Detector(SETTINGS, structuredClone(detector.keep()));
+      assert.deepEqual(take(kept, row + 100, row + WEEKS, none), []);
+      assert.deepEqual(kept.movements, []);
+      const creeps = take(kept, row + WEEKS, row + 2 * WEEKS, (at) => ((at - row - WEEKS) / WEEKS) * WARMER);
+      assert.ok(creeps.length > 0, 'what creeps from there on');
+      assert.deepEqual(new Set(creeps.map(({ column }) => column)), new Set(['housing']));
+    });
+
+    it('is not what an answer is of where an alarm was told after it', () => {
+      const { detector, row } = told();
+      const hot = run(
+        detector,
+        Array.from({ length: 40 }, (_, i) => ({ ...cells(row + i), bearing: 130 })),
+        row,
+      );
+      const alarm = hot.flatMap(({ changes }) => changes).find(({ kind }) => kind === 'alarm');
+      const answered = detector.confirm(undefined, 'real');
+      assert.ok(alarm?.kind === 'alarm' && answered !== undefined && 'episode' in answered);
+      assert.equal(answered.episode.id, alarm.id);
+    });
+  });
+
   describe('with a flow that stays off by a spread', () => {
     /** A machine whose flow is off for five days from `from` on; the first hour of them is taken. */
     const hour = 12;
