@@ -1,10 +1,15 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { type KeptClock, MachineClock } from './clock';
-import { Anchor, type KeptAnchor } from './creep';
 import { History, type HistoryCell, type HistoryRow, type KeptHistory, type Mark } from './history';
-import { isGap, newValueOf, rowOf, type SensorLayout, sensorLayout } from './layout';
+import { newValueOf, type SensorLayout, sensorLayout } from './layout';
 import type { Learned, LearnTask } from './learn';
 import { MissingSensors } from './missing-sensors';
+import {
+  type AnsweredMovement,
+  type KeptMovedSensors,
+  type MovedSensor,
+  MovedSensors,
+} from './moved-sensors';
 import { type KeptOddHistory, OddHistory } from './odd-history';
 import type { RecentRows } from './recent-rows';
 import { RowScorer } from './row-scorer';
@@ -47,21 +52,6 @@ export interface MarkedRows {
   isOddAnswered?: boolean;
 }
 
-/** What people said of a sensor that has moved. */
-export interface AnsweredMovement {
-  column: string;
-  answer: 'real' | 'usual';
-}
-
-/** A sensor that has moved slowly, with the id by which people answer. */
-export interface MovedSensor {
-  id: string;
-  column: string;
-  by: number;
-  since: number;
-  isReal: boolean;
-}
-
 interface Knowledge {
   layout: SensorLayout;
   usual: UsualModel;
@@ -79,7 +69,7 @@ export interface KeptDetector extends KeptOddHistory, KeptClock {
   history: KeptHistory;
   alarms: KeptAlarms;
   knowledge?: Knowledge;
-  anchor?: { kept: KeptAnchor; layout: SensorLayout };
+  anchor?: KeptMovedSensors;
 }
 
 /** Knows what is usual for one machine. Pure: fits are made elsewhere, between `due` and `learned`. */
@@ -89,7 +79,7 @@ export class Detector {
   private readonly clock: MachineClock;
   private readonly missing = new MissingSensors();
   private knowledge: (Knowledge & { scorer: RowScorer }) | undefined;
-  private anchor: { anchor: Anchor; layout: SensorLayout } | undefined;
+  private moved: MovedSensors | undefined;
   private readonly odd: OddHistory;
   private newest: RowVerdict['state'] | undefined;
   /** The sensors that were off in the newest row. */
@@ -116,7 +106,7 @@ export class Detector {
     this.clock = new MachineClock(kept);
     this.odd = new OddHistory(kept);
     if (kept?.anchor !== undefined) {
-      this.anchor = { anchor: new Anchor(kept.anchor.kept), layout: kept.anchor.layout };
+      this.moved = MovedSensors.restored(kept.anchor, settings.key);
     }
     if (kept?.knowledge !== undefined) {
       this.know(kept.knowledge);
@@ -191,7 +181,7 @@ export class Detector {
   /** Takes a row that was taken before a restart: only what it leaves behind counts. */
   replay(time: number, cells: ReadonlyMap<string, HistoryCell>): void {
     this.push(time, cells);
-    this.moved(time, cells);
+    this.movedBy(time, cells);
   }
 
   /** Takes an episode as it was before a restart. */
@@ -209,15 +199,12 @@ export class Detector {
       return;
     }
     this.isAnswered = true;
-    this.anchor = mark === 0 ? undefined : this.anchor;
+    this.moved = mark === 0 ? undefined : this.moved;
   }
 
   /** Takes what people say, or said before a restart, of a sensor that has moved. */
-  answerMovement({ column, answer }: AnsweredMovement): void {
-    const sensor = this.anchor?.layout.sensors.indexOf(column) ?? -1;
-    if (sensor >= 0) {
-      this.anchor!.anchor.answer(sensor, answer);
-    }
+  answerMovement(answered: AnsweredMovement): void {
+    this.moved?.answer(answered);
   }
 
   /** Takes a row, and says how unusual it is. */
@@ -234,7 +221,7 @@ export class Detector {
     if (knowledge === undefined) {
       return this.verdict('learning');
     }
-    const moved = this.moved(time, cells);
+    const moved = this.movedBy(time, cells);
     const isNew = newValueOf(knowledge.layout, cells);
     if (isNew !== undefined) {
       return this.newValue(isNew, cells.get(isNew)!, time, moved);
@@ -271,7 +258,7 @@ export class Detector {
     const { first, taken } = this.history;
     this.fitting = { times: this.history.allTimes };
     // The newest row lasts a step as well: two weeks of readings are two weeks.
-    const withAnchor = this.anchor === undefined && this.knows + layout.step >= ANCHOR_MS;
+    const withAnchor = this.moved === undefined && this.knows + layout.step >= ANCHOR_MS;
     return { history, layout, first, taken, withAnchor };
   }
 
@@ -291,7 +278,7 @@ export class Detector {
     this.fitting = undefined;
     const { knows } = this;
     if (anchor !== undefined) {
-      this.anchor = { anchor: Anchor.of(anchor), layout };
+      this.moved = MovedSensors.measuredBy(anchor, layout, this.settings.key);
     }
     const changes: Change[] = [{ kind: 'learned', rows: taken - this.history.begun, knows }];
     if (this.odd.found(odd, first, taken - first, this.history.first)) {
@@ -305,15 +292,10 @@ export class Detector {
     id: string | undefined,
   ): { at: number; episode: Episode } | { at: number; column: string } | undefined {
     const episode = this.alarms.find(id);
-    const { anchor, layout } = this.anchor ?? {};
-    const moved = (anchor?.told ?? [])
-      .map(({ sensor, since, at }) => ({ at, since, column: layout!.sensors[sensor] }))
-      .filter(({ column, since }) => id === undefined || id === this.movementId(column, since))
-      .sort((a, b) => a.at - b.at)
-      .at(-1);
+    const moved = this.moved?.toldLast(id);
     const alarmed = episode?.told ?? episode?.start ?? -Infinity;
     if (moved !== undefined && moved.at >= alarmed) {
-      return { at: moved.at, column: moved.column };
+      return moved;
     }
     return episode && { at: alarmed, episode };
   }
@@ -348,7 +330,7 @@ export class Detector {
     this.history.mark(marked.from, marked.to, marked.mark);
     if (answer === 'usual') {
       // What people call usual now is also what creeping is measured by.
-      this.anchor = undefined;
+      this.moved = undefined;
     }
     this.isAnswered = true;
     return { episode, marked };
@@ -395,11 +377,7 @@ export class Detector {
 
   /** The sensors that have moved slowly, as far as they were told and have not come back. */
   get movements(): MovedSensor[] {
-    const { anchor, layout } = this.anchor ?? {};
-    return (anchor?.movements ?? []).map(({ sensor, ...movement }) => {
-      const column = layout!.sensors[sensor];
-      return { id: this.movementId(column, movement.since), column, ...movement };
-    });
+    return this.moved?.movements ?? [];
   }
 
   /** The episode under way. */
@@ -418,9 +396,7 @@ export class Detector {
       alarms: this.alarms.keep(),
       ...this.clock.keep(),
       ...(this.knowledge !== undefined && { knowledge: keptOf(this.knowledge) }),
-      ...(this.anchor !== undefined && {
-        anchor: { kept: this.anchor.anchor.keep(), layout: this.anchor.layout },
-      }),
+      ...(this.moved !== undefined && { anchor: this.moved.keep() }),
       ...this.odd.keep(),
     };
   }
@@ -455,24 +431,10 @@ export class Detector {
     this.missing.learned(layout.sensors, this.history);
   }
 
-  private moved(time: number, cells: ReadonlyMap<string, HistoryCell>): Change[] {
-    if (this.anchor === undefined) {
-      return [];
-    }
-    const { anchor, layout } = this.anchor;
-    const { values, context } = rowOf(layout, time, (column) => cells.get(column));
+  private movedBy(time: number, cells: ReadonlyMap<string, HistoryCell>): Change[] {
     const { history } = this;
     const before = history.length > 1 ? history.time(history.taken - 2) : time;
-    return anchor.take(values, context, time, isGap(layout, before, time)).map(({ sensor, by, since }) => {
-      const column = layout.sensors[sensor];
-      return { kind: 'moved', id: this.movementId(column, since), column, by, since, time };
-    });
-  }
-
-  /** As long as a sensor stays away, it is one movement. */
-  private movementId(column: string, since: number): string {
-    const { key } = this.settings;
-    return [...(key === undefined ? [] : [key]), new Date(since).toISOString(), column].join(' ');
+    return this.moved?.take(time, before, cells) ?? [];
   }
 
   private judged(
