@@ -5,7 +5,7 @@ import { commandsOfTests, end } from './command';
 import { answerOf, Harness } from './harness';
 
 /** So many that it takes a while to explain them. */
-const ROWS = 150;
+const ROWS = 60;
 
 /* What those who run the service as a process of its own ask it: /healthz and /readyz, and how it ends. */
 describe('Service: health, readiness and the end', function () {
