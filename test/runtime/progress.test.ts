@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { TestFlow } from '../helpers/flow';
 import { type FlowNode, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
-import { waitFor } from '../helpers/wait';
 
 interface Status {
   text: string;
@@ -35,7 +34,7 @@ function flow(service: StrictService): FlowNode[] {
   );
   flow.wire(
     flow.inject('go-fit'),
-    flow.code('long', rows(10_000, 16)),
+    flow.code('long', rows(40_000, 16)),
     flow.tabular('fit', 'fit', { config: 'near', target: 'y', ignore: 'id' }),
     flow.debug('fitted', 'model'),
   );
@@ -92,23 +91,8 @@ describe('progress, as a Status node of Node-RED gets it', function () {
 
   it('a long fit on the embedded service: how long, how far, how long still', async () => {
     await red.inject('go-fit');
-    const fittingNow = () => statusesOf('fit').filter((status) => status.progress?.phase === 'fitting');
-    let [began, lastCame, came] = [0, 0, 0];
-    await waitFor(
-      'the fit',
-      () => {
-        const { length } = fittingNow();
-        if (length > came) {
-          lastCame = performance.now();
-          began ||= lastCame;
-          came = length;
-        }
-        return red.debug.some(({ id }) => id === 'fitted');
-      },
-      240_000,
-    );
-    const passed = (lastCame - began) / (performance.now() - began);
-    const fitting = fittingNow();
+    await red.shown('fitted', 1, 240_000);
+    const fitting = statusesOf('fit').filter((status) => status.progress?.phase === 'fitting');
     assert.match(fitting[0]!.text, /^fitting 0 s$/);
     const known = fitting.filter((status) => status.progress!.percent !== undefined);
     assert.ok(known.length >= 1, JSON.stringify(fitting));
@@ -121,11 +105,8 @@ describe('progress, as a Status node of Node-RED gets it', function () {
       percents,
       [...percents].sort((a, b) => a - b),
     );
-    // It is asked once a second: a fit may end that long after the last time, and its folds go on in steps.
-    assert.ok(
-      percents.at(-1)! >= 100 * passed - 45,
-      `${percents.join(' ')} when ${passed} of the time had passed`,
-    );
+    // It is asked once a second: the last time may be that long before the end.
+    assert.ok(percents.at(-1)! >= 60, String(percents));
     const reading = statusesOf('fit').filter((status) => status.progress?.phase === 'reading');
     // A table that is read within a blink has no percentage.
     assert.match(reading.at(-1)!.text, /^(reading( \d+%)?|read, preparing)$/);
