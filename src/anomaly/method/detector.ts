@@ -4,12 +4,7 @@ import { History, type HistoryCell, type HistoryRow, type KeptHistory, type Mark
 import { newValueOf, type SensorLayout, sensorLayout } from './layout';
 import type { Learned, LearnTask } from './learn';
 import { MissingSensors } from './missing-sensors';
-import {
-  type AnsweredMovement,
-  type KeptMovedSensors,
-  type MovedSensor,
-  MovedSensors,
-} from './moved-sensors';
+import { type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './moved-sensors';
 import { type KeptOddHistory, OddHistory } from './odd-history';
 import type { RecentRows } from './recent-rows';
 import { RowScorer } from './row-scorer';
@@ -376,7 +371,7 @@ export class Detector {
   }
 
   /** The sensors that have moved slowly, as far as they were told and have not come back. */
-  get movements(): MovedSensor[] {
+  get movements(): MovedSensors['movements'] {
     return this.moved?.movements ?? [];
   }
 

@@ -10,7 +10,7 @@ export interface AnsweredMovement {
 }
 
 /** A sensor that has moved slowly, with the id by which people answer. */
-export interface MovedSensor {
+interface MovedSensor {
   id: string;
   column: string;
   /** In its unit. */
