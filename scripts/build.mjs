@@ -1,13 +1,14 @@
 /*
  * Builds dist/ and the script of the sidebar: TypeScript by its compiler (arguments of the command are passed to it), the
  * scripts of threads as one file each, then what Node-RED looks for beside each node's .js: dialogs with their defaults,
- * icons, catalogues. It fails where a file is missing in the end, and leaves nothing of an earlier build, so that npm
+ * help, icons, catalogues. It fails where a file is missing in the end, and leaves nothing of an earlier build, so that npm
  * never packs half a package.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
+import { helpPages } from './help/pages.mjs';
 import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
 import { compileKernels } from './lib/kernels.mjs';
@@ -41,7 +42,7 @@ if (failed.length === 0) {
   say('joining the scripts of threads');
   joinThreadScripts({ sourcemap: options.includes('--sourceMap') });
 }
-say('writing the dialogs and the sidebar');
+say('writing the dialogs, their help and the sidebar');
 const settings = path.join(dist, 'src', 'settings', 'nodes.js');
 for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) : []) {
   if (file.endsWith('.html')) {
@@ -55,6 +56,9 @@ for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) 
 }
 for (const [from, to] of Object.entries(COPIED)) {
   cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
+}
+for (const { file, html } of helpPages()) {
+  writeFileSync(path.join(dist, 'nodes', 'locales', file), html);
 }
 if (existsSync(settings)) {
   writeSidebarScript(sidebar);

@@ -82,6 +82,7 @@ export function buildOnce() {
     ...sources,
     path.join(root, 'tsconfig.json'),
     path.join(root, 'scripts', 'build.mjs'),
+    ...filesBelow(path.join(root, 'scripts', 'help')),
   ]);
   if (isStamped(buildStamp, wanted) && missingFiles(root).length === 0) {
     return;

@@ -224,6 +224,30 @@ describe('the help of each node', () => {
     });
   }
 
+  it('says what several pages have alike from one text, which two of them name at least', () => {
+    const shared = JSON.parse(
+      fs.readFileSync(path.join(root, 'scripts', 'help', 'shared.json'), 'utf8'),
+    ) as object;
+    const entries = Object.entries(shared).flatMap(([kind, named]) =>
+      Object.keys(named as object).map((name) => `{{${kind}.${name}}}`),
+    );
+    const templates = (language: string) =>
+      NODES.map((node) =>
+        fs.readFileSync(path.join(root, 'nodes', 'locales', language, `${node}.html`), 'utf8'),
+      );
+    for (const language of LANGUAGES) {
+      const pages = templates(language);
+      assert.deepEqual(
+        entries.filter((entry) => pages.filter((page) => page.includes(entry)).length < 2),
+        [],
+        language,
+      );
+      for (const node of NODES) {
+        assert.doesNotMatch(help(language, node), /\{\{/, `${node}, ${language}`);
+      }
+    }
+  });
+
   it('together name every code of the closed table', async () => {
     const named = new Set((await Promise.all(FLOW_NODES.map((node) => raised(node)))).flat());
     assert.deepEqual(
