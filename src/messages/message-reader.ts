@@ -34,7 +34,7 @@ import { at, isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
 import { rowsOfLists, rowsWithin } from './rows';
-import { instant, isEpochOf, offsetOf, timesIn } from './times';
+import { instant, isEpochOf, looksLikeTime, offsetOf, timesIn } from './times';
 import type { TopicParts, TopicPattern } from './topic-pattern';
 import type { MessageReading, ReadMessage, SourceMessage } from './types';
 import { Turned, wideTable } from './wide-table';
@@ -424,7 +424,7 @@ export class MessageReader {
       return instant(told, isNamedSo ? offsetOf(named.column) : undefined);
     }
     const { sourceTimestamp } = message;
-    return sourceTimestamp instanceof Date || typeof sourceTimestamp === 'string'
+    return typeof sourceTimestamp === 'string' || looksLikeTime(sourceTimestamp)
       ? instant(sourceTimestamp)
       : undefined;
   }
