@@ -8,8 +8,8 @@ import { writtenNumber } from './written-number';
  * false: in a column of words all of it stays text.
  */
 
-/** NA, NaN and null, as programs write them, in lower case. */
-const NULLS = new Set(['na', 'n/a', 'nan', '-nan', 'null', '<na>', '#n/a n/a']);
+/** NA, NaN, NaT and null, as programs write them, and the \\N of MySQL and PostgreSQL; in lower case. */
+const NULLS = new Set(['na', 'n/a', 'nan', '-nan', 'nat', 'null', '<na>', '#n/a n/a', '\\n']);
 
 /** What devices, forms and reports write in place of a value; a column of words may have any of them as a word. */
 const WORDS = new Set(
@@ -30,7 +30,7 @@ const SPACE = 32;
 const NO_BREAK_SPACE = 160;
 
 /** What can begin such a text, beside white space: of other text nothing more is looked at. */
-const FIRST = 'nNuUeEoOmMkK-–—?.…<#';
+const FIRST = 'nNuUeEoOmMkK-–—?.…<#\\';
 
 /** White space alone, NA and its like, a word for "missing" or an error of a spreadsheet; case does not matter. */
 export function isAbsent(text: string): boolean {

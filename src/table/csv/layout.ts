@@ -1,11 +1,13 @@
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { hideEscapes, mayBeEscaped } from './escapes';
 import { CsvParser } from './parser';
 import {
   type CsvForm,
+  DRAWN,
   fileLine,
   headerLines,
-  isRule,
+  isDrawnTable,
   lineFields,
   linesOfUnits,
   type Quote,
@@ -30,9 +32,10 @@ export interface Layout {
  *
  * @param head the first lines of a text
  * @param isAll whether they are all of it
+ * @param isEscaped the signs behind backslashes are hidden in it, and all of its rows must be whole
  * @throws ServiceError `table.invalid` where the header stands further down, or the first lines are no rows
  */
-export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layout {
+export function layoutOf(head: string, isAll: boolean, delimiter?: string, isEscaped = false): Layout {
   const separator = SEPARATOR_LINE.exec(head);
   const above = (separator?.[0] ?? '') + commentsIn(head.slice(separator?.[0].length));
   const ofFile = fileLine(head.slice(above.length));
@@ -60,6 +63,7 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
     isDrawn,
     quote: quoted === undefined ? undefined : SINGLE,
     headerLines: several?.count,
+    ...(isEscaped && { isEscaped }),
   };
   const isPlain = !isDrawn && several === undefined;
   form.unitLines = isPlain ? unitLines(text, form, isAll, ofFile) : 0;
@@ -67,7 +71,14 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
   let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }), form.quote);
   try {
     parser.push(text, isAll);
-  } catch {
+  } catch (error) {
+    if (isEscaped) {
+      throw error;
+    }
+    const escaped = mayBeEscaped(head) ? escapedLayout(head, isAll, delimiter) : undefined;
+    if (escaped !== undefined) {
+      return escaped;
+    }
     const single = form.quote === undefined ? quotedCells(text, isAll, given) : undefined;
     if (single !== undefined) {
       Object.assign(form, { delimiter: single, quote: SINGLE, hasRowNames: false });
@@ -85,6 +96,11 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
     form,
     names: parser.names,
     warnings: [
+      ...(isEscaped
+        ? [
+            'Quotes or delimiters within text have a backslash before them: it is left off, and they are part of the text.',
+          ]
+        : []),
       ...(form.quote === SINGLE
         ? [`Single quotes (') around names and cells are taken for quotation marks, and left off.`]
         : []),
@@ -105,6 +121,15 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string): Layo
           ]),
     ],
   };
+}
+
+/** The layout of a text whose first rows are only whole where signs behind backslashes part no fields. */
+function escapedLayout(head: string, isAll: boolean, delimiter?: string): Layout | undefined {
+  try {
+    return layoutOf(hideEscapes(head), isAll, delimiter, true);
+  } catch {
+    return undefined;
+  }
 }
 
 const SINGLE: Quote = "'";
@@ -173,29 +198,6 @@ function unitLines(text: string, form: CsvForm, isAll: boolean, ofFile: string):
     return 0;
   }
   return linesOfUnits(parser.take().columns, ofFile);
-}
-
-const DRAWN = '|';
-
-/**
- * Whether a table is drawn with lines and dashes, as databases, SAP and Markdown show them: a line of dashes stands beside
- * the header, and all lines with upright lines have as many.
- */
-function isDrawnTable(text: string, isAll: boolean): boolean {
-  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
-  if (!isAll && lines.length < MAX_PREAMBLE) {
-    lines.pop();
-  }
-  const rows = lines.filter((line) => line.includes(DRAWN) && !isRule(line));
-  const header = lines.indexOf(rows[0] ?? '');
-  const width = rows[0]?.split(DRAWN).length;
-  return (
-    rows.length > 1 &&
-    isRule(lines[header + 1] ?? '') &&
-    // Such a table may be text in a cell of another.
-    !lines.slice(0, header + 1).some((line) => line.includes('"')) &&
-    rows.every((line) => line.split(DRAWN).length === width)
-  );
 }
 
 /** A first line `sep=;` names the delimiter, as spreadsheets write it; it is not a row. */

@@ -39,6 +39,7 @@ export class CsvParser {
   private bareCr = false;
 
   private mayHaveNuls = false;
+  private mayHaveShells = false;
   private readonly isPadded: boolean;
 
   /**
@@ -70,6 +71,7 @@ export class CsvParser {
     this.restChars = 0;
     this.bareCr = /\r[^\n]/.test(text);
     this.mayHaveNuls = text.includes('\0');
+    this.mayHaveShells ||= text.includes('="');
     let at = 0;
     for (;;) {
       const next = this.readRow(text, at, last);
@@ -189,7 +191,9 @@ export class CsvParser {
           }
           if (text[at] !== delimiter) {
             throw invalidTable(
-              `Row ${this.rowNumber()}: text follows the closing quote of field ${this.row.length}. Double the quotes that belong to the text.`,
+              text[close - 2] === '\\'
+                ? `Row ${this.rowNumber()}: a quote in field ${this.row.length} has a backslash before it, as none of the first rows has. Double the quotes that belong to the text ("").`
+                : `Row ${this.rowNumber()}: text follows the closing quote of field ${this.row.length}. Double the quotes that belong to the text.`,
             );
           }
           at++;
@@ -248,7 +252,8 @@ export class CsvParser {
   }
 
   private endRow(): void {
-    const row = this.lines === undefined ? this.row : this.lines.take(this.row, this.mayHaveNuls);
+    const row =
+      this.lines === undefined ? this.row : this.lines.take(this.row, this.mayHaveNuls, this.mayHaveShells);
     this.row = [];
     this.rowChars = 0;
     if (row === undefined || (this.delimiter === ' ' && row.length === 1 && row[0] === '')) {

@@ -4,6 +4,7 @@ import { parseNumber } from '../cells/parse-number';
 import { assertWidth, headerOf } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { PIECE, type Pieces } from '../text/decode';
+import { hiddenPieces } from './escapes';
 import { DELIMITERS, layoutOf } from './layout';
 import { CsvParser } from './parser';
 import { type CsvForm, TableRows } from './table-rows';
@@ -72,7 +73,8 @@ export class CsvSource implements SliceSource {
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
     checkHeader(names);
-    return new CsvSource(form, names, shape, begin === 0 ? pieces : without(pieces, begin), warnings);
+    const read = shape.isEscaped === true ? hiddenPieces(pieces) : pieces;
+    return new CsvSource(form, names, shape, begin === 0 ? read : without(read, begin), warnings);
   }
 
   get delimiter(): string {
@@ -82,7 +84,7 @@ export class CsvSource implements SliceSource {
   get warnings(): readonly string[] {
     const encoding = this.pieces.oldEncoding?.();
     const { aside, firstAside, repeated, torn, nulsAbove, short, firstShort } = this.rows;
-    const { footers, firstFooter, units } = this.rows;
+    const { footers, firstFooter, shell, units } = this.rows;
     return [
       ...(encoding === undefined ? [] : [OLD_ENCODINGS[encoding]]),
       ...this.told,
@@ -100,6 +102,11 @@ export class CsvSource implements SliceSource {
         ? []
         : [
             `${footers === 1 ? 'A line' : `${footers} lines`} that a tool has written below the rows (${show(firstFooter)}) ${footers === 1 ? 'is' : 'are'} left out.`,
+          ]),
+      ...(shell === ''
+        ? []
+        : [
+            `Cells such as ${shell} are formulas of a spreadsheet that give their text: they are read as ${show(shell.slice(2, -1))} and the like.`,
           ]),
       ...(repeated === 0 ? [] : [`The header comes again in ${lines(repeated)}, left out as no row.`]),
       ...(short === 0

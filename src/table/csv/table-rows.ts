@@ -1,6 +1,7 @@
 import { isAbsent } from '../cells/classify';
 import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { showEscapes } from './escapes';
 
 /** What a field with delimiters or line ends stands in. */
 export type Quote = '"' | "'";
@@ -22,12 +23,14 @@ export interface CsvForm {
   unitLines?: number;
   /** Spaces stand before fields in quotes. */
   isPadded?: boolean;
+  /** Quotes and delimiters within text have a backslash before them, and are hidden by `hideEscapes`. */
+  isEscaped?: boolean;
   /** A row of fewer fields than the header is an error, rather than one whose last cells are missing. */
   isStrict?: boolean;
 }
 
 /** Of a drawn table, a line of nothing but dashes and what they cross. */
-export function isRule(line: string): boolean {
+function isRule(line: string): boolean {
   return /^[\s|+:=-]*$/.test(line) && /---|===/.test(line);
 }
 
@@ -48,6 +51,8 @@ export class TableRows {
   /** Lines that a tool wrote to end or to count the rows, and the first of them. */
   footers = 0;
   firstFooter = '';
+  /** The first text that stood in the shell of a formula: `="001"`. */
+  shell = '';
   /** The line that names the units. */
   units: readonly string[] | undefined;
   private header: readonly string[] | undefined;
@@ -73,7 +78,12 @@ export class TableRows {
   }
 
   /** The fields of a line as the table has them, the header first; undefined for a line that is none of its rows. */
-  take(line: string[], mayHaveNuls: boolean): string[] | undefined {
+  take(line: string[], mayHaveNuls: boolean, mayHaveShells = false): string[] | undefined {
+    if (this.form.isEscaped === true || mayHaveShells) {
+      for (const [i, field] of line.entries()) {
+        line[i] = this.bare(field);
+      }
+    }
     const own = mayHaveNuls ? this.afterNuls(line) : line;
     const row = this.form.isDrawn === true ? this.drawnRow(own) : this.withoutAnnotation(own);
     if (row === undefined) {
@@ -120,6 +130,16 @@ export class TableRows {
       row.push('');
     }
     return true;
+  }
+
+  /** A field without what only marks it as text: backslashes before quotes, and the shell of a formula. */
+  private bare(field: string): string {
+    const text = this.form.isEscaped === true ? showEscapes(field, this.form.delimiter) : field;
+    const inner = text.startsWith('="') ? SHELL.exec(text)?.[1]?.replaceAll('""', '"') : undefined;
+    if (inner !== undefined && !NUMBER.test(inner)) {
+      this.shell ||= text;
+    }
+    return inner ?? text;
   }
 
   /** Whether a line below the header is no row, but one of the tool that wrote the table. */
@@ -205,6 +225,11 @@ export class TableRows {
   }
 }
 
+/** What spreadsheets read as the text within, so that it keeps its zeros: `="001"`. */
+const SHELL = /^="((?:[^"]|"")*)"$/;
+/** What is the same number with or without a shell. */
+const NUMBER = /^[+-]?(?!0\d)[\d.,]+$/;
+
 /** A field with NULs behind it. */
 const PADDED = /^([^\0]+)\0+$/;
 
@@ -228,6 +253,30 @@ const MAX_LINES = 8;
 
 const isNumber = (field: string): boolean => Number.isFinite(parseNumber(field, true));
 const isBlank = (field: string): boolean => field.trim() === '';
+
+/** What stands between the fields of a drawn table. */
+export const DRAWN = '|';
+
+/**
+ * Whether a table is drawn with lines and dashes, as databases, SAP and Markdown show them: a line of dashes stands beside
+ * the header, and all lines with upright lines have as many.
+ */
+export function isDrawnTable(text: string, isAll: boolean): boolean {
+  const lines = text.split(LINE_END, MAX_ABOVE);
+  if (!isAll && lines.length < MAX_ABOVE) {
+    lines.pop();
+  }
+  const rows = lines.filter((line) => line.includes(DRAWN) && !isRule(line));
+  const header = lines.indexOf(rows[0] ?? '');
+  const width = rows[0]?.split(DRAWN).length;
+  return (
+    rows.length > 1 &&
+    isRule(lines[header + 1] ?? '') &&
+    // Such a table may be text in a cell of another.
+    !lines.slice(0, header + 1).some((line) => line.includes('"')) &&
+    rows.every((line) => line.split(DRAWN).length === width)
+  );
+}
 
 /**
  * The lines of a header of several, as pivot tables and loggers with several devices write them: names above names, of

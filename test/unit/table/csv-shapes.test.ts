@@ -553,3 +553,77 @@ describe('UTF-16 without a byte order mark', () => {
     await rejectsWith(openTable(numbers), 'table.invalid', /holds neither text/);
   });
 });
+
+describe('Cells in the shell of a formula, as spreadsheets keep their zeros', () => {
+  it('are read as the text within, said once', async () => {
+    const found = await read('="id","=""n"""\n="001",1\n"=""x, """"y""""""",2\n');
+    assert.deepEqual(found.names, ['id', 'n']);
+    assert.deepEqual(found.rows, [
+      ['001', 1],
+      ['x, "y"', 2],
+    ]);
+    assert.match(found.warnings, /^Cells such as ="id" are formulas .* read as "id" and the like\.$/);
+  });
+
+  it('stay as they are where they are formulas of something else', async () => {
+    const found = await read('id,n\n"=""a""&""b""",1\n=A1,2\n');
+    assert.deepEqual(found.rows, [
+      ['="a"&"b"', 1],
+      ['=A1', 2],
+    ]);
+    assert.equal(found.warnings, '');
+  });
+});
+
+describe('Backslashes before quotes and delimiters', () => {
+  const rows = [
+    [1, 'he said "hi", twice', 2.5],
+    [2, 'C:\\new\\', 3.5],
+    [3, 'two\nlines, "one" field', 4.5],
+  ];
+  /* As csv.writer(doublequote=False, escapechar='\\') of Python writes them, with quotes and without. */
+  const forms: [string, string][] = [
+    [
+      'in quotes',
+      'id,note,v\n1,"he said \\"hi\\", twice",2.5\n2,"C:\\\\new\\\\",3.5\n3,"two\nlines, \\"one\\" field",4.5\n',
+    ],
+    [
+      'without quotes',
+      'id,note,v\n1,he said \\"hi\\"\\, twice,2.5\n2,C:\\\\new\\\\,3.5\n3,two\\\nlines\\, \\"one\\" field,4.5\n',
+    ],
+    [
+      'between tabs',
+      'id\tnote\tv\n1\the said \\"hi\\", twice\t2.5\n2\tC:\\\\new\\\\\t3.5\n3\ttwo\\\nlines, \\"one\\" field\t4.5\n',
+    ],
+  ];
+  for (const [name, text] of forms) {
+    it(`are left off where the rows are only whole so, said once: ${name}`, async () => {
+      for (const table of [text, Buffer.from(text)]) {
+        const found = await read(table);
+        assert.deepEqual(found.rows, rows);
+        assert.match(found.warnings, /^Quotes or delimiters within text have a backslash before them/);
+      }
+    });
+  }
+
+  it('are text where the rows are whole without', async () => {
+    const found = await read('dir,n\n"C:\\x\\",1\n"D:\\y\\",2\n');
+    assert.deepEqual(found.rows[0], ['C:\\x\\', 1]);
+    assert.equal(found.warnings, '');
+  });
+
+  it('are named in the error where they come after the first rows only', async () => {
+    const first = Array.from({ length: 20_000 }, (_, i) => `${i},"plain"\n`).join('');
+    const table = openTable(`id,note\n${first}5,"say \\"x\\" b"\n`).then((source) => profileTable(source));
+    await rejectsWith(table, 'table.invalid', /Row 20001: a quote in field 2 has a backslash before it/);
+  });
+
+  it('and an N are a missing value, as MySQL and PostgreSQL write it', async () => {
+    const found = await read('id\tv\n1\t\\N\n2\t2.5\n3\t\\N\n');
+    assert.deepEqual(found.rows, [
+      [1, null],
+      [2, 2.5],
+      [3, null],
+    ]);
+  });
+});
