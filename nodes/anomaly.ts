@@ -7,11 +7,13 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { nodeChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 
 /** tabular-anomaly: readings in; readings with what is unusual of them, and changes, out. */
 module.exports = function (RED: NodeAPI): void {
   function TabularAnomaly(this: FlowNode, def: AnomalyDef): void {
     RED.nodes.createNode(this, def);
+    const runtime = new NodeRuntime(RED, this, def);
     const {
       AnomalyAnswers,
       AnomalyKeeper,
@@ -21,20 +23,20 @@ module.exports = function (RED: NodeAPI): void {
       showInSidebar,
       showKept,
     } = anomalyNodes();
-    const table = tableReader(RED, this, def, { allowMissing: true });
-    const messages = new ReadMessages(RED, this, def);
-    const keeper = new AnomalyKeeper(RED, this, def, (change) => {
+    const table = tableReader(runtime, { allowMissing: true });
+    const messages = new ReadMessages(runtime, table);
+    const keeper = new AnomalyKeeper(runtime, (change) => {
       this.send([null, answers.changes([change])]);
       answers.showNow();
       nodeChanged(RED, this.id, true);
     });
-    const answers = new AnomalyAnswers(RED, this, def, keeper, table, messages);
-    showKept(RED, this, keeper, (opened) => keptAnomalies(RED, opened));
-    showInSidebar(RED, this, keeper);
-    handleMessages(this, RED, {
+    const answers = new AnomalyAnswers(runtime, keeper, messages);
+    showKept(runtime, keeper, (opened) => keptAnomalies(RED, opened));
+    showInSidebar(runtime, keeper);
+    handleMessages(runtime, {
       // All of it one message after the other: a reading changes what is usual for the next one.
       read: async (msg, work) => {
-        const request = await anomalyRequest(RED, this, def, table, messages, msg);
+        const request = await anomalyRequest(runtime, messages, msg);
         return answers.answer(request, msg, work);
       },
       run: (output) => output,

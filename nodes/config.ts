@@ -9,12 +9,14 @@ import {
 } from '../src/runtime/config/config-state';
 import { editorRoutes } from '../src/runtime/editor-routes';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 import { LEARNER } from '../src/service/version';
 
 const startEmbedded: StartEmbedded = async (options) => {
   const { startService } = await import('../src/service/index.js');
   return startService(options);
 };
+const EMBEDDED = { start: startEmbedded, learner: LEARNER };
 
 interface ConfigNode extends FlowNode<ConfigCredentials> {
   state: ConfigState;
@@ -24,7 +26,7 @@ interface ConfigNode extends FlowNode<ConfigCredentials> {
 module.exports = function (RED: NodeAPI): void {
   function TabularConfig(this: ConfigNode, def: ConfigDef): void {
     RED.nodes.createNode(this, def);
-    this.state = new ConfigState(RED, this, def, startEmbedded, LEARNER);
+    this.state = new ConfigState(new NodeRuntime(RED, this, def), EMBEDDED);
     this.on('close', (_removed: boolean, closed: () => void) => {
       this.state
         .close()
@@ -37,7 +39,10 @@ module.exports = function (RED: NodeAPI): void {
   });
   provideDefaultService(
     (node) =>
-      new ConfigState(RED, node, { id: '', type: 'tabular-config', name: '', z: '' }, startEmbedded, LEARNER),
+      new ConfigState(
+        new NodeRuntime(RED, node, { id: '', type: 'tabular-config', name: '', z: '' }),
+        EMBEDDED,
+      ),
   );
   editorRoutes(RED, startEmbedded);
 };

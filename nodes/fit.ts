@@ -4,9 +4,9 @@ import { useConfig } from '../src/runtime/config/config-state';
 import { forgetColumns, rememberTypes } from '../src/runtime/input/columns-seen';
 import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
-import { hooks } from '../src/runtime/messages/progress';
 import { modelChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 import {
   answerFit,
   type FitDef,
@@ -26,16 +26,15 @@ import { showFitted, showStays, showVersion } from '../src/runtime/status/status
 module.exports = function (RED: NodeAPI): void {
   function TabularFit(this: FlowNode, def: FitDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, this, def.config);
-    const tables = tableCollector(RED, this, def);
-    const models = modelSender(RED, this, def, config);
-    const shows = showKeptFit(RED, this, def, config, (card) => models.sendChanged(card));
-    handleMessages<FitMessage | undefined>(this, RED, {
+    const runtime = new NodeRuntime(RED, this, def);
+    const config = useConfig(runtime);
+    const tables = tableCollector(runtime);
+    const models = modelSender(runtime, config);
+    const shows = showKeptFit(runtime, config, (card) => models.sendChanged(card));
+    handleMessages<FitMessage | undefined>(runtime, {
       secrets: () => config.secrets(),
       read: (msg) =>
-        sendAgainRequest(RED, this, def, msg) ??
-        rollBackRequest(RED, this, def, msg) ??
-        fitRequest(RED, this, def, tables, msg),
+        sendAgainRequest(runtime, msg) ?? rollBackRequest(runtime, msg) ?? fitRequest(runtime, tables, msg),
       run: async (request, msg, work) => {
         if (request === undefined) {
           return undefined;
@@ -52,14 +51,14 @@ module.exports = function (RED: NodeAPI): void {
           return answerFit(msg, { card });
         }
         if (isRollBack(request)) {
-          const card = await connection.rollBack(request.model, request.rollback, hooks(this, work));
+          const card = await connection.rollBack(request.model, request.rollback, work.hooks);
           showVersion(work.status, card);
           shows(card);
           modelChanged(RED, card.name);
           await models.addTo(msg, card);
           return answerFit(msg, { card });
         }
-        const result = await connection.train(request, hooks(this, work));
+        const result = await connection.train(request, work.hooks);
         if (def.modelReport === true) {
           msg.model_report = await modelReport(connection.cards, result.card);
         }

@@ -3,26 +3,27 @@ import type { NodeAPI } from 'node-red';
 import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
-import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 import { limitsCheck, type LimitsDef, usedTokens } from '../src/runtime/requests/limits';
 
 /** tabular-limits: the service's limits, and which of them a table goes beyond. */
 module.exports = function (RED: NodeAPI): void {
   function TabularLimits(this: FlowNode, def: LimitsDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, this, def.config);
-    const table = tableReader(RED, this, def, { flat: true });
-    handleMessages(this, RED, {
+    const runtime = new NodeRuntime(RED, this, def);
+    const config = useConfig(runtime);
+    const table = tableReader(runtime, { flat: true });
+    handleMessages(runtime, {
       secrets: () => config.secrets(),
-      read: (msg) => limitsCheck(RED, this, def, table, msg),
+      read: (msg) => limitsCheck(runtime, table, msg),
       run: async (check, msg, work) => {
         const connection = config.connection();
-        const limits = await connection.limits(hooks(this, work));
-        const allowance = await connection.allowance(hooks(this, work));
+        const limits = await connection.limits(work.hooks);
+        const allowance = await connection.allowance(work.hooks);
         msg.limits = { ...limits, ...allowance };
         delete msg.limits_exceeded;
-        const exceeded = check === undefined ? [] : await connection.checkLimits(check, hooks(this, work));
+        const exceeded = check === undefined ? [] : await connection.checkLimits(check, work.hooks);
         if (exceeded.length === 0) {
           const used = check === undefined ? usedTokens(allowance.usage) : undefined;
           if (used !== undefined) {

@@ -3,8 +3,8 @@ import type { NodeAPI } from 'node-red';
 import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
-import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 import {
   answerPredict,
   answerUnpredicted,
@@ -21,13 +21,14 @@ import {
 module.exports = function (RED: NodeAPI): void {
   function TabularPredict(this: FlowNode, def: PredictDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, this, def.config);
-    const table = tableReader(RED, this, def, { flat: true });
-    const requestOf = predictRequests(RED, this, def, table);
-    const predictor = predictorOf(RED, this, def, config);
-    const takeModel = modelTaker(RED, this, def, config);
-    const warnIfReplaced = replacedColumnWarning(RED, this, config);
-    handleMessages(this, RED, {
+    const runtime = new NodeRuntime(RED, this, def);
+    const config = useConfig(runtime);
+    const table = tableReader(runtime, { flat: true });
+    const requestOf = predictRequests(runtime, table);
+    const predictor = predictorOf(runtime, config);
+    const takeModel = modelTaker(runtime, config);
+    const warnIfReplaced = replacedColumnWarning(runtime, config);
+    handleMessages(runtime, {
       secrets: () => config.secrets(),
       read: async (msg) => {
         if (predictor.control(msg)) {
@@ -46,14 +47,14 @@ module.exports = function (RED: NodeAPI): void {
           return undefined;
         }
         if (isTake(request)) {
-          await takeModel(request, work.status, hooks(this, work));
+          await takeModel(request, work.hooks);
           return undefined;
         }
         if (predictor.passes(request)) {
           work.status.show('waiting', 'noModel');
           return answerUnpredicted(msg);
         }
-        const outcome = await predictor.predict(request, hooks(this, work));
+        const outcome = await predictor.predict(request, work.hooks);
         warnIfReplaced(request, outcome);
         return answerPredict(msg, table, outcome);
       },

@@ -4,6 +4,7 @@ import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 import { seriesNodes } from '../src/runtime/series/load';
 import type { SeriesDef } from '../src/runtime/series/read-messages';
 
@@ -11,6 +12,7 @@ import type { SeriesDef } from '../src/runtime/series/read-messages';
 module.exports = function (RED: NodeAPI): void {
   function TabularSeries(this: FlowNode, def: SeriesDef): void {
     RED.nodes.createNode(this, def);
+    const runtime = new NodeRuntime(RED, this, def);
     const {
       MixedTopics,
       PastSender,
@@ -21,17 +23,17 @@ module.exports = function (RED: NodeAPI): void {
       seriesRequest,
       showKept,
     } = seriesNodes();
-    const table = tableReader(RED, this, def, { allowMissing: true });
-    const keeper = new SeriesKeeper(RED, this, def);
-    const sender = new PastSender(RED, this, table);
-    const topics = new MixedTopics(RED, this, def);
-    const messages = new ReadMessages(RED, this, def);
-    const parts = { red: RED, node: this, keeper, sender, table, messages };
-    showKept(RED, this, keeper, (series) => keptSeries(series, keeper.isUnchosen));
-    handleMessages(this, RED, {
+    const table = tableReader(runtime, { allowMissing: true });
+    const keeper = new SeriesKeeper(runtime);
+    const sender = new PastSender(runtime, table);
+    const topics = new MixedTopics(runtime);
+    const messages = new ReadMessages(runtime, table);
+    const parts = { runtime, keeper, sender, messages };
+    showKept(runtime, keeper, (series) => keptSeries(series, keeper.isUnchosen));
+    handleMessages(runtime, {
       // All of it one message after the other: a reading changes what the next one makes.
       read: async (msg, work) => {
-        const request = await seriesRequest(RED, this, def, table, messages, msg);
+        const request = await seriesRequest(runtime, messages, msg);
         topics.look(request, msg);
         return seriesAnswer(parts, request, msg, work);
       },

@@ -4,25 +4,26 @@ import { useConfig } from '../src/runtime/config/config-state';
 import { forgetColumns, rememberTypes } from '../src/runtime/input/columns-seen';
 import { tableCollector } from '../src/runtime/input/table-collector';
 import { handleMessages } from '../src/runtime/messages/message-handler';
-import { hooks } from '../src/runtime/messages/progress';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 import { offerKeptUpload, type UploadDef, uploadRequest } from '../src/runtime/requests/upload';
 
 /** tabular-upload: a table in, the id of an uploaded train or test set out. */
 module.exports = function (RED: NodeAPI): void {
   function TabularUpload(this: FlowNode, def: UploadDef): void {
     RED.nodes.createNode(this, def);
-    const config = useConfig(RED, this, def.config);
-    const tables = tableCollector(RED, this, def);
-    offerKeptUpload(RED, this, def, config);
-    handleMessages(this, RED, {
+    const runtime = new NodeRuntime(RED, this, def);
+    const config = useConfig(runtime);
+    const tables = tableCollector(runtime);
+    offerKeptUpload(runtime, config);
+    handleMessages(runtime, {
       secrets: () => config.secrets(),
-      read: (msg) => uploadRequest(RED, this, def, tables, msg),
+      read: (msg) => uploadRequest(runtime, tables, msg),
       run: async (request, msg, work) => {
         if (request === undefined) {
           return undefined;
         }
-        const card = await config.connection().upload(request, hooks(this, work));
+        const card = await config.connection().upload(request, work.hooks);
         tables.finish(msg);
         rememberTypes(this.id, card.cleaned?.types);
         delete msg.force_reupload;

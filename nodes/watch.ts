@@ -4,6 +4,7 @@ import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
+import { NodeRuntime } from '../src/runtime/node-runtime';
 import { watchNodes } from '../src/runtime/watch/load';
 import type { WatchDef } from '../src/runtime/watch/request';
 
@@ -11,19 +12,20 @@ import type { WatchDef } from '../src/runtime/watch/request';
 module.exports = function (RED: NodeAPI): void {
   function TabularWatch(this: FlowNode, def: WatchDef): void {
     RED.nodes.createNode(this, def);
-    const { WatchKeeper, followModel, showKeptWatch, watchAnswer, watchOptions, watchRequest } = watchNodes();
-    const config = useConfig(RED, this, def.config);
-    const table = tableReader(RED, this, { ...def, source: 'value' }, { allowMissing: true });
-    const keeper = new WatchKeeper(RED, this, config, (told) => watchOptions(RED, this, def, told));
-    showKeptWatch(RED, this, keeper);
-    followModel(RED, this, keeper);
-    handleMessages(this, RED, {
+    const runtime = new NodeRuntime(RED, this, def);
+    const { WatchKeeper, followModel, showKeptWatch, watchAnswer, watchRequest } = watchNodes();
+    const config = useConfig(runtime);
+    const table = tableReader(runtime, { source: 'value', allowMissing: true });
+    const keeper = new WatchKeeper(runtime, config);
+    showKeptWatch(runtime, keeper);
+    followModel(runtime, keeper);
+    handleMessages(runtime, {
       secrets: () => config.secrets(),
       // All of it one message after the other: an outcome changes the bands of the next prediction.
       read: async (msg, work) => {
         await keeper.hear({ timezone: msg.timezone });
-        const request = await watchRequest(RED, this, def, table, msg);
-        return watchAnswer({ red: RED, keeper, table }, request, msg, work);
+        const request = await watchRequest(runtime, table, msg);
+        return watchAnswer({ runtime, keeper, table }, request, msg, work);
       },
       run: (output) => output,
       refuses: (underWay) => keeper.refuses(underWay),

@@ -7,6 +7,12 @@ export type FlowNode<Credentials extends {} = {}> = Node<Credentials>;
 export type FlowNodeDef = NodeDef;
 export type Message = NodeMessageInFlow;
 
+/** A node in its flow, as Node-RED knows it. */
+export interface InFlow {
+  readonly red: Red;
+  readonly node: FlowNode;
+}
+
 const PACKAGE = 'node-red-contrib-tabular-prediction';
 
 /** Namespace of the catalogue that all nodes share (it belongs to the config node's set). */

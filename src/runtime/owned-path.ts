@@ -1,6 +1,7 @@
 import { untilAborted } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { FlowNode } from './node-red';
+import type { NodeRuntime } from './node-runtime';
 
 /** A node that has a file or a folder to itself. */
 interface Owner {
@@ -26,10 +27,8 @@ export class OwnedPath {
   private owned: string | undefined;
   private readonly closing = new AbortController();
 
-  /** @param onWait called when the owner before has to be waited for */
   constructor(
-    private readonly node: FlowNode,
-    private readonly onWait: () => void,
+    private readonly runtime: NodeRuntime,
     private readonly patience = PATIENCE_MS,
   ) {}
 
@@ -41,7 +40,7 @@ export class OwnedPath {
    */
   async take(path: string, taken?: (owner: FlowNode) => ServiceError): Promise<string | undefined> {
     for (let owner = owners.get(path); owner !== undefined; owner = owners.get(path)) {
-      if (owner.node === this.node) {
+      if (owner.node === this.runtime.node) {
         return undefined;
       }
       if (owner.leaving === undefined) {
@@ -56,7 +55,7 @@ export class OwnedPath {
       }
       await this.wait(owner.leaving.left, left);
     }
-    owners.set(path, { node: this.node });
+    owners.set(path, { node: this.runtime.node });
     this.owned = path;
     return undefined;
   }
@@ -94,7 +93,7 @@ export class OwnedPath {
       timer = setTimeout(resolve, ms);
     });
     this.isWaiting = true;
-    this.onWait();
+    this.runtime.status.show('waiting', 'waitsForDisk');
     try {
       await untilAborted(Promise.race([left, late]), this.closing.signal);
     } catch {

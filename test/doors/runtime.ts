@@ -14,6 +14,7 @@ export { unreadablePart } from '../../dist/src/runtime/messages/message-handler'
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed';
 export type { FlowNode, Message, Red } from '../../dist/src/runtime/node-red';
+export { NodeRuntime } from '../../dist/src/runtime/node-runtime';
 export { OwnedPath } from '../../dist/src/runtime/owned-path';
 export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
@@ -29,13 +30,7 @@ export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
 export { keyOfTopic } from '../../dist/src/runtime/series/read-messages';
 export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
-export {
-  Pace,
-  showFitted,
-  StatusLine,
-  timeText,
-  whenStarted,
-} from '../../dist/src/runtime/status/status-line';
+export { Pace, showFitted, StatusLine, timeText } from '../../dist/src/runtime/status/status-line';
 export { changeText } from '../../dist/src/runtime/watch/change-text';
 export { KeptWatches } from '../../dist/src/runtime/watch/kept-watches';
 export { watchStatus } from '../../dist/src/runtime/watch/status';

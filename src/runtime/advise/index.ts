@@ -3,18 +3,10 @@ import type { FlowProperties } from '../../settings/kinds';
 import { ADVISE } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import type { UsedConfig } from '../config/config-state';
-import { settingsReader } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import type { MessageWork } from '../messages/message-handler';
-import { hooks } from '../messages/progress';
-import {
-  type FlowNode,
-  type FlowNodeDef,
-  type Message,
-  number,
-  type Red,
-  SHARED_CATALOGUE,
-} from '../node-red';
+import { type FlowNodeDef, type Message, number, type Red, SHARED_CATALOGUE } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { readCleaning, requiredModel } from '../requests/common';
 
 /** The advise node as it stands in a flow file. */
@@ -55,13 +47,11 @@ export function adviceWords(red: Red): AdviceWords {
 
 /** What a message asks of the advise node. @throws ServiceError `config.invalid`, `validation.failed` … */
 export async function adviseRequest(
-  red: Red,
-  node: FlowNode,
-  def: AdviseDef,
+  runtime: NodeRuntime<AdviseDef>,
   table: TableReader,
   msg: Message,
 ): Promise<AdviseRequest> {
-  const read = settingsReader(red, node, ADVISE, def, msg);
+  const read = runtime.settings(ADVISE, msg);
   const input = await table.read(msg);
   const { model } = requiredModel(read('model') ?? '', msg);
   if (model === undefined) {
@@ -90,22 +80,17 @@ export class AdviceAnswers {
   private opened: { advisor: Advisor; close: () => Promise<void> } | undefined;
 
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
-    private readonly def: AdviseDef,
+    private readonly runtime: NodeRuntime<AdviseDef>,
     private readonly config: UsedConfig,
     private readonly table: TableReader,
   ) {}
 
   /** Adds `msg.advice`; to be verified, the message goes on as the prediction of the advised row. */
   async answer(request: AdviseRequest, msg: Message, work: MessageWork): Promise<Message> {
-    const { advice, row, modelName, predictedBy } = await this.advisor().advise(
-      request,
-      hooks(this.node, work),
-    );
+    const { advice, row, modelName, predictedBy } = await this.advisor().advise(request, work.hooks);
     msg.advice = advice;
     const { set } = advice;
-    if (settingsReader(this.red, this.node, ADVISE, this.def, msg)('verify') && set !== null) {
+    if (this.runtime.settings(ADVISE, msg)('verify') && set !== null) {
       this.table.write(msg, row);
       msg.model_name = modelName;
       msg.predicted_by = predictedBy;
@@ -134,7 +119,7 @@ export class AdviceAnswers {
       const connection = this.config.connection();
       const predictor = connection.predictor();
       this.opened = {
-        advisor: new Advisor(connection, predictor, adviceWords(this.red)),
+        advisor: new Advisor(connection, predictor, adviceWords(this.runtime.red)),
         close: () => predictor.close(),
       };
     }

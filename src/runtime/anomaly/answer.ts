@@ -2,14 +2,14 @@ import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../a
 import { ANOMALY } from '../../settings/nodes';
 import { BoundedMap } from '../../util/collections';
 import { isObject } from '../../util/values';
-import { type ReadSetting, settingsReaders } from '../fields/settings-reader';
+import type { ReadSetting } from '../fields/settings-reader';
 import { addColumns } from '../input/columns-seen';
-import type { TableReader } from '../input/table-input';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import { nodeChanged } from '../model-changed';
-import type { FlowNode, Message, Red } from '../node-red';
+import type { Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import type { ReadMessages } from '../series/read-messages';
-import { StatusLine } from '../status/status-line';
+import type { StatusLine } from '../status/status-line';
 import type { AnomalyKeeper } from './keeper';
 import { anomalyStatus } from './status';
 import { taughtRows } from './taught-rows';
@@ -39,14 +39,11 @@ export class AnomalyAnswers {
   private readonly read: ReadSetting<typeof ANOMALY>;
 
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
-    def: AnomalyDef,
+    private readonly runtime: NodeRuntime<AnomalyDef>,
     private readonly keeper: AnomalyKeeper,
-    private readonly table: TableReader,
     private readonly messages: ReadMessages,
   ) {
-    this.read = settingsReaders(red, node, ANOMALY, def)({});
+    this.read = runtime.settings(ANOMALY);
   }
 
   /** Does what a message asks, and answers what leaves. @throws ServiceError */
@@ -91,8 +88,8 @@ export class AnomalyAnswers {
   /** Messages of changes: `msg.change`, and its text as the payload. */
   changes(changes: readonly AnomalyChange[], from?: Message): Message[] {
     return changes.map((change) => {
-      const said = changeTextOf(this.red, change);
-      const { _msgid, topic } = from ?? { _msgid: this.red.util.generateId(), topic: undefined };
+      const said = changeTextOf(this.runtime.red, change);
+      const { _msgid, topic } = from ?? { _msgid: this.runtime.red.util.generateId(), topic: undefined };
       const msg: Message = { _msgid, ...(topic === undefined ? {} : { topic }), payload: said };
       msg.change = { ...this.changeOf(change), text: said };
       if (change.kind === 'alarm' || change.kind === 'over' || change.kind === 'moved') {
@@ -115,7 +112,7 @@ export class AnomalyAnswers {
       try {
         const own = i === readings.length - 1 ? msg : { ...msg };
         if (readings.length > 1) {
-          this.table.write(own, reading.values);
+          this.messages.table.write(own, reading.values);
         }
         sendings.push(...(await this.reading(anomalies, reading, own)));
       } catch (error) {
@@ -134,7 +131,7 @@ export class AnomalyAnswers {
     { key, time, values }: Reading,
     own: Message,
   ): Promise<Sending[]> {
-    addColumns(this.node.id, Object.keys(values));
+    addColumns(this.runtime.id, Object.keys(values));
     const changes: AnomalyChange[] = [];
     for (const taken of await anomalies.takePart(values, { key, time })) {
       changes.push(...taken.changes.map((change) => ({ ...change, key: taken.key })));
@@ -147,7 +144,12 @@ export class AnomalyAnswers {
     }
     const answer = this.answers.get(key);
     const filled = answer === undefined ? [] : this.fill(own, answer);
-    this.red.util.setMessageProperty(own, this.read('property'), this.told(answer, changes, filled), true);
+    this.runtime.red.util.setMessageProperty(
+      own,
+      this.read('property'),
+      this.told(answer, changes, filled),
+      true,
+    );
     const told = this.changes(changes, own);
     return [[own, null], ...(told.length === 0 ? [] : [[null, told] satisfies Sending])];
   }
@@ -166,7 +168,7 @@ export class AnomalyAnswers {
     return {
       unusual: answer.state === 'unusual',
       ...(answer.onceIn !== undefined && { once_in: short(Math.round(answer.onceIn / 1000)) }),
-      text: answerText(this.red, answer),
+      text: answerText(this.runtime.red, answer),
       sensors: answer.state === 'unusual' ? answer.sensors.map((sensor) => this.sensor(sensor)) : [],
       alarm: alarm !== undefined,
       ...(id !== undefined && { id }),
@@ -187,7 +189,7 @@ export class AnomalyAnswers {
       low: short(low),
       high: short(high),
       kind,
-      text: sensorText(this.red, sensor),
+      text: sensorText(this.runtime.red, sensor),
     };
   }
 
@@ -227,7 +229,7 @@ export class AnomalyAnswers {
   private fill(msg: Message, { expected }: AnomalyAnswer): string[] {
     const row: unknown =
       Object.keys(expected).length > 0 && this.read('fill')
-        ? this.red.util.getMessageProperty(msg, this.table.target)
+        ? this.runtime.red.util.getMessageProperty(msg, this.messages.table.target)
         : undefined;
     if (!isObject(row) || Array.isArray(row)) {
       return [];
@@ -237,13 +239,13 @@ export class AnomalyAnswers {
     );
     if (missing.length > 0) {
       const values = missing.map(([column, value]): [string, number] => [column, short(value)]);
-      this.table.write(msg, { ...row, ...Object.fromEntries(values) });
+      this.messages.table.write(msg, { ...row, ...Object.fromEntries(values) });
     }
     return missing.map(([column]) => column);
   }
 
   private tellEditors(isListed: boolean): void {
-    nodeChanged(this.red, this.node.id, isListed);
+    nodeChanged(this.runtime.red, this.runtime.id, isListed);
   }
 
   /** Shows how it stands after what happened between two readings: it has learned in a thread of its own. */
@@ -253,12 +255,12 @@ export class AnomalyAnswers {
       this.newest = undefined;
     }
     if (current !== undefined) {
-      this.show(StatusLine.of(this.node, this.red), current);
+      this.show(this.runtime.status, current);
     }
   }
 
   private show(status: StatusLine, anomalies: Anomalies): void {
-    status.become(() => anomalyStatus(this.red, anomalies.progress, this.newest, this.messages));
+    status.become(() => anomalyStatus(this.runtime.red, anomalies.progress, this.newest, this.messages));
   }
 }
 

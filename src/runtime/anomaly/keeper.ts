@@ -4,11 +4,11 @@ import type { Anomalies, AnomalyChange, AnomalyNote } from '../../anomaly';
 import { Serial } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { anomalyLayer } from '../lazy';
-import type { FlowNode, Red } from '../node-red';
+import type { FlowNode } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { OwnedPath } from '../owned-path';
 import { anomalyFolder } from '../paths';
 import { keptAs } from '../series/request';
-import { StatusLine } from '../status/status-line';
 import { anomalyOptions } from './request';
 import type { AnomalyDef } from './types';
 
@@ -21,17 +21,15 @@ export class AnomalyKeeper {
 
   /** @param onChange what happens between two readings */
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
-    private readonly def: AnomalyDef,
+    private readonly runtime: NodeRuntime<AnomalyDef>,
     private readonly onChange: (change: AnomalyChange) => void,
   ) {
-    this.owned = new OwnedPath(node, () => StatusLine.of(node, red).show('waiting', 'waitsForDisk'));
+    this.owned = new OwnedPath(runtime);
   }
 
   /** Where the state is kept. @throws ServiceError `config.invalid` */
   folder(): string {
-    return anomalyFolder(this.red, keptAs(this.red, this.node, this.def));
+    return anomalyFolder(this.runtime.red, keptAs(this.runtime));
   }
 
   /** What is known, where it is open. */
@@ -48,7 +46,7 @@ export class AnomalyKeeper {
       if (this.opened !== undefined) {
         return this.opened;
       }
-      const options = anomalyOptions(this.red, this.node, this.def);
+      const options = anomalyOptions(this.runtime);
       const folder = this.folder();
       const notYet = await this.owned.take(folder, (owner) => takenError(folder, owner));
       if (notYet !== undefined) {
@@ -75,7 +73,7 @@ export class AnomalyKeeper {
 
   private tell({ text }: AnomalyNote): void {
     if (!this.closed) {
-      this.node.warn(text);
+      this.runtime.node.warn(text);
     }
   }
 }

@@ -3,9 +3,9 @@ import { freeText } from '../../settings/kinds';
 import { ANOMALY } from '../../settings/nodes';
 import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
-import { readProperty, settingsReader } from '../fields/settings-reader';
-import type { TableReader } from '../input/table-input';
-import type { FlowNode, Message, Red } from '../node-red';
+import { readProperty } from '../fields/settings-reader';
+import type { Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import type { ReadMessages } from '../series/read-messages';
 import { seriesRequest } from '../series/request';
 import type { AnomalyDef, AnomalyRequest } from './types';
@@ -15,10 +15,7 @@ const NAME = freeText();
 
 /** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `file.unreadable`, `config.invalid` */
 export async function anomalyRequest(
-  red: Red,
-  node: FlowNode,
-  def: AnomalyDef,
-  table: TableReader,
+  runtime: NodeRuntime<AnomalyDef>,
   messages: ReadMessages,
   msg: Message,
 ): Promise<AnomalyRequest> {
@@ -35,7 +32,7 @@ export async function anomalyRequest(
   if (isSaid(msg.odd)) {
     return { kind: 'odd', answer: oneOf('msg.odd', msg.odd, ['usual', 'faults']), key };
   }
-  const request = await seriesRequest(red, node, def, table, messages, msg);
+  const request = await seriesRequest(runtime, messages, msg);
   // What is for a series node says nothing here.
   return request.kind === 'train' || request.kind === 'outcome' ? { kind: 'nothing' } : request;
 }
@@ -61,8 +58,8 @@ export function oneOf<Answer extends string>(
 }
 
 /** The settings of the dialog. @throws ServiceError `config.invalid` */
-export function anomalyOptions(red: Red, node: FlowNode, def: AnomalyDef): AnomalyOptions {
-  const read = settingsReader(red, node, ANOMALY, def);
+export function anomalyOptions(runtime: NodeRuntime<AnomalyDef>): AnomalyOptions {
+  const read = runtime.settings(ANOMALY);
   return {
     key: ['msg', 'topic'].includes(read('keyType') ?? '') ? undefined : read('key'),
     time: read('time'),

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../wire/service-error';
 import { nodeChanged } from '../model-changed';
-import type { FlowNode, Red } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import type { AnomalyKeeper } from './keeper';
 import { oneOf } from './request';
 import { type ListedMachine, listedMachine, type ShownMachine, shownMachine } from './shown-machines';
@@ -17,8 +17,9 @@ interface ListedNode {
 const showing = new Map<string, ShownNode>();
 
 /** Enters a node. It leaves as it is closed. */
-export function showInSidebar(red: Red, node: FlowNode, keeper: AnomalyKeeper): void {
-  const shown = new ShownNode(red, node, keeper);
+export function showInSidebar(runtime: NodeRuntime, keeper: AnomalyKeeper): void {
+  const { node } = runtime;
+  const shown = new ShownNode(runtime, keeper);
   showing.set(node.id, shown);
   node.on('close', () => {
     if (showing.get(node.id) === shown) {
@@ -49,8 +50,7 @@ type Asked = Record<string, unknown>;
  */
 class ShownNode {
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
+    private readonly runtime: NodeRuntime,
     private readonly keeper: AnomalyKeeper,
   ) {}
 
@@ -60,7 +60,7 @@ class ShownNode {
     const machines = [...(current?.known ?? [])].map(([key, machine]) =>
       listedMachine(key, machine, current!.progress.needed),
     );
-    return { id: this.node.id, name: this.node.name ?? '', machines };
+    return { id: this.runtime.id, name: this.runtime.node.name ?? '', machines };
   }
 
   /**
@@ -81,7 +81,7 @@ class ShownNode {
   async confirm({ key, id, answer }: Asked): Promise<{ answer: unknown }> {
     const said = oneOf('The property "answer"', answer, ['real', 'usual']);
     await (await this.keeper.open()).confirm(said, String(id), keyOf(key));
-    nodeChanged(this.red, this.node.id, true);
+    nodeChanged(this.runtime.red, this.runtime.id, true);
     return { answer };
   }
 
@@ -89,7 +89,7 @@ class ShownNode {
   async odd({ key, answer }: Asked): Promise<{ answer: unknown }> {
     const said = oneOf('The property "answer"', answer, ['usual', 'faults']);
     await (await this.keeper.open()).odd(said, keyOf(key));
-    nodeChanged(this.red, this.node.id, true);
+    nodeChanged(this.runtime.red, this.runtime.id, true);
     return { answer };
   }
 }

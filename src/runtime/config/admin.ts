@@ -114,10 +114,11 @@ export async function testConnection(
 ): Promise<TestResult> {
   const node = configNode(red, id);
   const { TESTS } = await import('./connection-test.js');
-  const env = (value: unknown): string => fromEnvironment(red, node, value);
+  const place = { red, node };
+  const env = (value: unknown): string => fromEnvironment(place, value);
   let field: TestResult['problem'] = 'service';
   try {
-    const kind = serviceKind(red, node, body);
+    const kind = serviceKind(place, body);
     if (kind === EMBEDDED) {
       return await testEmbedded(red, startEmbedded);
     }
@@ -136,7 +137,7 @@ export async function testConnection(
     field = 'proxy';
     const proxy = proxyOptions(red, body.proxy);
     field = 'service';
-    const target = { baseUrl, ...token, dialect: dialect(red, node, body), tls, proxy };
+    const target = { baseUrl, ...token, dialect: dialect(place, body), tls, proxy };
     return await TESTS[kind](target);
   } catch (error) {
     const known = toServiceError(error);

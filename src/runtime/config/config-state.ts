@@ -8,11 +8,11 @@ import type { FlowProperties } from '../../settings/kinds';
 import { CONFIG } from '../../settings/nodes';
 import type { Dialect } from '../../wire/dialect';
 import { ServiceError } from '../../wire/service-error';
-import { fromEnvironment, settingsReader } from '../fields/settings-reader';
+import { type DialogPlace, fromEnvironment, settingsReader } from '../fields/settings-reader';
 import { modelCards, scoring } from '../lazy';
 import type { FlowNode, FlowNodeDef, Red } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { modelsPath, serviceFolder, trainRowsFolder } from '../paths';
-import { StatusLine, whenStarted } from '../status/status-line';
 
 /** The config node as it stands in a flow file. */
 export type ConfigDef = FlowNodeDef & FlowProperties<typeof CONFIG>;
@@ -29,13 +29,13 @@ interface Tuning {
 }
 
 /** The kind of service; embedded by default. @throws ServiceError `config.invalid` */
-export function serviceKind(red: Red, node: FlowNode | undefined, def: Partial<ConfigDef>): ServiceKind {
-  return settingsReader(red, node, CONFIG, def)('service');
+export function serviceKind(place: DialogPlace, def: Partial<ConfigDef>): ServiceKind {
+  return settingsReader(place, CONFIG, def)('service');
 }
 
 /** @throws ServiceError `config.invalid` naming the field. */
-export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
-  const read = settingsReader(red, node, CONFIG, def);
+export function tuning(runtime: NodeRuntime<ConfigDef>): Tuning {
+  const read = runtime.settings(CONFIG);
   return {
     timeoutMs: read('timeout') * 1000,
     retries: read('retries'),
@@ -44,13 +44,13 @@ export function tuning(red: Red, node: FlowNode, def: ConfigDef): Tuning {
 }
 
 /** The largest request to an on-premises endpoint, in bytes. @throws ServiceError `config.invalid` */
-function requestBytes(red: Red, node: FlowNode, def: ConfigDef): number {
-  return Math.floor(settingsReader(red, node, CONFIG, def)('requestSize') * 1024 * 1024);
+function requestBytes(runtime: NodeRuntime<ConfigDef>): number {
+  return Math.floor(runtime.settings(CONFIG)('requestSize') * 1024 * 1024);
 }
 
 /** @throws ServiceError `config.invalid` naming the field. */
-export function dialect(red: Red, node: FlowNode | undefined, def: Partial<ConfigDef>): Dialect {
-  const read = settingsReader(red, node, CONFIG, def);
+export function dialect(place: DialogPlace, def: Partial<ConfigDef>): Dialect {
+  const read = settingsReader(place, CONFIG, def);
   return {
     apiName: read('apiName').replace(/^\/+|\/+$/g, '') || CONFIG.apiName.fallback,
     fitRequest: read('fitRequest'),
@@ -118,6 +118,14 @@ export type StartEmbedded = (options: {
   onMoved?: () => void;
 }) => Promise<RunningService>;
 
+/** The embedded service: what starts it, and the name of its learner. */
+export interface EmbeddedToStart {
+  readonly start: StartEmbedded;
+  readonly learner: string;
+}
+
+type ConfigRuntime = NodeRuntime<ConfigDef> & { readonly node: FlowNode<ConfigCredentials> };
+
 /** What a config node holds for the nodes that use it: one connection, made on first use. */
 export class ConfigState {
   private made: Connection | undefined;
@@ -126,17 +134,13 @@ export class ConfigState {
   private closed = false;
 
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode<ConfigCredentials>,
-    private readonly def: ConfigDef,
-    private readonly startEmbedded: StartEmbedded,
-    /** The learner of the embedded service. */
-    private readonly learner: string,
+    private readonly runtime: ConfigRuntime,
+    private readonly embeddedService: EmbeddedToStart,
   ) {}
 
   /** @throws ServiceError `config.invalid` where the field names no service */
   get kind(): ServiceKind {
-    return serviceKind(this.red, this.node, this.def);
+    return serviceKind(this.runtime, this.runtime.def);
   }
 
   /** @throws ServiceError as `kind` */
@@ -169,7 +173,7 @@ export class ConfigState {
   /** Key of the service: see `serviceKey`. Undefined while there is no valid address. */
   key(): string | undefined {
     try {
-      return serviceKey(this.kind, this.address(), dialect(this.red, this.node, this.def).apiName);
+      return serviceKey(this.kind, this.address(), dialect(this.runtime, this.runtime.def).apiName);
     } catch {
       return undefined;
     }
@@ -177,12 +181,12 @@ export class ConfigState {
 
   /** Base URL of the hosted service, the URL of the endpoint, empty for the embedded one. @throws ServiceError `config.invalid` */
   address(): string {
-    return SERVICE_KINDS[this.kind].address(this.env(this.def.baseUrl));
+    return SERVICE_KINDS[this.kind].address(this.env(this.runtime.def.baseUrl));
   }
 
   /** The stored token; empty where there is none. @throws ServiceError `config.invalid` for an unset variable */
   token(): string {
-    return this.env(this.node.credentials?.token).trim();
+    return this.env(this.runtime.node.credentials?.token).trim();
   }
 
   /** Texts that must not appear in an error or a log. */
@@ -203,7 +207,7 @@ export class ConfigState {
     }
     const key = this.key();
     // Opening the cards creates their folder, so they are opened only if there is something to read.
-    return key === undefined || !existsSync(modelsPath(this.red)) ? undefined : this.cardsOf(key);
+    return key === undefined || !existsSync(modelsPath(this.runtime.red)) ? undefined : this.cardsOf(key);
   }
 
   async close(): Promise<void> {
@@ -217,7 +221,7 @@ export class ConfigState {
   }
 
   private make(): Connection {
-    const { concurrency } = tuning(this.red, this.node, this.def);
+    const { concurrency } = tuning(this.runtime);
     if (!this.embedded) {
       this.checkRemote();
     }
@@ -225,7 +229,7 @@ export class ConfigState {
     const key = this.key() ?? '';
     const service = openService(this.kind, {
       key,
-      learner: this.learner,
+      learner: this.embeddedService.learner,
       options: this.clientOptions,
       onWarning: (text) => this.log('warn', text),
     });
@@ -233,7 +237,7 @@ export class ConfigState {
   }
 
   private clientOptions: ServiceToOpen['options'] = async () => {
-    const common = { ...tuning(this.red, this.node, this.def), log: this.log };
+    const common = { ...tuning(this.runtime), log: this.log };
     if (this.embedded) {
       const { url: baseUrl, token } = await this.service();
       return { ...common, baseUrl, token };
@@ -243,28 +247,28 @@ export class ConfigState {
       ...common,
       baseUrl,
       token: this.token(),
-      dialect: dialect(this.red, this.node, this.def),
-      tls: tlsOptions(this.red, this.def.tls),
-      proxy: proxyOptions(this.red, this.def.proxy),
-      localUploads: settingsReader(this.red, this.node, CONFIG, this.def)('localUploads'),
-      folder: trainRowsFolder(this.red, baseUrl),
-      requestBytes: requestBytes(this.red, this.node, this.def),
+      dialect: dialect(this.runtime, this.runtime.def),
+      tls: tlsOptions(this.runtime.red, this.runtime.def.tls),
+      proxy: proxyOptions(this.runtime.red, this.runtime.def.proxy),
+      localUploads: this.runtime.settings(CONFIG)('localUploads'),
+      folder: trainRowsFolder(this.runtime.red, baseUrl),
+      requestBytes: requestBytes(this.runtime),
     };
   };
 
   private cardsOf(key: string): ModelCards {
     this.cards ??= new (modelCards())({
-      path: modelsPath(this.red),
+      path: modelsPath(this.runtime.red),
       service: key,
-      onWarning: (warning) => this.node.warn(warning),
+      onWarning: (warning) => this.runtime.node.warn(warning),
     });
     return this.cards;
   }
 
   private checkRemote(): void {
     this.address();
-    dialect(this.red, this.node, this.def);
-    requestBytes(this.red, this.node, this.def);
+    dialect(this.runtime, this.runtime.def);
+    requestBytes(this.runtime);
     if (this.token() !== '' || !SERVICE_KINDS[this.kind].needsToken) {
       return;
     }
@@ -275,27 +279,29 @@ export class ConfigState {
   }
 
   private service(): Promise<RunningService> {
-    this.running ??= this.startEmbedded({
-      dataDir: serviceFolder(this.red),
-      log: this.log,
-      onMoved: () => this.made?.reconnect(),
-    }).catch((error: unknown) => {
-      // The next message may find the folder free again.
-      this.running = undefined;
-      throw error;
-    });
+    this.running ??= this.embeddedService
+      .start({
+        dataDir: serviceFolder(this.runtime.red),
+        log: this.log,
+        onMoved: () => this.made?.reconnect(),
+      })
+      .catch((error: unknown) => {
+        // The next message may find the folder free again.
+        this.running = undefined;
+        throw error;
+      });
     return this.running;
   }
 
   private env(value: unknown): string {
-    return fromEnvironment(this.red, this.node, value);
+    return fromEnvironment(this.runtime, value);
   }
 
   private readonly log = (level: 'debug' | 'info' | 'warn', line: string): void => {
     if (level === 'warn') {
-      this.node.warn(line);
+      this.runtime.node.warn(line);
     } else {
-      this.node.debug(line);
+      this.runtime.node.debug(line);
     }
   };
 }
@@ -386,11 +392,13 @@ export interface UsedConfig {
  * Looks the config node up on every use: it may be created after the nodes that use it, or be disabled. If none was
  * chosen, the embedded service is used, and the node's status says so until it has something else to show.
  */
-export function useConfig(red: Red, node: FlowNode, id: string | undefined): UsedConfig {
+export function useConfig(runtime: NodeRuntime<{ config?: string }>): UsedConfig {
+  const { red, node, status, def } = runtime;
+  const id = def.config;
   const isDefault = id === undefined || id === '' || id === '_ADD_';
   const embedded = isDefault ? joinDefaultService(node) : undefined;
   if (isDefault) {
-    whenStarted(red, node, () => StatusLine.of(node, red).showIdle({ kind: 'plain', key: 'embedded' }));
+    runtime.whenStarted(() => status.showIdle({ kind: 'plain', key: 'embedded' }));
   }
   const find = (): ConfigState | undefined => (isDefault ? embedded?.state() : configNode(red, id)?.state);
   return {

@@ -8,7 +8,10 @@ import {
   type ValueOf,
 } from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';
-import { dialogWord, type FlowNode, type Message, type Red } from '../node-red';
+import { dialogWord, type FlowNode, type InFlow, type Message, type Red } from '../node-red';
+
+/** Where a text of a dialog stands: in a node of a flow, or in none, where the dialog is not deployed. */
+export type DialogPlace = Pick<InFlow, 'red'> & { readonly node: FlowNode | undefined };
 
 const REFERENCE = /\$\{([^}]+)\}/g;
 const NOTHING_ELSE = /^\$\{([^}]+)\}$/;
@@ -24,32 +27,32 @@ const OWN_NAMES = ['NR_NODE_NAME', 'NR_FLOW_NAME', 'NR_GROUP_NAME', 'NR_SUBFLOW_
  * variable is set. A variable set to an empty text counts as set: it leaves the field empty on purpose.
  * @throws ServiceError `config.invalid` naming a variable that is not set
  */
-export function fromEnvironment(red: Red, node: FlowNode | undefined, value: unknown): string {
+export function fromEnvironment(place: DialogPlace, value: unknown): string {
   if (value === undefined || value === null) {
     return '';
   }
   const plain = typeof value === 'string' ? value : JSON.stringify(value);
-  return plain.replace(REFERENCE, (_reference, name: string) => asText(variable(red, node, name)));
+  return plain.replace(REFERENCE, (_reference, name: string) => asText(variable(place, name)));
 }
 
 /** As `fromEnvironment`, but exactly `${NAME}` keeps the type that the flow or subflow gave the value. */
-export function evaluated(red: Red, node: FlowNode | undefined, text: string): unknown {
+export function evaluated(place: DialogPlace, text: string): unknown {
   const [whole, name] = NOTHING_ELSE.exec(text) ?? [];
-  return whole === undefined ? fromEnvironment(red, node, text) : variable(red, node, name!);
+  return whole === undefined ? fromEnvironment(place, text) : variable(place, name!);
 }
 
 /**
  * For fields that hold a list or an object, or its text. In JSON, values are inserted into the parsed texts and names,
  * so quotes and brackets in them are safe; anything else (`a, ${NAME}`, `{"n": ${NAME}}`) is replaced as text.
  */
-export function inside(red: Red, node: FlowNode | undefined, value: unknown): unknown {
-  return replaced(value, (text) => fromEnvironment(red, node, text));
+export function inside(place: DialogPlace, value: unknown): unknown {
+  return replaced(value, (text) => fromEnvironment(place, text));
 }
 
 /** As `inside`, for options: exactly `"${NAME}"` becomes a number or a boolean if the variable holds one. */
-export function insideOptions(red: Red, node: FlowNode | undefined, value: unknown): unknown {
+export function insideOptions(place: DialogPlace, value: unknown): unknown {
   return replaced(value, (text, within) => {
-    const found = within ? evaluated(red, node, text) : fromEnvironment(red, node, text);
+    const found = within ? evaluated(place, text) : fromEnvironment(place, text);
     return within && NOTHING_ELSE.test(text) && typeof found === 'string' && PLAIN_VALUE.test(found)
       ? (JSON.parse(found) as unknown)
       : found;
@@ -94,7 +97,7 @@ function parsed(text: string): unknown {
 }
 
 /** The value of an environment variable. @throws ServiceError `config.invalid` if it is not set */
-function variable(red: Red, node: FlowNode | undefined, name: string): unknown {
+function variable({ red, node }: DialogPlace, name: string): unknown {
   // The declared types allow neither a missing node nor a missing variable.
   const value = (red.util.getSetting as (node: FlowNode | undefined, name: string) => unknown)(node, name);
   const hidden = node === undefined && excluded(red).includes(name);
@@ -135,19 +138,17 @@ export type ReadSetting<S extends Settings> = <Name extends keyof S & string>(
  * Reads the settings of a node for one message: the dialog wins, and what it leaves open is taken from the message. A
  * check box is ticked by either. Only what is read is checked.
  *
- * @param node undefined, or without a type, for a dialog that is not deployed
  * @param def the properties of the node in the flow file
  * @returns the reader; it throws ServiceError `config.invalid` for a field, `validation.failed` for a property of the
  *   message, each naming its place as the user knows it
  */
 export function settingsReader<S extends Settings>(
-  red: Red,
-  node: FlowNode | undefined,
+  place: DialogPlace,
   settings: S,
   def: FlowProperties<S>,
   msg: Partial<Message> = {},
 ): ReadSetting<S> {
-  return settingsReaders(red, node, settings, def)(msg);
+  return settingsReaders(place, settings, def)(msg);
 }
 
 /**
@@ -156,8 +157,7 @@ export function settingsReader<S extends Settings>(
  * objects are read for each message all the same, so that each has its own.
  */
 export function settingsReaders<S extends Settings>(
-  red: Red,
-  node: FlowNode | undefined,
+  place: DialogPlace,
   settings: S,
   def: FlowProperties<S>,
 ): (msg: Partial<Message>) => ReadSetting<S> {
@@ -167,7 +167,7 @@ export function settingsReaders<S extends Settings>(
     if (remembered.has(name)) {
       return remembered.get(name);
     }
-    const said = saidInDialog(red, node, settings[name]!, name, def[name]);
+    const said = saidInDialog(place, settings[name]!, name, def[name]);
     if (typeof said?.value !== 'object') {
       remembered.set(name, said);
     }
@@ -199,16 +199,11 @@ export function readProperty<Value>(setting: Setting<Value>, property: string, m
   return (said === undefined ? setting.fallback : said.value) as Value;
 }
 
-function saidInDialog(
-  red: Red,
-  node: FlowNode | undefined,
-  setting: Setting,
-  name: string,
-  value: unknown,
-): Said | undefined {
-  const filled = withVariables(red, node, setting, value);
-  const place = (): string => `The field "${dialogWord(red, node?.type, `label.${setting.label || name}`)}"`;
-  return filled === setting.open ? undefined : saidIn(setting, filled, 'config.invalid', place);
+function saidInDialog(place: DialogPlace, setting: Setting, name: string, value: unknown): Said | undefined {
+  const filled = withVariables(place, setting, value);
+  const { red, node } = place;
+  const field = (): string => `The field "${dialogWord(red, node?.type, `label.${setting.label || name}`)}"`;
+  return filled === setting.open ? undefined : saidIn(setting, filled, 'config.invalid', field);
 }
 
 function saidInMessage(
@@ -241,18 +236,18 @@ function saidIn(
 }
 
 /** The value of a field with its environment variables put in. */
-function withVariables(red: Red, node: FlowNode | undefined, { kind }: Setting, value: unknown): unknown {
+function withVariables(place: DialogPlace, { kind }: Setting, value: unknown): unknown {
   switch (kind) {
     case 'object':
     case 'vary':
-      return insideOptions(red, node, value);
+      return insideOptions(place, value);
     case 'list':
     case 'several':
     case 'quantiles':
     case 'types':
-      return inside(red, node, value);
+      return inside(place, value);
     default:
-      return fromEnvironment(red, node, value);
+      return fromEnvironment(place, value);
   }
 }
 

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 
 import { toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
-import type { FlowNode, Red } from '../node-red';
-import { type Shown, type StatusKind, StatusLine, whenStarted } from '../status/status-line';
+import type { NodeRuntime } from '../node-runtime';
+import type { Shown, StatusKind } from '../status/status-line';
 
 /** The most columns that a dialog is offered; of a wider table, the first ones. */
 const MAX_COLUMNS = 2_000;
@@ -178,13 +178,13 @@ export interface KeptShown {
  * is shown; the first message will tell the rest. Nothing is shown where nothing is kept.
  */
 export function showKept<Opened>(
-  red: Red,
-  node: FlowNode,
+  runtime: NodeRuntime,
   keeper: { folder(): string; open(): Promise<Opened> },
   shownOf: (opened: Opened) => KeptShown,
 ): void {
-  whenStarted(red, node, () => {
-    void show().catch((error: unknown) => StatusLine.of(node, red).fail(toServiceError(error).code));
+  const { status: line, id } = runtime;
+  runtime.whenStarted(() => {
+    void show().catch((error: unknown) => line.fail(toServiceError(error).code));
   });
 
   async function show(): Promise<void> {
@@ -192,7 +192,7 @@ export function showKept<Opened>(
       return;
     }
     const { status, columns } = shownOf(await keeper.open());
-    StatusLine.of(node, red).showIdle(status);
-    addColumns(node.id, columns);
+    line.showIdle(status);
+    addColumns(id, columns);
   }
 }

@@ -3,11 +3,10 @@ import type { FlowProperties } from '../../settings/kinds';
 import { COLLECTING } from '../../settings/nodes';
 import type { TableSpool } from '../../table/spool';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import { settingsReader } from '../fields/settings-reader';
 import { table } from '../lazy';
-import { type FlowNode, type Message, type Red, text } from '../node-red';
+import type { Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { reportError } from '../status/report';
-import { StatusLine } from '../status/status-line';
 import { rememberColumns, rememberFileColumns } from './columns-seen';
 import { type TableDef, tableReader } from './table-input';
 
@@ -255,9 +254,10 @@ export interface TableCollector {
 }
 
 /** Reads the tables of a node that may gather message sequences. */
-export function tableCollector(red: Red, node: FlowNode, def: CollectDef): TableCollector {
-  const reader = tableReader(red, node, def, { allowMissing: def.collect === true, flat: true });
-  const read = settingsReader(red, node, COLLECTING, def);
+export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector {
+  const { node, def, status } = runtime;
+  const reader = tableReader(runtime, { allowMissing: def.collect === true, flat: true });
+  const read = runtime.settings(COLLECTING);
   let sequences: Sequences | undefined;
   let closed = false;
   const warn = (error: unknown): void => node.warn(toServiceError(error).message);
@@ -268,8 +268,8 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
     return new Sequences({
       idleMs: read('collectTimeout') * 1000,
       onIncomplete: (error, lastPart) => {
-        StatusLine.of(node, red).fail(error.code);
-        reportError(node, red, lastPart, error);
+        status.fail(error.code);
+        reportError(runtime, lastPart, error);
       },
       onLeftBehind: warn,
     });
@@ -308,7 +308,7 @@ export function tableCollector(red: Red, node: FlowNode, def: CollectDef): Table
       closed = true;
       const parts = sequences?.close() ?? 0;
       if (parts > 0) {
-        node.warn(text(red, 'warning.sequences', { count: parts }));
+        runtime.warn('sequences', { count: parts });
       }
     },
   };

@@ -6,7 +6,8 @@ import { TABLE } from '../../settings/nodes';
 import { isThenable, reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';
-import { type FlowNode, type Message, type Red, text } from '../node-red';
+import type { InFlow, Message, Red } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { filePath } from '../paths';
 
 const load = createRequire(__filename);
@@ -42,6 +43,8 @@ interface ReaderOptions {
   allowMissing?: boolean;
   /** Nested rows become columns named by their paths. */
   flat?: boolean;
+  /** Where the table is, whatever the dialog says. */
+  source?: 'value';
   /** How long a context store or an expression may take, in milliseconds. */
   timeoutMs?: number;
 }
@@ -51,25 +54,22 @@ const TIMEOUT_MS = 60_000;
 const MAX_TOLD = 100;
 
 /** Reads the table of a message as its dialog says. */
-export function tableReader(
-  red: Red,
-  node: FlowNode,
-  def: TableDef,
-  options: ReaderOptions = {},
-): TableReader {
+export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptions = {}): TableReader {
+  const { red, def } = runtime;
+  const source = options.source ?? def.source;
   const property = def.table || TABLE.table.fallback;
   const type = def.tableType || TABLE.tableType.fallback;
   const { timeoutMs = TIMEOUT_MS } = options;
   const place = `${type === 'msg' || type === 'flow' || type === 'global' ? `${type}.` : ''}${property}`;
-  const evaluate = evaluator(red, node, property, type);
+  const evaluate = evaluator(runtime, property, type);
   const listsTold = new Set<string>();
   const onList = (column: string): void => {
     if (listsTold.size < MAX_TOLD && !listsTold.has(column)) {
       listsTold.add(column);
-      node.warn(text(red, 'warning.list', { column }));
+      runtime.warn('list', { column });
     }
   };
-  const target = type === 'msg' && def.source !== 'file' ? property : 'payload';
+  const target = type === 'msg' && source !== 'file' ? property : 'payload';
   return {
     place,
     target,
@@ -81,7 +81,7 @@ export function tableReader(
               evaluate(msg, (error, result) => (error ? reject(error) : resolve(result))),
             );
       assertNoPromise(value, place);
-      if (def.source === 'file') {
+      if (source === 'file') {
         return { path: pathOf(red, value, place) };
       }
       const whole = options.allowMissing === true ? value : present(value, place);
@@ -173,7 +173,8 @@ async function settledWithin(
   }
 }
 
-function evaluator(red: Red, node: FlowNode, property: string, type: string): Evaluate {
+function evaluator(at: InFlow, property: string, type: string): Evaluate {
+  const { red, node } = at;
   if (type === 'jsonata') {
     let expression: ReturnType<typeof red.util.prepareJSONataExpression> | undefined;
     return (msg, callback) => {
@@ -182,11 +183,11 @@ function evaluator(red: Red, node: FlowNode, property: string, type: string): Ev
     };
   }
   if (type === 'str') {
-    return (_msg, callback) => callback(null, fromEnvironment(red, node, property));
+    return (_msg, callback) => callback(null, fromEnvironment(at, property));
   }
   if (type === 'env') {
     const reference = property.includes('${') ? property : `\${${property}}`;
-    return (_msg, callback) => callback(null, evaluated(red, node, reference));
+    return (_msg, callback) => callback(null, evaluated(at, reference));
   }
   return (msg, callback) => red.util.evaluateNodeProperty(property, type, node, msg, callback);
 }

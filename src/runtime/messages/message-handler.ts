@@ -2,15 +2,18 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { types } from 'node:util';
 
+import type { Hooks } from '../../models/types';
 import { Serial } from '../../util/concurrency';
 import { isThenable, reasonOf } from '../../util/values';
 import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
-import { type FlowNode, type Message, type Red, text } from '../node-red';
+import type { Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { withoutSecrets } from '../secrets';
 import { reportDone, reportError, watchToldEnds, withSharedArrays } from '../status/report';
-import { StatusLine } from '../status/status-line';
+import type { StatusLine } from '../status/status-line';
 import { HandOver, InFlight } from './in-flight';
+import { Follower } from './progress';
 
 /** How far a message is searched: what throws is near its beginning, or a property that many rows have. */
 const MAX_LOOKS = 20_000;
@@ -196,11 +199,33 @@ export class LaterSendings {
   constructor(readonly list: AsyncIterable<Sending>) {}
 }
 
-/** What a handler gets besides the message. */
-export interface MessageWork {
-  /** Aborted when the node closes. */
-  readonly signal: AbortSignal;
-  readonly status: StatusLine;
+/** The work that one message sets off: what stops it, and what it shows of itself. */
+export class MessageWork {
+  private following: Hooks | undefined;
+
+  /** @param signal aborted when the node closes */
+  constructor(
+    private readonly runtime: NodeRuntime,
+    readonly signal: AbortSignal,
+  ) {}
+
+  get status(): StatusLine {
+    return this.runtime.status;
+  }
+
+  /** For what works on below: it shows its progress in the node's status, and warns as the node. */
+  get hooks(): Hooks {
+    return (this.following ??= this.follow());
+  }
+
+  private follow(): Hooks {
+    const follower = new Follower(this.status);
+    return {
+      signal: this.signal,
+      onStatus: (event) => follower.show(event),
+      onWarning: (warning) => this.runtime.node.warn(warning),
+    };
+  }
 }
 
 export interface Handler<T> {
@@ -223,17 +248,11 @@ export interface Handler<T> {
  * ServiceError that a Catch node sees with code, message and cause. On close the work is aborted, and remaining messages
  * end with the code `closed`; one warning counts those whose end no Catch or Complete node was told.
  */
-export function handleMessages<T>(
-  node: FlowNode,
-  red: Red,
-  handler: Handler<T>,
-  patience = PATIENCE,
-): MessageWork {
+export function handleMessages<T>(runtime: NodeRuntime, handler: Handler<T>, patience = PATIENCE): void {
+  const { red, node, status } = runtime;
   const controller = new AbortController();
   // Each message under way listens to this one signal.
   setMaxListeners(0, controller.signal);
-  const status = StatusLine.of(node, red);
-  const work: MessageWork = { signal: controller.signal, status };
   const inFlight = new InFlight();
   const serial = new Serial();
   let toldEnds: ReturnType<typeof watchToldEnds> | undefined;
@@ -250,14 +269,14 @@ export function handleMessages<T>(
       const report = (): void => {
         if (error === undefined) {
           status.succeed();
-          reportDone(node, red, received, done);
+          reportDone(runtime, received, done);
           return;
         }
         if (error.code !== 'closed') {
           status.fail(error.code);
         }
         dropUnwieldy(received, error.code);
-        reportError(node, red, received, error, () => done(error));
+        reportError(runtime, received, error, () => done(error));
       };
       if (toldEnds === undefined) {
         report();
@@ -283,6 +302,7 @@ export function handleMessages<T>(
       return;
     }
     const usable = msg;
+    const work = new MessageWork(runtime, controller.signal);
     const sendNow = (output: Exclude<Output, LaterSendings>): void => {
       // Where the close has settled the message already, a late result has nowhere to go.
       if (output !== undefined && ticket.open) {
@@ -320,7 +340,7 @@ export function handleMessages<T>(
   });
 
   async function close(removed: boolean): Promise<void> {
-    const freed = bounded(() => handler.close?.(removed), patience.closeMs, node, red);
+    const freed = bounded(() => handler.close?.(removed), patience.closeMs, runtime);
     await inFlight.drained(patience.drainMs);
     inFlight.settleAll(closedError());
     await freed;
@@ -328,12 +348,10 @@ export function handleMessages<T>(
     await immediate();
     toldEnds?.end();
     if (untold > 0) {
-      node.warn(text(red, 'warning.closed', { count: untold }));
+      runtime.warn('closed', { count: untold });
     }
     status.end();
   }
-
-  return work;
 }
 
 /** Node-RED copies a message that goes to several nodes. @throws ServiceError `validation.failed` where it cannot */
@@ -375,17 +393,17 @@ function finalError(error: unknown, signal: AbortSignal, secrets: readonly strin
 }
 
 /** Waits for a step, but not for ever; says so where it gives up, and when it fails. */
-async function bounded(step: () => unknown, ms: number, node: FlowNode, red: Red): Promise<void> {
+async function bounded(step: () => unknown, ms: number, runtime: NodeRuntime): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
-      node.warn(text(red, 'warning.closesLate', { seconds: Math.round(ms / 1000) }));
+      runtime.warn('closesLate', { seconds: Math.round(ms / 1000) });
       resolve();
     }, ms);
   });
   const work = Promise.resolve()
     .then(step)
-    .catch((error: unknown) => node.warn(toServiceError(error).message));
+    .catch((error: unknown) => runtime.node.warn(toServiceError(error).message));
   await Promise.race([work, late]);
   clearTimeout(timer);
 }

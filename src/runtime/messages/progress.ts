@@ -1,23 +1,11 @@
-import type { Hooks, StatusEvent } from '../../models/types';
-import type { FlowNode } from '../node-red';
+import type { StatusEvent } from '../../models/types';
 import { Pace, type Progress, type Shown, type StatusLine } from '../status/status-line';
-import type { MessageWork } from './message-handler';
 
 /** With less progress than this, the estimate of the time left would jump. */
 const LEAST_FIT_S = 3;
 const LEAST_FRACTION = 0.05;
 
 type Event<Key> = Extract<StatusEvent, { key: Key }>;
-
-/** The hooks that show the work of one message in the node's status, and stop it when the node closes. */
-export function hooks(node: FlowNode, work: MessageWork): Hooks {
-  const follower = new Follower(work.status);
-  return {
-    signal: work.signal,
-    onStatus: (event) => follower.show(event),
-    onWarning: (warning) => node.warn(warning),
-  };
-}
 
 /** Shows the progress of one message: as text, and as numbers for a Status node. */
 export class Follower {

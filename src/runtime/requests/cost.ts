@@ -1,9 +1,10 @@
 import type { CostRequest } from '../../models/types';
 import { column, type FlowProperties, numberIn } from '../../settings/kinds';
 import { COST } from '../../settings/nodes';
-import { readProperty, settingsReader } from '../fields/settings-reader';
+import { readProperty } from '../fields/settings-reader';
 import type { TableDef, TableReader } from '../input/table-input';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import type { FlowNodeDef, Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { namedModel } from './common';
 
 /** The cost node as it stands in a flow file. */
@@ -13,13 +14,11 @@ const COUNT = numberIn({ min: 0, integer: true });
 
 /** What a message asks of the cost node. Numbers in the message win over those counted in a table. */
 export async function costRequest(
-  red: Red,
-  node: FlowNode,
-  def: CostDef,
+  runtime: NodeRuntime<CostDef>,
   table: TableReader,
   msg: Message,
 ): Promise<CostRequest> {
-  const read = settingsReader(red, node, COST, def, msg);
+  const read = runtime.settings(COST, msg);
   const operation = read('operation');
   const trainRows = readProperty(COUNT, 'train_rows', msg);
   const testRows = readProperty(COUNT, 'test_rows', msg);
@@ -32,7 +31,7 @@ export async function costRequest(
     target: readProperty(column(), 'target', msg),
     modelVersion: read('modelVersion'),
     nEstimators: read('nEstimators'),
-    ...(counted ? {} : await optionalTable(table, msg, def)),
+    ...(counted ? {} : await optionalTable(table, msg, runtime.def)),
     ...modelChoiceOf(msg),
     trainRows,
     testRows,

@@ -10,21 +10,15 @@ import { isObject } from '../../util/values';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { FOLDS, type Task } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
-import { readProperty, type ReadSetting, settingsReader } from '../fields/settings-reader';
+import { readProperty, type ReadSetting } from '../fields/settings-reader';
 import { offerColumns } from '../input/columns-seen';
 import type { TableCollector } from '../input/table-collector';
 import { isDecay } from '../input/table-input';
 import { scoring } from '../lazy';
 import { onModelChanged } from '../model-changed';
-import { type FlowNode, type FlowNodeDef, type Message, number, type Red, text } from '../node-red';
-import {
-  fittedStatus,
-  type Shown,
-  type StatusKind,
-  StatusLine,
-  versionStatus,
-  whenStarted,
-} from '../status/status-line';
+import { type FlowNode, type FlowNodeDef, type Message, number } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
+import { fittedStatus, type Shown, type StatusKind, versionStatus } from '../status/status-line';
 import { readCleaning, withWords } from './common';
 import { targetMissing } from './upload';
 
@@ -66,12 +60,7 @@ interface RollBackRequest {
 }
 
 /** What `msg.rollback` asks for; undefined where it asks for nothing. @throws ServiceError `validation.failed` */
-export function rollBackRequest(
-  red: Red,
-  node: FlowNode,
-  def: FitDef,
-  msg: Message,
-): RollBackRequest | undefined {
+export function rollBackRequest(runtime: NodeRuntime<FitDef>, msg: Message): RollBackRequest | undefined {
   const { rollback } = msg;
   if (rollback === undefined || rollback === null || rollback === '' || rollback === false) {
     return undefined;
@@ -85,7 +74,7 @@ export function rollBackRequest(
     );
   }
   return {
-    model: modelName(settingsReader(red, node, FIT, def, msg), node),
+    model: modelName(runtime.settings(FIT, msg), runtime.node),
     rollback: isVersion ? version : true,
   };
 }
@@ -100,14 +89,9 @@ interface SendAgainRequest {
 }
 
 /** What `msg.send_model` asks for without a fit; undefined where it asks for nothing, or for the model of a fit. */
-export function sendAgainRequest(
-  red: Red,
-  node: FlowNode,
-  def: FitDef,
-  msg: Message,
-): SendAgainRequest | undefined {
+export function sendAgainRequest(runtime: NodeRuntime<FitDef>, msg: Message): SendAgainRequest | undefined {
   return msg.send_model === 'again'
-    ? { sendAgain: modelName(settingsReader(red, node, FIT, def, msg), node) }
+    ? { sendAgain: modelName(runtime.settings(FIT, msg), runtime.node) }
     : undefined;
 }
 
@@ -121,9 +105,7 @@ function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
 
 /** What a message asks of the fit node; undefined until its sequence is complete. */
 export async function fitRequest(
-  red: Red,
-  node: FlowNode,
-  def: FitDef,
+  runtime: NodeRuntime<FitDef>,
   tables: TableCollector,
   msg: Message,
 ): Promise<TrainRequest | undefined> {
@@ -132,7 +114,7 @@ export async function fitRequest(
   if (id === undefined && table === undefined) {
     return undefined;
   }
-  const read = settingsReader(red, node, FIT, def, msg);
+  const read = runtime.settings(FIT, msg);
   const target = read('target');
   if (id === undefined && target === undefined) {
     throw targetMissing();
@@ -143,7 +125,7 @@ export async function fitRequest(
     ignore: read('ignore'),
     types: read('types'),
     task: read('task'),
-    model: modelName(read, node),
+    model: modelName(read, runtime.node),
     description: readProperty(freeText(), 'description', msg),
     forceReupload: readProperty(flag(), 'force_reupload', msg),
     forceRefit: read('forceRefit'),
@@ -157,11 +139,11 @@ export async function fitRequest(
     embargo: read('embargo'),
     group: read('group'),
     // Only with the message's own group: a group that the dialog names is held out whole.
-    ...(!def.group && { folds: readProperty(choice(FOLDS), 'folds', msg) }),
+    ...(!runtime.def.group && { folds: readProperty(choice(FOLDS), 'folds', msg) }),
     relativeTo: read('relativeTo'),
     replace: read('replace') ?? 'always',
     decayed: isDecay(msg),
-    costs: costs(read, def),
+    costs: costs(read, runtime.def),
     threshold: read('threshold'),
     ...trainTimes(msg.train),
   };
@@ -241,13 +223,11 @@ type ShownModel = Pick<ModelCard, 'name' | 'version' | 'fitted_train_set_id' | '
  * @returns to be called with each model that the node itself shows
  */
 export function showKeptFit(
-  red: Red,
-  node: FlowNode,
-  def: FitDef,
+  runtime: NodeRuntime<FitDef>,
   config: UsedConfig,
   changed: (card: ModelCard) => void,
 ): (card: ModelCard) => void {
-  const status = StatusLine.of(node, red);
+  const { node, def, status } = runtime;
   let shown: ShownModel | undefined;
 
   const inCharge = (name: string): ModelCard | undefined => {
@@ -259,12 +239,12 @@ export function showKeptFit(
   const shownStatus = (card: ModelCard): Shown & { kind: StatusKind } =>
     (isNewest(card) ? fittedStatus : versionStatus)(status, card, false);
 
-  whenStarted(red, node, () => {
+  runtime.whenStarted(() => {
     if (config.cards()?.isUsable === false) {
       status.fail('storage.failed');
       return;
     }
-    const card = inCharge(keptName(red, node, def) ?? '');
+    const card = inCharge(keptName(runtime) ?? '');
     if (card === undefined) {
       return;
     }
@@ -274,7 +254,7 @@ export function showKeptFit(
   });
 
   onModelChanged(node, (name) => {
-    if (name !== (shown?.name ?? keptName(red, node, def))) {
+    if (name !== (shown?.name ?? keptName(runtime))) {
       return;
     }
     const card = inCharge(name);
@@ -308,9 +288,9 @@ function isNewest({ version, versions }: ModelCard): boolean {
 }
 
 /** The model name from the dialog; undefined if it contains a variable that is not set. */
-function keptName(red: Red, node: FlowNode, def: FitDef): string | undefined {
+function keptName(runtime: NodeRuntime<FitDef>): string | undefined {
   try {
-    return settingsReader(red, node, FIT, def)('model') ?? (node.name || node.id);
+    return modelName(runtime.settings(FIT), runtime.node);
   } catch {
     return undefined;
   }
@@ -327,7 +307,8 @@ interface ModelSender {
 }
 
 /** A fit stands, whether its model can be sent or not: a warning says why it is not. */
-export function modelSender(red: Red, node: FlowNode, def: FitDef, config: UsedConfig): ModelSender {
+export function modelSender(runtime: NodeRuntime<FitDef>, config: UsedConfig): ModelSender {
+  const { red, node } = runtime;
   let isToldOfCard = false;
   let isClosed = false;
   node.on('close', () => {
@@ -338,12 +319,15 @@ export function modelSender(red: Red, node: FlowNode, def: FitDef, config: UsedC
     const file = await connection.publishModel(name);
     if (file.isCardAlone && !isToldOfCard) {
       isToldOfCard = true;
-      node.warn(text(red, 'warning.cardAlone', { model: name }));
+      runtime.warn('cardAlone', { model: name });
     }
     if (file.bytes > mostBytes) {
       throw new ServiceError(
         'limit.exceeded',
-        text(red, 'warning.modelTooLarge', { size: number(red, file.bytes / MB, 1), most: mostBytes / MB }),
+        runtime.text('warning.modelTooLarge', {
+          size: number(red, file.bytes / MB, 1),
+          most: mostBytes / MB,
+        }),
       );
     }
     return scoring().wholeFile(file);
@@ -351,7 +335,7 @@ export function modelSender(red: Red, node: FlowNode, def: FitDef, config: UsedC
 
   const addTo = async (msg: Message, card: ModelCard): Promise<void> => {
     try {
-      const read = settingsReader(red, node, FIT, def, withWords(msg, ['send_model']));
+      const read = runtime.settings(FIT, withWords(msg, ['send_model']));
       if (read('sendModel') === 'on') {
         // That of an earlier node would be another model.
         delete msg.model_file;
@@ -362,7 +346,7 @@ export function modelSender(red: Red, node: FlowNode, def: FitDef, config: UsedC
       if (code === 'closed') {
         throw thrown;
       }
-      node.warn(text(red, 'warning.notSent', { model: card.name, why: message }));
+      runtime.warn('notSent', { model: card.name, why: message });
     } finally {
       delete msg.send_model;
     }

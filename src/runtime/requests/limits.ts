@@ -2,9 +2,9 @@ import type { CheckLimitsRequest } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { LIMITS } from '../../settings/nodes';
 import type { Usage } from '../../wire/types';
-import { settingsReader } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import type { FlowNodeDef, Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import type { Shown } from '../status/status-line';
 
 /** The limits node as it stands in a flow file. */
@@ -12,13 +12,11 @@ export type LimitsDef = FlowNodeDef & FlowProperties<typeof LIMITS>;
 
 /** The check that a message asks for; undefined if only the limits are wanted. */
 export async function limitsCheck(
-  red: Red,
-  node: FlowNode,
-  def: LimitsDef,
+  runtime: NodeRuntime<LimitsDef>,
   table: TableReader,
   msg: Message,
 ): Promise<CheckLimitsRequest | undefined> {
-  const read = settingsReader(red, node, LIMITS, def);
+  const read = runtime.settings(LIMITS);
   return read('check')
     ? { table: await table.read(msg), set: read('set'), modelVersion: read('modelVersion') }
     : undefined;

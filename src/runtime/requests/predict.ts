@@ -9,21 +9,13 @@ import { PREDICT } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
-import { readProperty, type ReadSetting, settingsReader, settingsReaders } from '../fields/settings-reader';
+import { readProperty, type ReadSetting } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import { scoring } from '../lazy';
 import { modelChanged } from '../model-changed';
-import {
-  dialogWord,
-  type FlowNode,
-  type FlowNodeDef,
-  type Message,
-  number,
-  type Red,
-  SHARED_CATALOGUE,
-  text,
-} from '../node-red';
-import { type Progress, type Shown, StatusLine } from '../status/status-line';
+import { dialogWord, type FlowNodeDef, type Message, number, type Red, SHARED_CATALOGUE } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
+import type { Progress, Shown, StatusLine } from '../status/status-line';
 import { namedModel, requiredModel, withWords } from './common';
 
 const SWITCHES = ['explain', 'unlike', 'evaluate'];
@@ -60,12 +52,13 @@ export function causeTextOf(red: Red): CauseText {
  * Rephrases an error of a predict so that the user can act on it: what the model does not have is named as the dialog
  * shows it if the dialog asks for it, else as the message spells it. Other errors are returned as they are.
  */
-export function inWordsOfUser(red: Red, node: FlowNode, def: PredictDef, error: unknown): unknown {
+export function inWordsOfUser(runtime: NodeRuntime<PredictDef>, error: unknown): unknown {
   if (!(error instanceof ModelMismatch)) {
     return error;
   }
   const { setting, asked, task } = error;
-  const isInDialog = settingsReader(red, node, PREDICT, def)(setting) !== undefined;
+  const { red, node } = runtime;
+  const isInDialog = runtime.settings(PREDICT)(setting) !== undefined;
   const word = (value: string) =>
     isInDialog ? `"${dialogWord(red, node.type, `${setting}.${value}`)}"` : value;
   const place = isInDialog
@@ -87,15 +80,12 @@ const THRESHOLD = numberIn({ min: 0, max: 1 });
 
 /** Reads what each message asks of the predict node. */
 export function predictRequests(
-  red: Red,
-  node: FlowNode,
-  def: PredictDef,
+  runtime: NodeRuntime<PredictDef>,
   reader: TableReader,
 ): (msg: Message) => Promise<PredictRequest> {
-  const readers = settingsReaders(red, node, PREDICT, def);
-  const dialog = readers({});
+  const dialog = runtime.settings(PREDICT);
   return async (msg) => {
-    const read = readers(withWords(msg, SWITCHES));
+    const read = runtime.settings(PREDICT, withWords(msg, SWITCHES));
     const testSetUploadId = readProperty(UPLOAD_ID, 'test_set_upload_id', msg);
     const table = testSetUploadId === undefined ? await reader.read(msg) : undefined;
     const api = read('api') === 'v1' ? 'v1' : undefined;
@@ -192,11 +182,12 @@ interface NodePredictor {
 }
 
 /** The predictor of one predict node, created with the first message. */
-export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: UsedConfig): NodePredictor {
+export function predictorOf(runtime: NodeRuntime<PredictDef>, config: UsedConfig): NodePredictor {
+  const { red, node, status } = runtime;
   let made: Predictor | undefined;
   let billed: Shown | undefined;
 
-  const read = settingsReader(red, node, PREDICT, def);
+  const read = runtime.settings(PREDICT);
 
   const make = (): Predictor =>
     config.connection().predictor({
@@ -208,7 +199,7 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
       retryPredict: read('retryPredict'),
       noModel: read('noModel') === 'wait' ? 'wait' : 'error',
       maxCost: read('maxCost'),
-      onLoad: (load) => showLoad(StatusLine.of(node, red), load, billed),
+      onLoad: (load) => showLoad(status, load, billed),
       onWarning: (warning) => node.warn(warning),
       causeText: causeTextOf(red),
     });
@@ -217,15 +208,15 @@ export function predictorOf(red: Red, node: FlowNode, def: PredictDef, config: U
     async predict(request, hooks) {
       try {
         made ??= make();
-        StatusLine.of(node, red).begin();
+        status.begin();
         const outcome = await made.predict(request, hooks);
         billed = billedAs(outcome.metadata);
         if (billed !== undefined) {
-          showLoad(StatusLine.of(node, red), made.load(), billed);
+          showLoad(status, made.load(), billed);
         }
         return outcome;
       } catch (error) {
-        throw inWordsOfUser(red, node, def, error);
+        throw inWordsOfUser(runtime, error);
       }
     },
     control(msg) {
@@ -337,8 +328,7 @@ export function answerUnpredicted(msg: Message): Message {
 
 /** Warns once per node if predictions replace a column that the model predicts from. */
 export function replacedColumnWarning(
-  red: Red,
-  node: FlowNode,
+  runtime: NodeRuntime,
   config: UsedConfig,
 ): (request: PredictRequest, outcome: PredictOutcome) => void {
   let warned = false;
@@ -360,7 +350,7 @@ export function replacedColumnWarning(
     const column = attachedNames(request).find((name) => isFeature(card, name));
     if (column !== undefined) {
       warned = true;
-      node.warn(text(red, 'warning.replaced', { column, model: card.name }));
+      runtime.warn('replaced', { column, model: card.name });
     }
   };
 }
@@ -410,20 +400,18 @@ export function isTake(request: object): request is TakeRequest {
  * does not predict with.
  */
 export function modelTaker(
-  red: Red,
-  node: FlowNode,
-  def: PredictDef,
+  runtime: NodeRuntime<PredictDef>,
   config: UsedConfig,
-): (request: TakeRequest, status: StatusLine, hooks: Hooks) => Promise<void> {
-  return async ({ file }, status, hooks) => {
+): (request: TakeRequest, hooks: Hooks) => Promise<void> {
+  return async ({ file }, hooks) => {
     const { card, isNew } = await config.connection().takeModel(file, hooks);
     if (isNew) {
-      modelChanged(red, card.name);
-      const own = settingsReader(red, node, PREDICT, def)('model');
+      modelChanged(runtime.red, card.name);
+      const own = runtime.settings(PREDICT)('model');
       if (own !== undefined && own !== card.name) {
-        node.warn(text(red, 'warning.otherTaken', { model: card.name, own }));
+        runtime.warn('otherTaken', { model: card.name, own });
       }
     }
-    status.tell(isNew ? 'taken.new' : 'taken.same', { version: card.version });
+    runtime.status.tell(isNew ? 'taken.new' : 'taken.same', { version: card.version });
   };
 }

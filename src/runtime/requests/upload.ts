@@ -3,11 +3,10 @@ import type { FlowProperties } from '../../settings/kinds';
 import { UPLOAD } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import type { UsedConfig } from '../config/config-state';
-import { settingsReader } from '../fields/settings-reader';
 import { columnsSeen, offerColumns } from '../input/columns-seen';
 import type { TableCollector } from '../input/table-collector';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
-import { whenStarted } from '../status/status-line';
+import type { FlowNodeDef, Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { readCleaning, requiredModel } from './common';
 
 /** The upload node as it stands in a flow file. */
@@ -15,9 +14,7 @@ export type UploadDef = FlowNodeDef & FlowProperties<typeof UPLOAD>;
 
 /** What a message asks of the upload node; undefined until its sequence is complete. */
 export async function uploadRequest(
-  red: Red,
-  node: FlowNode,
-  def: UploadDef,
+  runtime: NodeRuntime<UploadDef>,
   tables: TableCollector,
   msg: Message,
 ): Promise<UploadRequest | undefined> {
@@ -25,7 +22,7 @@ export async function uploadRequest(
   if (table === undefined) {
     return undefined;
   }
-  const read = settingsReader(red, node, UPLOAD, def, msg);
+  const read = runtime.settings(UPLOAD, msg);
   const common = {
     table,
     ignore: read('ignore'),
@@ -48,19 +45,15 @@ export async function uploadRequest(
 }
 
 /** Once the flows have started: offers the dialog the columns of the newest train set with the node's target. */
-export function offerKeptUpload(
-  red: Red,
-  node: FlowNode,
-  def: { target?: unknown },
-  config: UsedConfig,
-): void {
-  whenStarted(red, node, () => {
+export function offerKeptUpload(runtime: NodeRuntime<{ target?: unknown }>, config: UsedConfig): void {
+  const { id, def } = runtime;
+  runtime.whenStarted(() => {
     const { target } = def;
-    if (typeof target !== 'string' || target === '' || columnsSeen(node.id).length > 0) {
+    if (typeof target !== 'string' || target === '' || columnsSeen(id).length > 0) {
       return;
     }
     const card = config.cards()?.newestTrainSet(target);
-    offerColumns(node.id, card === undefined ? [] : [...card.columns.map(({ name }) => name), target]);
+    offerColumns(id, card === undefined ? [] : [...card.columns.map(({ name }) => name), target]);
   });
 }
 

@@ -1,10 +1,10 @@
 import type { MessageReading } from '../../messages';
 import type { Series } from '../../series';
 import { addColumns, columnNames, fileColumnNames, rememberNames } from '../input/columns-seen';
-import type { TableReader } from '../input/table-input';
 import { messagesLayer } from '../lazy';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
-import { type FlowNode, type Message, type Red, text } from '../node-red';
+import type { Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { type SeriesKeeper, showSeries } from './keeper';
 import { type PastSender, SeriesOutput } from './past-sender';
 import type { ReadMessages, SeriesRequest } from './read-messages';
@@ -20,11 +20,9 @@ const lookedAt = new WeakSet<Series>();
 
 /** What a series node works with, from message to message. */
 interface SeriesNodeParts {
-  red: Red;
-  node: FlowNode;
+  runtime: NodeRuntime;
   keeper: SeriesKeeper;
   sender: PastSender;
-  table: TableReader;
   messages: ReadMessages;
 }
 
@@ -33,7 +31,7 @@ interface SeriesNodeParts {
  * @throws ServiceError
  */
 export async function seriesAnswer(
-  { red, node, keeper, sender, table, messages }: SeriesNodeParts,
+  { runtime, keeper, sender, messages }: SeriesNodeParts,
   request: SeriesRequest,
   msg: Message,
   work: MessageWork,
@@ -42,9 +40,9 @@ export async function seriesAnswer(
     return undefined;
   }
   // Before anything can fail: the dialog offers what it is to be given.
-  await nameColumns(node, messages, request);
+  await nameColumns(runtime.id, messages, request);
   const series = await keeper.open(msg);
-  const output = new SeriesOutput(table, series.settings.aheads.length);
+  const output = new SeriesOutput(messages.table, series.settings.aheads.length);
   const answer = async (): Promise<Output> => {
     switch (request.kind) {
       case 'reset':
@@ -63,32 +61,32 @@ export async function seriesAnswer(
       case 'table': {
         const past = await takeTable(series, request, messages, work);
         // The last reading alone need not have all of them.
-        addColumns(node.id, series.progress.columns);
+        addColumns(runtime.id, series.progress.columns);
         return sender.send(output, msg, past, work);
       }
     }
   };
   const answered = await answer();
   if (keeper.isUnchosen) {
-    tellUnchosen(red, node, series);
+    tellUnchosen(runtime, series);
   } else {
-    tellUnseenOutcome(red, node, series, request.kind === 'table');
+    tellUnseenOutcome(runtime, series, request.kind === 'table');
   }
   showSeries(work.status, series, messages, keeper.isUnchosen);
   return answered;
 }
 
 /** Says once, of the first readings, that there is a column to be chosen. */
-function tellUnchosen(red: Red, node: FlowNode, series: Series): void {
+function tellUnchosen(runtime: NodeRuntime, series: Series): void {
   const { readings, columns } = series.progress;
   if (readings > 0 && !lookedAt.has(series)) {
     lookedAt.add(series);
-    node.warn(text(red, 'warning.noColumn', { columns: columns.slice(0, MAX_NAMED).join(', ') }));
+    runtime.warn('noColumn', { columns: columns.slice(0, MAX_NAMED).join(', ') });
   }
 }
 
 /** Warns once where the column of the outcome does not come: a table would have it, and so would many readings. */
-function tellUnseenOutcome(red: Red, node: FlowNode, series: Series, isTable: boolean): void {
+function tellUnseenOutcome(runtime: NodeRuntime, series: Series, isTable: boolean): void {
   if (lookedAt.has(series)) {
     return;
   }
@@ -97,9 +95,7 @@ function tellUnseenOutcome(red: Red, node: FlowNode, series: Series, isTable: bo
     lookedAt.add(series);
   } else if (isTable ? readings > 0 : readings >= ENOUGH_READINGS) {
     lookedAt.add(series);
-    node.warn(
-      text(red, 'warning.unseenOutcome', { column, columns: columns.slice(0, MAX_NAMED).join(', ') }),
-    );
+    runtime.warn('unseenOutcome', { column, columns: columns.slice(0, MAX_NAMED).join(', ') });
   }
 }
 
@@ -118,16 +114,16 @@ async function takeReadings(
   return new Sendings(sendings);
 }
 
-async function nameColumns(node: FlowNode, messages: ReadMessages, request: SeriesRequest): Promise<void> {
+async function nameColumns(id: string, messages: ReadMessages, request: SeriesRequest): Promise<void> {
   if (request.kind === 'reading') {
-    addColumns(node.id, Object.keys(request.reading.cells));
+    addColumns(id, Object.keys(request.reading.cells));
   } else if (request.kind === 'readings' && request.readings.length > 0) {
     messages.remember(request.readings.at(-1)!, request.shape, request.readings.length);
   } else if (request.kind === 'table' && request.rows === undefined) {
     const { table: input } = request;
     const names = 'path' in input ? await fileColumnNames(input.path) : columnNames(input.value);
     if (!messages.isAuto || messagesLayer().shapeOfColumns(names) === undefined) {
-      rememberNames(node.id, names);
+      rememberNames(id, names);
     }
   }
 }

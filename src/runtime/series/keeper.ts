@@ -5,10 +5,11 @@ import { Serial } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import type { KeptShown, LastReading } from '../input/columns-seen';
 import { seriesLayer } from '../lazy';
-import type { FlowNode, Red } from '../node-red';
+import type { FlowNode } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { OwnedPath } from '../owned-path';
 import { seriesFolder } from '../paths';
-import { type Progress, type Shown, type StatusKind, StatusLine } from '../status/status-line';
+import { type Progress, type Shown, type StatusKind, type StatusLine } from '../status/status-line';
 import type { ReadMessages, SeriesDef } from './read-messages';
 import { isUnchosen, keptAs, seriesOptions, type Told } from './request';
 
@@ -25,22 +26,18 @@ export class SeriesKeeper {
   private closed = false;
   private unchosen: boolean | undefined;
 
-  constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
-    private readonly def: SeriesDef,
-  ) {
-    this.owned = new OwnedPath(node, () => StatusLine.of(node, red).show('waiting', 'waitsForDisk'));
+  constructor(private readonly runtime: NodeRuntime<SeriesDef>) {
+    this.owned = new OwnedPath(runtime);
   }
 
   /** Whether nobody has chosen yet what is to be predicted. */
   get isUnchosen(): boolean {
-    return (this.unchosen ??= isUnchosen(this.red, this.node, this.def));
+    return (this.unchosen ??= isUnchosen(this.runtime));
   }
 
   /** Where the state is kept. @throws ServiceError `config.invalid` */
   folder(): string {
-    return seriesFolder(this.red, keptAs(this.red, this.node, this.def));
+    return seriesFolder(this.runtime.red, keptAs(this.runtime));
   }
 
   /**
@@ -63,7 +60,7 @@ export class SeriesKeeper {
     for (const name of told) {
       this.told[name] = msg[name];
     }
-    const options = seriesOptions(this.red, this.node, this.def, this.told);
+    const options = seriesOptions(this.runtime, this.told);
     const key = JSON.stringify(options);
     if (this.opened !== undefined && key === this.openedBy) {
       return this.opened;
@@ -85,11 +82,11 @@ export class SeriesKeeper {
   }
 
   private tell({ kind, text: said }: SeriesNote): void {
-    this.node.warn(said);
+    this.runtime.node.warn(said);
     const { opened } = this;
     if (opened !== undefined && (kind === 'storage.failed' || kind === 'storage.ok')) {
       // The disk fills, and has room again, between two messages.
-      StatusLine.of(this.node, this.red).become(() => seriesStatus(opened.progress, this.isUnchosen));
+      this.runtime.status.become(() => seriesStatus(opened.progress, this.isUnchosen));
     }
   }
 

@@ -11,7 +11,8 @@ import { ServiceError } from '../../wire/service-error';
 import type { TableReader } from '../input/table-input';
 import { delivered, HandOver } from '../messages/in-flight';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
-import { type FlowNode, type Message, type Red, text } from '../node-red';
+import type { Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import type { StatusLine } from '../status/status-line';
 
 /** Cells that leave as one message. */
@@ -43,8 +44,7 @@ export class PastSender {
   private hasTold = false;
 
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
+    private readonly runtime: NodeRuntime,
     private readonly table: TableReader,
   ) {}
 
@@ -86,7 +86,7 @@ export class PastSender {
       this.table.write(msg, null);
       const asRows = this.sequence(leaving, msg.parts);
       for await (const [index, part] of inParts(rows, leaving, () => handOver.over(signal))) {
-        const own = output.ofRows(this.red.util.cloneMessage(msg), part);
+        const own = output.ofRows(this.runtime.red.util.cloneMessage(msg), part);
         yield [Object.assign(own, asRows(index)), null, null];
         showSent(status, Math.min(rows.length, (index + 1) * leaving.size), rows.length);
       }
@@ -104,7 +104,7 @@ export class PastSender {
   private tell({ length: rows, total }: PackedList<unknown>, parts: number): void {
     if (!this.hasTold && parts > 1) {
       this.hasTold = true;
-      this.node.warn(text(this.red, 'warning.pastRows', { rows, total, parts }));
+      this.runtime.warn('pastRows', { rows, total, parts });
     }
   }
 
@@ -137,7 +137,7 @@ export class PastSender {
 
   /** What makes the messages one sequence, which a Join node puts together again. */
   private sequence({ count, size }: Parts, outer: unknown): (index: number) => Partial<Message> {
-    const id = this.red.util.generateId();
+    const id = this.runtime.red.util.generateId();
     const { target } = this.table;
     return (index) => ({
       parts: {
@@ -154,7 +154,7 @@ export class PastSender {
   }
 
   private isWired(output: number): boolean {
-    const { wires } = this.node as { wires?: readonly (readonly string[])[] };
+    const { wires } = this.runtime.node as { wires?: readonly (readonly string[])[] };
     return wires?.[output]?.length !== 0;
   }
 }

@@ -4,7 +4,7 @@ import type { BroughtOutcome } from '../../series';
 import type { FlowProperties } from '../../settings/kinds';
 import { SERIES } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
-import { fromEnvironment, settingsReader } from '../fields/settings-reader';
+import { fromEnvironment } from '../fields/settings-reader';
 import {
   addColumns,
   forgetReading,
@@ -13,9 +13,10 @@ import {
   rememberReading,
 } from '../input/columns-seen';
 import { emptyError, isEmpty, noColumn, type Reading } from '../input/reading';
-import { notSet } from '../input/table-input';
+import { notSet, type TableReader } from '../input/table-input';
 import { messagesLayer, seriesLayer, table } from '../lazy';
-import { type FlowNode, type FlowNodeDef, type Message, type Red, text } from '../node-red';
+import type { FlowNodeDef, Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 
 /** The series node as it stands in a flow file. */
 export type SeriesDef = FlowNodeDef & FlowProperties<typeof SERIES>;
@@ -44,15 +45,15 @@ export class ReadMessages {
   private since = -Infinity;
   private auto: boolean | undefined;
 
+  /** @param table where the node finds what a message brings */
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
-    private readonly def: SeriesDef,
+    private readonly runtime: NodeRuntime<SeriesDef>,
+    readonly table: TableReader,
   ) {}
 
   /** Whether messages are read by their shape: those of a flow of an earlier version are not. */
   get isAuto(): boolean {
-    return (this.auto ??= settingsReader(this.red, this.node, SERIES, this.def)('shape') === 'auto');
+    return (this.auto ??= this.runtime.settings(SERIES)('shape') === 'auto');
   }
 
   /**
@@ -61,7 +62,7 @@ export class ReadMessages {
    * and for values that no column is told of
    */
   request(msg: Message, input: TableInput, place: string): SeriesRequest {
-    const key = keyOfMessage(this.red, this.node, this.def, msg);
+    const key = keyOfMessage(this.runtime, msg);
     if ('path' in input || !('value' in input)) {
       return { kind: 'table', table: input, key };
     }
@@ -101,17 +102,17 @@ export class ReadMessages {
   get news(): LastReading | undefined {
     return this.shape === undefined || Date.now() - this.since > NEWS_MS
       ? undefined
-      : lastReading(this.node.id);
+      : lastReading(this.runtime.id);
   }
 
   /** Keeps a reading for the dialog, and its columns. */
   remember({ key, time, values }: MessageReading, shape: string | undefined, readings: number): void {
-    addColumns(this.node.id, Object.keys(values));
+    addColumns(this.runtime.id, Object.keys(values));
     if (shape !== this.shape) {
       this.shape = shape;
       this.since = Date.now();
     }
-    rememberReading(this.node.id, () => ({
+    rememberReading(this.runtime.id, () => ({
       ...(shape !== undefined && { shape }),
       ...(key !== undefined && { key }),
       ...(time !== undefined && { time: shownTime(time) }),
@@ -122,13 +123,13 @@ export class ReadMessages {
 
   /** Forgets what the dialog is shown. */
   forget(): void {
-    forgetReading(this.node.id);
+    forgetReading(this.runtime.id);
   }
 
   private make(): MessageReader {
-    const read = settingsReader(this.red, this.node, SERIES, this.def);
-    const key = fromEnvironment(this.red, this.node, this.def.key ?? '').trim();
-    const where = this.def.keyType;
+    const read = this.runtime.settings(SERIES);
+    const key = fromEnvironment(this.runtime, this.runtime.def.key ?? '').trim();
+    const where = this.runtime.def.keyType;
     const { MessageReader: Reader, TopicPattern } = messagesLayer();
     return new Reader(
       {
@@ -138,7 +139,7 @@ export class ReadMessages {
         time: read('time'),
         names: read('names') ?? [],
       },
-      ({ text }) => this.node.warn(text),
+      ({ text }) => this.runtime.node.warn(text),
     );
   }
 }
@@ -189,15 +190,16 @@ export function keyOfTopic(filter: string, topic: unknown): string {
 }
 
 /** The key that a property of the message or its topic holds; undefined where the dialog names a column, or nothing. */
-export function keyOfMessage(red: Red, node: FlowNode, def: SeriesDef, msg: Message): string | undefined {
+export function keyOfMessage(runtime: NodeRuntime<SeriesDef>, msg: Message): string | undefined {
+  const { red, def } = runtime;
   if (def.keyType === 'topic') {
-    const filter = fromEnvironment(red, node, def.key).trim();
+    const filter = fromEnvironment(runtime, def.key).trim();
     return filter === '' ? undefined : keyOfTopic(filter, msg.topic) || undefined;
   }
   if (def.keyType !== 'msg') {
     return undefined;
   }
-  const property = fromEnvironment(red, node, def.key).trim();
+  const property = fromEnvironment(runtime, def.key).trim();
   if (property === '') {
     return undefined;
   }
@@ -224,11 +226,7 @@ export class MixedTopics {
   private columns = 0;
   private isOver = false;
 
-  constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
-    private readonly def: SeriesDef,
-  ) {}
+  constructor(private readonly runtime: NodeRuntime<SeriesDef>) {}
 
   look(request: SeriesRequest, { topic }: Message): void {
     if (this.isOver || typeof topic !== 'string' || topic === '') {
@@ -250,7 +248,7 @@ export class MixedTopics {
       this.topics.set(key, known);
     }
     const names = Object.keys(cells);
-    const time = seriesLayer().timeColumnOf(names, this.def.time || undefined);
+    const time = seriesLayer().timeColumnOf(names, this.runtime.def.time || undefined);
     for (const column of names) {
       if (this.isOver || column === time || typeof cells[column] !== 'number') {
         continue;
@@ -268,11 +266,11 @@ export class MixedTopics {
   private tell(key: string | undefined, column: string, first: string, topic: string): void {
     this.isOver = true;
     this.topics.clear();
-    if ((this.def.key ?? '') === '') {
+    if ((this.runtime.def.key ?? '') === '') {
       const filter = filterOf(first.split('/'), topic.split('/'));
-      this.node.warn(text(this.red, 'warning.topics', { column, first, topic, filter }));
+      this.runtime.warn('topics', { column, first, topic, filter });
     } else {
-      this.node.warn(text(this.red, 'warning.topicsOfKey', { column, first, topic, key: key ?? '' }));
+      this.runtime.warn('topicsOfKey', { column, first, topic, key: key ?? '' });
     }
   }
 }

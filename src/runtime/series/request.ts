@@ -2,10 +2,11 @@ import type { BroughtOutcome, SeriesOptions } from '../../series';
 import { freeText } from '../../settings/kinds';
 import { SERIES } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
-import { fromEnvironment, readProperty, settingsReader } from '../fields/settings-reader';
+import { fromEnvironment, readProperty } from '../fields/settings-reader';
 import { emptyError, isEmpty, readingOf } from '../input/reading';
-import { isDecay, notSet, type TableReader } from '../input/table-input';
-import type { FlowNode, Message, Red } from '../node-red';
+import { isDecay, notSet } from '../input/table-input';
+import type { Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { keyOfMessage, type ReadMessages, type SeriesDef, type SeriesRequest } from './read-messages';
 
 /** What may stand in a property of the message that names a key or an id. */
@@ -13,10 +14,7 @@ const NAME = freeText();
 
 /** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `file.unreadable`, `config.invalid` */
 export async function seriesRequest(
-  red: Red,
-  node: FlowNode,
-  def: SeriesDef,
-  table: TableReader,
+  runtime: NodeRuntime<SeriesDef>,
   messages: ReadMessages,
   msg: Message,
 ): Promise<SeriesRequest> {
@@ -33,6 +31,7 @@ export async function seriesRequest(
   if (msg.change !== undefined) {
     return { kind: 'nothing' };
   }
+  const { table } = messages;
   const input = await table.read(msg);
   if ('value' in input && (input.value === undefined || (input.value === null && !messages.isAuto))) {
     throw notSet(table.place);
@@ -40,7 +39,7 @@ export async function seriesRequest(
   if (messages.isAuto) {
     return messages.request(msg, input, table.place);
   }
-  const key = keyOfMessage(red, node, def, msg);
+  const key = keyOfMessage(runtime, msg);
   if ('path' in input) {
     return { kind: 'table', table: input, key };
   }
@@ -53,7 +52,7 @@ export async function seriesRequest(
     : {
         kind: 'reading',
         reading,
-        key: keyIsTopic(red, node, def) ? (reading.key ?? key) : (key ?? reading.key),
+        key: keyIsTopic(runtime) ? (reading.key ?? key) : (key ?? reading.key),
       };
 }
 
@@ -74,8 +73,8 @@ function broughtBy(msg: Message): BroughtOutcome {
 }
 
 /** Of a single value the topic ends in its column, so that the whole of it is no key. */
-function keyIsTopic(red: Red, node: FlowNode, def: SeriesDef): boolean {
-  return def.keyType === 'msg' && fromEnvironment(red, node, def.key).trim() === 'topic';
+function keyIsTopic(runtime: NodeRuntime<SeriesDef>): boolean {
+  return runtime.def.keyType === 'msg' && fromEnvironment(runtime, runtime.def.key).trim() === 'topic';
 }
 
 /** What a message may say of the way in which readings are read; it stays until another message says otherwise. */
@@ -85,13 +84,13 @@ export type Told = Partial<Pick<Message, 'missing_words' | 'unreadable' | 'timez
  * The settings of the dialog, and of messages where the dialog leaves them open; texts as they were typed.
  * @throws ServiceError `config.invalid`, `validation.failed`
  */
-export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: Told): SeriesOptions {
-  const read = settingsReader(red, node, SERIES, def, told);
+export function seriesOptions(runtime: NodeRuntime<SeriesDef>, told: Told): SeriesOptions {
+  const read = runtime.settings(SERIES, told);
   return {
     key: ['msg', 'topic'].includes(read('keyType')) ? undefined : read('key'),
     time: read('time'),
     shape: read('shape'),
-    outcome: isUnchosen(red, node, def) ? 'none' : read('outcome'),
+    outcome: isUnchosen(runtime) ? 'none' : read('outcome'),
     column: read('column'),
     operator: read('operator'),
     value: read('value'),
@@ -115,14 +114,14 @@ export function seriesOptions(red: Red, node: FlowNode, def: SeriesDef, told: To
  * Whether nobody has chosen yet what is to be predicted: then rows leave alone, and the dialog offers their columns. Nodes
  * of earlier versions refuse that.
  */
-export function isUnchosen(red: Red, node: FlowNode, def: SeriesDef): boolean {
-  const read = settingsReader(red, node, SERIES, def);
+export function isUnchosen(runtime: NodeRuntime<SeriesDef>): boolean {
+  const read = runtime.settings(SERIES);
   return read('shape') === 'auto' && read('outcome') === 'column' && read('column') === undefined;
 }
 
 /** The name of the folder that the node keeps its state in. @throws ServiceError `config.invalid` */
-export function keptAs(red: Red, node: FlowNode, def: SeriesDef): string {
-  const name = settingsReader(red, node, SERIES, def)('keepAs') ?? node.id;
+export function keptAs(runtime: NodeRuntime<SeriesDef>): string {
+  const name = runtime.settings(SERIES)('keepAs') ?? runtime.id;
   // What a file system takes as more than a name, or not at all.
   if (/[\\/:*?"<>|\p{Cc}]|^\.|[. ]$/u.test(name) || name.length > 100) {
     throw new ServiceError(

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 
 import { reasonOf } from '../../util/values';
 import type { ServiceError } from '../../wire/service-error';
-import { type FlowNode, type Message, type Red, text } from '../node-red';
+import { type FlowNode, type InFlow, type Message, type Red, text } from '../node-red';
 
 /**
  * Reports an error as `node.error` does. For a Catch node, Node-RED copies the message, which fails if the message is
@@ -10,8 +10,7 @@ import { type FlowNode, type Message, type Red, text } from '../node-red';
  * throws.
  */
 export function reportError(
-  node: FlowNode,
-  red: Red,
+  { red, node }: InFlow,
   msg: Message,
   error: ServiceError,
   report: () => void = () => node.error(error, msg),
@@ -25,7 +24,7 @@ export function reportError(
 }
 
 /** Calls `done` for a message that succeeded. Never throws: if the message cannot be copied, it warns. */
-export function reportDone(node: FlowNode, red: Red, msg: Message, done: () => void): void {
+export function reportDone({ red, node }: InFlow, msg: Message, done: () => void): void {
   try {
     withSharedArrays(msg, done);
   } catch (reason) {

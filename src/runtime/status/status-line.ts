@@ -111,8 +111,6 @@ export interface Shown {
 
 type Status = NodeStatus & { progress?: Progress };
 
-const lines = new WeakMap<FlowNode, StatusLine>();
-
 /**
  * The status of a node. It is set for every message of a stream, so only the newest is kept and passed to Node-RED at
  * most four times a second.
@@ -126,13 +124,6 @@ export class StatusLine {
   private failed = false;
   private told = false;
   private idle = false;
-
-  /** The one line of a node. */
-  static of(node: FlowNode, red: Red): StatusLine {
-    const known = lines.get(node) ?? new StatusLine(node, red);
-    lines.set(node, known);
-    return known;
-  }
 
   constructor(
     private readonly node: FlowNode,
@@ -283,42 +274,6 @@ function cut(text: string): string {
     characters.pop();
   }
   return `${characters.join('')}…`;
-}
-
-type Events = Red['events'];
-
-/**
- * The steps that wait, by what emits. One listener serves all nodes: with one each, Node.js would warn of a leak from
- * the eleventh node of a flow on.
- */
-const waiting = new WeakMap<Events, Set<() => void>>();
-
-function stepsOf(events: Events): Set<() => void> {
-  const known = waiting.get(events);
-  if (known !== undefined) {
-    return known;
-  }
-  const steps = new Set<() => void>();
-  waiting.set(events, steps);
-  events.on('flows:started', () => {
-    const due = [...steps];
-    steps.clear();
-    for (const step of due) {
-      step();
-    }
-  });
-  return steps;
-}
-
-/** Runs a step once the flows have started and all nodes exist, unless the node closes first. */
-export function whenStarted(red: Red, node: FlowNode, step: () => void): void {
-  const steps = stepsOf(red.events);
-  // Its own, so that two calls with one function are two steps.
-  const own = (): void => step();
-  steps.add(own);
-  node.on('close', () => {
-    steps.delete(own);
-  });
 }
 
 /** Why a new fit did not take over, where that is worth saying in place of the score. */

@@ -4,6 +4,7 @@ import type { Task } from '../../wire/vocabulary';
 import type { TableReader } from '../input/table-input';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import type { Message, Red } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { changeMessages, keepCauses } from './change-message';
 import type { WatchKeeper } from './keeper';
 import type { WatchRequest } from './request';
@@ -17,7 +18,7 @@ type Truths = Extract<WatchRequest, { kind: 'truths' }>['truths'];
  * @throws ServiceError
  */
 export async function watchAnswer(
-  { red, keeper, table }: { red: Red; keeper: WatchKeeper; table: TableReader },
+  { runtime: { red }, keeper, table }: { runtime: NodeRuntime; keeper: WatchKeeper; table: TableReader },
   request: WatchRequest,
   msg: Message,
   work: MessageWork,

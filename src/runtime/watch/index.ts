@@ -1,5 +1,5 @@
 export { watchAnswer } from './answer';
 export { WatchKeeper } from './keeper';
-export { watchOptions, watchRequest } from './request';
+export { watchRequest } from './request';
 export { shownWatch } from './shown-watch';
 export { followModel, showKeptWatch } from './status';

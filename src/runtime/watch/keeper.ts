@@ -6,10 +6,10 @@ import type { Task } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
 import { watchLayer } from '../lazy';
 import { isInFlow, modelChanged } from '../model-changed';
-import type { FlowNode, Red } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { changeText } from './change-text';
 import { KeptWatches, MAX_MODELS, type Watches } from './kept-watches';
-import type { NamedCard, ToldZone } from './request';
+import { type NamedCard, type ToldZone, type WatchDef, watchOptions } from './request';
 import { showing, type ShownWatch, type ShowsWatch } from './shown-watch';
 
 /** How long after a take over, in milliseconds, a prediction of the model before may have been on its way. */
@@ -48,18 +48,16 @@ export class WatchKeeper implements ShowsWatch {
   private told: ToldZone = { timezone: undefined };
 
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
+    private readonly runtime: NodeRuntime<WatchDef>,
     private readonly config: UsedConfig,
-    private readonly readOptions: (told: ToldZone) => WatchOptions,
   ) {
-    this.kept = new KeptWatches(red, node, () => this.options);
+    this.kept = new KeptWatches(runtime, () => this.options);
     showing.add(this);
   }
 
   /** What the dialog says, and the messages so far where it is open. @throws ServiceError `config.invalid` */
   get options(): WatchOptions {
-    this.known ??= this.readOptions(this.told);
+    this.known ??= watchOptions(this.runtime, this.told);
     return this.known;
   }
 
@@ -73,7 +71,7 @@ export class WatchKeeper implements ShowsWatch {
     }
     await this.kept.use((watches) => {
       const before = this.options.timezone;
-      this.known = this.readOptions({ timezone });
+      this.known = watchOptions(this.runtime, { timezone });
       this.told = { timezone };
       if (this.known.timezone === before) {
         return;
@@ -150,7 +148,7 @@ export class WatchKeeper implements ShowsWatch {
   /** Something was counted of models: it is written soon, or at once where the flow gets a change. */
   counted(models: Iterable<string>, changes: readonly WatchChange[]): void {
     for (const model of models) {
-      modelChanged(this.red, model);
+      modelChanged(this.runtime.red, model);
     }
     this.kept.changed(changes.length > 0);
   }
@@ -174,7 +172,7 @@ export class WatchKeeper implements ShowsWatch {
 
   /** What a change says to a person. */
   readonly textOf = (change: WatchChange): string =>
-    changeText(this.red, change, this.options.alarm, this.card(change.model)?.target);
+    changeText(this.runtime.red, change, this.options.alarm, this.card(change.model)?.target);
 
   shown(model: string): ShownWatch | undefined {
     const report = this.kept.watches.get(model)?.report();
@@ -198,7 +196,7 @@ export class WatchKeeper implements ShowsWatch {
   /** Writes what was counted; of a node that is deleted nothing stays. */
   async close(removed: boolean): Promise<void> {
     showing.delete(this);
-    await this.kept.close(removed && !isInFlow(this.red, this.node));
+    await this.kept.close(removed && !isInFlow(this.runtime.red, this.runtime.node));
   }
 
   private async current(

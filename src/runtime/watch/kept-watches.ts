@@ -10,10 +10,9 @@ import { isObject, reasonOf, tryParseJson } from '../../util/values';
 import type { Watch, WatchOptions, WatchState } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import { watchLayer } from '../lazy';
-import { type FlowNode, type Red, text } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { OwnedPath } from '../owned-path';
 import { watchFile } from '../paths';
-import { StatusLine } from '../status/status-line';
 
 /** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
 export const MAX_MODELS = 20;
@@ -41,13 +40,12 @@ export class KeptWatches {
 
   /** @param options what the watches go on by */
   constructor(
-    private readonly red: Red,
-    private readonly node: FlowNode,
+    private readonly runtime: NodeRuntime,
     private readonly options: () => WatchOptions,
   ) {
-    this.path = watchFile(red, node.id);
+    this.path = watchFile(runtime.red, runtime.id);
     this.file = new StateFile(this.path);
-    this.owned = new OwnedPath(node, () => StatusLine.of(node, red).show('waiting', 'waitsForDisk'));
+    this.owned = new OwnedPath(runtime);
   }
 
   /**
@@ -118,7 +116,7 @@ export class KeptWatches {
         return;
       }
       this.watches.clear();
-      this.node.warn(text(this.red, 'warning.watchState', { reason: reasonOf(error) }));
+      this.runtime.warn('watchState', { reason: reasonOf(error) });
     }
     this.isRead = true;
   }
@@ -126,7 +124,7 @@ export class KeptWatches {
   /** What is stored is sound: predictions go on, and it is not overwritten. */
   private unread(reason: unknown): void {
     this.readAgainAt = performance.now() + READ_AGAIN_MS;
-    this.failed('warning.watchUnread', reason);
+    this.failed('watchUnread', reason);
   }
 
   /** Never fails, but tells. */
@@ -140,14 +138,14 @@ export class KeptWatches {
       this.isFailing = false;
     } catch (error) {
       this.isWritten = false;
-      this.failed('warning.watchStorage', error);
+      this.failed('watchStorage', error);
     }
   }
 
   private failed(key: string, error: unknown): void {
     if (!this.isFailing) {
       this.isFailing = true;
-      this.node.warn(text(this.red, key, { reason: reasonOf(error) }));
+      this.runtime.warn(key, { reason: reasonOf(error) });
     }
   }
 }

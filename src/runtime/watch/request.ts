@@ -4,10 +4,11 @@ import { WATCH } from '../../settings/nodes';
 import { isObject } from '../../util/values';
 import type { AlarmOptions, WatchedRow, WatchOptions } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
-import { type ReadSetting, settingsReader } from '../fields/settings-reader';
+import type { ReadSetting } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import { table } from '../lazy';
-import type { FlowNode, FlowNodeDef, Message, Red } from '../node-red';
+import type { FlowNodeDef, Message } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 
 /** The watch node as it stands in a flow file. */
 export type WatchDef = FlowNodeDef & FlowProperties<typeof WATCH>;
@@ -28,16 +29,14 @@ export interface NamedCard {
 
 /** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `model.unknown`, `config.invalid` */
 export async function watchRequest(
-  red: Red,
-  node: FlowNode,
-  def: WatchDef,
+  runtime: NodeRuntime<WatchDef>,
   table: TableReader,
   msg: Message,
 ): Promise<WatchRequest> {
   if (msg.truth !== undefined) {
     return { kind: 'truths', truths: truthsOf(msg) };
   }
-  const read = settingsReader(red, node, WATCH, def);
+  const read = runtime.settings(WATCH);
   const value = await table.read(msg);
   const predicted = predictedTable('value' in value ? value.value : undefined);
   const property = read('property');
@@ -154,8 +153,8 @@ function namedCard(dialog: string | undefined, msg: Message): NamedCard {
 export type ToldZone = Pick<Message, 'timezone'>;
 
 /** @throws ServiceError `config.invalid`, `validation.failed` */
-export function watchOptions(red: Red, node: FlowNode, def: WatchDef, told: ToldZone): WatchOptions {
-  const read = settingsReader(red, node, WATCH, def, { timezone: told.timezone });
+export function watchOptions(runtime: NodeRuntime<WatchDef>, told: ToldZone): WatchOptions {
+  const read = runtime.settings(WATCH, { timezone: told.timezone });
   return {
     honest: read('honest'),
     worse: read('worse') / 100,

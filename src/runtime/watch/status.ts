@@ -2,9 +2,10 @@ import fs from 'node:fs';
 
 import type { WatchReport } from '../../watch';
 import { onModelChanged } from '../model-changed';
-import { type FlowNode, type Red, text } from '../node-red';
+import { type Red, text } from '../node-red';
+import type { NodeRuntime } from '../node-runtime';
 import { watchFile } from '../paths';
-import { type Progress, type Shown, type StatusKind, StatusLine, whenStarted } from '../status/status-line';
+import type { Progress, Shown, StatusKind } from '../status/status-line';
 import { changeMessages } from './change-message';
 import { shortNumber } from './change-text';
 import type { WatchKeeper } from './keeper';
@@ -85,7 +86,7 @@ export function watchStatus(
  * Another version that takes over, by a fit or by hand, is reported at once, in the status and on output 2: the next
  * prediction may be hours away.
  */
-export function followModel(red: Red, node: FlowNode, keeper: WatchKeeper): void {
+export function followModel({ red, node, status }: NodeRuntime, keeper: WatchKeeper): void {
   onModelChanged(node, (model) => {
     // A closed node, or a field that is wrong: the next message tells.
     void follow(model).catch(() => undefined);
@@ -101,7 +102,7 @@ export function followModel(red: Red, node: FlowNode, keeper: WatchKeeper): void
     const watch = watches.find((one) => one.model.name === model);
     if (watch !== undefined) {
       const report = watch.report();
-      StatusLine.of(node, red).become(() => watchStatus(red, report, watches.length > 1));
+      status.become(() => watchStatus(red, report, watches.length > 1));
     }
     const told = { _msgid: red.util.generateId() };
     node.send([null, changeMessages(changes, keeper.textOf, told)]);
@@ -112,20 +113,21 @@ export function followModel(red: Red, node: FlowNode, keeper: WatchKeeper): void
  * Once the flows have started: what the node kept is read and shown. Where nothing is kept, or a field is wrong, the
  * first message will tell.
  */
-export function showKeptWatch(red: Red, node: FlowNode, keeper: WatchKeeper): void {
-  whenStarted(red, node, () => {
+export function showKeptWatch(runtime: NodeRuntime, keeper: WatchKeeper): void {
+  const { red, status } = runtime;
+  runtime.whenStarted(() => {
     void show().catch(() => undefined);
   });
 
   async function show(): Promise<void> {
-    if (!fs.existsSync(watchFile(red, node.id))) {
+    if (!fs.existsSync(watchFile(red, runtime.id))) {
       return;
     }
     const watches = await keeper.all();
     keeper.noteInCharge(watches);
     const newest = watches.at(-1);
     if (newest !== undefined) {
-      StatusLine.of(node, red).showIdle(watchStatus(red, newest.report(), watches.length > 1));
+      status.showIdle(watchStatus(red, newest.report(), watches.length > 1));
     }
   }
 }

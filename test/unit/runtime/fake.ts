@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { hooks, util } from '@node-red/util';
 import type { NodeStatus } from 'node-red';
 
-import type { FlowNode, Message, Red } from '../../doors/runtime';
+import { type FlowNode, type Message, NodeRuntime, type Red } from '../../doors/runtime';
 import { catalogue, NODES } from '../../helpers/dialogs';
 
 /** One message as a fake node took it: what was sent, and each call of `done`. */
@@ -80,4 +80,9 @@ export function redIn(language: string): Red {
     return word.replace(/__(\w+)__/g, (_, value: string) => values[value] ?? '');
   };
   return { ...fakeRed(), _: translate } as Red;
+}
+
+/** What a node works with, by what its dialog says. */
+export function fakeRuntime<Def = object>(def: Def, red = fakeRed(), node: FlowNode = fakeNode()) {
+  return new NodeRuntime(red, node, def);
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { ConfigState } from '../../doors/runtime';
 import { startStrictService, type StrictService } from '../../helpers/strict-service';
 import { ready, rejection } from '../client/support';
-import { fakeNode, fakeRed } from './fake';
+import { fakeNode, fakeRed, fakeRuntime } from './fake';
 
 type Client = Parameters<typeof ready>[0];
 
@@ -22,7 +22,10 @@ describe('A predict that a service ended', () => {
     const red = fakeRed({}, { userDir: path.join(os.tmpdir(), 'no-user-folder') });
     const node = Object.assign(fakeNode(), { credentials: { token: service.token } });
     const embedded = { url: service.url, token: service.token, close: () => Promise.resolve() };
-    const state = new ConfigState(red, node, def as never, () => Promise.resolve(embedded), 'test');
+    const state = new ConfigState(fakeRuntime(def as never, red, node), {
+      start: () => Promise.resolve(embedded),
+      learner: 'test',
+    });
     return (await state.connection().service.client()) as Client;
   };
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 
 import { columnsSeen, forgetColumns, offerKeptUpload, type Red } from '../../doors/runtime';
-import { fakeNode } from './fake';
+import { fakeNode, fakeRuntime } from './fake';
 
-type Config = Parameters<typeof offerKeptUpload>[3];
+type Config = Parameters<typeof offerKeptUpload>[1];
 
 describe('An upload node after a restart', () => {
   const uploads: Record<string, unknown> = { y: { columns: [{ name: 'a' }, { name: 'b' }] } };
@@ -20,7 +20,7 @@ describe('An upload node after a restart', () => {
     it(`with the target "${target}" offers the columns of what was uploaded for it`, () => {
       const events = new EventEmitter();
       const node = fakeNode(`upload-${target}`);
-      offerKeptUpload({ events } as unknown as Red, node, { target }, config);
+      offerKeptUpload(fakeRuntime({ target }, { events } as unknown as Red, node), config);
       assert.deepEqual(columnsSeen(node.id), []);
       events.emit('flows:started');
       assert.deepEqual(columnsSeen(node.id), columns);

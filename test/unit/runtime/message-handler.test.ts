@@ -7,14 +7,18 @@ import { handleMessages, type Handler, type Message, PATIENCE } from '../../door
 import { ServiceError } from '../../doors/wire';
 import { stoppedClock } from '../../helpers/clock';
 import { Gate } from '../../helpers/wait';
-import { fakeNode, fakeRed, type Taken } from './fake';
+import { fakeNode, fakeRed, fakeRuntime, type Taken } from './fake';
 
 const red = fakeRed();
 const BRISK = { drainMs: 100, closeMs: 150 };
 
 function handling<T>(job: Partial<Handler<T>>) {
   const node = fakeNode();
-  handleMessages(node, red, { read: () => undefined as T, run: (_input, msg) => msg, ...job }, BRISK);
+  handleMessages(
+    fakeRuntime({}, red, node),
+    { read: () => undefined as T, run: (_input, msg) => msg, ...job },
+    BRISK,
+  );
   return node;
 }
 

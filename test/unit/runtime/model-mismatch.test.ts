@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 
 import { inWordsOfUser, type PredictDef } from '../../doors/runtime';
 import { ModelMismatch } from '../../doors/scoring';
-import { fakeNode, redIn } from './fake';
+import { fakeNode, fakeRuntime, redIn } from './fake';
 
 /** What a user reads of it, with these properties of the node. */
 function told(language: string, def: object, error: Error): string {
   const node = Object.assign(fakeNode(), { type: 'tabular-predict' });
-  const known = inWordsOfUser(redIn(language), node, def as PredictDef, error) as Error & { code: string };
+  const known = inWordsOfUser(fakeRuntime(def as PredictDef, redIn(language), node), error) as Error & {
+    code: string;
+  };
   assert.equal(known.code, 'config.invalid');
   return known.message;
 }

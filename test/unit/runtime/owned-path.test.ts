@@ -8,13 +8,11 @@ import { Watch } from '../../doors/watch';
 import { stoppedClock } from '../../helpers/clock';
 import { holding } from '../../helpers/failing-files';
 import { Gate } from '../../helpers/wait';
-import { fakeNode, fakeRed } from './fake';
-
-const nothing = (): void => undefined;
+import { fakeRed, fakeRuntime } from './fake';
 
 describe('a path that one node at a time writes', () => {
   const clock = stoppedClock();
-  const of = (onWait: () => void = nothing) => new OwnedPath(fakeNode(), onWait);
+  const of = () => new OwnedPath(fakeRuntime({}));
 
   it('is taken once the node before has written, by the one that came first', async () => {
     const [before, next, last] = [of(), of(), of()];
@@ -93,7 +91,7 @@ describe('a node that is deployed anew while the disk is slow', () => {
 
   it('has all readings of the series node before it', async () => {
     const red = fakeRed({}, { userDir });
-    const keeper = () => new SeriesKeeper(red, fakeNode(), { column: 'x', train: 'never' } as never);
+    const keeper = () => new SeriesKeeper(fakeRuntime({ column: 'x', train: 'never' } as never, red));
     const [before, next] = [keeper(), keeper()];
     const series = await before.open();
     for (let i = 0; i < 40; i++) {
@@ -112,7 +110,7 @@ describe('a node that is deployed anew while the disk is slow', () => {
 
   it('has all that the watch node before it counted', async () => {
     const red = fakeRed({}, { userDir });
-    const kept = () => new KeptWatches(red, fakeNode(), () => ({}));
+    const kept = () => new KeptWatches(fakeRuntime({}, red), () => ({}));
     const [before, next] = [kept(), kept()];
     await before.use((watches) => {
       watches.set('m', new Watch({ name: 'm', id: 'm', task: 'regression' }, {}));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { type PredictDef, predictRequests } from '../../doors/runtime';
 import { loadDialogs } from '../../helpers/dialogs';
-import { fakeNode, fakeRed } from './fake';
+import { fakeRuntime } from './fake';
 
 const table = {
   place: 'msg.payload',
@@ -14,7 +14,7 @@ const table = {
 /** The quantiles that a predict node asks for. */
 async function asked(def: Partial<PredictDef>, msg: object): Promise<number[] | undefined> {
   const whole = { id: 'n', type: 'tabular-predict', name: '', ...def, model: 'm' } as PredictDef;
-  const request = await predictRequests(fakeRed(), fakeNode(), whole, table)({ _msgid: '1', ...msg });
+  const request = await predictRequests(fakeRuntime(whole), table)({ _msgid: '1', ...msg });
   return request.quantiles;
 }
 

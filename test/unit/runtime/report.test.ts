@@ -4,7 +4,7 @@ import { hooks } from '@node-red/util';
 
 import { handleMessages, type Handler, type Red } from '../../doors/runtime';
 import { ServiceError } from '../../doors/wire';
-import { type FakeNode, fakeNode, fakeRed } from './fake';
+import { type FakeNode, fakeNode, fakeRed, fakeRuntime } from './fake';
 
 /** Calls a hook as Node-RED does, which its types leave out. */
 const { trigger } = hooks as unknown as { trigger: (hook: string, event: object, done: () => void) => void };
@@ -21,7 +21,7 @@ function watched(receivers: Receiver[], run: Handler<unknown>['run']): FakeNode 
   const known = receivers.filter(({ running }) => running).map((node) => [node.id, node]);
   const red: Red = fakeRed(Object.fromEntries(known));
   const node = fakeNode();
-  handleMessages(node, red, { read: () => undefined, run }, { drainMs: 100, closeMs: 100 });
+  handleMessages(fakeRuntime({}, red, node), { read: () => undefined, run }, { drainMs: 100, closeMs: 100 });
   const take = node.take.bind(node);
   node.take = (msg) => {
     const taken = take(msg);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Message, readProperty, settingsReader } from '../../doors/runtime';
 import { choice, column, flag, NODE_SETTINGS, numberIn, object } from '../../doors/settings';
 import { labels, loadDialogs, NODES } from '../../helpers/dialogs';
-import { fakeNode, fakeRed, redIn } from './fake';
+import { fakeNode, fakeRuntime, redIn } from './fake';
 
 const TABLE = {
   target: column({ message: 'target' }),
@@ -13,8 +13,7 @@ const TABLE = {
   ordered: flag({ default: true }),
   wait: numberIn({ min: 1, fallback: 60 }),
 };
-const reader = (def: object, msg: object = {}) =>
-  settingsReader(fakeRed(), fakeNode(), TABLE, def, msg as Message);
+const reader = (def: object, msg: object = {}) => settingsReader(fakeRuntime({}), TABLE, def, msg as Message);
 
 describe('settings of a dialog and a message', () => {
   it('are those of the dialog; what it leaves open is taken from the message', () => {
@@ -93,7 +92,9 @@ describe('a field in an error', () => {
           }
           checked++;
           const self = Object.assign(fakeNode(), { type: `tabular-${node}` });
-          const read = settingsReader(redIn(language), self, NODE_SETTINGS[node], { [name]: '?!' });
+          const read = settingsReader({ red: redIn(language), node: self }, NODE_SETTINGS[node], {
+            [name]: '?!',
+          });
           assert.throws(
             () => read(name as never),
             (error: { message: string; code: string }) =>

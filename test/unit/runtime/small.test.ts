@@ -19,7 +19,7 @@ import {
   tuning,
 } from '../../doors/runtime';
 import { serviceKey } from '../../doors/scoring';
-import { fakeNode, fakeRed } from './fake';
+import { fakeNode, fakeRed, fakeRuntime } from './fake';
 
 describe('environment variables in a field', () => {
   beforeEach(() => {
@@ -30,7 +30,7 @@ describe('environment variables in a field', () => {
   });
 
   it('take the place of ${NAME}, alone and inside a longer text', () => {
-    const read = (value: unknown) => fromEnvironment(fakeRed(), fakeNode(), value);
+    const read = (value: unknown) => fromEnvironment(fakeRuntime({}), value);
     assert.equal(read('${TABULAR_TEST}'), 'eu');
     assert.equal(read('https://${TABULAR_TEST}.api/${TABULAR_TEST}'), 'https://eu.api/eu');
     assert.equal(read('TABULAR_TEST'), 'TABULAR_TEST');
@@ -39,7 +39,7 @@ describe('environment variables in a field', () => {
   });
 
   it('are an error that names them where they are not set; set to nothing they leave the field empty', () => {
-    const read = (value: unknown, node = fakeNode()) => fromEnvironment(fakeRed(), node, value);
+    const read = (value: unknown, node = fakeNode()) => fromEnvironment({ red: fakeRed(), node }, value);
     for (const text of ['${TABULAR_NOT_SET}', 'https://${TABULAR_TEST}.${TABULAR_NOT_SET}/api']) {
       assert.throws(() => read(text), {
         code: 'config.invalid',
@@ -53,14 +53,16 @@ describe('environment variables in a field', () => {
 
   it("may be Node-RED's own, also where the user gave no name", () => {
     const node = Object.assign(fakeNode('n7'), { name: undefined });
-    assert.equal(fromEnvironment(fakeRed(), node as never, '${NR_NODE_ID}:${NR_NODE_NAME}'), 'n7:');
+    assert.equal(fromEnvironment({ red: fakeRed(), node: node }, '${NR_NODE_ID}:${NR_NODE_NAME}'), 'n7:');
   });
 
   it('are not read for a dialog that was not deployed where flows may not read them', () => {
     process.env.TABULAR_TEST = 'hush';
     const red = fakeRed({}, { envVarExcludes: ['TABULAR_TEST'] });
-    assert.throws(() => fromEnvironment(red, undefined, '${TABULAR_TEST}'), { code: 'config.invalid' });
-    assert.equal(fromEnvironment(fakeRed(), undefined, '${TABULAR_TEST}'), 'hush');
+    assert.throws(() => fromEnvironment({ red, node: undefined }, '${TABULAR_TEST}'), {
+      code: 'config.invalid',
+    });
+    assert.equal(fromEnvironment({ red: fakeRed(), node: undefined }, '${TABULAR_TEST}'), 'hush');
   });
 });
 
@@ -89,14 +91,14 @@ describe('environment variables inside a list or an object', () => {
   ];
   for (const [field, expected, asOptions = expected] of cases) {
     it(`are put in: ${JSON.stringify(field)}`, () => {
-      assert.deepEqual(inside(fakeRed(), fakeNode(), field), expected);
-      assert.deepEqual(insideOptions(fakeRed(), fakeNode(), field), asOptions);
+      assert.deepEqual(inside(fakeRuntime({}), field), expected);
+      assert.deepEqual(insideOptions(fakeRuntime({}), field), asOptions);
     });
   }
 
   for (const field of ['a, ${TABULAR_NOT_SET}', '["${TABULAR_NOT_SET}"]', '{"${TABULAR_NOT_SET}": 1}']) {
     it(`are named where they are not set: ${field}`, () => {
-      assert.throws(() => inside(fakeRed(), fakeNode(), field), {
+      assert.throws(() => inside(fakeRuntime({}), field), {
         code: 'config.invalid',
         message: /NOT_SET/,
       });
@@ -193,17 +195,17 @@ describe('what the client is made of', () => {
   const def = (more: object) => ({ id: 'c', type: 'tabular-config', name: '', z: '', ...more });
 
   it('timeouts and counts with their defaults', () => {
-    assert.deepEqual(tuning(fakeRed(), fakeNode(), def({})), {
+    assert.deepEqual(tuning(fakeRuntime(def({}))), {
       timeoutMs: 900_000,
       retries: 4,
       concurrency: 4,
     });
-    assert.deepEqual(tuning(fakeRed(), fakeNode(), def({ timeout: '60', retries: 0, concurrency: '2' })), {
+    assert.deepEqual(tuning(fakeRuntime(def({ timeout: '60', retries: 0, concurrency: '2' }))), {
       timeoutMs: 60_000,
       retries: 0,
       concurrency: 2,
     });
-    assert.throws(() => tuning(fakeRed(), fakeNode(), def({ timeout: 'soon' })), {
+    assert.throws(() => tuning(fakeRuntime(def({ timeout: 'soon' }))), {
       code: 'config.invalid',
     });
   });
@@ -264,7 +266,7 @@ describe('paths', () => {
 });
 
 describe('where a table is read and written', () => {
-  const reader = (def: object) => tableReader(fakeRed(), fakeNode(), def);
+  const reader = (def: object) => tableReader(fakeRuntime(def));
   const msg = (more: object) => ({ _msgid: 'm', ...more }) as Message;
 
   it('msg.payload by default, nested properties too', async () => {
@@ -337,7 +339,9 @@ describe('where a table is read and written', () => {
 
   it('a context store that never answers is given up in time', async () => {
     const silent = { ...fakeNode(), context: () => ({ flow: { get: () => undefined } }) } as never;
-    const slow = tableReader(fakeRed(), silent, { table: 'rows', tableType: 'flow' }, { timeoutMs: 20 });
+    const slow = tableReader(fakeRuntime({ table: 'rows', tableType: 'flow' }, fakeRed(), silent), {
+      timeoutMs: 20,
+    });
     await assert.rejects(slow.read(msg({})), {
       code: 'table.invalid',
       message: /flow\.rows: there was no answer in 0\.02 s/,

@@ -6,7 +6,7 @@ import { serviceUrl, settingsReader } from '../../doors/runtime';
 import { NODE_SETTINGS, type Setting, type Settings } from '../../doors/settings';
 import { choices, labels, loadDialogs, type NodeName, NODES } from '../../helpers/dialogs';
 import { root } from '../../helpers/node-red';
-import { fakeNode, fakeRed } from '../runtime/fake';
+import { fakeRuntime } from '../runtime/fake';
 
 const { dialogs } = loadDialogs('en-US');
 const settingsOf = (node: NodeName): Settings => NODE_SETTINGS[node];
@@ -45,7 +45,7 @@ function typed({ kind, min = 0, max = 9 }: Setting): unknown[] {
 /** Whether the runtime takes a value out of a dialog. */
 function isRead(node: NodeName, name: string, value: unknown): boolean {
   try {
-    const text = settingsReader(fakeRed(), fakeNode(), settingsOf(node), { [name]: value })(name);
+    const text = settingsReader(fakeRuntime({}), settingsOf(node), { [name]: value })(name);
     if (settingsOf(node)[name]!.kind === 'url') {
       serviceUrl(text as string);
     }
