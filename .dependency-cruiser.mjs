@@ -117,7 +117,6 @@ const FOLDERS = {
     ],
     explain: ['calibration', 'features', 'gaussian', 'kernels', 'linear', 'math', 'model', 'trees'],
     'explain/shapley': ['kernels', 'math', 'model/background.ts', 'trees/trees.ts'],
-    'explain/tree-shap': ['explain/shapley', 'math', 'model/background.ts', 'trees/trees.ts'],
     'explain/blocks': ['explain/shapley', 'kernels', 'math', 'model/background.ts', 'trees/trees.ts'],
     'explain/gaussian-process': ['explain/shapley', 'gaussian', 'kernels', 'math', 'model'],
     'explain/effects': [
@@ -125,7 +124,6 @@ const FOLDERS = {
       'explain/blocks',
       'explain/gaussian-process',
       'explain/shapley',
-      'explain/tree-shap',
       'linear',
       'math',
       'model',

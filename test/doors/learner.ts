@@ -8,18 +8,17 @@ export {
 } from '../../dist/src/learner/calibration/distribution';
 export { BlockMemory } from '../../dist/src/learner/explain/blocks/block-memory';
 export { leafBlocks } from '../../dist/src/learner/explain/blocks/leaf-blocks';
-export { makePermutationScorer } from '../../dist/src/learner/explain/blocks/permutation-scorer';
+export {
+  bytesForCoalitions,
+  bytesForRows,
+  TreeBlocks,
+} from '../../dist/src/learner/explain/blocks/tree-blocks';
 export { explanationCache } from '../../dist/src/learner/explain/effects/explanation-cache';
 export { permutationScores } from '../../dist/src/learner/explain/effects/permutation-scores';
 export { processAlongPermutations } from '../../dist/src/learner/explain/gaussian-process/product-permutations';
 export { quadratureOf } from '../../dist/src/learner/explain/gaussian-process/quadrature';
-export { allRows } from '../../dist/src/learner/explain/shapley/foreground';
+export { layOutCoalitions } from '../../dist/src/learner/explain/shapley/coalition-layout';
 export { drawPermutations, mixtureCount } from '../../dist/src/learner/explain/shapley/permutations';
-export { EffectTable } from '../../dist/src/learner/explain/tree-shap/effect-table';
-export { addLeafEffects } from '../../dist/src/learner/explain/tree-shap/leaf-effects';
-export { LeafWalk } from '../../dist/src/learner/explain/tree-shap/leaf-walk';
-export { ReachedSubtrees } from '../../dist/src/learner/explain/tree-shap/reached-subtrees';
-export { cutTrees } from '../../dist/src/learner/explain/tree-shap/subtrees';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
@@ -87,4 +86,4 @@ export { trySmallNode } from '../../dist/src/learner/trees/splits/small-node';
 export { SortedRows } from '../../dist/src/learner/trees/splits/sorted-rows';
 export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/splits/split-finder';
 export type { SplitCandidate } from '../../dist/src/learner/trees/splits/splits';
-export { leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
+export { isLeft, leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';

@@ -1,8 +1,8 @@
 /*
- * Changes of scores along permutations, and Shapley values, of the trees in leaf blocks. With one value per leaf, the result
- * of a block depends only on the side that the foreground row takes at each branch: its key. So the result is written down
- * first (effects per place, then changes along permutations), cached for all rows with that key while there is space, and
- * then added. Blocks without keys, whose results would not be reused, add their changes directly.
+ * Shapley values of the trees in leaf blocks, changes of their scores along permutations, and scores of coalitions. With one
+ * value per leaf, the first two depend only on the side that the foreground row takes at each branch: its key. So this result
+ * of a block is written down first (effects per place, then changes along permutations), cached for all rows with that key
+ * while there is space, and then added. Blocks without keys, whose results would not be reused, add their changes directly.
  */
 import {
   BRANCH_BYTES,
@@ -16,10 +16,13 @@ import {
   BRANCH_TO_RIGHT,
   CHANGE_BYTES,
   CHANGE_LEAF_BITS,
+  GROUP_BITS,
   HEADER_BRANCHES,
   HEADER_BRANCHES_END,
   HEADER_BYTES,
+  HEADER_EFFECTS,
   HEADER_FLIPS,
+  HEADER_GROUPS,
   HEADER_KEYS,
   HEADER_LEAVES,
   HEADER_LEAVES_END,
@@ -28,7 +31,6 @@ import {
   HEADER_PERMUTATION_BYTES,
   HEADER_PLACES,
   HEADER_ROW_BYTES,
-  HEADER_TARGETS,
   LEAF_RECORD_BYTES,
   LEAF_SLOTS_END,
   LEAF_VALUE,
@@ -45,7 +47,6 @@ import {
   SCRATCH_SHAPLEY_WEIGHTS,
   SCRATCH_VALUES,
   SLOT_BYTES,
-  SLOT_EFFECTS_BIT,
   SLOT_PASSES,
   SLOT_PLACE,
   WEIGHTS_ROW,
@@ -111,6 +112,9 @@ class Steps {
   @inline
   static take(isWritten: bool, header: usize, rows: u32, to: usize): usize {
     const rowBytes = load<u32>(header, HEADER_ROW_BYTES);
+    if (!rowBytes) {
+      return to;
+    }
     const permutationBytes = load<u32>(header, HEADER_PERMUTATION_BYTES);
     const mixtureBytes = load<u32>(header, HEADER_MIXTURE_BYTES);
     for (let row = rows, first = load<u32>(header, HEADER_FLIPS); row; row >>= 1, first += rowBytes) {
@@ -157,17 +161,6 @@ function addChanges(header: usize, at: usize, end: usize, scores: usize): void {
 /** Loops over adjacent numbers, one per class. */
 class Classes {
   @inline
-  static add(to: usize, from: usize, width: usize): void {
-    const end = to + (width & -PAIR);
-    for (; to < end; to += PAIR, from += PAIR) {
-      addPair(to, v128.load(from));
-    }
-    if (width & NUMBER) {
-      addNumber(to, load<f64>(from));
-    }
-  }
-
-  @inline
   static addChange(to: usize, now: usize, before: usize, width: usize): void {
     const end = to + (width & -PAIR);
     for (; to < end; to += PAIR, now += PAIR, before += PAIR) {
@@ -194,6 +187,55 @@ class Classes {
   }
 }
 
+/** Of the leaf in hand: the ends of its slots passed and failed, and the background rows that pass all of the latter. */
+let insideEnd: usize = 0;
+let outsideEnd: usize = 0;
+let reaching: u32 = 0;
+
+class Slots {
+  /**
+   * Divides the slots of a leaf by whether the foreground row passes them.
+   *
+   * @param slots the first; the end is told by the leaf
+   * @param leaf the leaf with this bit
+   * @param from what is written of a slot: `from` and its group times `size`; or its place alone, times `size`
+   * @returns the end of the slots
+   */
+  @inline
+  static divide(
+    isByPlace: bool,
+    slots: usize,
+    leaf: usize,
+    bit: u32,
+    rows: u32,
+    groups: usize,
+    from: usize,
+    size: usize,
+  ): usize {
+    let inside: usize = SCRATCH_INSIDE;
+    let outside: usize = SCRATCH_OUTSIDE;
+    let mask = rows;
+    const end: usize = load<u32>(leaf, LEAF_SLOTS_END);
+    for (; slots < end; slots += SLOT_BYTES) {
+      const place = (load<u8>(slots, SLOT_PLACE) as u32) << 2;
+      const isPassed = (load<u32>(place, SCRATCH_OWN) >> bit) & 1;
+      const passing = load<u32>(slots, SLOT_PASSES);
+      const told = isByPlace ? place << 1 : from + load<u32>(groups + place) * size;
+      // Every slot is written to both lists, but only one of them advances: a branch would be mispredicted.
+      store<u32>(inside, ~passing);
+      store<u32>(inside, told, 4);
+      inside += isPassed << 3;
+      store<u32>(outside, told);
+      outside += (1 - isPassed) << 2;
+      mask &= passing | (0 - isPassed);
+    }
+    insideEnd = inside;
+    outsideEnd = outside;
+    reaching = mask;
+    return end;
+  }
+}
+
 class Effects {
   /** Sums Shapley weights times the number of `rows` that fail as many slots, from those at `failing` on. */
   @inline
@@ -207,40 +249,26 @@ class Effects {
   }
 
   /**
-   * Adds the Shapley values of a block for the background `rows`.
+   * Adds the Shapley values of a block for the background `rows`: per place or, for classes, per group.
    *
    * @param values of leaves of classes, in reverse, of `width` bytes each
    */
   @inline
   static add(isOfClasses: bool, header: usize, rows: u32, effects: usize, values: usize, width: usize): void {
     const leavesEnd = load<u32>(header, HEADER_LEAVES_END);
+    const groups: usize = load<u32>(header, HEADER_GROUPS);
     let slots: usize = leavesEnd;
     let bit: u32 = 0;
     for (let leaf = load<u32>(header, HEADER_LEAVES); leaf < leavesEnd; leaf += LEAF_RECORD_BYTES, bit++) {
-      let inside: usize = SCRATCH_INSIDE;
-      let outside: usize = SCRATCH_OUTSIDE;
-      let mask = rows;
-      for (const end = load<u32>(leaf, LEAF_SLOTS_END); slots < end; slots += SLOT_BYTES) {
-        const own = load<u32>((load<u8>(slots, SLOT_PLACE) as u32) << 2, SCRATCH_OWN);
-        const isPassed = (own >> bit) & 1;
-        const passing = load<u32>(slots, SLOT_PASSES);
-        const effect = load<u32>(slots) >> SLOT_EFFECTS_BIT;
-        // Every slot is written to both lists, but only one of them advances: a branch would be mispredicted.
-        store<u32>(inside, ~passing);
-        store<u32>(inside, effect, 4);
-        inside += isPassed << 3;
-        store<u32>(outside, effect);
-        outside += (1 - isPassed) << 2;
-        mask &= passing | (0 - isPassed);
-      }
-      if (!mask) {
+      slots = Slots.divide(!isOfClasses, slots, leaf, bit, rows, groups, 0, width);
+      if (!reaching) {
         continue;
       }
-      const most = countRows(inside, mask);
-      const failed = (outside - SCRATCH_OUTSIDE) << 1;
+      const most = countRows(insideEnd, reaching);
+      const failed = (outsideEnd - SCRATCH_OUTSIDE) << 1;
       const from = values + (LAST_LEAF - bit) * width;
       const value: f64 = isOfClasses ? 0 : (load<f32>(leaf, LEAF_VALUE) as f64);
-      for (let at: usize = SCRATCH_INSIDE; at < inside; at += 8) {
+      for (let at: usize = SCRATCH_INSIDE; at < insideEnd; at += 8) {
         const some = load<u32>(at);
         if (some) {
           const sum = Effects.weigh(
@@ -260,7 +288,7 @@ class Effects {
       }
       if (failed) {
         const sum = Effects.weigh(failed * (MAX_SLOTS + 1), NUMBER, SCRATCH_ROWS_FAILING, most, 0xffffffff);
-        for (let at: usize = SCRATCH_OUTSIDE; at < outside; at += WHOLE) {
+        for (let at: usize = SCRATCH_OUTSIDE; at < outsideEnd; at += WHOLE) {
           const to = effects + load<u32>(at);
           if (isOfClasses) {
             Classes.addShare(false, to, from, sum, width);
@@ -338,16 +366,17 @@ function addResult(
   effects: usize,
   weight: f64,
 ): void {
-  takeValues(header, weight);
   let at = result + RESULT_EFFECTS;
-  let target: usize = load<u32>(header, HEADER_TARGETS);
-  for (
-    const end = target + load<u32>(header, HEADER_PLACES) * WHOLE;
-    target < end;
-    target += WHOLE, at += NUMBER
-  ) {
-    addNumber(effects + load<u32>(target), weight * load<f64>(at));
+  let group: usize = load<u32>(header, HEADER_GROUPS);
+  const end = group + load<u32>(header, HEADER_PLACES) * WHOLE;
+  const effectsAt = effects + load<u32>(header, HEADER_EFFECTS);
+  for (; group < end; group += WHOLE, at += NUMBER) {
+    addNumber(effectsAt + load<u32>(group) * NUMBER, weight * load<f64>(at));
   }
+  if (!load<u32>(header, HEADER_ROW_BYTES)) {
+    return;
+  }
+  takeValues(header, weight);
   const scoresAt = scores + load<u32>(header, HEADER_OUTPUT);
   if (load<u32>(header, HEADER_KEYS)) {
     addChanges(header, at, result + load<u32>(result, RESULT_SIZE), scoresAt);
@@ -392,9 +421,12 @@ function takeValuesOfClasses(header: usize, weight: f64, values: usize, width: u
   }
 }
 
-/** Adds the score of the first mixture of each permutation, and the changes at the others. */
+/** Adds the changes at the flips of each permutation. */
 function addStepsOfClasses(header: usize, rows: u32, scores: usize, values: usize, width: usize): void {
   const rowBytes = load<u32>(header, HEADER_ROW_BYTES);
+  if (!rowBytes) {
+    return;
+  }
   const permutationBytes = load<u32>(header, HEADER_PERMUTATION_BYTES);
   for (let row = rows, first = load<u32>(header, HEADER_FLIPS); row; row >>= 1, first += rowBytes) {
     if (!(row & 1)) {
@@ -404,7 +436,6 @@ function addStepsOfClasses(header: usize, rows: u32, scores: usize, values: usiz
     for (let at = first; at < last;) {
       const end = at + permutationBytes;
       let before = values + clz<u32>(load<u32>(at, 4)) * width;
-      Classes.add(scores + (load<u32>(at) >> PLACE_BITS) * width, before, width);
       let passed: u32 = 0xffffffff;
       for (at += FLIP_BYTES; at < end; at += FLIP_BYTES) {
         const flip = load<u32>(at);
@@ -435,5 +466,61 @@ export function addBlocksOfClasses(
     takeValuesOfClasses(header, weight, values, width);
     addStepsOfClasses(header, rows, scores, values, width);
     Effects.add(true, header, rows, effects, values, width);
+  }
+}
+
+/** Adds a number per class of 32 bits, times `weight`. */
+function addTimes(to: usize, from: usize, count: usize, weight: f64): void {
+  for (const end = from + count * WHOLE; from < end; from += WHOLE, to += NUMBER) {
+    addNumber(to, weight * (load<f32>(from) as f64));
+  }
+}
+
+export function addBlockCoalitions(
+  headers: usize,
+  end: usize,
+  bins: usize,
+  rows: u32,
+  scores: usize,
+  starts: usize,
+  bits: usize,
+  perLeaf: usize,
+  weight: f64,
+): void {
+  for (let header = headers; header < end; header += HEADER_BYTES) {
+    findPasses(header, bins);
+    const leavesEnd = load<u32>(header, HEADER_LEAVES_END);
+    const groups: usize = load<u32>(header, HEADER_GROUPS);
+    const mixtureBytes: usize = load<u32>(header, HEADER_MIXTURE_BYTES);
+    const output = scores + load<u32>(header, HEADER_OUTPUT);
+    let slots: usize = leavesEnd;
+    let bit: u32 = 0;
+    for (
+      let leaf: usize = load<u32>(header, HEADER_LEAVES);
+      leaf < leavesEnd;
+      leaf += LEAF_RECORD_BYTES, bit++
+    ) {
+      slots = Slots.divide(false, slots, leaf, bit, rows, groups, bits, GROUP_BITS);
+      const values = perLeaf == 1 ? leaf + LEAF_VALUE : (load<u32>(leaf, LEAF_VALUE) as usize);
+      for (let rest = reaching; rest; rest &= rest - 1) {
+        const row = ctz<u32>(rest);
+        let inside: u32 = 0;
+        for (let at: usize = SCRATCH_INSIDE; at < insideEnd; at += 8) {
+          const isFailing = (load<u32>(at) >> row) & 1;
+          inside |= load<u32>(load<u32>(at, 4) + row * WHOLE) & (0 - isFailing);
+        }
+        let outside: u32 = 0;
+        for (let at: usize = SCRATCH_OUTSIDE; at < outsideEnd; at += WHOLE) {
+          outside |= load<u32>(load<u32>(at) + row * WHOLE);
+        }
+        const first = output + load<u32>(starts + row * WHOLE) + inside * mixtureBytes;
+        for (let part = outside; ; part = (part - 1) & outside) {
+          addTimes(first + part * mixtureBytes, values, perLeaf, popcnt<u32>(part) & 1 ? -weight : weight);
+          if (!part) {
+            break;
+          }
+        }
+      }
+    }
   }
 }

@@ -408,6 +408,25 @@ interface BlockKernels {
     width: number,
     weight: number,
   ): void;
+  /**
+   * Adds blocks to the Möbius transform of the scores of coalitions: a leaf appears in the coalitions that contain every
+   * group that the background row fails plus any subset of those that the foreground row fails, with alternating sign.
+   *
+   * @param starts per background row, the offset of its coalitions from the first
+   * @param bits groups × 32 background rows: the group's bit in a coalition
+   * @param perLeaf values of a leaf
+   */
+  addBlockCoalitions(
+    headers: number,
+    end: number,
+    bins: number,
+    rows: number,
+    scores: number,
+    starts: number,
+    bits: number,
+    perLeaf: number,
+    weight: number,
+  ): void;
 }
 
 /** Of kernels that are products over groups: `products.as.ts`. `mask`: background rows, as bits. */

@@ -2,18 +2,16 @@ import assert from 'node:assert/strict';
 
 import { explain, predict, trainModel } from '../../../dist/src/learner';
 import {
-  addLeafEffects,
-  allRows,
   BlockMemory,
-  cutTrees,
+  bytesForCoalitions,
+  bytesForRows,
   drawPermutations,
-  EffectTable,
   explanationCache,
   gaussianScores,
   growRandomised,
+  isLeft,
+  layOutCoalitions,
   leafBlocks,
-  LeafWalk,
-  makePermutationScorer,
   memberScores,
   mixtureCount,
   permutationScores,
@@ -21,10 +19,69 @@ import {
   processApart,
   quickSigmoid,
   Random,
-  ReachedSubtrees,
   sigmoid,
+  TreeBlocks,
+  TreeBuilder,
+  type Trees,
 } from '../../doors/learner';
 import { classify, numbers, text } from './tables';
+
+/** Shapley values by their definition for each leaf and each background row: outputs × groups. */
+function effectsByLeaf(
+  trees: Trees,
+  {
+    foreground: { bins, background, groupOf, groups },
+    rows,
+  }: {
+    foreground: {
+      bins: Uint8Array;
+      background: { columns: Uint8Array[]; rows: number };
+      groupOf: Int32Array;
+      groups: number;
+    };
+    rows: number;
+  },
+  width: number,
+): Float64Array {
+  const effects = new Float64Array(width * groups);
+  /** (p - 1)! q! / (p + q)! */
+  const share = (p: number, q: number): number => (q === 0 ? 1 / p : (share(p, q - 1) * q) / (p + q));
+  trees.roots.forEach((root, tree) => {
+    for (let row = 0; row < background.rows; row++) {
+      const walk = (node: number, ours: Set<number>, theirs: Set<number>): void => {
+        const column = trees.feature[node]!;
+        const left = trees.left[node]!;
+        if (column === 0xffff) {
+          for (let k = 0; k < trees.width; k++) {
+            const to = (trees.width > 1 ? k : tree % width) * groups;
+            const value = trees.values[left + k]!;
+            const [p, q] = [ours.size, theirs.size];
+            ours.forEach((group) => (effects[to + group]! += value * share(p, q)));
+            theirs.forEach((group) => (effects[to + group]! -= value * share(q, p)));
+          }
+          return;
+        }
+        const group = groupOf[column]!;
+        const own = left + (isLeft(trees, node, bins[column]!) ? 0 : 1);
+        const other = left + (isLeft(trees, node, background.columns[column]![row]!) ? 0 : 1);
+        if (own === other) {
+          walk(own, ours, theirs);
+          return;
+        }
+        if (!theirs.has(group)) {
+          walk(own, new Set(ours).add(group), theirs);
+        }
+        if (!ours.has(group)) {
+          walk(other, ours, new Set(theirs).add(group));
+        }
+      };
+      if ((rows >>> row) & 1) {
+        walk(root, new Set(), new Set());
+      }
+    }
+  });
+  return effects;
+}
 
 describe('paths through trees', () => {
   const random = new Random(1);
@@ -37,47 +94,6 @@ describe('paths through trees', () => {
     a + columns[1]![row]! * columns[2]![row]! > 0.8 ? 'yes' : 'no',
   );
   const model = trainModel(classify(features, labels, { n_estimators: 3 }));
-
-  it('are the same whether they are cached or found on the walk', () => {
-    const background = model.background!;
-    // Two columns are one group.
-    const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
-    const known = explanationCache(background, groupOf);
-    let leaves = 0;
-    for (let row = 0; row < 4; row++) {
-      const bins = Uint8Array.from(background.columns, (column) => column[row * 7]!);
-      const foreground = { bins, numbers: new Float64Array(0), background, groupOf, groups: groupOf.length };
-      const visited = [known.paths, () => undefined].map((pathsOf) => {
-        const walk = new LeafWalk(foreground, pathsOf);
-        const out: string[] = [];
-        for (const { trees } of model.members.flatMap(({ parts }) =>
-          parts.filter((part) => 'trees' in part),
-        )) {
-          trees.roots.forEach((_, tree) =>
-            walk.tree(trees, tree, -1, (from, leaf) => {
-              const groupsIn = (slots: number) =>
-                Array.from({ length: 31 }, (_, slot) => slot)
-                  .filter((slot) => (slots >>> slot) & 1)
-                  .map((slot) => leaf.groups[leaf.groupsAt + slot]!)
-                  .sort((a, b) => a - b);
-              for (let other = 0; other < background.rows; other++) {
-                if ((leaf.mask >>> other) & 1) {
-                  const failedByOther = groupsIn(leaf.failedByOther[leaf.failedByOtherAt + other]!);
-                  out.push(
-                    `${tree} ${from} ${other}: ${failedByOther.join()} not ${groupsIn(leaf.failed).join()}`,
-                  );
-                }
-              }
-            }),
-          );
-        }
-        return out.sort();
-      });
-      assert.deepEqual(visited[0], visited[1]);
-      leaves += visited[0]!.length;
-    }
-    assert.ok(leaves > 10_000, `${leaves} leaves`);
-  });
 
   it('give the scores of mixtures along permutations, for all background rows at once or one by one', () => {
     const background = model.background!;
@@ -97,10 +113,9 @@ describe('paths through trees', () => {
       { trees: 4, minLeaf: 1, nodeColumns: 2 },
       new Random(3),
     );
-    const known = explanationCache(background, groupOf);
+    const known = explanationCache(background, groupOf, groups, model.members);
     const everyGroup = Array.from({ length: groups }, (_, group) => group);
-    const asked = { perRow: 2, nodes: 1000 };
-    const [permutations] = known.permutations(1, { common: everyGroup, groups }, asked);
+    const [permutations] = known.permutations(1, { common: everyGroup, groups }, 2, 1);
     const { perRow, steps, flips } = permutations!;
     const mixtures = background.rows * perRow * steps;
     const isOwn = (mixture: number, column: number) =>
@@ -125,12 +140,13 @@ describe('paths through trees', () => {
     };
     assert.ok(process);
     const ask = (of: number) => ({ foreground, rows: of, process: shared(of) });
-    const plain = permutationScores(member, [ask(-1)], permutations!)[0]!;
+    const plain = permutationScores(member, [ask(-1)], permutations!, known)[0]!;
     const sums = new Float64Array(plain.effects.length);
     const apart = permutationScores(
       member,
       Array.from(all, (row) => ask(1 << row)),
       permutations!,
+      known,
     );
     for (const [row, one] of apart.entries()) {
       one.effects.forEach((effect, i) => (sums[i]! += effect));
@@ -163,44 +179,13 @@ describe('paths through trees', () => {
     assert.ok(Math.abs(rise) > 0.01);
     assert.ok(Math.abs(effects.reduce((sum, effect) => sum + effect, 0) - rise) < 1e-9);
     member.parts.push({ kind: 'votes', weight: 0.6, base, trees: grown.trees });
-    const { scores } = permutationScores(member, [ask(-1)], permutations!)[0]!;
+    const { scores } = permutationScores(member, [ask(-1)], permutations!, known)[0]!;
     const expected = memberScores(member, mixed, each);
     expected.forEach((score, i) => assert.ok(Math.abs(score - scores[i]!) < 1e-9, `mixture ${i}`));
     assert.ok(new Set(expected).size > 200);
   });
 
-  it('have the same effects as whole trees and leaf by leaf, whether these are cached or not', () => {
-    const background = model.background!;
-    const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
-    const groups = Math.max(...groupOf) + 1;
-    const known = explanationCache(background, groupOf);
-    const { trees } = model.members[0]!.parts.find((part) => 'trees' in part)!;
-    const paths = known.paths(trees)!;
-    const effects = [0, 3, 5, 8].flatMap((bits) => {
-      const subtrees = cutTrees(trees, paths, bits);
-      return [0, 1000, 1e9].map((bytes) => {
-        const effects = new Float64Array(groups);
-        const effectTable = new EffectTable(subtrees, { bytes });
-        const reached = new ReachedSubtrees();
-        for (const row of [3, 9, 3]) {
-          const bins = Uint8Array.from(background.columns, (column) => column[row]!);
-          trees.roots.forEach((_, tree) => {
-            reached.find(subtrees, tree, bins, allRows(background));
-            effectTable.add(reached, 0.5, 0, effects, groups);
-          });
-        }
-        return { subtrees: subtrees.roots.length, values: [...effects] };
-      });
-    });
-    const [first] = effects;
-    assert.equal(new Set(first!.values).size, groups);
-    for (const { values } of effects) {
-      values.forEach((value, i) => assert.ok(Math.abs(value - first!.values[i]!) < 1e-9, `value ${i}`));
-    }
-    assert.equal(new Set(effects.map(({ subtrees }) => subtrees)).size, 4);
-  });
-
-  it('are followed along permutations to the same bits in WebAssembly and in JavaScript, cached or not', () => {
+  it('have the same results whether blocks have a place in the memory and results are cached or not', () => {
     const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
@@ -237,57 +222,116 @@ describe('paths through trees', () => {
     assert.ok(nodes[1]! > 2 * 9 && nodes[4]! < 2 * 9, nodes.join());
     for (const trees of forests) {
       const width = trees.width > 1 ? trees.width : 2;
-      const size = {
-        scores: mixtureCount(permutations) * width,
-        effects: width * groups,
-        columns: specs.length,
-      };
+      const size = { width, groups, columns: specs.length };
       const blocks = leafBlocks(trees, background, groupOf);
-      // With memory for blocks and all cached results, for some results, for none, and without memory for blocks.
+      const rows = Array.from({ length: 20 }, (_, row) => ({
+        foreground: {
+          bins: Uint8Array.from(background.columns, (column) => (row === 19 ? 0 : column[row]!)),
+          numbers: new Float64Array(0),
+          ...{ background, groupOf, groups },
+        },
+        rows: row === 18 ? 0b1011 : -1,
+      }));
+      // Row 18 has other background rows, and coalitions of its own for each of them.
+      const players = background.columns[0]!.length;
+      const layouts = rows.map(({ foreground, rows: about }, row) =>
+        layOutCoalitions(
+          foreground,
+          Array.from({ length: players }, (_, i) =>
+            row === 18 && i === 1 ? common.slice().reverse() : common,
+          ),
+          about,
+        ),
+      );
+      const coalitions = Math.max(...layouts.map(({ at }) => at.at(-1)!));
+      // Room for all results, for some, for none; no room for blocks; and none for more than a row.
       const rooms = [
-        ...[4_000_000, 20_000, 0].map((results) => BlockMemory.open(size, { blocks: 4_000_000, results })),
-        BlockMemory.open(size, { blocks: 1000, results: 0 }),
-        undefined,
+        ...[4_000_000, 20_000, 0].map((results) => ({ blocks: 4_000_000, results })),
+        { blocks: 1000, results: 0 },
+        { blocks: 0, results: 4_000_000 },
       ];
-      assert.ok(rooms.slice(0, 4).every(Boolean));
-      const effects = rooms.map((memory, i) => {
-        const { scorer, leaves } = makePermutationScorer(blocks, permutations, width, memory, {
-          bytes: i === 3 ? 5000 : 1e9,
+      const told = rooms.map((room, i) => {
+        const forRows = bytesForRows(permutations, size);
+        const memory = new BlockMemory({
+          ...room,
+          rows: Math.max(i === 2 ? forRows / 16 : forRows, bytesForCoalitions(coalitions, size)),
         });
-        assert.equal(leaves, i < 3 ? 0 : blocks.valuesAt.length);
-        const rows = Array.from({ length: 20 }, (_, row) => ({
-          foreground: {
-            bins: Uint8Array.from(background.columns, (column) => (row === 19 ? 0 : column[row]!)),
-            numbers: new Float64Array(0),
-            ...{ background, groupOf, groups },
-          },
-          rows: row === 18 ? 0b1011 : -1,
-        }));
-        const found = rows.map(() => ({
-          scores: new Float64Array(size.scores),
-          effects: new Float64Array(size.effects),
-        }));
-        scorer.add(rows, 0.3, found);
-        scorer.add(rows, 0.3, found);
-        // The effects are those of leaves, one by one.
-        rows.forEach(({ foreground, rows: about }, row) => {
-          const walk = new LeafWalk(foreground, () => undefined);
-          const effects = new Float64Array(size.effects);
-          trees.roots.forEach((_, tree) => {
-            for (let k = 0; k < trees.width; k++) {
-              const output = trees.width > 1 ? k : tree % width;
-              const onOutput = effects.subarray(output * groups, (output + 1) * groups);
-              walk.tree(trees, tree, about, (from, leaf) =>
-                addLeafEffects(leaf, 0.6 * trees.values[from + k]!, onOutput),
-              );
-            }
-          });
-          effects.forEach((effect, at) => assert.ok(Math.abs(effect - found[row]!.effects[at]!) < 1e-9));
+        const along = new TreeBlocks(memory, blocks, permutations, width, groups);
+        const alone = new TreeBlocks(memory, blocks, undefined, width, groups);
+        assert.equal(along.isPlaced, i < 3);
+        const zeros = (mixtures: number) =>
+          rows.map(() => ({
+            scores: new Float64Array(mixtures * width),
+            effects: new Float64Array(width * groups),
+          }));
+        const [found, effectsAlone] = [zeros(mixtureCount(permutations)), zeros(0)];
+        along.add(rows, 0.3, found);
+        along.add(rows, 0.3, found);
+        alone.add(rows, 0.3, effectsAlone);
+        alone.add(rows, 0.3, effectsAlone);
+        assert.deepEqual(
+          effectsAlone.map(({ effects }) => effects),
+          found.map(({ effects }) => effects),
+        );
+        rows.forEach((row, at) => {
+          const byLeaf = effectsByLeaf(trees, row, width);
+          byLeaf.forEach((effect, k) => assert.ok(Math.abs(0.6 * effect - found[at]!.effects[k]!) < 1e-9));
         });
-        return found;
+        const sums = rows.map((row, at) => {
+          const scores = new Float64Array(layouts[at]!.at.at(-1)! * width);
+          alone.addCoalitions(row, layouts[at]!, 0.3, scores);
+          return scores;
+        });
+        return { found, sums };
       });
-      effects.forEach((found, i) => assert.deepEqual(found, effects[0], `memory ${i}`));
+      told.forEach((one, i) => assert.deepEqual(one, told[0], `memory ${i}`));
     }
+  });
+
+  it('may ask for many causes in a row, as of columns with outliers, but not for any number', () => {
+    const chain = (depth: number) => {
+      const trees = new TreeBuilder(1);
+      let node = trees.addRoot();
+      for (let column = 0; column < depth; column++) {
+        const left = trees.split(node, { column, bin: 1, missingLeft: true, set: undefined });
+        trees.setLeaf(left, [column % 7]);
+        node = left + 1;
+      }
+      trees.setLeaf(node, [-100]);
+      const grown = trees.finish();
+      // Every row ends up at another leaf.
+      const columns = Array.from({ length: depth }, (_, column) =>
+        Uint8Array.from({ length: 32 }, (_, row) => (row * 4 > column ? 2 : 1)),
+      );
+      const foreground = {
+        bins: Uint8Array.from(columns, (_, column) => (column % 3 === 0 && column > 5 ? 1 : 2)),
+        numbers: new Float64Array(0),
+        background: { ...model.background!, columns, rows: 32 },
+        groupOf: Int32Array.from(columns, (_, column) => column),
+        groups: depth,
+      };
+      return { grown, row: { foreground, rows: -1 } };
+    };
+    const { grown, row } = chain(120);
+    const { background, groupOf, groups } = row.foreground;
+    const memory = new BlockMemory({
+      rows: bytesForRows(undefined, { width: 1, groups, columns: groups }),
+      blocks: 1_000_000,
+      results: 0,
+    });
+    const effects = new Float64Array(groups);
+    new TreeBlocks(memory, leafBlocks(grown, background, groupOf), undefined, 1, groups).add([row], 1, [
+      { scores: new Float64Array(0), effects },
+    ]);
+    effectsByLeaf(grown, row, 1).forEach((effect, i) =>
+      assert.ok(Math.abs(effect - effects[i]!) < 1e-9, `cause ${i}: ${effect} and ${effects[i]}`),
+    );
+    assert.ok(effects.filter((effect) => Math.abs(effect) > 1e-9).length > 40);
+    const long = chain(140);
+    assert.throws(
+      () => leafBlocks(long.grown, long.row.foreground.background, long.row.foreground.groupOf),
+      /more than 127 causes in a row/,
+    );
   });
 
   it('are cached for the models explained last, and none of them is mistaken for another', () => {

@@ -1,6 +1,6 @@
-import { FLIP_SIZE, PLACE_BITS } from '../../kernels/blocks-layout';
+import { BLOCK_LEAVES, FLIP_SIZE, PLACE_BITS } from '../../kernels/blocks-layout';
 import type { Permutations } from '../shapley/permutations';
-import { BLOCK_LEAVES, type LeafBlocks } from './leaf-blocks';
+import type { LeafBlocks } from './leaf-blocks';
 
 /**
  * Computes the *flips* of a block: per permutation, the mixtures at which a place of the block takes the foreground

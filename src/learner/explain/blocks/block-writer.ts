@@ -1,4 +1,5 @@
 import {
+  BLOCK_LEAVES,
   BRANCH_BYTES,
   BRANCH_COLUMN,
   BRANCH_FROM,
@@ -12,7 +13,9 @@ import {
   HEADER_BRANCHES,
   HEADER_BRANCHES_END,
   HEADER_BYTES,
+  HEADER_EFFECTS,
   HEADER_FLIPS,
+  HEADER_GROUPS,
   HEADER_KEYS,
   HEADER_LEAVES,
   HEADER_LEAVES_END,
@@ -21,19 +24,17 @@ import {
   HEADER_PERMUTATION_BYTES,
   HEADER_PLACES,
   HEADER_ROW_BYTES,
-  HEADER_TARGETS,
   LEAF_RECORD_BYTES,
   LEAF_SLOTS_END,
   LEAF_VALUE,
   RESULT_EFFECTS,
   SLOT_BYTES,
-  SLOT_EFFECTS_BIT,
   SLOT_PASSES,
 } from '../../kernels/blocks-layout';
-import { goesMissingLeft, isCategoryNode } from '../../trees/trees';
+import { goesMissingLeft, isCategoryNode, SET_WORDS } from '../../trees/trees';
 import type { FlipWriter } from './block-flips';
-import type { BlockMemory } from './block-memory';
-import { BLOCK_LEAVES, type LeafBlocks } from './leaf-blocks';
+import { aligned, type BlockMemory } from './block-memory';
+import type { LeafBlocks } from './leaf-blocks';
 
 /** Bytes of a 32-bit integer. */
 const WHOLE = 4;
@@ -41,161 +42,188 @@ const WHOLE = 4;
 /** Results are cached only for blocks with at most this many branches: with more, few rows share a key. */
 const MAX_KEYED_BRANCHES = 8;
 
-/** The addresses of some blocks. */
+/** The addresses of some blocks: of the first header, after the last one, and of scratch space. */
 export interface BlockAddresses {
-  /** Of the first header. The others follow it. */
   headers: number;
-  /**
-   * Of scratch space: for the longest cached result or, for trees with a value per class, for the values of a block's
-   * leaves.
-   */
+  end: number;
+  /** For the longest result or, for trees with a value per class, for the values of a block's leaves. */
   scratch: number;
 }
 
-/**
- * Writes blocks, with their flips, to the memory in the format of `kernels/blocks-layout.ts`.
- *
- * @param width outputs
- * @param groups number of all groups
- * @returns undefined if the memory is full
- */
-export function writeBlocks(
-  blocks: LeafBlocks,
-  writer: FlipWriter,
-  memory: BlockMemory,
-  { width, groups }: { width: number; groups: number },
-): BlockAddresses | undefined {
-  const { trees, blocksAt, leavesAt, placesAt, branchesAt, slotsAt } = blocks;
-  const isOfClasses = trees.width > 1;
-  const isKeyed = !isOfClasses && memory.hasResults;
-  const count = leavesAt.length - 1;
-  const programs = new Int32Array(count);
-  let size = 0;
-  let flips = 0;
-  let keys = 0;
-  for (let block = 0; block < count; block++) {
-    const [first, end] = [leavesAt[block], leavesAt[block + 1]];
-    programs[block] = size;
-    size += (branchesAt[block + 1] - branchesAt[block]) * BRANCH_BYTES;
-    size += (end - first) * LEAF_RECORD_BYTES + (slotsAt[end] - slotsAt[first]) * SLOT_BYTES;
-    flips += writer.sizeOf(block) * WHOLE;
-    keys += isKeyed ? keyBytes(blocks, block) : 0;
+/** Writes blocks to the memory in the format of `kernels/blocks-layout.ts`. */
+export class BlockWriter {
+  private readonly isOfClasses: boolean;
+
+  /**
+   * @param flips undefined where no permutations are asked for
+   * @param width outputs
+   * @param groups number of all groups
+   */
+  constructor(
+    private readonly memory: BlockMemory,
+    private readonly blocks: LeafBlocks,
+    private readonly flips: FlipWriter | undefined,
+    private readonly width: number,
+    private readonly groups: number,
+  ) {
+    this.isOfClasses = blocks.trees.width > 1;
   }
-  const setBytes = trees.sets.length * WHOLE;
-  const targetBytes = isOfClasses ? 0 : placesAt[count] * WHOLE;
-  const valueBytes = isOfClasses ? trees.values.length * WHOLE : 0;
-  const scratchBytes = isOfClasses
-    ? (BLOCK_LEAVES + 1) * trees.width * 8
-    : resultBytes(blocks.maxPlaces, writer.permutationCount);
-  const scratch = memory.place(
-    scratchBytes + valueBytes + count * HEADER_BYTES + setBytes + size + targetBytes + keys + flips,
-  );
-  if (scratch === undefined) {
-    return undefined;
+
+  /** Bytes that scratch space and the blocks from `first` on take, without `end`. */
+  bytes(first: number, end: number, isKeyed: boolean): number {
+    let sum = aligned(this.scratchBytes());
+    for (let block = first; block < end; block++) {
+      sum += HEADER_BYTES + this.programBytes(block) + this.flipBytes(block);
+      sum += isKeyed ? this.keyBytes(block) : 0;
+    }
+    return sum;
   }
-  const leafValues = scratch + scratchBytes;
-  const start = leafValues + valueBytes;
-  if (isOfClasses) {
-    memory.floats.set(trees.values, leafValues / WHOLE);
+
+  /** Whether results are cached by key: where there is memory, and rows that share them. */
+  get isKeyed(): boolean {
+    return !this.isOfClasses && this.memory.size.results > 0;
   }
-  const sets = start + count * HEADER_BYTES;
-  memory.wholes.set(trees.sets, sets / WHOLE);
-  const targets = sets + setBytes + size;
-  let keysAt = targets + targetBytes;
-  let flipsAt = keysAt + keys;
-  for (let tree = 0; tree < trees.roots.length; tree++) {
-    const output = isOfClasses ? 0 : tree % width;
-    for (let block = blocksAt[tree]; block < blocksAt[tree + 1]; block++) {
-      const header = (start + block * HEADER_BYTES) / WHOLE;
+
+  /** @param to an address with as many bytes as `bytes` tells */
+  write(first: number, end: number, isKeyed: boolean, to: number): BlockAddresses {
+    const { blocks, memory, flips, width } = this;
+    const { blocksAt, placesAt, groups } = blocks;
+    const headers = to + aligned(this.scratchBytes());
+    let at = headers + (end - first) * HEADER_BYTES;
+    // Keys and flips after all the rest: most of a row's blocks have a known result, and do without.
+    let keysAt = at;
+    let flipsAt = at;
+    for (let block = first; block < end; block++) {
+      keysAt += this.programBytes(block);
+      flipsAt += this.programBytes(block) + (isKeyed ? this.keyBytes(block) : 0);
+    }
+    let tree = 0;
+    for (let block = first; block < end; block++) {
+      while (blocksAt[tree + 1] <= block) {
+        tree++;
+      }
+      const header = (headers + (block - first) * HEADER_BYTES) / WHOLE;
       const put = (offset: number, value: number) => (memory.wholes[header + offset / WHOLE] = value);
-      const rowNumbers = writer.sizeOf(block) / blocks.rows;
-      put(HEADER_FLIPS, flipsAt);
-      put(HEADER_PERMUTATION_BYTES, writer.flipsOf(block) * 2 * WHOLE);
-      put(HEADER_ROW_BYTES, rowNumbers * WHOLE);
-      put(HEADER_PLACES, placesAt[block + 1] - placesAt[block]);
+      const output = this.isOfClasses ? 0 : tree % width;
+      const [place, placesEnd] = [placesAt[block], placesAt[block + 1]];
       put(HEADER_OUTPUT, output * 8);
       put(HEADER_MIXTURE_BYTES, width * 8);
-      writer.write(block, memory.wholes, flipsAt / WHOLE);
-      flipsAt += writer.sizeOf(block) * WHOLE;
-      let at = sets + setBytes + programs[block];
-      put(HEADER_BRANCHES, at);
-      at = writeBranches(blocks, block, memory, at, sets);
-      put(HEADER_BRANCHES_END, at);
-      put(HEADER_LEAVES, at);
-      put(HEADER_LEAVES_END, writeLeaves(blocks, block, memory, at, leafValues));
-      if (!isOfClasses) {
-        const bytes = isKeyed ? keyBytes(blocks, block) : 0;
-        put(HEADER_TARGETS, targets + placesAt[block] * WHOLE);
-        put(HEADER_KEYS, bytes > 0 ? keysAt : 0);
-        keysAt += bytes;
-        for (let place = placesAt[block]; place < placesAt[block + 1]; place++) {
-          memory.wholes[targets / WHOLE + place] = (output * groups + blocks.groups[place]) * 8;
-        }
+      put(HEADER_EFFECTS, output * this.groups * 8);
+      put(HEADER_PLACES, placesEnd - place);
+      put(HEADER_GROUPS, at);
+      memory.wholes.set(groups.subarray(place, placesEnd), at / WHOLE);
+      at += (placesEnd - place) * WHOLE;
+      put(HEADER_FLIPS, flipsAt);
+      put(HEADER_PERMUTATION_BYTES, flips ? flips.flipsOf(block) * 2 * WHOLE : 0);
+      put(HEADER_ROW_BYTES, this.flipBytes(block) / blocks.rows);
+      flips?.write(block, memory.wholes, flipsAt / WHOLE);
+      flipsAt += this.flipBytes(block);
+      const keys = isKeyed ? this.keyBytes(block) : 0;
+      put(HEADER_KEYS, keys > 0 ? keysAt : 0);
+      keysAt += keys;
+      const branches = at + this.setBytes(block);
+      put(HEADER_BRANCHES, branches);
+      const leaves = this.writeBranches(block, branches, at);
+      put(HEADER_BRANCHES_END, leaves);
+      put(HEADER_LEAVES, leaves);
+      put(
+        HEADER_LEAVES_END,
+        leaves + (blocks.leavesAt[block + 1] - blocks.leavesAt[block]) * LEAF_RECORD_BYTES,
+      );
+      at = this.writeLeaves(block, leaves);
+    }
+    return { headers, end: headers + (end - first) * HEADER_BYTES, scratch: to };
+  }
+
+  /** For the values of leaves, or of a result: the slot after its last change is written to, but not counted. */
+  private scratchBytes(): number {
+    const { maxPlaces, trees } = this.blocks;
+    return this.isOfClasses
+      ? (BLOCK_LEAVES + 1) * trees.width * 8
+      : RESULT_EFFECTS + maxPlaces * 8 + ((this.flips?.permutationCount ?? 0) * maxPlaces + 1) * CHANGE_BYTES;
+  }
+
+  private flipBytes(block: number): number {
+    return (this.flips?.sizeOf(block) ?? 0) * WHOLE;
+  }
+
+  /** Of its groups, branches and leaves. */
+  private programBytes(block: number): number {
+    const { leavesAt, branchesAt, placesAt, slotsAt, trees } = this.blocks;
+    const [first, end] = [leavesAt[block], leavesAt[block + 1]];
+    return (
+      (placesAt[block + 1] - placesAt[block]) * WHOLE +
+      this.setBytes(block) +
+      (branchesAt[block + 1] - branchesAt[block]) * BRANCH_BYTES +
+      (end - first) * (LEAF_RECORD_BYTES + (this.isOfClasses ? trees.width * WHOLE : 0)) +
+      (slotsAt[end] - slotsAt[first]) * SLOT_BYTES
+    );
+  }
+
+  /** Bytes of a block's table of cached results. */
+  private keyBytes(block: number): number {
+    const { branchesAt } = this.blocks;
+    const branches = branchesAt[block + 1] - branchesAt[block];
+    return branches <= MAX_KEYED_BRANCHES ? WHOLE << branches : 0;
+  }
+
+  /** Bytes of the sets of its branches. */
+  private setBytes(block: number): number {
+    const { trees, branchesAt, nodes } = this.blocks;
+    let bytes = 0;
+    for (let branch = branchesAt[block]; branch < branchesAt[block + 1]; branch++) {
+      bytes += isCategoryNode(trees, nodes[branch]) ? SET_WORDS * WHOLE : 0;
+    }
+    return bytes;
+  }
+
+  /** @returns where the branches end */
+  private writeBranches(block: number, at: number, sets: number): number {
+    const { trees, branchesAt, nodes, branchPlaces, toLeft, toRight } = this.blocks;
+    const { bytes, wholes } = this.memory;
+    for (let branch = branchesAt[block]; branch < branchesAt[block + 1]; branch++, at += BRANCH_BYTES) {
+      const node = nodes[branch];
+      const isSet = isCategoryNode(trees, node);
+      const from = goesMissingLeft(trees, node) ? 0 : 1;
+      wholes[(at + BRANCH_COLUMN) / WHOLE] = trees.feature[node];
+      bytes[at + BRANCH_FROM] = from;
+      bytes[at + BRANCH_LIMIT] = trees.bin[node] + 1 - from;
+      bytes[at + BRANCH_PLACE] = branchPlaces[branch];
+      bytes[at + BRANCH_IS_SET] = isSet ? 1 : 0;
+      wholes[(at + BRANCH_TO_LEFT) / WHOLE] = toLeft[branch];
+      wholes[(at + BRANCH_TO_RIGHT) / WHOLE] = toRight[branch];
+      wholes[(at + BRANCH_SET) / WHOLE] = isSet ? sets : 0;
+      if (isSet) {
+        const from = trees.setAt[node];
+        wholes.set(trees.sets.subarray(from, from + SET_WORDS), sets / WHOLE);
+        sets += SET_WORDS * WHOLE;
       }
     }
+    return at;
   }
-  return { headers: start, scratch };
-}
 
-/** Bytes of a block's table of cached results. */
-function keyBytes({ branchesAt }: LeafBlocks, block: number): number {
-  const branches = branchesAt[block + 1] - branchesAt[block];
-  return branches <= MAX_KEYED_BRANCHES ? WHOLE << branches : 0;
-}
-
-/** Most bytes of a result. The slot after the last change is written to, but not counted. */
-function resultBytes(places: number, permutations: number): number {
-  return Math.ceil((RESULT_EFFECTS + places * 8 + (permutations * places + 1) * CHANGE_BYTES) / 8) * 8;
-}
-
-function writeBranches(
-  { trees, branchesAt, nodes, branchPlaces, toLeft, toRight }: LeafBlocks,
-  block: number,
-  { bytes, wholes }: BlockMemory,
-  at: number,
-  sets: number,
-): number {
-  for (let branch = branchesAt[block]; branch < branchesAt[block + 1]; branch++, at += BRANCH_BYTES) {
-    const node = nodes[branch];
-    const isSet = isCategoryNode(trees, node);
-    const from = goesMissingLeft(trees, node) ? 0 : 1;
-    wholes[(at + BRANCH_COLUMN) / WHOLE] = trees.feature[node];
-    bytes[at + BRANCH_FROM] = from;
-    bytes[at + BRANCH_LIMIT] = trees.bin[node] + 1 - from;
-    bytes[at + BRANCH_PLACE] = branchPlaces[branch];
-    bytes[at + BRANCH_IS_SET] = isSet ? 1 : 0;
-    wholes[(at + BRANCH_TO_LEFT) / WHOLE] = toLeft[branch];
-    wholes[(at + BRANCH_TO_RIGHT) / WHOLE] = toRight[branch];
-    wholes[(at + BRANCH_SET) / WHOLE] = isSet ? sets + trees.setAt[node] * WHOLE : 0;
-  }
-  return at;
-}
-
-/** Returns where the leaves end and their slots begin. */
-function writeLeaves(
-  { trees, leavesAt, placesAt, groups, valuesAt, slotsAt, slotPlaces, passes }: LeafBlocks,
-  block: number,
-  { wholes, floats }: BlockMemory,
-  at: number,
-  leafValues: number,
-): number {
-  const { width } = trees;
-  const [first, last] = [leavesAt[block], leavesAt[block + 1]];
-  const leavesEnd = at + (last - first) * LEAF_RECORD_BYTES;
-  let to = leavesEnd;
-  for (let leaf = first; leaf < last; leaf++, at += LEAF_RECORD_BYTES) {
-    for (let slot = slotsAt[leaf]; slot < slotsAt[leaf + 1]; slot++, to += SLOT_BYTES) {
-      const place = slotPlaces[slot];
-      const effects = width === 1 ? place : groups[placesAt[block] + place] * width;
-      wholes[to / WHOLE] = ((effects * 8) << SLOT_EFFECTS_BIT) | place;
-      wholes[(to + SLOT_PASSES) / WHOLE] = passes[slot];
+  /** Leaves, then their slots, then the values of classes. Returns the end of all. */
+  private writeLeaves(block: number, at: number): number {
+    const { trees, leavesAt, valuesAt, slotsAt, slotPlaces, passes } = this.blocks;
+    const { wholes, floats } = this.memory;
+    const { width } = trees;
+    const [first, end] = [leavesAt[block], leavesAt[block + 1]];
+    let slots = at + (end - first) * LEAF_RECORD_BYTES;
+    let values = slots + (slotsAt[end] - slotsAt[first]) * SLOT_BYTES;
+    for (let leaf = first; leaf < end; leaf++, at += LEAF_RECORD_BYTES) {
+      for (let slot = slotsAt[leaf]; slot < slotsAt[leaf + 1]; slot++, slots += SLOT_BYTES) {
+        wholes[slots / WHOLE] = slotPlaces[slot];
+        wholes[(slots + SLOT_PASSES) / WHOLE] = passes[slot];
+      }
+      wholes[(at + LEAF_SLOTS_END) / WHOLE] = slots;
+      if (this.isOfClasses) {
+        wholes[(at + LEAF_VALUE) / WHOLE] = values;
+        floats.set(trees.values.subarray(valuesAt[leaf], valuesAt[leaf] + width), values / WHOLE);
+        values += width * WHOLE;
+      } else {
+        floats[(at + LEAF_VALUE) / WHOLE] = trees.values[valuesAt[leaf]];
+      }
     }
-    if (width === 1) {
-      floats[(at + LEAF_VALUE) / WHOLE] = trees.values[valuesAt[leaf]];
-    } else {
-      wholes[(at + LEAF_VALUE) / WHOLE] = leafValues + valuesAt[leaf] * WHOLE;
-    }
-    wholes[(at + LEAF_SLOTS_END) / WHOLE] = to;
+    return values;
   }
-  return leavesEnd;
 }

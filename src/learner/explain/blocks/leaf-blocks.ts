@@ -1,15 +1,16 @@
+import { BLOCK_LEAVES, MAX_PLACES, MAX_SLOTS } from '../../kernels/blocks-layout';
 import type { Background } from '../../model/background';
-import { isLeft, LEAF, type Trees } from '../../trees/trees';
+import { LEAF, type Trees } from '../../trees/trees';
+import { LearnerError } from '../../types';
 import { leftMasks } from '../shapley/foreground';
-
-/** Most leaves of a block: each is a bit of a 32-bit integer. */
-export const BLOCK_LEAVES = 32;
 
 /**
  * The leaves of trees in *blocks* of up to 32 neighbours, with the paths to them. A *place* of a block is a group
  * that some branch above one of its leaves splits on; a leaf has a *slot* for each place on its own path. A row
- * passes a slot if it follows the path at every branch of that group. Sets of leaves and of background rows are
- * bitsets. Nothing here depends on the foreground row.
+ * passes a slot if it follows the path at every branch of that group. A mixture reaches a leaf if every slot is passed by
+ * the row that supplies the group: slots that the foreground row fails must come from the background row, slots that the
+ * background row fails must come from the foreground row, and the rest may come from either (interventional TreeSHAP:
+ * S. Lundberg et al., 2020). Sets of leaves and of background rows are bitsets. Nothing here depends on the foreground row.
  */
 export interface LeafBlocks {
   trees: Trees;
@@ -38,8 +39,6 @@ export interface LeafBlocks {
   passes: Int32Array;
   /** Most places of a block. */
   maxPlaces: number;
-  /** Most slots of a leaf. */
-  maxSlots: number;
 }
 
 /** A branch, the leaves below it (numbered from left to right), and the first of them on its right. */
@@ -57,6 +56,7 @@ interface Leaf {
   passes: number[];
 }
 
+/** @throws LearnerError where more groups are on the path to a leaf than any tree of ours has */
 export function leafBlocks(trees: Trees, background: Background, groupOf: Int32Array): LeafBlocks {
   const leaves = trees.feature.reduce((sum, feature) => sum + (feature === LEAF ? 1 : 0), 0);
   const masks = leftMasks(trees, background);
@@ -68,27 +68,28 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
   const slotsAt = new Int32Array(leaves + 1);
   let leaf = 0;
   let maxPlaces = 0;
-  let maxSlots = 0;
   for (const root of trees.roots) {
     const tree = pathsOf(trees, masks, groupOf, root);
-    for (let from = 0; from < tree.leaves.length; from += BLOCK_LEAVES) {
-      const own = tree.leaves.slice(from, from + BLOCK_LEAVES);
+    for (let from = 0, to = 0; from < tree.leaves.length; from = to) {
       const placeOf = new Map<number, number>();
-      for (const { groups: onPath } of own) {
-        onPath.forEach((group) => placeOf.set(group, placeOf.get(group) ?? placeOf.size));
+      for (; to < tree.leaves.length && to < from + BLOCK_LEAVES; to++) {
+        const added = tree.leaves[to].groups.filter((group) => !placeOf.has(group));
+        if (to > from && placeOf.size + added.length > MAX_PLACES) {
+          break;
+        }
+        added.forEach((group) => placeOf.set(group, placeOf.size));
       }
       for (const { node, first, middle, end } of tree.branches) {
-        const left = bitsBetween(first - from, middle - from);
-        const right = bitsBetween(middle - from, end - from);
+        const left = bitsBetween(first - from, Math.min(middle, to) - from);
+        const right = bitsBetween(middle - from, Math.min(end, to) - from);
         if ((left | right) !== 0) {
           branches.push({ node, place: placeOf.get(groupOf[trees.feature[node]])!, left, right });
         }
       }
-      for (const { values, groups: onPath, passes } of own) {
+      for (const { values, groups: onPath, passes } of tree.leaves.slice(from, to)) {
         valuesAt[leaf++] = values;
         onPath.forEach((group, slot) => slots.push({ place: placeOf.get(group)!, passes: passes[slot] }));
         slotsAt[leaf] = slots.length;
-        maxSlots = Math.max(maxSlots, onPath.length);
       }
       groups.push(...placeOf.keys());
       maxPlaces = Math.max(maxPlaces, placeOf.size);
@@ -99,7 +100,7 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
     blocksAt.push(leavesAt.length - 1);
   }
   return {
-    ...{ trees, rows: background.rows, valuesAt, slotsAt, maxPlaces, maxSlots },
+    ...{ trees, rows: background.rows, valuesAt, slotsAt, maxPlaces },
     blocksAt: Int32Array.from(blocksAt),
     leavesAt: Int32Array.from(leavesAt),
     placesAt: Int32Array.from(placesAt),
@@ -114,9 +115,9 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
   };
 }
 
-/** Bits `from` to `to` (exclusive), clipped to the size of a block. */
-function bitsBetween(from: number, to: number): number {
-  const [low, high] = [Math.max(0, from), Math.min(BLOCK_LEAVES, to)];
+/** Bits `from` to `high` (exclusive), of which `from` may be negative. */
+function bitsBetween(from: number, high: number): number {
+  const low = Math.max(0, from);
   if (low >= high) {
     return 0;
   }
@@ -135,6 +136,11 @@ function pathsOf(
   const from = (node: number, groups: number[], passes: number[]): void => {
     const column = trees.feature[node];
     if (column === LEAF) {
+      if (groups.length > MAX_SLOTS) {
+        throw new LearnerError(
+          `A tree asks for more than ${MAX_SLOTS} causes in a row: such a model has no explanations.`,
+        );
+      }
       leaves.push({ values: trees.left[node], groups, passes });
       return;
     }
@@ -157,27 +163,4 @@ function pathsOf(
   };
   from(root, [], []);
   return { branches, leaves };
-}
-
-/**
- * Writes to `own`, per place, the leaves whose slot the foreground row passes, as bits. Leaves without a slot for the
- * place count as passed.
- *
- * @param bins the foreground row's bin in each column
- */
-export function findPasses(
-  { trees, placesAt, branchesAt, nodes, branchPlaces, toLeft, toRight }: LeafBlocks,
-  block: number,
-  bins: Uint8Array,
-  own: Int32Array,
-): void {
-  const places = placesAt[block + 1] - placesAt[block];
-  for (let place = 0; place < places; place++) {
-    own[place] = -1;
-  }
-  for (let at = branchesAt[block]; at < branchesAt[block + 1]; at++) {
-    const node = nodes[at];
-    const isToLeft = isLeft(trees, node, bins[trees.feature[node]]);
-    own[branchPlaces[at]] &= ~(isToLeft ? toRight[at] : toLeft[at]);
-  }
 }

@@ -4,24 +4,15 @@ import type { Member, Part } from '../../model/members';
 import { withShared } from '../../model/predict/ensemble-probabilities';
 import type { Apart } from '../../model/predict/process-apart';
 import { addScoresOfVotes } from '../../model/votes';
+import { bytesForCoalitions } from '../blocks/tree-blocks';
 import { productCoalitions } from '../gaussian-process/product-coalitions';
 import { type CoalitionLayout, layOutCoalitions } from '../shapley/coalition-layout';
-import { allRows, type ForegroundRow } from '../shapley/foreground';
+import type { ForegroundRow } from '../shapley/foreground';
 import { shapleyValues } from '../shapley/shapley-values';
-import { LeafWalk } from '../tree-shap/leaf-walk';
 import { answeredProbabilities } from './class-probabilities';
-import { explanationCache } from './explanation-cache';
+import type { ExplanationCache } from './explanation-cache';
 import { eachLinearTerm } from './linear-terms';
 import type { GroupEffects } from './mean-effects';
-
-/** Most players of a game. */
-const MAX_PLAYERS = 16;
-/**
- * Scratch: the subsets of the groups whose slots the foreground row fails, and the sign with which a leaf signs in
- * each.
- */
-const subsets = new Int32Array(1 << MAX_PLAYERS);
-const signs = new Float64Array(1 << MAX_PLAYERS);
 
 /**
  * Adds the exact Shapley values of the probability of class `of`: the mean over the background, restricted to `rows`.
@@ -35,11 +26,12 @@ export function addCoalitionEffects(
   calibration: Calibration,
   foreground: ForegroundRow,
   { players, rows, of }: { players: number[][]; rows: number; of: number },
+  cache: ExplanationCache,
   found: GroupEffects,
 ): void {
   const coalitions = layOutCoalitions(foreground, players, rows);
   const { at } = coalitions;
-  const values = probabilitiesOf(ensemble, calibration, foreground, coalitions, of);
+  const values = probabilitiesOf(ensemble, calibration, foreground, coalitions, of, cache);
   const all = foreground.background.rows;
   // Games with the same players can be averaged before their Shapley values are computed.
   const sums = new Map<string, { players: number[]; values: Float64Array }>();
@@ -69,13 +61,15 @@ function probabilitiesOf(
   foreground: ForegroundRow,
   coalitions: CoalitionLayout,
   of: number,
+  cache: ExplanationCache,
 ): Float64Array {
   const mixtures = coalitions.at[foreground.background.rows];
   const classes = calibration.priors.length;
   const scores = new Float64Array(mixtures * members[0].width);
+  cache.reserve(bytesForCoalitions(mixtures, cache.sizeOf(members[0].width)));
   const shared = process && productCoalitions(process, foreground, coalitions);
   const scoresOf = (member: Member) =>
-    withShared(coalitionScores(member, foreground, coalitions, scores), shared);
+    withShared(coalitionScores(member, foreground, coalitions, cache, scores), shared);
   const probas = answeredProbabilities(members, scoresOf, mixtures, calibration);
   const values = new Float64Array(mixtures);
   for (let i = 0; i < mixtures; i++) {
@@ -93,10 +87,11 @@ function coalitionScores(
   member: Member,
   foreground: ForegroundRow,
   coalitions: CoalitionLayout,
+  cache: ExplanationCache,
   scores: Float64Array,
 ): Float64Array {
   const { width } = member;
-  const walk = new LeafWalk(foreground, explanationCache(foreground.background, foreground.groupOf).paths);
+  const row = { foreground, rows: coalitions.rows };
   scores.fill(0);
   for (const part of member.parts) {
     if (part.kind === 'linear') {
@@ -104,7 +99,7 @@ function coalitionScores(
       addLinear(part, foreground, coalitions, scores);
     } else if (part.kind === 'trees') {
       addBase(part, part.weight, coalitions, scores);
-      addTrees(part, part.weight, foreground, walk, coalitions, scores);
+      cache.blocks(part.trees, width).addCoalitions(row, coalitions, part.weight, scores);
     }
   }
   sumOverParts(coalitions.at, width, scores);
@@ -112,7 +107,7 @@ function coalitionScores(
     if (part.kind === 'votes') {
       const votes = new Float64Array(scores.length);
       addBase(part, 1, coalitions, votes);
-      addTrees(part, 1, foreground, walk, coalitions, votes);
+      cache.blocks(part.trees, width).addCoalitions(row, coalitions, 1, votes);
       sumOverParts(coalitions.at, width, votes);
       addScoresOfVotes(votes, width, part.weight, scores);
     }
@@ -121,9 +116,8 @@ function coalitionScores(
 }
 
 /*
- * First compute the Möbius transform of the scores: what each coalition adds to its subsets. In it a leaf appears
- * only in the coalitions that contain every group that the background row fails plus any subset of those that the
- * foreground row fails, with alternating sign. Then sum over the subsets of each coalition to get its score.
+ * First compute the Möbius transform of the scores: what each coalition adds to its subsets. Then sum over the subsets of
+ * each coalition to get its score.
  */
 
 function addBase({ base }: Part, weight: number, { rows, at }: CoalitionLayout, scores: Float64Array): void {
@@ -153,72 +147,6 @@ function addLinear(
       }
     }
   });
-}
-
-function addTrees(
-  { base, trees }: Part & { kind: 'trees' | 'votes' },
-  weight: number,
-  { bins, background, groupOf, groups: groupCount }: ForegroundRow,
-  walk: LeafWalk,
-  { rows, at, bitOf, common }: CoalitionLayout,
-  scores: Float64Array,
-): void {
-  const width = base.length;
-  const { width: perLeaf, values } = trees;
-  let output = 0;
-  const visit = (from: number, leaf: LeafWalk) => {
-    const { groups, groupsAt, failed, mask, failedByOther, failedByOtherAt } = leaf;
-    let known = -1;
-    let length = 0;
-    for (let rest = mask; rest !== 0; rest &= rest - 1) {
-      const row = lowestBit(rest);
-      let first = at[row];
-      for (let slots = failedByOther[failedByOtherAt + row]; slots !== 0; slots &= slots - 1) {
-        first += bitOf[row * groupCount + groups[groupsAt + lowestBit(slots)]];
-      }
-      let outside = 0;
-      for (let slots = failed; slots !== 0; slots &= slots - 1) {
-        outside |= bitOf[row * groupCount + groups[groupsAt + lowestBit(slots)]];
-      }
-      if (outside !== known) {
-        known = outside;
-        length = 1;
-        signs[0] = weight;
-        for (let bit = outside; bit !== 0; bit &= bit - 1) {
-          for (let i = 0; i < length; i++) {
-            subsets[length + i] = subsets[i] | (bit & -bit);
-            signs[length + i] = -signs[i];
-          }
-          length *= 2;
-        }
-      }
-      if (perLeaf === 1) {
-        const value = values[from];
-        for (let i = 0; i < length; i++) {
-          scores[(first + subsets[i]) * width + output] += signs[i] * value;
-        }
-        continue;
-      }
-      for (let i = 0; i < length; i++) {
-        const to = (first + subsets[i]) * width;
-        for (let k = 0; k < perLeaf; k++) {
-          scores[to + k] += signs[i] * values[from + k];
-        }
-      }
-    }
-  };
-  const cache = explanationCache(background, groupOf);
-  const paths = cache.paths(trees);
-  const table = common && cache.coalitionTable(trees, common);
-  for (let tree = 0; tree < trees.roots.length; tree++) {
-    output = perLeaf > 1 ? 0 : tree % width;
-    if (paths && table) {
-      cache.reached.find(trees, paths, tree, bins, allRows(background));
-      table.add(cache.reached, trees, weight, output, scores, width);
-    } else {
-      walk.tree(trees, tree, rows, visit);
-    }
-  }
 }
 
 /** Turns the Möbius transform into scores (a sum over subsets), two groups per pass. */

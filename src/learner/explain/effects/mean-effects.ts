@@ -1,11 +1,9 @@
-import type { Background } from '../../model/background';
-import { type Member, type Part, partScores } from '../../model/members';
+import type { Member, Part } from '../../model/members';
 import { processApart } from '../../model/predict/process-apart';
 import { groupFactors } from '../gaussian-process/group-factors';
 import { addProductEffects } from '../gaussian-process/product-effects';
 import { allRows, type ForegroundRow } from '../shapley/foreground';
-import { addLeafEffects } from '../tree-shap/leaf-effects';
-import { LeafWalk } from '../tree-shap/leaf-walk';
+import { backgroundScores } from './background-scores';
 import { explanationCache } from './explanation-cache';
 import { eachLinearTerm } from './linear-terms';
 
@@ -14,6 +12,8 @@ export interface GroupEffects {
   base: number;
   effects: Float64Array;
 }
+
+const NONE = new Float64Array(0);
 
 /**
  * Exact Shapley values of the ensemble's mean, for any number of groups, in the units of the members' scores.
@@ -25,10 +25,11 @@ export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffe
     return [];
   }
   const { background, groupOf, groups } = rows[0];
-  const cache = explanationCache(background, groupOf);
-  const { reachedSubtrees: reached } = cache;
+  const cache = explanationCache(background, groupOf, groups, members);
   const all = allRows(background);
   const found = rows.map(() => new Float64Array(groups));
+  const mixed = rows.map((foreground) => ({ foreground, rows: all }));
+  const sums = found.map((effects) => ({ scores: NONE, effects }));
   const { process, others } = processApart(members);
   let base = 0;
   if (process) {
@@ -45,42 +46,15 @@ export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffe
         continue;
       }
       const weight = (member.weight * part.weight) / background.rows;
-      base += weight * scoresOfBackground(part, background).reduce((sum, score) => sum + score, 0);
+      base += weight * backgroundScores(part, background).reduce((sum, score) => sum + score, 0);
       if (part.kind === 'linear') {
         rows.forEach((foreground, i) => addLinearEffects(part, foreground, weight, found[i]));
         continue;
       }
-      const { trees } = part;
-      const table = cache.effectTable(trees);
-      if (table === undefined) {
-        rows.forEach((foreground, i) =>
-          addTreeEffects(part, new LeafWalk(foreground, cache.paths), foreground, weight, found[i]),
-        );
-        continue;
-      }
-      for (let tree = 0; tree < trees.roots.length; tree++) {
-        for (let i = 0; i < rows.length; i++) {
-          reached.find(table.subtrees, tree, rows[i].bins, all);
-          table.add(reached, weight, 0, found[i], groups);
-        }
-      }
+      cache.blocks(part.trees, 1).add(mixed, weight, sums);
     }
   }
   return found.map((effects) => ({ base, effects }));
-}
-
-const knownScores = new WeakMap<Part, { background: Background; scores: Float64Array }>();
-
-/** One part's scores of the background rows. Cached, because a stream of single rows asks for them every time. */
-function scoresOfBackground(part: Part, background: Background): Float64Array {
-  let known = knownScores.get(part);
-  if (known?.background !== background) {
-    const { columns, numbers = [], rows } = background;
-    const all = Int32Array.from({ length: rows }, (_, row) => row);
-    known = { background, scores: partScores(part, { columns, numbers }, all) };
-    knownScores.set(part, known);
-  }
-  return known.scores;
 }
 
 function addLinearEffects(
@@ -96,21 +70,4 @@ function addLinearEffects(
     }
     effects[foreground.groupOf[column]] += weight * differences;
   });
-}
-
-/** The effects that the table would give, computed without it. */
-function addTreeEffects(
-  { trees }: Part & { kind: 'trees' | 'votes' },
-  walk: LeafWalk,
-  { background }: ForegroundRow,
-  weight: number,
-  effects: Float64Array,
-): void {
-  const all = allRows(background);
-  const visit = (from: number, leaf: LeafWalk) => {
-    addLeafEffects(leaf, weight * trees.values[from], effects);
-  };
-  for (let tree = 0; tree < trees.roots.length; tree++) {
-    walk.tree(trees, tree, all, visit);
-  }
 }

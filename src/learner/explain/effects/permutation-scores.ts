@@ -1,9 +1,10 @@
 import { lowestBit } from '../../math/bits';
 import type { Member, Part } from '../../model/members';
 import { addScoresOfVotes } from '../../model/votes';
-import type { MixedRow, ScoresAndEffects } from '../blocks/permutation-scorer';
+import type { MixedRow, ScoresAndEffects } from '../blocks/tree-blocks';
 import { eachPermutation, mixtureCount, type Permutations } from '../shapley/permutations';
-import { type ExplanationCache, explanationCache } from './explanation-cache';
+import { backgroundScores } from './background-scores';
+import type { ExplanationCache } from './explanation-cache';
 import { eachLinearTerm } from './linear-terms';
 
 /** A member's scores along permutations. */
@@ -44,10 +45,10 @@ export function permutationScores(
   member: Member,
   rows: RowToScore[],
   permutations: Permutations,
+  cache: ExplanationCache,
 ): PermutationScores[] {
   const { width } = member;
-  const { background, groupOf, groups } = rows[0].foreground;
-  const cache = explanationCache(background, groupOf);
+  const { groups } = rows[0].foreground;
   const steps = rows.map((row): RowSteps => ({
     foreground: row.foreground,
     rows: row.rows,
@@ -68,7 +69,7 @@ export function permutationScores(
       addTrees(part, part.weight, steps, sums);
     }
     if (part.kind === 'linear' || part.kind === 'trees') {
-      sums.forEach(({ scores }) => addBase(part, part.weight, permutations, scores));
+      sums.forEach(({ scores }, i) => addStarts(part, part.weight, steps[i], scores));
     }
   }
   sums.forEach(({ scores }) => sumOverSteps(permutations, width, scores));
@@ -95,7 +96,7 @@ function addVotes(
 ): void {
   const width = part.base.length;
   const { groups } = steps.foreground;
-  addBase(part, 1, steps.permutations, votes);
+  addStarts(part, 1, steps, votes);
   sumOverSteps(steps.permutations, width, votes);
   const own = votes.slice();
   addScoresOfVotes(own, width, part.weight, found.scores);
@@ -131,10 +132,18 @@ function steepness(
 
 /* Scores are first written as changes from step to step, then summed. */
 
-function addBase({ base }: Part, weight: number, permutations: Permutations, scores: Float64Array): void {
-  eachPermutation(permutations, (first) => {
-    for (let k = 0; k < base.length; k++) {
-      scores[first * base.length + k] += weight * base[k];
+/** The scores of the background rows: every permutation starts with one. */
+function addStarts(
+  part: Part,
+  weight: number,
+  { foreground, permutations }: RowSteps,
+  scores: Float64Array,
+): void {
+  const own = backgroundScores(part, foreground.background);
+  const width = part.base.length;
+  eachPermutation(permutations, (first, _, row) => {
+    for (let k = 0; k < width; k++) {
+      scores[first * width + k] += weight * own[row * width + k];
     }
   });
 }
@@ -149,7 +158,6 @@ function addLinear(
     const group = foreground.groupOf[column];
     eachPermutation(permutations, (first, flips, row) => {
       const flip = permutations.flips[flips + group];
-      scores[first * width + output] += part.weight * others[row];
       scores[(first + flip) * width + output] += part.weight * (own - others[row]);
     });
     for (let rest = rows; rest !== 0; rest &= rest - 1) {
@@ -165,7 +173,7 @@ function addTrees(
   said: ScoresAndEffects[],
 ): void {
   const { cache, permutations } = rows[0];
-  cache.scorer(trees, permutations, base.length).add(rows, weight, said);
+  cache.blocks(trees, base.length, permutations).add(rows, weight, said);
 }
 
 function sumOverSteps(permutations: Permutations, width: number, scores: Float64Array): void {

@@ -11,7 +11,7 @@ import type { DifferingGroups } from '../shapley/differing-groups';
 import { allRows, type ForegroundRow } from '../shapley/foreground';
 import { averagesProbabilities } from './class-probabilities';
 import { addCoalitionEffects } from './coalition-effects';
-import { explanationCache } from './explanation-cache';
+import { type ExplanationCache, explanationCache, nodesOf } from './explanation-cache';
 import type { GroupEffects } from './mean-effects';
 import { addPermutationEffects, type SampledRow } from './permutation-effects';
 import { permutationScores, type RowToScore } from './permutation-scores';
@@ -57,6 +57,8 @@ export function probabilityEffects(
   exactUpTo?: number,
 ): GroupEffects[] {
   const ensemble = processApart(members);
+  const [{ foreground: one }] = explained;
+  const cache = explanationCache(one.background, one.groupOf, one.groups, members);
   const perMixture = scoresPerMixture(members.length, members[0].width, ensemble.process);
   const isSmall = nodesOf(ensemble.others) <= EXACT_NODES;
   const isExact = (count: number) =>
@@ -74,7 +76,7 @@ export function probabilityEffects(
     // Sampling costs little more for all rows than for a few, so a minority is not treated separately.
     exact = 2 * bitCount(exact) < players.length ? 0 : exact;
     if (exact !== 0) {
-      addCoalitionEffects(ensemble, calibration, foreground, { players, rows: exact, of }, found);
+      addCoalitionEffects(ensemble, calibration, foreground, { players, rows: exact, of }, cache, found);
     }
     const rows = allRows(foreground.background) & ~exact;
     if (rows !== 0) {
@@ -83,7 +85,7 @@ export function probabilityEffects(
     return found;
   });
   if (sampled.length > 0) {
-    addBySampling(ensemble, calibration, sampled);
+    addBySampling(ensemble, calibration, sampled, cache);
   }
   return all;
 }
@@ -106,9 +108,10 @@ function addBySampling(
   { process, others: members }: Apart,
   calibration: Calibration,
   explained: SampledRow[],
+  cache: ExplanationCache,
 ): void {
   const [{ foreground, common }] = explained;
-  const { background, groupOf, groups } = foreground;
+  const { groups } = foreground;
   const isApart = averagesProbabilities(calibration);
   const sets = isApart ? members.length : 1;
   const scores = 2 ** common.length * scoresPerMixture(members.length, members[0].width, process);
@@ -116,11 +119,7 @@ function addBySampling(
   const nodes = nodesOf(members);
   const work = nodes + nodesPerPermutation(members.length, process);
   const perRow = Math.max(least, Math.min(MAX_PERMUTATIONS, Math.round(SAMPLED_NODES / work)));
-  const permutations = explanationCache(background, groupOf).permutations(
-    sets,
-    { common, groups },
-    { perRow, nodes },
-  );
+  const permutations = cache.permutations(sets, { common, groups }, perRow, members[0].width);
   // All permutations of a row together, while the process's products are in the processor's cache.
   const shared = explained.map(
     (row) => process && processAlongPermutations(process, row.foreground, row.rows, permutations),
@@ -134,16 +133,11 @@ function addBySampling(
   const each = isApart ? members.map((member) => [member]) : [members];
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   each.forEach((group, m) => {
-    const byMember = group.map((member) => permutationScores(member, along(m), permutations[m]));
+    const byMember = group.map((member) => permutationScores(member, along(m), permutations[m], cache));
     const share = isApart ? group[0].weight / weights : 1;
     explained.forEach((row, i) => {
       const own = byMember.map((one) => one[i]);
       addPermutationEffects(permutations[m], group, own, calibration, row, share);
     });
   });
-}
-
-function nodesOf(members: Member[]): number {
-  const parts = members.flatMap((member) => member.parts);
-  return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.left.length : 1), 0);
 }
