@@ -5,75 +5,77 @@ import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint, readNumber, whyNotNumber } from '../cells/parse-number';
 import type { Column } from '../cells/types';
 import { cellsOf, type ColumnData, MISSING_BOOLEAN } from './column-batch';
-import { assertText } from './header';
-import { plainCells, type SliceColumn } from './slices';
+import { assertText, MAX_TEXT } from './header';
+import { type MissingWords, plainCells, type SliceColumn } from './slices';
 
 /**
  * Gathers the cells of one column, slice by slice, in the type that the column has. A lossless change is
  * made (numeric text to number, ISO text to date, anything plain to text); anything else is `table.invalid`
- * with column and row.
+ * with column and row, or a missing value where the column takes that.
  */
-export interface TypedColumnBuilder {
-  /** Adds all cells of a slice; `first` is the number of its first row in the table, from 0. */
-  add(cells: SliceColumn, first: number): void;
-  /** Adds missing cells. */
-  skip(rows: number): void;
-  readonly bytes: number;
-  /** Cells so far that could not be read and are missing, where the column takes that. */
-  readonly unreadable: number;
-  /** What was gathered since the last call. */
-  take(): ColumnData;
-}
-
-/** What becomes of cells that cannot be read: `table.invalid`, or missing values. */
-abstract class StrictBuilder implements TypedColumnBuilder {
-  unreadable = 0;
+export abstract class ColumnBuilder {
+  /** Cells that were made missing so far: words that mean it, and what could not be read. */
+  cleaned = 0;
+  /** Of what was gathered since the last `take`. */
+  bytes = 0;
+  protected rows = 0;
 
   constructor(protected readonly column: Column) {}
+
+  /** Adds all cells of a slice; `first` is the number of its first row in the table, from 0. */
+  abstract add(cells: SliceColumn, first: number): void;
+  /** Adds missing cells. */
+  abstract skip(rows: number): void;
+  /** What was gathered since the last call. */
+  abstract take(): ColumnData;
+
+  /** The cells with these words as missing values. */
+  cleared(cells: SliceColumn, words: MissingWords): SliceColumn {
+    const { column, cleared } = words.clear(cells);
+    this.cleaned += cleared;
+    return column;
+  }
 
   protected refuse<T>(row: number, problem: string, missing: T): T {
     if (this.column.unreadable === undefined) {
       throw invalidCell(this.column.name, row, problem);
     }
-    this.unreadable++;
+    this.cleaned++;
     return missing;
   }
-
-  abstract readonly bytes: number;
-  abstract add(cells: SliceColumn, first: number): void;
-  abstract skip(rows: number): void;
-  abstract take(): ColumnData;
 }
 
 /** Columns held as a Float64Array; each kind of column has its own reading of a cell as a number. */
-abstract class FloatBuilder extends StrictBuilder {
+abstract class FloatBuilder extends ColumnBuilder {
   protected values = new Float64Array(0);
-  protected rows = 0;
-
-  get bytes(): number {
-    return this.rows * 8;
-  }
+  /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */
+  protected hasFractions = false;
 
   skip(rows: number): void {
-    this.values = grown(this.values, this.rows + rows);
-    this.values.fill(NaN, this.rows, this.rows + rows);
-    this.rows += rows;
+    const from = this.rows;
+    this.grow(rows).fill(NaN, from, this.rows);
   }
 
-  protected room(rows: number): Float64Array {
-    this.values = grown(this.values, this.rows + rows);
+  /** The values, with room for as many rows more, which count as added. */
+  protected grow(rows: number): Float64Array {
+    this.rows += rows;
+    this.bytes = this.rows * 8;
+    this.values = grown(this.values, this.rows);
     return this.values;
   }
 
-  protected takeValues(): Float64Array {
-    const taken = this.values.length === this.rows ? this.values : this.values.slice(0, this.rows);
-    this.values = new Float64Array(this.rows);
+  take(): ColumnData {
+    const type = this.hasFractions ? 'number' : (this.column.type as 'number' | 'integer' | 'date');
+    const { values, rows } = this;
+    this.values = new Float64Array(rows);
+    this.hasFractions = false;
     this.rows = 0;
-    return taken;
+    this.bytes = 0;
+    return { type, values: values.length === rows ? values : values.slice(0, rows) };
   }
 }
 
-type Room = Float64Array | BigInt64Array | Uint8Array;
+type Room = Float64Array | BigInt64Array | Uint8Array | Int32Array;
 
 /** The array, or a copy of twice the size where it is too small. */
 function grown<T extends Room>(array: T, length: number): T {
@@ -86,26 +88,22 @@ function grown<T extends Room>(array: T, length: number): T {
 }
 
 class NumberBuilder extends FloatBuilder {
-  /** An `integer` column in which a fraction turned up is handed over as `number`: nothing is lost. */
-  private fractions = false;
-
   add(column: SliceColumn, first: number): void {
     const cells = column.kind === 'typed' ? typedNumbers(column.data) : column.cells;
     const comma = column.kind === 'fields' && column.comma;
     // Outside a text file nothing tells the decimal mark: text is read where only one is possible.
     const grouped = column.kind !== 'fields' || column.grouped === true;
-    const values = this.room(cells.length);
     const integers = this.column.type === 'integer';
     let at = this.rows;
+    const values = this.grow(cells.length);
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
       const value = typeof cell === 'number' ? cell : this.convert(cell, first + i, comma, grouped);
       if (integers && !Number.isSafeInteger(value) && !Number.isNaN(value)) {
-        this.fractions = true;
+        this.hasFractions = true;
       }
       values[at++] = value;
     }
-    this.rows = at;
   }
 
   private convert(cell: unknown, row: number, comma: boolean, grouped: boolean): number {
@@ -124,113 +122,14 @@ class NumberBuilder extends FloatBuilder {
     }
     return this.refuse(row, `${show(cell)} is not a number, and this column holds numbers.`, NaN);
   }
-
-  take(): ColumnData {
-    const type = this.fractions || this.column.type !== 'integer' ? 'number' : 'integer';
-    this.fractions = false;
-    return { type, values: this.takeValues() };
-  }
 }
 
 function typedNumbers(data: ColumnData): ArrayLike<unknown> {
   return data.type === 'number' || data.type === 'integer' ? data.values : cellsOf(data);
 }
 
-/**
- * Text cells as UTF-8 bytes and offsets. The cells of a slice are joined and encoded in one call, which is
- * many times quicker than a call per cell; in ASCII the offsets follow from the lengths.
- */
-class TextBuffer {
-  private data = Buffer.alloc(0);
-  private used = 0;
-  private offsets = new Int32Array(1);
-  private missing: Uint8Array | undefined;
-  private rows = 0;
-
-  get bytes(): number {
-    return this.used + this.rows * 4;
-  }
-
-  /** Adds cells; null is missing, and so is empty text where `emptyIsMissing`. */
-  add(cells: readonly (string | null)[], emptyIsMissing = false): void {
-    this.reserveRows(cells.length);
-    const joined = cells.join('');
-    // A UTF-16 unit takes at least one byte, so equal counts mean that all of it is ASCII.
-    if (Buffer.byteLength(joined, 'utf8') === joined.length) {
-      this.reserveBytes(joined.length);
-      this.used += this.data.write(joined, this.used, 'latin1');
-      this.addAsciiOffsets(cells);
-    } else {
-      this.addUnicode(cells);
-    }
-    for (let i = 0; i < cells.length; i++) {
-      if (cells[i] === null || (emptyIsMissing && cells[i] === '')) {
-        this.missing ??= new Uint8Array(this.offsets.length);
-        this.missing[this.rows + i] = 1;
-      }
-    }
-    this.rows += cells.length;
-  }
-
-  take(): ColumnData {
-    const { rows, used } = this;
-    const bytes = new Uint8Array(this.data.subarray(0, used));
-    const offsets = this.offsets.slice(0, rows + 1);
-    const missing = this.missing?.slice(0, rows);
-    this.used = 0;
-    this.rows = 0;
-    this.missing = undefined;
-    return missing === undefined
-      ? { type: 'text', bytes, offsets }
-      : { type: 'text', bytes, offsets, missing };
-  }
-
-  private addAsciiOffsets(cells: readonly (string | null)[]): void {
-    let at = this.offsets[this.rows]!;
-    for (let i = 0; i < cells.length; i++) {
-      at += cells[i]?.length ?? 0;
-      this.offsets[this.rows + i + 1] = at;
-    }
-  }
-
-  /** Cell by cell, since neighbours could join to one character where text is cut inside a surrogate pair. */
-  private addUnicode(cells: readonly (string | null)[]): void {
-    for (let i = 0; i < cells.length; i++) {
-      const cell = cells[i];
-      if (cell !== null && cell !== undefined && cell !== '') {
-        this.reserveBytes(cell.length * 3);
-        this.used += this.data.write(cell, this.used, 'utf8');
-      }
-      this.offsets[this.rows + i + 1] = this.used;
-    }
-  }
-
-  private reserveRows(rows: number): void {
-    const needed = this.rows + rows + 1;
-    if (needed > this.offsets.length) {
-      const offsets = new Int32Array(Math.max(needed, this.offsets.length * 2));
-      offsets.set(this.offsets);
-      this.offsets = offsets;
-    }
-    if (this.missing !== undefined && this.missing.length < this.offsets.length) {
-      const missing = new Uint8Array(this.offsets.length);
-      missing.set(this.missing);
-      this.missing = missing;
-    }
-  }
-
-  private reserveBytes(bytes: number): void {
-    const needed = this.used + bytes;
-    if (needed > this.data.length) {
-      const data = Buffer.allocUnsafeSlow(Math.max(needed, this.data.length * 2, 1024));
-      this.data.copy(data, 0, 0, this.used);
-      this.data = data;
-    }
-  }
-}
-
 /** The builder of a column's type. */
-export function builderFor(column: Column): TypedColumnBuilder {
+export function builderFor(column: Column): ColumnBuilder {
   switch (column.type) {
     case 'number':
     case 'integer':
@@ -250,24 +149,20 @@ class DateBuilder extends FloatBuilder {
   private readonly reader = new DateReader(this.column);
 
   add(column: SliceColumn, first: number): void {
+    const from = this.rows;
     if (column.kind === 'typed' && column.data.type === 'date') {
-      this.addInstants(column.data.values);
+      const instants = column.data.values;
+      const values = this.grow(instants.length);
+      for (let i = 0; i < instants.length; i++) {
+        values[from + i] = this.reader.fromInstant(instants[i]!);
+      }
       return;
     }
     const cells = plainCells(column);
-    const values = this.room(cells.length);
+    const values = this.grow(cells.length);
     for (let i = 0; i < cells.length; i++) {
-      values[this.rows + i] = this.convert(cells[i], first + i);
+      values[from + i] = this.convert(cells[i], first + i);
     }
-    this.rows += cells.length;
-  }
-
-  private addInstants(instants: Float64Array): void {
-    const values = this.room(instants.length);
-    for (let i = 0; i < instants.length; i++) {
-      values[this.rows + i] = this.reader.fromInstant(instants[i]!);
-    }
-    this.rows += instants.length;
   }
 
   private convert(cell: unknown, row: number): number {
@@ -283,27 +178,26 @@ class DateBuilder extends FloatBuilder {
     }
     return this.refuse(row, whyNotDate(show(cell), cell, this.column.order), NaN);
   }
-
-  take(): ColumnData {
-    return { type: 'date', values: this.takeValues() };
-  }
 }
 
-class TextBuilder extends StrictBuilder {
-  private readonly text = new TextBuffer();
-
-  get bytes(): number {
-    return this.text.bytes;
-  }
+/**
+ * Text as UTF-8 bytes and offsets. The cells of a slice are joined and encoded in one call, which is
+ * many times quicker than a call per cell; in ASCII the offsets follow from the lengths.
+ */
+class TextBuilder extends ColumnBuilder {
+  private data = Buffer.alloc(0);
+  private used = 0;
+  private offsets = new Int32Array(1);
+  private missing: Uint8Array | undefined;
 
   skip(rows: number): void {
-    this.text.add(new Array<null>(rows).fill(null));
+    this.encode(new Array<null>(rows).fill(null));
   }
 
   add(column: SliceColumn, first: number): void {
     const { trim } = this.column;
     if (column.kind === 'fields') {
-      this.text.add(trim === true ? column.cells.map((cell) => cell.trim()) : column.cells, true);
+      this.encode(trim === true ? column.cells.map((cell) => cell.trim()) : column.cells, true);
       return;
     }
     const cells = plainCells(column);
@@ -313,13 +207,13 @@ class TextBuilder extends StrictBuilder {
       const cell = cells[i];
       const text = typeof cell === 'string' ? cell : this.convert(cell, first + i);
       texts[i] = trim === true ? (text?.trim() ?? null) : text;
-      const { length } = texts[i] ?? '';
+      const length = texts[i]?.length ?? 0;
       all += length;
-      if (column.kind === 'values') {
+      if (all > MAX_TEXT && column.kind === 'values') {
         assertText(this.column.name, first + i, length, all);
       }
     }
-    this.text.add(texts, trim);
+    this.encode(texts, trim);
   }
 
   private convert(cell: unknown, row: number): string | null {
@@ -339,23 +233,76 @@ class TextBuilder extends StrictBuilder {
     return this.refuse(row, nestedProblem(cell), null);
   }
 
+  /** Adds cells; null is missing, and so is empty text where `emptyIsMissing`. */
+  private encode(cells: readonly (string | null)[], emptyIsMissing = false): void {
+    this.offsets = grown(this.offsets, this.rows + cells.length + 1);
+    const joined = cells.join('');
+    // A UTF-16 unit takes at least one byte, so equal counts mean that all of it is ASCII.
+    if (Buffer.byteLength(joined, 'utf8') === joined.length) {
+      this.reserve(joined.length);
+      let at = this.used;
+      this.used += this.data.write(joined, at, 'latin1');
+      for (let i = 0; i < cells.length; i++) {
+        at += cells[i]?.length ?? 0;
+        this.offsets[this.rows + i + 1] = at;
+      }
+    } else {
+      this.encodeUnicode(cells);
+    }
+    for (let i = 0; i < cells.length; i++) {
+      if (cells[i] === null || (emptyIsMissing && cells[i] === '')) {
+        this.missing = grown(this.missing ?? new Uint8Array(0), this.rows + cells.length);
+        this.missing[this.rows + i] = 1;
+      }
+    }
+    this.rows += cells.length;
+    this.bytes = this.used + this.rows * 4;
+  }
+
+  /** Cell by cell, since neighbours could join to one character where text is cut inside a surrogate pair. */
+  private encodeUnicode(cells: readonly (string | null)[]): void {
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i];
+      if (cell !== null && cell !== undefined && cell !== '') {
+        this.reserve(cell.length * 3);
+        this.used += this.data.write(cell, this.used, 'utf8');
+      }
+      this.offsets[this.rows + i + 1] = this.used;
+    }
+  }
+
+  private reserve(bytes: number): void {
+    const needed = this.used + bytes;
+    if (needed > this.data.length) {
+      const data = Buffer.allocUnsafeSlow(Math.max(needed, this.data.length * 2, 1024));
+      this.data.copy(data, 0, 0, this.used);
+      this.data = data;
+    }
+  }
+
   take(): ColumnData {
-    return this.text.take();
+    const { rows, used } = this;
+    const bytes = new Uint8Array(this.data.subarray(0, used));
+    const offsets = this.offsets.slice(0, rows + 1);
+    const missing = this.missing && grown(this.missing, rows).slice(0, rows);
+    this.used = 0;
+    this.rows = 0;
+    this.bytes = 0;
+    this.missing = undefined;
+    return missing === undefined
+      ? { type: 'text', bytes, offsets }
+      : { type: 'text', bytes, offsets, missing };
   }
 }
 
-class BooleanBuilder extends StrictBuilder {
+class BooleanBuilder extends ColumnBuilder {
   private values = new Uint8Array(0);
-  private rows = 0;
-
-  get bytes(): number {
-    return this.rows;
-  }
 
   skip(rows: number): void {
     this.values = grown(this.values, this.rows + rows);
     this.values.fill(MISSING_BOOLEAN, this.rows, this.rows + rows);
     this.rows += rows;
+    this.bytes = this.rows;
   }
 
   add(column: SliceColumn, first: number): void {
@@ -366,6 +313,7 @@ class BooleanBuilder extends StrictBuilder {
       this.values[this.rows + i] = typeof cell === 'boolean' ? Number(cell) : this.convert(cell, first + i);
     }
     this.rows += cells.length;
+    this.bytes = this.rows;
   }
 
   private convert(cell: unknown, row: number): number {
@@ -387,41 +335,40 @@ class BooleanBuilder extends StrictBuilder {
   take(): ColumnData {
     const values = this.values.slice(0, this.rows);
     this.rows = 0;
+    this.bytes = 0;
     return { type: 'boolean', values };
   }
 }
 
 /** 64-bit integers, kept exact. */
-class BigintBuilder extends StrictBuilder {
+class BigintBuilder extends ColumnBuilder {
   private values = new BigInt64Array(0);
   private missing = new Uint8Array(0);
-  private rows = 0;
-
-  get bytes(): number {
-    return this.rows * 9;
-  }
-
-  private room(rows: number): void {
-    this.values = grown(this.values, this.rows + rows);
-    this.missing = grown(this.missing, this.rows + rows);
-  }
 
   skip(rows: number): void {
-    this.room(rows);
-    this.values.fill(0n, this.rows, this.rows + rows);
-    this.missing.fill(1, this.rows, this.rows + rows);
+    const from = this.rows;
+    this.grow(rows);
+    this.values.fill(0n, from, this.rows);
+    this.missing.fill(1, from, this.rows);
+  }
+
+  /** Makes room for as many rows more, which count as added. */
+  private grow(rows: number): void {
     this.rows += rows;
+    this.bytes = this.rows * 9;
+    this.values = grown(this.values, this.rows);
+    this.missing = grown(this.missing, this.rows);
   }
 
   add(column: SliceColumn, first: number): void {
     const cells = plainCells(column);
-    this.room(cells.length);
+    const from = this.rows;
+    this.grow(cells.length);
     for (let i = 0; i < cells.length; i++) {
       const value = this.convert(cells[i], first + i);
-      this.values[this.rows + i] = value ?? 0n;
-      this.missing[this.rows + i] = value === null ? 1 : 0;
+      this.values[from + i] = value ?? 0n;
+      this.missing[from + i] = value === null ? 1 : 0;
     }
-    this.rows += cells.length;
   }
 
   private convert(cell: unknown, row: number): bigint | null {
@@ -447,6 +394,7 @@ class BigintBuilder extends StrictBuilder {
     const values = this.values.slice(0, this.rows);
     const missing = this.missing.slice(0, this.rows);
     this.rows = 0;
+    this.bytes = 0;
     return missing.includes(1) ? { type: 'bigint', values, missing } : { type: 'bigint', values };
   }
 }

@@ -206,22 +206,28 @@ const UNNAMED = /^Unnamed: \d+$/;
  * without a name finds the only one that has none.
  */
 export class ColumnPlaces {
-  private readonly exact: ReadonlyMap<string, number>;
-  private readonly plain: ReadonlyMap<string, number>;
+  private readonly exact = new Map<string, number>();
+  private plain: ReadonlyMap<string, number> | undefined;
 
-  constructor(names: readonly string[]) {
-    this.exact = new Map(names.map((name, index) => [name, index]));
-    // Of names that are alike, the first.
-    this.plain = new Map(names.map((name, index) => [name.trim(), index] as const).reverse());
-    const unnamed = names.findIndex((name) => UNNAMED.test(name));
-    if (unnamed >= 0 && !this.plain.has('')) {
-      this.plain = new Map([...this.plain, ['', unnamed]]);
+  constructor(private readonly names: readonly string[]) {
+    for (const [index, name] of names.entries()) {
+      this.exact.set(name, index);
     }
   }
 
   /** The place of a column, from 0; undefined where the table has none of that name. */
   of(name: string): number | undefined {
-    return this.exact.get(name) ?? this.plain.get(name.trim());
+    return this.exact.get(name) ?? (this.plain ??= this.withoutSpace()).get(name.trim());
+  }
+
+  private withoutSpace(): ReadonlyMap<string, number> {
+    // Of names that are alike, the first.
+    const plain = new Map(this.names.map((name, index) => [name.trim(), index] as const).reverse());
+    const unnamed = this.names.findIndex((name) => UNNAMED.test(name));
+    if (unnamed >= 0 && !plain.has('')) {
+      plain.set('', unnamed);
+    }
+    return plain;
   }
 }
 

@@ -2,8 +2,8 @@ import { SliceSizer, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { listNames } from '../cells/errors';
 import { type Column, type Row, setCell } from '../cells/types';
-import { builderFor, type TypedColumnBuilder } from './builders';
-import { cellsOf, type ColumnBatch, pickRows, sliceBatch } from './column-batch';
+import { builderFor, type ColumnBuilder } from './builders';
+import { type ColumnBatch, isMissing, pickRows, sliceBatch } from './column-batch';
 import { ColumnPlaces, COLUMNS_PER_LOOK } from './header';
 import { MissingWords, type Slice, type SliceColumn, type SliceSource, tellRead } from './slices';
 
@@ -32,23 +32,21 @@ export async function* batchesOf(
   options: ReadOptions = {},
 ): AsyncIterable<ColumnBatch> {
   const { signal, maxRows = BATCH_ROWS, onRead } = options;
-  const indices = indicesOf(source.names, columns, options.missingColumns ?? 'error');
-  const gathered = new GatheredColumns(columns, indices);
-  const wanted = indices.filter((index) => index >= 0);
+  const gathered = new GatheredColumns(source, columns, options);
   const sizer = new SliceSizer(columns.length, maxRows);
-  for await (const slice of source.slices({ sizer, wanted, signal })) {
+  for await (const slice of source.slices({ sizer, wanted: gathered.wanted, signal })) {
     if (gathered.rows > 0 && gathered.rows + slice.rows > maxRows) {
-      yield* cut(gathered.take(), maxRows);
+      yield* gathered.take(maxRows);
     }
     await gathered.add(slice);
     tellRead(onRead, source, slice);
     if (gathered.rows >= maxRows || gathered.bytes >= BATCH_BYTES) {
-      yield* cut(gathered.take(), maxRows);
+      yield* gathered.take(maxRows);
     }
     sizer.maxRows = maxRows - gathered.rows;
     await sizer.step(signal);
   }
-  yield* cut(gathered.take(), maxRows);
+  yield* gathered.take(maxRows);
 }
 
 /** Cells that are read in one turn of the event loop at most: about a millisecond's work. */
@@ -73,11 +71,9 @@ export function batchOfRows(
       builder.skip(rows.length);
     } else {
       const values: SliceColumn = { kind: 'values', cells: cellsOfRows(rows, name) };
-      const cleaned = column.missing && new MissingWords(column.missing).clear(values);
-      builder.add(cleaned?.column ?? values, 0);
-      const cells = (cleaned?.cleared ?? 0) + builder.unreadable;
-      if (cells > 0) {
-        setCell((batch.cleaned ??= {}), column.name, cells);
+      builder.add(column.missing ? builder.cleared(values, new MissingWords(column.missing)) : values, 0);
+      if (builder.cleaned > 0) {
+        setCell((batch.cleaned ??= {}), column.name, builder.cleaned);
       }
     }
     batch.columns.push(builder.take());
@@ -110,95 +106,104 @@ function cellsOfRows(rows: readonly Row[], name: string): unknown[] {
   return cells;
 }
 
+/** One column on its way into a batch. */
+interface GatheredColumn {
+  column: Column;
+  /** Where it is in the source, -1 where it is missing there. */
+  index: number;
+  builder: ColumnBuilder;
+  words: MissingWords | undefined;
+}
+
 /** The rows of some slices, column by column. */
 class GatheredColumns {
   rows = 0;
-  private readonly builders: TypedColumnBuilder[];
-  private readonly words: MissingWords[];
-  private cleaned: number[];
+  bytes = 0;
+  /** The indices of the columns that the source has. */
+  readonly wanted: number[] = [];
+  private readonly columns: GatheredColumn[] = [];
+  /** The columns that each row needs a value in. */
+  private readonly required: number[] = [];
 
-  /** @param indices where each column is in the source, -1 where it is missing there */
-  constructor(
-    private readonly columns: readonly Column[],
-    private readonly indices: readonly number[],
-  ) {
-    this.builders = columns.map(builderFor);
-    const known = new Map<Column['missing'], MissingWords>();
-    this.words = columns.map(({ missing }) => {
-      const words = known.get(missing) ?? new MissingWords(missing ?? []);
-      known.set(missing, words);
-      return words;
-    });
-    this.cleaned = columns.map(() => 0);
-  }
-
-  get bytes(): number {
-    return this.builders.reduce((sum, builder) => sum + builder.bytes, 0);
+  constructor({ names }: SliceSource, columns: readonly Column[], { missingColumns = 'error' }: ReadOptions) {
+    const indices = indicesOf(names, columns, missingColumns);
+    // Columns of one table share the list of words.
+    const words = new Map<Column['missing'], MissingWords>();
+    for (const [at, column] of columns.entries()) {
+      const { missing, required } = column;
+      if (missing !== undefined && !words.has(missing)) {
+        words.set(missing, new MissingWords(missing));
+      }
+      const index = indices[at]!;
+      this.columns.push({ column, index, builder: builderFor(column), words: words.get(missing) });
+      if (index >= 0) {
+        this.wanted.push(index);
+      }
+      if (required === true) {
+        this.required.push(at);
+      }
+    }
   }
 
   async add(slice: Slice): Promise<void> {
     const yielder = new Yielder();
-    for (let i = 0; i < this.builders.length; i++) {
-      this.addColumn(i, slice);
-      if (i % COLUMNS_PER_LOOK === COLUMNS_PER_LOOK - 1) {
+    this.rows += slice.rows;
+    this.bytes = 0;
+    let done = 0;
+    for (const { index, builder, words } of this.columns) {
+      if (index < 0) {
+        builder.skip(slice.rows);
+      } else {
+        const cells = slice.column(index);
+        builder.add(words === undefined ? cells : builder.cleared(cells, words), slice.first);
+      }
+      this.bytes += builder.bytes;
+      if (++done % COLUMNS_PER_LOOK === 0) {
         await yielder.due();
       }
     }
-    this.rows += slice.rows;
   }
 
-  private addColumn(i: number, slice: Slice): void {
-    const builder = this.builders[i]!;
-    const index = this.indices[i]!;
-    if (index < 0) {
-      builder.skip(slice.rows);
-      return;
-    }
-    const { column, cleared } = this.words[i]!.clear(slice.column(index));
-    const before = builder.unreadable;
-    builder.add(column, slice.first);
-    this.cleaned[i]! += cleared + builder.unreadable - before;
-  }
-
-  take(): ColumnBatch {
-    const batch: ColumnBatch = { rows: this.rows, columns: this.builders.map((builder) => builder.take()) };
-    if (this.cleaned.some((count) => count > 0)) {
-      batch.cleaned = Object.fromEntries(
-        this.columns.flatMap(({ name }, i) => (this.cleaned[i]! > 0 ? [[name, this.cleaned[i]!]] : [])),
-      );
-      this.cleaned = this.columns.map(() => 0);
+  /** What was gathered, in parts: the slices of a file may have more rows than a batch may. */
+  *take(maxRows: number): Iterable<ColumnBatch> {
+    const whole: ColumnBatch = { rows: this.rows, columns: [] };
+    for (const { column, builder } of this.columns) {
+      whole.columns.push(builder.take());
+      if (builder.cleaned > 0) {
+        setCell((whole.cleaned ??= {}), column.name, builder.cleaned);
+        builder.cleaned = 0;
+      }
     }
     this.rows = 0;
-    return this.withRequired(batch);
-  }
-
-  /** Without the rows that lack a value where one is required. */
-  private withRequired(batch: ColumnBatch): ColumnBatch {
-    const required = batch.columns.filter((_, i) => this.columns[i]!.required === true);
-    if (required.length === 0 || batch.rows === 0) {
-      return batch;
+    this.bytes = 0;
+    const batch = withRequired(whole, this.required);
+    if (batch.rows > 0 && batch.rows <= maxRows) {
+      yield batch;
+      return;
     }
-    const lists = required.map(cellsOf);
-    const rows = Array.from({ length: batch.rows }, (_, row) => row).filter((row) =>
-      lists.every((cells) => cells[row] !== null),
-    );
-    return rows.length === batch.rows ? batch : { ...pickRows(batch, rows), cleaned: batch.cleaned };
+    for (let from = 0; from < batch.rows; from += maxRows) {
+      const part = sliceBatch(batch, from, from + maxRows);
+      yield from === 0 ? { ...part, cleaned: batch.cleaned } : part;
+    }
   }
 }
 
-/** A batch in parts: the slices of a file may have more rows than a batch may. */
-function* cut(batch: ColumnBatch, maxRows: number): Iterable<ColumnBatch> {
-  if (batch.rows === 0) {
-    return;
+/** Without the rows that lack a value in one of these columns. */
+function withRequired(batch: ColumnBatch, columns: readonly number[]): ColumnBatch {
+  if (columns.length === 0) {
+    return batch;
   }
-  if (batch.rows <= maxRows) {
-    yield batch;
-    return;
+  const rows: number[] = [];
+  for (let row = 0; row < batch.rows; row++) {
+    let isWhole = true;
+    for (const column of columns) {
+      isWhole &&= !isMissing(batch.columns[column]!, row);
+    }
+    if (isWhole) {
+      rows.push(row);
+    }
   }
-  for (let from = 0; from < batch.rows; from += maxRows) {
-    const part = sliceBatch(batch, from, from + maxRows);
-    yield from === 0 ? { ...part, cleaned: batch.cleaned } : part;
-  }
+  return rows.length === batch.rows ? batch : { ...pickRows(batch, rows), cleaned: batch.cleaned };
 }
 
 /** Says of which missing column the table has one whose name differs in case alone. */
@@ -217,7 +222,15 @@ function indicesOf(
   missingColumns: 'error' | 'fill',
 ): number[] {
   const places = new ColumnPlaces(names);
-  const missing = columns.filter(({ name }) => places.of(name) === undefined).map(({ name }) => name);
+  const indices: number[] = [];
+  const missing: string[] = [];
+  for (const { name } of columns) {
+    const index = places.of(name);
+    indices.push(index ?? -1);
+    if (index === undefined) {
+      missing.push(name);
+    }
+  }
   if (missing.length > 0 && (missingColumns === 'error' || missing.length === columns.length)) {
     const lacks = missing.length === 1 ? 'a column' : 'columns';
     throw new ServiceError(
@@ -226,5 +239,5 @@ function indicesOf(
         spelledAlmost(missing, names),
     );
   }
-  return columns.map(({ name }) => places.of(name) ?? -1);
+  return indices;
 }
