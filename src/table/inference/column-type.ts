@@ -33,7 +33,6 @@ import {
   type Sight,
   StoredSize,
   TEXT,
-  type TextLook,
   ValueKinds,
 } from './findings';
 import { type FieldsOfColumn, TextReadings } from './text-readings';
@@ -68,7 +67,9 @@ export class TargetTally {
     if (isDate(cell)) {
       cell = Number.isNaN(cell.getTime()) ? null : cell.toISOString();
     }
-    if (cell === null || cell === undefined || Number.isNaN(cell) || isNoLabel(cell)) {
+    // An object is refused, or made missing, when it is read, and so is a long bigint.
+    const isRefused = typeof cell === 'object' || (typeof cell === 'bigint' && isLong(cell));
+    if (isRefused || cell === undefined || Number.isNaN(cell)) {
       this.missing++;
       this.firsts.missing = Math.min(this.firsts.missing, row);
       return;
@@ -128,11 +129,6 @@ export class TargetTally {
   }
 }
 
-/** What is refused, or made missing, when it is read. */
-function isNoLabel(cell: unknown): boolean {
-  return typeof cell === 'object' || (typeof cell === 'bigint' && isLong(cell));
-}
-
 function asLabel(
   value: unknown,
   type: ColumnType,
@@ -178,6 +174,9 @@ function byCodePoint(a: Label, b: Label): number {
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }
 
+/** Beside fields no values are counted. */
+const NO_VALUES = { numbers: 0, dates: 0 };
+
 const FAMILIES = [
   [NUMBERS, 'numbers'],
   [BOOLEAN, 'booleans'],
@@ -195,13 +194,14 @@ export class ColumnTypeInference {
   private readonly values = new ValueKinds();
   private tabbed = false;
   private comma: CommaUse = 'none';
-  private readonly size = new StoredSize();
+  readonly size = new StoredSize();
   private readonly padding = new Padding();
 
   private readonly given: ColumnType | undefined;
   private readonly givenOrder: DateOrder | undefined;
   private readonly givenDecimal: Decimal | undefined;
-  private readonly dateNumbers = new DateNumbers();
+  /** Where dates are given. */
+  private readonly dateNumbers: DateNumbers | undefined;
 
   /**
    * @param given the type that the user gives, which is then not looked for
@@ -217,6 +217,7 @@ export class ColumnTypeInference {
     // Such as date-dmy: the type, and how it is written.
     this.given = given?.split('-')[0] as ColumnType | undefined;
     this.givenOrder = given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined;
+    this.dateNumbers = this.given === 'date' ? new DateNumbers() : undefined;
     this.givenDecimal = given === 'number-comma' ? ',' : given === 'number-point' ? '.' : undefined;
   }
 
@@ -276,7 +277,7 @@ export class ColumnTypeInference {
         decimal: this.givenDecimal ?? decimalOf(this.strings.all),
         order: this.givenOrder ?? orderOf(this.strings.all),
         unit: this.strings.unit,
-        numbers: this.given === 'date' ? this.dateNumbers.settle() : undefined,
+        numbers: this.dateNumbers?.settle(),
       };
     }
     if (this.fields.inDigits && this.values.isEmpty && this.target === undefined) {
@@ -290,9 +291,10 @@ export class ColumnTypeInference {
       return { ...settled, order, unit: this.fields.unit };
     }
     const text = this.values.first(TEXT) ?? this.fields.odd ?? this.fields.first ?? this.strings.first;
-    const look = this.lookOf(fields, values);
+    // What it looks like tells more than that it is mixed, where all of it is text, fields or values.
+    const isText = this.values.onlyText && (fields === 0 || values === 0);
+    const look = isText ? (fields === 0 ? this.strings : this.fields).look : undefined;
     if (look !== undefined) {
-      // What it looks like tells more than that it is mixed.
       return { type: 'text', text, look };
     }
     return this.settleMost(fields) ?? { ...settled, text };
@@ -311,8 +313,8 @@ export class ColumnTypeInference {
   /** A column of one kind but for a few words: as that kind where these may be missing, else as text that says so. */
   private settleMost(fields: number): Settled | undefined {
     const readings = fields === 0 ? this.strings : this.fields;
-    const of = (bits: number): number => (fields === 0 ? this.values.count(bits) : 0);
-    const most = readings.most(of(NUMBERS), of(DATE));
+    const { numbers, dates } = fields === 0 ? this.values : NO_VALUES;
+    const most = readings.most(numbers, dates);
     if (most === undefined || this.values.has(BOOLEAN) || (fields !== 0 && !this.values.isEmpty)) {
       return undefined;
     }
@@ -337,19 +339,17 @@ export class ColumnTypeInference {
     };
   }
 
-  /** Bytes of the column as it is stored, without compression, at most. */
-  bytesAs(type: ColumnType): number {
-    return this.size.bytesAs(type);
-  }
-
   private settleKinds(kinds: number): Settled {
-    const families = FAMILIES.filter(([bits]) => (kinds & bits) !== 0);
+    const names: string[] = [];
+    const families: number[] = [];
+    for (const [bits, name] of FAMILIES) {
+      if ((kinds & bits) !== 0) {
+        families.push(bits);
+        names.push(name);
+      }
+    }
     if (families.length > 1) {
-      const names = families.map(([, name]) => name).join(' and ');
-      return {
-        type: 'text',
-        warning: mixedWarning(this.name, names, this.odd(families.map(([bits]) => bits))),
-      };
+      return { type: 'text', warning: mixedWarning(this.name, names.join(' and '), this.odd(families)) };
     }
     if ((kinds & NUMBERS) === 0) {
       return { type: (kinds & BOOLEAN) !== 0 ? 'boolean' : (kinds & DATE) !== 0 ? 'date' : 'text' };
@@ -369,14 +369,6 @@ export class ColumnTypeInference {
     const ofField = (bits: number): Sight | undefined => ((bits & TEXT) !== 0 ? (odd ?? first) : first);
     const sights = families.map((bits) => this.values.first(bits) ?? ofField(bits)!);
     return sights.sort((a, b) => a.row - b.row)[1]!;
-  }
-
-  /** What text looks like where nothing but text was seen, all of it fields or all of it values. */
-  private lookOf(fields: number, values: number): TextLook | undefined {
-    if (this.values.onlyText && (fields === 0 || values === 0)) {
-      return (fields === 0 ? this.strings : this.fields).look;
-    }
-    return undefined;
   }
 
   private addValues(cells: ArrayLike<unknown>, first: number): void {
@@ -450,9 +442,7 @@ export class ColumnTypeInference {
     if (wanted === 0) {
       return;
     }
-    if (this.given === 'date') {
-      this.dateNumbers.add(plainCells(column));
-    }
+    this.dateNumbers?.add(plainCells(column));
     const cells =
       column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? cellsOf(column.data) : [];
     const comma = column.kind === 'fields' ? commaUse(column) : 'none';

@@ -188,16 +188,12 @@ export function kindOfValue(cell: unknown): number | undefined {
 export class ValueKinds {
   private any = 0;
   private readonly firsts = new Map<number, Sight>();
-  private numbers = 0;
-  private dates = 0;
+  /** How many values are numbers, and dates. */
+  numbers = 0;
+  dates = 0;
 
   get isEmpty(): boolean {
     return this.any === 0;
-  }
-
-  /** How many values are numbers, or dates. */
-  count(bits: number): number {
-    return bits === DATE ? this.dates : this.numbers;
   }
 
   add(kind: number, value: unknown, row: number): void {
@@ -222,8 +218,13 @@ export class ValueKinds {
   }
 
   first(bits: number): Sight | undefined {
-    const sights = [...this.firsts].filter(([kind]) => (kind & bits) !== 0).map(([, sight]) => sight);
-    return sights.sort((a, b) => a.row - b.row)[0];
+    let first: Sight | undefined;
+    for (const [kind, sight] of this.firsts) {
+      if ((kind & bits) !== 0 && (first === undefined || sight.row < first.row)) {
+        first = sight;
+      }
+    }
+    return first;
   }
 
   /** The kinds seen; NA and its like are text where the column is nothing else, or has other text. */
@@ -261,13 +262,9 @@ export class Padding {
 }
 
 /** One warning for all columns whose text is read without the white space around it. */
-export function paddingWarnings(padded: readonly { name: string; cell: string }[]): string[] {
-  const [first] = padded;
-  return first === undefined
-    ? []
-    : [
-        `Every cell of ${padded.length === 1 ? 'column' : 'columns'} ${listNames(padded.map(({ name }) => name))} begins or ends with white space, which is left off: ${show(first.cell)} is ${show(first.cell.trim())}, and so it is when the model predicts.`,
-      ];
+export function paddingWarning(padded: readonly { name: string; cell: string }[]): string {
+  const { cell } = padded[0]!;
+  return `Every cell of ${padded.length === 1 ? 'column' : 'columns'} ${listNames(padded.map(({ name }) => name))} begins or ends with white space, which is left off: ${show(cell)} is ${show(cell.trim())}, and so it is when the model predicts.`;
 }
 
 const SPACE = 32;
@@ -316,18 +313,22 @@ const SECONDS = [1e9, 2.1e9] as const;
 /** Serials of 1982 to 2064. */
 const LIKELY_SERIALS = [30_000, 60_000] as const;
 
-/** Says of a column of numbers that they may be dates, where its name and its first number let one think so. */
-export function dateNumbersWarning(name: string, first: number): string | undefined {
+/**
+ * Says of a column of numbers that they may be dates, where its name and its first number let one think so.
+ *
+ * @param first its first number, where it has one and its type is not given
+ */
+export function dateNumbersWarning(name: string, first: number | undefined): string | undefined {
+  if (first === undefined || !NAMES.test(name.replace(/([a-z])([A-Z])/g, '$1 $2'))) {
+    return undefined;
+  }
   const seconds =
     [1, 1e3, 1e6, 1e9].map((unit) => first / unit).findLast((value) => value >= SECONDS[0]) ?? 0;
   const isTime = seconds >= SECONDS[0] && seconds <= SECONDS[1];
   const isDay =
     (first >= LIKELY_SERIALS[0] && first <= LIKELY_SERIALS[1]) || !Number.isNaN(dateOfDigits(String(first)));
   // 45,000 of a time may be milliseconds of anything.
-  if (
-    !NAMES.test(name.replace(/([a-z])([A-Z])/g, '$1 $2')) ||
-    !(isTime || (isDay && !/time|ts$|zeit/i.test(name)))
-  ) {
+  if (!isTime && (!isDay || /time|ts$|zeit/i.test(name))) {
     return undefined;
   }
   const types = (type: string): string => JSON.stringify({ [name]: type });

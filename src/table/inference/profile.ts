@@ -4,7 +4,7 @@ import { ServiceError } from '../../wire/service-error';
 import { looksLikeValue } from '../cells/classify';
 import { emptyTable, invalidTable, isLong, listNames } from '../cells/errors';
 import { knownZone } from '../cells/parse-date';
-import type { Column, ColumnType, GivenType, Label } from '../cells/types';
+import type { Column, ColumnType, Decimal, GivenType, Label } from '../cells/types';
 import { assertNames, COLUMNS_PER_LOOK, datesAmong, datesInHeader } from '../columns/header';
 import { MissingWords, plainCells, type SliceColumn, type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference, type TargetTally } from './column-type';
@@ -13,7 +13,7 @@ import {
   type LookWarning,
   lookWarnings,
   type NamedLook,
-  paddingWarnings,
+  paddingWarning,
   type Settled,
   totalWarning,
 } from './findings';
@@ -82,25 +82,26 @@ const COLUMN_BYTES = 512;
 export async function profileSource(source: SliceSource, options: ProfileOptions): Promise<TableProfile> {
   const { target, ignore = [], types = {}, signal, onRead } = options;
   const reading = columnReading(options);
-  const words = new MissingWords(reading.missing ?? []);
+  const words = reading.missing && new MissingWords(reading.missing);
   assertNames(source.names);
   const wanted = wantedColumns(source, target, ignore);
-  const tallies = await mapped(wanted, (index) => {
+  const yielder = new Yielder();
+  const tallies: ColumnTypeInference[] = [];
+  for (const index of wanted) {
     const name = source.names[index]!;
-    return new ColumnTypeInference(
-      name,
-      Object.hasOwn(types, name) ? types[name] : undefined,
-      name === target,
-      reading.unreadable,
-    );
-  });
+    const given = Object.hasOwn(types, name) ? types[name] : undefined;
+    tallies.push(new ColumnTypeInference(name, given, name === target, reading.unreadable));
+    if (tallies.length % COLUMNS_PER_LOOK === 0) {
+      await yielder.due();
+    }
+  }
   const sizer = new SliceSizer(wanted.length);
   let rows = 0;
   const different = new DistinctRows();
-  const yielder = new Yielder();
   for await (const slice of source.slices({ sizer, wanted, signal })) {
     for (let i = 0; i < wanted.length; i++) {
-      const { column } = words.clear(slice.column(wanted[i]!));
+      const cells = slice.column(wanted[i]!);
+      const column = words === undefined ? cells : words.clear(cells).column;
       tallies[i]!.add(column, slice.first);
       different.add(column);
       if (i % COLUMNS_PER_LOOK === COLUMNS_PER_LOOK - 1) {
@@ -115,66 +116,94 @@ export async function profileSource(source: SliceSource, options: ProfileOptions
   if (rows === 0) {
     throw emptyTable(`The table has no rows, only the column names ${listNames(source.names)}.`);
   }
-  const warnings = [
-    ...(source.warnings ?? []),
-    ...dateNames(source.names),
-    ...unknownNames(source.names, Object.keys(types), 'A type is given for'),
-    ...unknownNames(source.names, ignore, 'There is nothing to ignore in'),
-  ];
-  let bytes = FILE_BYTES;
-  let targetFound: TargetProfile | undefined;
-  const looks: NamedLook[] = [];
-  const padded: { name: string; cell: string }[] = [];
-  const marks = new Set(tallies.flatMap((tally) => tally.ofFile?.fields.certainMark ?? []));
-  const columns = await mapped(tallies, (tally) => {
-    const settled = withMarkOf(marks, tally.name, tally.settle(), tally.ofFile);
-    const { type, decimal, order, years, unit, numbers, warning, look } = settled;
-    const trim = settled.padded === undefined ? undefined : true;
-    if (settled.padded !== undefined) {
-      padded.push({ name: tally.name, cell: settled.padded });
-    }
-    const total = settled.words === undefined ? undefined : totalWarning(tally.name, settled.words);
-    warnings.push(...[warning, total].filter((text) => text !== undefined));
-    const { firstNumber } = tally;
-    const isFeature = tally.target === undefined && ['integer', 'number', 'bigint'].includes(type);
-    const maybeDates = isFeature && firstNumber !== undefined && dateNumbersWarning(tally.name, firstNumber);
-    if (maybeDates) {
-      warnings.push(maybeDates);
-    }
-    if (tally.target !== undefined) {
-      targetFound = targetProfile(tally.name, { ...settled, trim }, tally.target);
-    } else if (look !== undefined) {
-      looks.push({ name: tally.name, ...look });
-    }
-    bytes += tally.bytesAs(type) + COLUMN_BYTES + tally.name.length * 6;
-    const zone = type === 'date' ? reading.zone : undefined;
-    const required = tally.target !== undefined && options.missingTarget === 'leaveOut';
-    const { missing } = reading;
-    // A target that must not be missing must not become so either.
-    const strict = tally.target !== undefined && !required;
-    const unreadable = strict ? undefined : reading.unreadable;
-    const column: Column = {
-      ...{ name: tally.name, type, decimal, order, years, unit, numbers },
-      ...{ trim, zone, missing, unreadable, required: required ? true : undefined },
-    };
-    return withoutUndefined(column);
-  });
-  warnings.push(...paddingWarnings(padded));
-  warnings.push(...lookWarnings(looks).map(({ problem, keep }) => `${problem} ${keep}`));
-  // Each row group has its own header of every column, of about a thousandth of what it may hold.
-  const profile: TableProfile = { rows, columns, bytes: Math.ceil(bytes * 1.1), warnings };
-  if (targetFound !== undefined) {
-    profile.target = targetFound;
-  }
-  if (different.count !== undefined) {
-    profile.distinctRows = different.count;
-  }
-  return profile;
+  const settled = await settleColumns(tallies, reading, options.missingTarget === 'leaveOut');
+  const distinctRows = different.count;
+  return {
+    rows,
+    ...settled,
+    warnings: [...(source.warnings ?? []), ...nameWarnings(source.names, options), ...settled.warnings],
+    ...(distinctRows !== undefined && { distinctRows }),
+  };
 }
 
-/** Without what is undefined, so that a column reads well on a model card. */
-function withoutUndefined(column: Column): Column {
-  return Object.fromEntries(Object.entries(column).filter(([, value]) => value !== undefined)) as Column;
+/** What the cells of the columns, gone over, say of them. */
+async function settleColumns(
+  tallies: readonly ColumnTypeInference[],
+  reading: Omit<Column, 'name' | 'type'>,
+  leavesOut: boolean,
+): Promise<Pick<TableProfile, 'columns' | 'bytes' | 'warnings' | 'target'>> {
+  const marks = new Set<Decimal>();
+  for (const tally of tallies) {
+    const mark = tally.ofFile?.fields.certainMark;
+    if (mark !== undefined) {
+      marks.add(mark);
+    }
+  }
+  const columns: Column[] = [];
+  const warnings: string[] = [];
+  let bytes = FILE_BYTES;
+  let target: TargetProfile | undefined;
+  const looks: NamedLook[] = [];
+  const padded: { name: string; cell: string }[] = [];
+  const yielder = new Yielder();
+  for (const tally of tallies) {
+    const { name } = tally;
+    const settled = withMarkOf(marks, name, tally.settle(), tally.ofFile);
+    const { type, decimal, order, years, unit, numbers, look } = settled;
+    const trim = settled.padded === undefined ? undefined : true;
+    if (settled.padded !== undefined) {
+      padded.push({ name, cell: settled.padded });
+    }
+    if (settled.warning !== undefined) {
+      warnings.push(settled.warning);
+    }
+    const total = settled.words && totalWarning(name, settled.words);
+    if (total !== undefined) {
+      warnings.push(total);
+    }
+    if (tally.target !== undefined) {
+      target = targetProfile(name, { ...settled, trim }, tally.target);
+    } else {
+      const maybeDates = ['integer', 'number', 'bigint'].includes(type)
+        ? dateNumbersWarning(name, tally.firstNumber)
+        : undefined;
+      if (maybeDates !== undefined) {
+        warnings.push(maybeDates);
+      }
+      if (look !== undefined) {
+        looks.push({ name, ...look });
+      }
+    }
+    bytes += tally.size.bytesAs(type) + COLUMN_BYTES + name.length * 6;
+    // A target that must not be missing must not become so either.
+    const isStrict = tally.target !== undefined && !leavesOut;
+    const isRequired = tally.target !== undefined && leavesOut;
+    // What is undefined is left out, so that a column reads well on a model card.
+    columns.push({
+      ...{ name, type },
+      ...(decimal !== undefined && { decimal }),
+      ...(order !== undefined && { order }),
+      ...(years !== undefined && { years }),
+      ...(unit !== undefined && { unit }),
+      ...(numbers !== undefined && { numbers }),
+      ...(trim !== undefined && { trim }),
+      ...(type === 'date' && reading.zone !== undefined && { zone: reading.zone }),
+      ...(reading.missing !== undefined && { missing: reading.missing }),
+      ...(!isStrict && reading.unreadable !== undefined && { unreadable: reading.unreadable }),
+      ...(isRequired && { required: true }),
+    });
+    if (columns.length % COLUMNS_PER_LOOK === 0) {
+      await yielder.due();
+    }
+  }
+  if (padded.length > 0) {
+    warnings.push(paddingWarning(padded));
+  }
+  for (const { problem, keep } of lookWarnings(looks)) {
+    warnings.push(`${problem} ${keep}`);
+  }
+  // Each row group has its own header of every column, of about a thousandth of what it may hold.
+  return { columns, bytes: Math.ceil(bytes * 1.1), warnings, ...(target !== undefined && { target }) };
 }
 
 /** How the cells of every column are read. */
@@ -197,19 +226,6 @@ function columnReading({
   };
 }
 
-/** As `map`, for the columns of a table: the event loop has its turns between many of them. */
-async function mapped<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
-  const yielder = new Yielder();
-  const results: R[] = [];
-  for (const item of items) {
-    results.push(make(item));
-    if (results.length % COLUMNS_PER_LOOK === 0) {
-      await yielder.due();
-    }
-  }
-  return results;
-}
-
 function wantedColumns(
   { names, warnings = [] }: Pick<SliceSource, 'names' | 'warnings'>,
   target: string | undefined,
@@ -222,7 +238,12 @@ function wantedColumns(
     );
   }
   const left = new Set(ignore);
-  const wanted = names.flatMap((name, index) => (left.has(name) && name !== target ? [] : [index]));
+  const wanted: number[] = [];
+  for (const [index, name] of names.entries()) {
+    if (!left.has(name) || name === target) {
+      wanted.push(index);
+    }
+  }
   if (wanted.length === 0 || (target !== undefined && wanted.length === 1)) {
     throw invalidTable(
       target === undefined
@@ -264,22 +285,30 @@ function targetProfile(
   return { ...found, missing: found.missing + words.odd, firstMissing: first };
 }
 
-function dateNames(names: readonly string[]): string[] {
+/** What the user is told of the names of the columns, and of names that the table does not have. */
+function nameWarnings(
+  names: readonly string[],
+  { ignore = [], types = {} }: ProfileOptions,
+): readonly string[] {
+  const warnings: string[] = [];
   const dates = datesAmong(names);
-  return dates === undefined
-    ? []
-    : [
-        `${datesInHeader(dates)} A model takes each for a column of its own, which no later row will have. If they are times, give a row for each time, or the table to a series node.`,
-      ];
-}
-
-function* unknownNames(names: readonly string[], wanted: readonly string[], what: string): Iterable<string> {
+  if (dates !== undefined) {
+    warnings.push(
+      `${datesInHeader(dates)} A model takes each for a column of its own, which no later row will have. If they are times, give a row for each time, or the table to a series node.`,
+    );
+  }
   const known = new Set(names);
-  for (const name of new Set(wanted)) {
-    if (!known.has(name)) {
-      yield `${what} column "${name}", which the table does not have.`;
+  for (const [what, wanted] of [
+    ['A type is given for', Object.keys(types)],
+    ['There is nothing to ignore in', ignore],
+  ] as const) {
+    for (const name of new Set(wanted)) {
+      if (!known.has(name)) {
+        warnings.push(`${what} column "${name}", which the table does not have.`);
+      }
     }
   }
+  return warnings;
 }
 
 /** More different rows than these are not few. */
@@ -292,14 +321,11 @@ class DistinctRows {
   private readonly seen = new Set<string>();
   private rows = 0;
   private columns: ArrayLike<unknown>[] = [];
+  private isCounting = true;
 
   /** How many there are, undefined where they are many, or most of them differ. */
   get count(): number | undefined {
     return this.isCounting && this.seen.size * 2 <= this.rows ? this.seen.size : undefined;
-  }
-
-  private get isCounting(): boolean {
-    return this.seen.size <= MAX_DISTINCT && this.rows <= MAX_COUNTED;
   }
 
   add(column: SliceColumn): void {
@@ -310,10 +336,15 @@ class DistinctRows {
   }
 
   endSlice(rows: number): void {
-    for (let row = 0; row < rows && this.columns.length > 0 && this.isCounting; row++) {
-      this.seen.add(this.columns.map((cells) => keyOf(cells[row])).join('\0'));
+    for (let row = 0; row < rows && this.columns.length > 0 && this.seen.size <= MAX_DISTINCT; row++) {
+      let key = '';
+      for (const cells of this.columns) {
+        key += `${keyOf(cells[row])}\0`;
+      }
+      this.seen.add(key);
     }
     this.rows += rows;
+    this.isCounting = this.seen.size <= MAX_DISTINCT && this.rows <= MAX_COUNTED;
     this.columns = [];
   }
 }

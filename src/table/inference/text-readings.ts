@@ -49,19 +49,17 @@ interface Majority {
 /** What the cells can be read as but for a few words, once not all of them have anything in common. */
 class MajorityReadings {
   alive = true;
-  private started = false;
-  private all = TYPES | LOOKS;
-  private any = 0;
-  private count = 0;
+  private all: number;
   private odd = 0;
   private readonly words = new Map<string, { count: number; row: number }>();
 
   /** @param all what the `count` cells so far can be read as, and `any` of them */
-  start(all: number, any: number, count: number): void {
-    this.started = true;
-    this.count = count;
-    this.any = any;
-    this.all = count === 0 ? this.all : all;
+  constructor(
+    all: number,
+    private any: number,
+    private count: number,
+  ) {
+    this.all = count === 0 ? TYPES | LOOKS : all;
   }
 
   add(kinds: number, cell: string, row: number): void {
@@ -92,7 +90,6 @@ class MajorityReadings {
     const count = this.count + (asNumbers ? numbers : dates);
     const mixed = (asNumbers ? dates : numbers) > 0;
     if (
-      !this.started ||
       !this.alive ||
       odd === 0 ||
       mixed ||
@@ -215,11 +212,12 @@ export class TextReadings {
 
   readonly shortYears = new ShortYears();
 
-  private readonly majority = new MajorityReadings();
+  /** Once the cells have nothing in common. */
+  private majority: MajorityReadings | undefined;
 
   /** False once no more need be added: the cells have nothing in common, nor have nearly all of them. */
   get alive(): boolean {
-    return this.all !== 0 || this.majority.alive;
+    return this.all !== 0 || this.majority?.alive !== false;
   }
 
   /** True where all cells are dates, whose order is certain where they are local ones. */
@@ -250,14 +248,13 @@ export class TextReadings {
     }
     const isPlain = (seen & WITH_UNIT) === 0 && this.unit === undefined;
     const kinds = isPlain ? seen : this.ofOneUnit(seen, cell);
-    if (this.all === 0) {
-      this.majority.add(kinds, cell, row);
-      return;
-    }
     const left = this.all & kinds;
     if (left === 0) {
-      this.majority.start(this.all, this.any, this.count);
+      this.majority ??= new MajorityReadings(this.all, this.any, this.count);
       this.majority.add(kinds, cell, row);
+    }
+    if (this.all === 0) {
+      return;
     }
     if ((kinds & ABSENT) === 0) {
       if (this.first === undefined || (this.telling === undefined && (kinds & PLAIN) === 0)) {
@@ -362,7 +359,7 @@ export class TextReadings {
    * @param numbers how many numbers the column has besides its text, and how many dates
    */
   most(numbers: number, dates: number): Majority | undefined {
-    return this.majority.settle(numbers, dates);
+    return this.majority?.settle(numbers, dates);
   }
 
   get look(): TextLook | undefined {
