@@ -65,7 +65,7 @@ export {
   encodeBatches,
   encodeJsonRows,
   type EncodeOptions,
-  encodeTrainBatches,
+  encodeTrainColumns,
   type JsonRows,
   type TrainSetFiles,
 } from './encoder/encode';

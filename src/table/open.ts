@@ -9,12 +9,7 @@ import { cellsOf, type ColumnBatch } from './columns/column-batch';
 import { batchesOf, type ReadOptions } from './columns/read-batches';
 import { plainCells, type SliceColumn, type SliceSource, type TableForm } from './columns/slices';
 import { CsvSource } from './csv/source';
-import {
-  encodeTrainBatches,
-  encodeTrainOrigin,
-  type TrainSetFiles,
-  type TrainSetFilesOptions,
-} from './encoder/encode';
+import { encodeTrainColumns, type TrainSetFiles, type TrainSetFilesOptions } from './encoder/encode';
 import { retried, startJob } from './encoder/host';
 import type { OpenedTable } from './encoder/protocol';
 import type { AsIs } from './files/check-as-is';
@@ -191,7 +186,7 @@ export class LocalSource implements TableSource {
 
   encodeTrainSet({ columns }: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles> {
     return retried(() =>
-      encodeTrainBatches(columns, this.batches(columns, { signal: options.signal }), options),
+      encodeTrainColumns(columns, this.batches(columns, { signal: options.signal }), options),
     );
   }
 }
@@ -288,8 +283,8 @@ export class RemoteSource implements TableSource {
     }
   }
 
-  encodeTrainSet(profile: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles> {
-    return retried(() => encodeTrainOrigin(this.origin, profile, options));
+  encodeTrainSet({ columns }: TableProfile, options: TrainSetFilesOptions): Promise<TrainSetFiles> {
+    return retried(() => encodeTrainColumns(columns, this.origin, options));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Column, FileFormat, Label } from '../table/cells/types';
 import { batchBytes, type ColumnBatch, numberAt, pickRows, sliceBatch } from '../table/columns/column-batch';
 import type { SampleChoice } from '../table/columns/table-sample';
-import { encodeTrainBatches, type TrainSetFiles } from '../table/encoder/encode';
+import { encodeTrainColumns, type TrainSetFiles } from '../table/encoder/encode';
 import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
 import { HELD, KEPT, type RowFacts } from './holdout-plan';
@@ -108,7 +108,7 @@ export async function encodePlanned(
   const stored = columns.map((column): Column =>
     relativeTo !== undefined && column.name === target ? { name: target, type: 'number' } : column,
   );
-  const files = await encodeTrainBatches(stored, kept(), { target, sample, signal, ...written });
+  const files = await encodeTrainColumns(stored, kept(), { target, sample, signal, ...written });
   if (holdout !== undefined && bytes <= HELD_BYTES) {
     holdout.batches = () => copiesOf(held);
   }

@@ -2,17 +2,9 @@ import { rm } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
 import type { Column, FileFormat } from '../cells/types';
-import {
-  addCounts,
-  batchBytes,
-  type ColumnBatch,
-  splitBatch,
-  trainColumns,
-  transferList,
-} from '../columns/column-batch';
+import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
 import type { Origin } from '../files/origin';
-import type { TableProfile } from '../inference/profile';
 import { parquetOf } from '../parquet/writer';
 import { crc32c, crc32cToBase64 } from '../storage/crc32c';
 import {
@@ -144,7 +136,8 @@ async function encodeStream(
   batches: readonly ColumnBatch[] | AsyncIterable<ColumnBatch>,
   { format = 'parquet', compress = true, signal, onProgress }: EncodeOptions,
 ): Promise<TableFile> {
-  const task = { name: 'encode' as const, columns, format, compress, spill: newSpill(format) };
+  const spill = newSpill(format);
+  const task = { name: 'encode' as const, columns, format, compress, spill };
   if (Array.isArray(batches) && total(batches, batchBytes) <= ONE_MESSAGE) {
     const list = batches as ColumnBatch[];
     const rows = total(list, (batch) => batch.rows);
@@ -152,15 +145,12 @@ async function encodeStream(
     onProgress?.(rows);
     return tableFile(format, rows, result);
   }
-  const writer = new BatchWriter(startJob(task, signal), task.spill);
+  const job = startJob(task, signal);
   try {
-    for await (const batch of batches) {
-      await writer.write(batch, Array.isArray(batches) ? [] : transferList(batch));
-      onProgress?.(writer.rows);
-    }
-    return tableFile(format, writer.rows, await writer.finish());
+    const rows = await sendBatches(job, batches, onProgress);
+    return tableFile(format, rows, await job.result<Written>());
   } catch (error) {
-    await writer.abandon();
+    await abandon(job, [spill]);
     throw error;
   }
 }
@@ -169,8 +159,6 @@ function total<T>(list: readonly T[], size: (item: T) => number): number {
   return list.reduce((sum, item) => sum + size(item), 0);
 }
 
-/** Batches on their way to the encoder thread at most: one is written while the next is made. */
-const WINDOW = 2;
 /** Where a file goes that is too large for memory. A folder that cannot be made matters only then. */
 function newSpill(format: FileFormat | 'json'): Spill {
   try {
@@ -180,50 +168,40 @@ function newSpill(format: FileFormat | 'json'): Spill {
   }
 }
 
-/** The encoder thread removes its file when it gives up, but not when it is killed. */
-async function removeSpill({ path }: Spill): Promise<void> {
-  if (path !== undefined) {
-    await rm(path, { force: true });
+/** Batches on their way to the encoder thread at most: one is written while the next is made. */
+const WINDOW = 2;
+
+/** Sends batches to a job, a few ahead of what is written; those of a sequence are transferred. Tells how many rows there were. */
+async function sendBatches(
+  job: Job,
+  batches: readonly ColumnBatch[] | AsyncIterable<ColumnBatch>,
+  onProgress: EncodeOptions['onProgress'],
+): Promise<number> {
+  let rows = 0;
+  let open = 0;
+  for await (const batch of batches) {
+    if (open === WINDOW) {
+      await job.next();
+      open--;
+    }
+    rows += batch.rows;
+    open++;
+    job.bytes += batchBytes(batch);
+    job.send({ kind: 'batch', batch }, Array.isArray(batches) ? [] : transferList(batch));
+    onProgress?.(rows);
   }
+  job.send({ kind: 'end' });
+  return rows;
 }
 
-/** Sends batches to a job, a few ahead of what is written. */
-class BatchWriter {
-  rows = 0;
-  /** Once it is finished, where one was asked for. */
-  sample: TableSample | undefined;
-  private open = 0;
-
-  constructor(
-    private readonly job: Job,
-    private readonly spill: Spill,
-  ) {}
-
-  async write(batch: ColumnBatch, transfer: ArrayBuffer[]): Promise<void> {
-    while (this.open >= WINDOW) {
-      await this.job.next();
-      this.open--;
+/** Ends a job and waits until it has removed its files; it does so when it gives up, but not when its thread is killed. */
+async function abandon(job: Job, spills: readonly Spill[]): Promise<void> {
+  job.abort();
+  await job.result().catch(() => undefined);
+  for (const { path } of spills) {
+    if (path !== undefined) {
+      await rm(path, { force: true });
     }
-    this.rows += batch.rows;
-    this.open++;
-    this.job.bytes += batchBytes(batch);
-    this.job.send({ kind: 'batch', batch }, transfer);
-  }
-
-  finish(): Promise<Written> {
-    this.job.send({ kind: 'end' });
-    return this.job.result<Written>((answer) => {
-      if (answer.kind === 'sample') {
-        this.sample = answer.sample;
-      }
-    });
-  }
-
-  /** Ends the job and waits until it has removed its file. */
-  async abandon(): Promise<void> {
-    this.job.abort();
-    await this.job.result().catch(() => undefined);
-    await removeSpill(this.spill);
   }
 }
 
@@ -247,12 +225,12 @@ export async function encodeJsonRows(
   return retried(async () => {
     const spill = newSpill('json');
     const origin = { kind: 'bytes' as const, bytes };
+    const job = startJob({ name: 'jsonRows', origin, names: names && [...names], spill }, signal);
     try {
-      const job = startJob({ name: 'jsonRows', origin, names: names && [...names], spill }, signal);
       const written = await job.result<{ file: Written; rows: number; names: string[] }>();
       return Object.assign(tableFile('json', written.rows, written.file), { names: written.names });
     } catch (error) {
-      await removeSpill(spill);
+      await abandon(job, [spill]);
       throw error;
     }
   });
@@ -275,83 +253,33 @@ export interface TrainSetFilesOptions extends EncodeOptions {
 }
 
 /**
- * Writes features and target, a file each, in one pass over batches of these columns, which are transferred and
- * cannot be used afterwards. Errors: as `encodeBatches`.
+ * Writes features and target, a file each, in one pass over a table of these columns: one that the encoder thread
+ * reads by itself, or batches, which are transferred and cannot be used afterwards. Errors: as `encodeBatches`.
  */
-export async function encodeTrainBatches(
-  all: readonly Column[],
-  batches: AsyncIterable<ColumnBatch>,
-  { target, format = 'parquet', compress = true, sample, signal, onProgress }: TrainSetFilesOptions,
-): Promise<TrainSetFiles> {
-  const columns = trainColumns(all, target);
-  const start = (part: Column[], choice?: SampleChoice): BatchWriter => {
-    const spill = newSpill(format);
-    const task = { name: 'encode' as const, columns: part, format, compress, spill, sample: choice };
-    return new BatchWriter(startJob(task, signal), spill);
-  };
-  const x = start(columns.x, sampleOf(columns.x, sample));
-  const y = start(columns.y, sampleOf(columns.y, sample));
-  const cleaned: Record<string, number> = {};
-  try {
-    for await (const batch of batches) {
-      addCounts(cleaned, batch.cleaned);
-      const parts = splitBatch(all, target, batch);
-      await Promise.all([x.write(parts.x, transferList(parts.x)), y.write(parts.y, transferList(parts.y))]);
-      onProgress?.(x.rows);
-    }
-    const [writtenX, writtenY] = await Promise.all([x.finish(), y.finish()]);
-    return {
-      x: tableFile(format, x.rows, writtenX),
-      y: tableFile(format, y.rows, writtenY),
-      cleaned,
-      sample: x.sample && { ...x.sample, columns: [...x.sample.columns, ...(y.sample?.columns ?? [])] },
-    };
-  } catch (error) {
-    await Promise.all([x.abandon(), y.abandon()]);
-    throw error;
-  }
-}
-
-/** What of a sample is taken of one of the files. */
-function sampleOf(columns: readonly Column[], choice: SampleChoice | undefined): SampleChoice | undefined {
-  const names = new Set(columns.map(({ name }) => name));
-  return choice && { ...choice, columns: choice.columns.filter((name) => names.has(name)) };
-}
-
-/** The same of a table that the encoder thread reads by itself. */
-export async function encodeTrainOrigin(
-  origin: Origin,
-  profile: TableProfile,
+export async function encodeTrainColumns(
+  columns: readonly Column[],
+  from: Origin | AsyncIterable<ColumnBatch>,
   { target, format = 'parquet', compress = true, sample: choice, signal, onProgress }: TrainSetFilesOptions,
 ): Promise<TrainSetFiles> {
   const spills = { x: newSpill(format), y: newSpill(format) };
-  const task = {
-    name: 'trainSet' as const,
-    origin,
-    profile,
-    target,
-    format,
-    compress,
-    spills,
-    sample: choice,
-  };
-  let sample: TableSample | undefined;
+  const origin = 'kind' in from ? from : undefined;
+  const task = { name: 'trainSet' as const, columns: [...columns], origin, target, format, compress, spills };
+  const job = startJob({ ...task, sample: choice }, signal);
   try {
-    const written = await startJob(task, signal).result<WrittenTrainSet>((answer) => {
-      if (answer.kind === 'progress') {
-        onProgress?.(answer.rows);
-      } else if (answer.kind === 'sample') {
+    if (!('kind' in from)) {
+      await sendBatches(job, from, onProgress);
+    }
+    let sample: TableSample | undefined;
+    const { x, y, rows, cleaned } = await job.result<WrittenTrainSet>((answer) => {
+      if (answer.kind === 'sample') {
         ({ sample } = answer);
+      } else if (answer.kind === 'written' && origin !== undefined) {
+        onProgress?.(answer.rows);
       }
     });
-    return {
-      x: tableFile(format, written.rows, written.x),
-      y: tableFile(format, written.rows, written.y),
-      cleaned: written.cleaned,
-      sample,
-    };
+    return { x: tableFile(format, rows, x), y: tableFile(format, rows, y), cleaned, sample };
   } catch (error) {
-    await Promise.all([removeSpill(spills.x), removeSpill(spills.y)]);
+    await abandon(job, [spills.x, spills.y]);
     throw error;
   }
 }

@@ -26,10 +26,11 @@ function secondsOfSilence(bytes: number): number {
 
 /** Bytes that a piece of work is known to have; `onKnown` is told those of a file, once its size is known. */
 function bytesOfTask(task: EncoderTask, onKnown: (bytes: number) => void): number {
-  if (task.name === 'encode') {
-    return (task.batches ?? []).reduce((sum, batch) => sum + batchBytes(batch), 0);
+  const origin = 'origin' in task ? task.origin : undefined;
+  if (origin === undefined) {
+    const batches = 'batches' in task ? (task.batches ?? []) : [];
+    return batches.reduce((sum, batch) => sum + batchBytes(batch), 0);
   }
-  const { origin } = task;
   if (origin.kind === 'bytes') {
     return origin.bytes.length;
   }
@@ -46,16 +47,17 @@ function bytesOfTask(task: EncoderTask, onKnown: (bytes: number) => void): numbe
 /** The error of a piece of work that the thread has not got on with. */
 function silenceError(task: EncoderTask, seconds: number): ServiceError {
   const silence = `nothing was heard of it for ${Math.round(seconds / 60)} minutes, longer than its size can take, so its thread was ended`;
-  if (task.name === 'encode') {
+  const origin = 'origin' in task ? task.origin : undefined;
+  if (origin === undefined) {
     return new ServiceError(
       'storage.failed',
       `Writing the table did not get on: ${silence}. Check the disk with the temporary folder.`,
     );
   }
-  return task.origin.kind === 'path'
+  return origin.kind === 'path'
     ? new ServiceError(
         'file.unreadable',
-        `Reading the file "${task.origin.path}" did not get on: ${silence}. It may be damaged, or its disk does not answer.`,
+        `Reading the file "${origin.path}" did not get on: ${silence}. It may be damaged, or its disk does not answer.`,
       )
     : new ServiceError(
         'table.invalid',

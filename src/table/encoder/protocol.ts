@@ -3,7 +3,7 @@ import type { Column, FileFormat } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
 import type { AsIsBounds, Origin, PathOrigin } from '../files/origin';
-import type { ProfileOptions, TableProfile } from '../inference/profile';
+import type { ProfileOptions } from '../inference/profile';
 import type { FileVersion, Spill, Written } from '../storage/table-file';
 
 /** What is known of a table without reading it. */
@@ -18,7 +18,7 @@ export interface OpenedTable {
 
 /** What the worker can be asked for. */
 export type EncoderTask =
-  /** Write batches, given here or sent one by one, to a file. Answers Written; sends the sample before, if one is asked for. */
+  /** Write batches, given here or sent one by one, to a file. Answers Written. */
   | {
       name: 'encode';
       columns: Column[];
@@ -26,7 +26,6 @@ export type EncoderTask =
       compress: boolean;
       spill: Spill;
       batches?: ColumnBatch[];
-      sample?: SampleChoice;
     }
   /** Answers OpenedTable. */
   | { name: 'open'; origin: Origin }
@@ -38,11 +37,11 @@ export type EncoderTask =
       columns: Column[];
       options: { missingColumns?: 'error' | 'fill'; maxRows?: number };
     }
-  /** Answers WrittenTrainSet. */
+  /** Without an origin the batches are sent one by one. Answers WrittenTrainSet; sends the sample before, if one is asked for. */
   | {
       name: 'trainSet';
-      origin: Origin;
-      profile: TableProfile;
+      columns: Column[];
+      origin?: Origin;
       target: string;
       format: FileFormat;
       compress: boolean;
@@ -62,10 +61,9 @@ export type Request =
   | { job: number; kind: 'pull' }
   | { job: number; kind: 'abort' };
 
-/** From the worker. `written` acknowledges a batch: it is in the file, not merely received. */
+/** From the worker. `written` acknowledges a batch: its rows are in the file, not merely received, `rows` with it. */
 export type Answer =
-  | { job: number; kind: 'written' }
-  | { job: number; kind: 'progress'; rows: number }
+  | { job: number; kind: 'written'; rows: number }
   /** The part of the table that has been looked at, 0 to 1. */
   | { job: number; kind: 'read'; part: number }
   /** `part` of the table has been read with it, where its size is known. */

@@ -56,7 +56,11 @@ export async function runTask(task: EncoderTask, port: JobPort): Promise<Outcome
     case 'read':
       return withSource(task.origin, (source) => read(source, task, port));
     case 'trainSet':
-      return withSource(task.origin, (source) => trainSet(source, task, port));
+      return task.origin === undefined
+        ? trainSet(received(port), task, port)
+        : withSource(task.origin, (source) =>
+            trainSet(batchesOf(source, task.columns, { signal: port.signal }), task, port),
+          );
     case 'jsonRows':
       return withSource(task.origin, (source) => jsonRows(source, task, port));
     case 'asIs':
@@ -102,8 +106,7 @@ async function withSource(
 async function encode(task: EncoderTask & { name: 'encode' }, port: JobPort): Promise<Outcome> {
   const sink = new Sink(task.spill);
   try {
-    const batches = sampled(task.columns, received(task, port), task.sample, port);
-    await writeFile(task, task.columns, batches, sink);
+    await writeFile(task, task.columns, task.batches ?? told(received(port), port), sink);
     const file = await sink.finish();
     return written(file, [file]);
   } catch (error) {
@@ -116,28 +119,35 @@ async function encode(task: EncoderTask & { name: 'encode' }, port: JobPort): Pr
 function writeFile(
   { format, compress }: { format: FileFormat; compress: boolean },
   columns: readonly Column[],
-  batches: AsyncIterable<ColumnBatch>,
+  batches: readonly ColumnBatch[] | AsyncIterable<ColumnBatch>,
   sink: Sink,
 ): Promise<void> {
   return format === 'csv' ? writeCsv(columns, batches, sink) : writeParquet(columns, batches, sink, compress);
 }
 
-/** The batches that came with the task; else those that the other thread sends, each when the last one is written. */
-async function* received(
-  { batches }: { batches?: readonly ColumnBatch[] },
-  port: JobPort,
-): AsyncIterable<ColumnBatch> {
-  if (batches !== undefined) {
-    yield* batches;
-    return;
-  }
+/** The batches that the other thread sends. */
+async function* received(port: JobPort): AsyncIterable<ColumnBatch> {
   for (;;) {
     const request = await port.next();
     if (request.kind !== 'batch') {
       return;
     }
     yield request.batch;
-    port.send({ kind: 'written' });
+  }
+}
+
+/** Counts batches, and tells of each once it is written. */
+async function* told(
+  batches: AsyncIterable<ColumnBatch>,
+  port: JobPort,
+  count: { rows: number; cleaned: Record<string, number> } = { rows: 0, cleaned: {} },
+): AsyncIterable<ColumnBatch> {
+  for await (const batch of batches) {
+    addCounts(count.cleaned, batch.cleaned);
+    const { rows } = batch;
+    yield batch;
+    count.rows += rows;
+    port.send({ kind: 'written', rows: count.rows });
   }
 }
 
@@ -174,20 +184,19 @@ function everyPercent(tell: (part: number) => void): (part: number) => void {
 }
 
 async function trainSet(
-  source: SliceSource,
+  read: AsyncIterable<ColumnBatch>,
   task: EncoderTask & { name: 'trainSet' },
   port: JobPort,
 ): Promise<Outcome> {
-  const { profile, target, spills, sample } = task;
+  const { columns, target, spills, sample } = task;
   const sinks = { x: new Sink(spills.x), y: new Sink(spills.y) };
   try {
     const count = { rows: 0, cleaned: {} };
-    const read = batchesOf(source, profile.columns, { signal: port.signal });
-    const batches = sampled(profile.columns, counted(read, count, port), sample, port);
-    const columns = trainColumns(profile.columns, target);
-    await writeTrainSet(profile.columns, target, batches, {
-      x: (part) => writeFile(task, columns.x, part, sinks.x),
-      y: (part) => writeFile(task, columns.y, part, sinks.y),
+    const batches = sampled(columns, told(read, port, count), sample, port);
+    const parts = trainColumns(columns, target);
+    await writeTrainSet(columns, target, batches, {
+      x: (part) => writeFile(task, parts.x, part, sinks.x),
+      y: (part) => writeFile(task, parts.y, part, sinks.y),
     });
     const x = await sinks.x.finish();
     const y = await sinks.y.finish();
@@ -236,27 +245,13 @@ async function* sampled(
   }
 }
 
-async function* counted(
-  batches: AsyncIterable<ColumnBatch>,
-  count: { rows: number; cleaned: Record<string, number> },
-  port: JobPort,
-): AsyncIterable<ColumnBatch> {
-  for await (const batch of batches) {
-    addCounts(count.cleaned, batch.cleaned);
-    const { rows } = batch;
-    yield batch;
-    count.rows += rows;
-    port.send({ kind: 'progress', rows: count.rows });
-  }
-}
-
 /**
  * Writes batches as CSV (RFC 4180 quoting, LF, UTF-8): a header, empty for missing, dates in ISO 8601. The
  * only field of a row is quoted when empty, because readers skip empty lines.
  */
 async function writeCsv(
   columns: readonly Column[],
-  batches: AsyncIterable<ColumnBatch>,
+  batches: readonly ColumnBatch[] | AsyncIterable<ColumnBatch>,
   sink: Sink,
 ): Promise<void> {
   const single = columns.length === 1;

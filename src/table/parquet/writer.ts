@@ -58,7 +58,7 @@ const BY_TYPE: ThriftFields = [[COLUMN_ORDER.typeOrder, THRIFT.struct, []]];
  */
 export async function writeParquet(
   columns: readonly Column[],
-  batches: AsyncIterable<ColumnBatch>,
+  batches: readonly ColumnBatch[] | AsyncIterable<ColumnBatch>,
   sink: Sink,
   compress: boolean,
 ): Promise<void> {
@@ -88,7 +88,9 @@ export function parquetOf(columns: readonly Column[], batch: ColumnBatch): Uint8
 }
 
 /** The batches of each row group: small ones are collected, large ones cut. */
-async function* rowGroups(batches: AsyncIterable<ColumnBatch>): AsyncIterable<ColumnBatch[]> {
+async function* rowGroups(
+  batches: readonly ColumnBatch[] | AsyncIterable<ColumnBatch>,
+): AsyncIterable<ColumnBatch[]> {
   let group: ColumnBatch[] = [];
   let rows = 0;
   let bytes = 0;

@@ -54,9 +54,33 @@ export class RowsSource implements SliceSource {
     for (let first = 0; first < this.objects.length;) {
       const rows = Math.min(sizer.rows, this.objects.length - first);
       cells.length = rows;
-      yield new RowsSlice(this, first, rows, cells);
+      const from = first;
+      yield { first: from, rows, column: (index) => this.read(index, from, cells) };
       first += rows;
     }
+  }
+
+  /** Fills the array with the cells of a column, from this row on. */
+  private read(index: number, first: number, cells: unknown[]): SliceColumn {
+    const name = this.names[index]!;
+    const { objects } = this;
+    let i = 0;
+    try {
+      if (INHERITED.has(name)) {
+        for (; i < cells.length; i++) {
+          const row = objects[first + i]!;
+          cells[i] = Object.hasOwn(row, name) ? row[name] : undefined;
+        }
+      } else {
+        for (; i < cells.length; i++) {
+          cells[i] = objects[first + i]![name];
+        }
+      }
+    } catch (error) {
+      // A getter, or a Proxy.
+      throw invalidCell(name, first + i, `the cell cannot be read: ${reasonOf(error)}.`);
+    }
+    return { kind: 'values', cells };
   }
 }
 
@@ -105,38 +129,6 @@ function checkedRow(row: unknown, at: number): Row {
   return row as Row;
 }
 
-class RowsSlice implements Slice {
-  constructor(
-    private readonly source: RowsSource,
-    readonly first: number,
-    readonly rows: number,
-    private readonly cells: unknown[],
-  ) {}
-
-  column(index: number): SliceColumn {
-    const name = this.source.names[index]!;
-    const { rows, first, cells } = this;
-    const all = this.source.objects;
-    let i = 0;
-    try {
-      if (INHERITED.has(name)) {
-        for (; i < rows; i++) {
-          const row = all[first + i]!;
-          cells[i] = Object.hasOwn(row, name) ? row[name] : undefined;
-        }
-      } else {
-        for (; i < rows; i++) {
-          cells[i] = all[first + i]![name];
-        }
-      }
-    } catch (error) {
-      // A getter, or a Proxy.
-      throw invalidCell(name, first + i, `the cell cannot be read: ${reasonOf(error)}.`);
-    }
-    return { kind: 'values', cells };
-  }
-}
-
 type Values = ArrayLike<unknown>;
 
 /** True for an array or a typed array: it can be a column. */
@@ -146,12 +138,14 @@ function isColumnValues(value: unknown): value is Values {
 
 /** One object of equally long arrays, a column each. */
 class ColumnsSource implements SliceSource {
-  readonly form: TableForm = 'columns';
   readonly names: readonly string[];
   readonly rowCount: number;
   private readonly columns: readonly Values[];
 
-  constructor(readonly table: Readonly<Record<string, Values>>) {
+  constructor(
+    readonly form: TableForm,
+    table: Readonly<Record<string, Values>>,
+  ) {
     this.names = Object.keys(table);
     assertWidth(this.names.length);
     this.columns = Object.values(table);
@@ -188,13 +182,13 @@ function part(values: Values, from: number, to: number): Values {
 
 /** An array of arrays whose first row holds the names. */
 class MatrixSource implements SliceSource {
-  readonly form: TableForm = 'matrix';
   readonly names: readonly string[];
   readonly rowCount: number;
 
   readonly warnings: readonly string[];
 
   private constructor(
+    readonly form: TableForm,
     readonly matrix: readonly (readonly unknown[])[],
     { names, warning }: Header,
   ) {
@@ -203,7 +197,11 @@ class MatrixSource implements SliceSource {
     this.rowCount = matrix.length - 1;
   }
 
-  static async open(matrix: readonly unknown[], signal?: AbortSignal): Promise<MatrixSource> {
+  static async open(
+    form: TableForm,
+    matrix: readonly unknown[],
+    signal?: AbortSignal,
+  ): Promise<MatrixSource> {
     const header = matrix[0] as readonly unknown[];
     assertWidth(header.length);
     const names = header.map((name, index) => {
@@ -225,7 +223,7 @@ class MatrixSource implements SliceSource {
         await sizer.step(signal);
       }
     }
-    return new MatrixSource(matrix as readonly (readonly unknown[])[], named);
+    return new MatrixSource(form, matrix as readonly (readonly unknown[])[], named);
   }
 
   *slices({ sizer }: SliceOptions): Iterable<Slice> {
@@ -284,7 +282,12 @@ async function openPlain(
   signal?: AbortSignal,
 ): Promise<SliceSource> {
   if (Array.isArray(value)) {
-    return openArray(value, form, signal);
+    if (value.length === 0) {
+      throw emptyTable('The table is an empty array.');
+    }
+    return Array.isArray(value[0])
+      ? MatrixSource.open(form ?? 'matrix', value, signal)
+      : RowsSource.open(form ?? 'rows', value, signal);
   }
   if (typeof value !== 'object' || value === null || isNoTable(value)) {
     throw invalidTable(
@@ -300,26 +303,9 @@ async function openPlain(
     throw emptyTable('The table is an object without properties. A row needs at least one column.');
   }
   if (cells.every(isColumnValues)) {
-    const source = new ColumnsSource(value as Record<string, ArrayLike<unknown>>);
-    return form === undefined ? source : Object.assign(source, { form });
+    return new ColumnsSource(form ?? 'columns', value as Record<string, ArrayLike<unknown>>);
   }
   return RowsSource.open(form ?? 'row', [value], signal);
-}
-
-function openArray(
-  list: unknown[],
-  form: TableForm | undefined,
-  signal: AbortSignal | undefined,
-): Promise<SliceSource> {
-  if (list.length === 0) {
-    throw emptyTable('The table is an empty array.');
-  }
-  if (Array.isArray(list[0])) {
-    return MatrixSource.open(list, signal).then((source) =>
-      form === undefined ? source : Object.assign(source, { form }),
-    );
-  }
-  return RowsSource.open(form ?? 'rows', list, signal);
 }
 
 /** Values that are not a table, however many they are. */
