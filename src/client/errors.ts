@@ -96,14 +96,17 @@ export function statusOfCode(code: string | undefined): number | undefined {
   return rules.find(([pattern]) => code !== undefined && pattern.test(code))?.[1];
 }
 
+/** An answer with an error, as it was read. */
+export interface ErrorAnswer {
+  status: number;
+  envelope: ErrorEnvelope;
+  /** When such requests are taken again, where the service says so. */
+  retryAfterMs?: number;
+}
+
 /** Converts an error answer of the service to a ServiceError. */
-export function answerError(
-  status: number,
-  envelope: ErrorEnvelope,
-  asked: Asked,
-  secrets: Secrets,
-  retryAfterMs?: number,
-): ServiceError {
+export function answerError(answer: ErrorAnswer, asked: Asked, secrets: Secrets): ServiceError {
+  const { status, envelope, retryAfterMs } = answer;
   const code = codeOf(status, envelope, asked);
   const said = secrets.clean(envelope.message).replace(/[.\s]+$/, '');
   const cause: ServiceErrorCause = { status };
@@ -122,7 +125,7 @@ export function answerError(
   if (envelope.support !== undefined) {
     cause.support = secrets.clean(envelope.support, 200);
   }
-  const message = messageOf(code, status, said, envelope, asked, retryAfterMs);
+  const message = messageOf(code, answer, said, asked);
   return status === 404 || status === 410
     ? new MissingError(code, message, missingIn(envelope), cause)
     : new ServiceError(code, message, cause);
@@ -222,14 +225,9 @@ function isBudget({ serviceCode = '', message }: ErrorEnvelope): boolean {
   return /budget|quota|credit|\btokens?\b/i.test(message);
 }
 
-function messageOf(
-  code: ErrorCode,
-  status: number,
-  said: string,
-  envelope: ErrorEnvelope,
-  asked: Asked,
-  retryAfterMs: number | undefined,
-): string {
+/** @param said by the service, without secrets */
+function messageOf(code: ErrorCode, answer: ErrorAnswer, said: string, asked: Asked): string {
+  const { status, retryAfterMs } = answer;
   const what = `The ${asked.what}`;
   if (status === 426) {
     return `${what} was refused (426): ${said}. The service no longer takes requests of this version: update this package.`;
@@ -241,7 +239,7 @@ function messageOf(
       return `The service does not allow the ${asked.what} (${status}): ${said}. Check what the token's account may do.`;
     case 'not_found':
     case 'model.unknown':
-      return notFoundMessage(code, status, said, envelope, asked);
+      return notFoundMessage(code, answer, said, asked);
     case 'rate.limit.exceeded':
     case 'budget.exceeded': {
       const which = code === 'budget.exceeded' ? 'the token budget is used up' : 'too many requests';
@@ -258,9 +256,8 @@ function messageOf(
 
 function notFoundMessage(
   code: ErrorCode,
-  status: number,
+  { status, envelope }: ErrorAnswer,
   said: string,
-  envelope: ErrorEnvelope,
   asked: Asked,
 ): string {
   if (!envelope.own) {

@@ -5,6 +5,7 @@ import {
   answerError,
   type Asked,
   DuplicateUploadError,
+  type ErrorAnswer,
   isLasting,
   type Secrets,
   statusOfCode,
@@ -83,7 +84,11 @@ async function attemptOnce(
   settings.log('debug', `${plan.request.method} ${plan.path} ${answer.status} in ${took} ms`);
   if (answer.status < 200 || answer.status > 299) {
     const holdMs = retryAfter(answer.headers['retry-after']);
-    return errorAnswer(answer.status, readEnvelope(answer.body), plan, secrets, holdMs);
+    return errorAnswer(
+      { status: answer.status, envelope: readEnvelope(answer.body), retryAfterMs: holdMs },
+      plan,
+      secrets,
+    );
   }
   if (plan.isBytes === true) {
     return { result: { bytes: answer.body } };
@@ -96,14 +101,9 @@ async function attemptOnce(
 }
 
 /** An answer with an error status. */
-function errorAnswer(
-  status: number,
-  envelope: ErrorEnvelope,
-  plan: RequestPlan,
-  secrets: Secrets,
-  holdMs?: number,
-): FailedAttempt {
-  const error = answerError(status, envelope, plan, secrets, holdMs);
+function errorAnswer(answer: ErrorAnswer, plan: RequestPlan, secrets: Secrets): FailedAttempt {
+  const { status, envelope, retryAfterMs: holdMs } = answer;
+  const error = answerError(answer, plan, secrets);
   if (status === 409 && plan.uploadId !== undefined && isDuplicate(envelope)) {
     return { error: duplicate(error, envelope, plan.uploadId, plan.what), retry: false };
   }
@@ -124,9 +124,9 @@ function emptyAnswer(status: number, plan: RequestPlan): FailedAttempt {
 function lateError(envelope: ErrorEnvelope, plan: RequestPlan, secrets: Secrets): FailedAttempt {
   const status = envelope.status ?? statusOfCode(envelope.serviceCode) ?? 500;
   if (status < 500) {
-    return errorAnswer(status, envelope, plan, secrets);
+    return errorAnswer({ status, envelope }, plan, secrets);
   }
-  const { code, cause, message } = answerError(status, envelope, plan, secrets);
+  const { code, cause, message } = answerError({ status, envelope }, plan, secrets);
   const said = message.replace(/ failed in the service \(\d+\)/, ' failed in the service');
   const error = new ServiceError(plan.lateError ?? code, said, { ...cause, status: 200 });
   return judged({ status, late: true, retryable: envelope.retryable }, plan, error);

@@ -125,11 +125,18 @@ export async function checkLimits(
   };
   const test = request.set === 'test';
   const classes = autoTask(profile) === 'classification' ? (profile.target?.distinct ?? 0) : 0;
-  const bytes = await largestFile(source, profile, test, limits.dataset_max_size_bytes, signal);
+  const bytes = await largestFile({ source, profile, test }, limits.dataset_max_size_bytes, signal);
   return [
     ...(test ? testExcess(set, size) : trainExcess(set, { ...size, classes })),
     ...sizeExcess(limits, bytes),
   ];
+}
+
+interface CheckedTable {
+  source: TableSource;
+  profile: TableProfile;
+  /** It would be a test set. */
+  test: boolean;
 }
 
 /**
@@ -137,25 +144,22 @@ export async function checkLimits(
  * is allowed; else 0. A test set in a Parquet file counts as it is: so it goes up where its columns fit the model.
  */
 async function largestFile(
-  source: TableSource,
-  profile: TableProfile,
-  test: boolean,
+  table: CheckedTable,
   max: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<number> {
+  const { source, profile, test } = table;
   const known = test ? source.parquet?.bytes : undefined;
   if (known !== undefined || max === undefined || profile.bytes <= max) {
     return known ?? 0;
   }
-  const files = await encoded(source, profile, test, signal);
+  const files = await encoded(table, signal);
   await Promise.all(files.map((file) => file.dispose()));
   return Math.max(...files.map((file) => file.bytes));
 }
 
 async function encoded(
-  source: TableSource,
-  profile: TableProfile,
-  test: boolean,
+  { source, profile, test }: CheckedTable,
   signal: AbortSignal | undefined,
 ): Promise<TableFile[]> {
   const target = profile.target?.name;

@@ -41,7 +41,7 @@ async function uploadTest(work: Work, request: UploadRequest): Promise<UploadCar
   work.onStatus?.({ key: 'reading' });
   const { file, columns } = await testFile(work, request, model);
   try {
-    await assertWithinLimits(work, model, file, columns.length, signal);
+    await assertWithinLimits(work, model, { rows: file.rows, bytes: file.bytes, columns: columns.length });
     const client = await work.service.client();
     const sent = await client.uploadTestSet(
       {
@@ -107,20 +107,18 @@ async function testFile(
 
 /** An upload is one test set: it cannot be split. */
 async function assertWithinLimits(
-  context: Context,
+  { service, signal }: Work,
   model: ResolvedModel,
-  file: TableFile,
-  columns: number,
-  signal: AbortSignal | undefined,
+  { rows, bytes, columns }: { rows: number; bytes: number; columns: number },
 ): Promise<void> {
-  if (file.rows === 0) {
+  if (rows === 0) {
     throw new ServiceError('table.empty', 'The table has no rows: there is nothing to upload.');
   }
-  const limits = await context.service.limits.forChecks(signal);
+  const limits = await service.limits.forChecks(signal);
   const set = limitSetOf(limits, versionOf(limits, model.options));
   const excess = [
-    ...testExcess(set, { rows: file.rows, columns }, { trainRows: model.trainRows }),
-    ...sizeExcess(limits, file.bytes),
+    ...testExcess(set, { rows, columns }, { trainRows: model.trainRows }),
+    ...sizeExcess(limits, bytes),
   ];
   if (excess.length > 0) {
     throw new ServiceError(

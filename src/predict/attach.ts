@@ -71,15 +71,14 @@ export interface Attachment {
 
 /**
  * Reads a prediction as columns to attach. `classes` are the labels in the order of the
- * probabilities; without them a class is its index. `answered`: the labels that a threshold answers. `digits`: how
- * numbers are written.
+ * probabilities; without them a class is its index. `answered`: the
+ * labels that a threshold answers. `digits`: how numbers are written.
  */
 export function attachmentOf(
   prediction: Prediction,
   property: string,
   classes: readonly Label[] | undefined,
-  answered?: AnsweredLabels,
-  digits: Digits = ALL_DIGITS,
+  { answered, digits = ALL_DIGITS }: { answered?: AnsweredLabels; digits?: Digits } = {},
 ): Attachment {
   switch (prediction.kind) {
     case 'labels': {

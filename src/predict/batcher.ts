@@ -10,6 +10,7 @@ import {
   Outbox,
   QueueCapacity,
   QueuedMessage,
+  type Size,
 } from './queue';
 
 export interface BatcherOptions<Payload, Outcome> {
@@ -80,22 +81,15 @@ export class Batcher<Payload, Outcome> {
    *
    * @throws ServiceError `queue.full`, `closed`
    */
-  admit(
-    order: string,
-    payload: Payload,
-    rows: number,
-    bytes: number,
-    signal?: AbortSignal,
-  ): QueuedMessage<Payload, Outcome> {
+  admit(order: string, payload: Payload, size: Size, signal?: AbortSignal): QueuedMessage<Payload, Outcome> {
     if (this.closed || signal?.aborted === true) {
       throw closedError();
     }
-    const size = { rows, bytes };
     if (!this.capacity.fits(size) && this.pending.size + this.parked.size > 0) {
       this.makeRoom(size);
     }
     const turn = this.options.ordered ? this.delivery.enter(order) : undefined;
-    const message = new QueuedMessage<Payload, Outcome>(this, payload, turn, rows, bytes, signal);
+    const message = new QueuedMessage<Payload, Outcome>(this, payload, size, { turn, signal });
     this.pending.add(message);
     this.capacity.add(message);
     if (signal !== undefined) {
@@ -250,7 +244,7 @@ export class Batcher<Payload, Outcome> {
     await Promise.all(this.flights.values());
   }
 
-  private makeRoom(size: { rows: number; bytes: number }): void {
+  private makeRoom(size: Size): void {
     const { capacity } = this;
     if (this.options.overflow === 'dropOldest' && this.parkedCapacity.fits(size)) {
       for (let oldest = this.pending.first(); oldest !== undefined; oldest = this.pending.first()) {

@@ -60,8 +60,7 @@ export async function evaluateMessage(
   run: { context: Context; warn: (key: string, text: string) => void },
   message: QueuedPredict,
   scored: Scored,
-  truth: TableTruth,
-  { model, options }: { model: ResolvedModel; options: ScoreOptions },
+  { truth, model, options }: { truth: TableTruth; model: ResolvedModel; options: ScoreOptions },
 ): Promise<Evaluation | undefined> {
   const { table, request } = message.payload;
   const { context, warn } = run;
@@ -322,11 +321,16 @@ function ask(
     quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
   };
   const batches = batchesOf(source.batches(columns, { missingColumns, signal }), truth.rows);
-  return scoreInParts(context, asked, columns, batches, {
-    ...options,
-    explain: undefined,
-    budget: undefined,
-  });
+  return scoreInParts(
+    context,
+    asked,
+    { columns, batches },
+    {
+      ...options,
+      explain: undefined,
+      budget: undefined,
+    },
+  );
 }
 
 /** Some rows of batches. */

@@ -282,15 +282,20 @@ export class StreamedTable extends LoneTable {
     const read = this.batches(columns, options.signal);
     const unlike: Unlike[] = [];
     const batches = comparison === undefined ? read : withUnlike(comparison, columns, read, unlike);
-    const scored = await scoreInParts(context, model, columns, batches, {
-      ...options,
-      rows: source.rowCount,
-      onUpload,
-      onRows: (rows) => {
-        done += rows;
-        showPredicting();
+    const scored = await scoreInParts(
+      context,
+      model,
+      { columns, batches },
+      {
+        ...options,
+        rows: source.rowCount,
+        onUpload,
+        onRows: (rows) => {
+          done += rows;
+          showPredicting();
+        },
       },
-    });
+    );
     return comparison === undefined ? scored : { ...scored, unlike };
   }
 
@@ -359,7 +364,7 @@ export class UploadedSet extends LoneTable {
     }
     const letGo = context.cards.hold(model.fittedId);
     try {
-      return await predictUpload(context, model, id, options);
+      return await predictUpload(context, model, { id, rows: card?.rows }, options);
     } catch (thrown) {
       const error = toServiceError(thrown);
       if (missingOf(error) === 'model') {

@@ -49,12 +49,17 @@ interface PartsOptions extends ScoreOptions {
   onRows?: (rows: number) => void;
 }
 
+/** A table as it is read. */
+interface ReadTable {
+  columns: readonly Column[];
+  batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>;
+}
+
 /** Scores a table in parts of at most the rows allowed, and joins the results in order. */
 export async function scoreInParts(
   context: Context,
   model: ResolvedModel,
-  columns: readonly Column[],
-  batches: AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>,
+  { columns, batches }: ReadTable,
   options: PartsOptions,
 ): Promise<Scored> {
   const first = await rowsPerTestSet(context, model, columns.length, options.signal);

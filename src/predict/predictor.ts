@@ -73,7 +73,12 @@ export class Predictor {
       if (table instanceof LegacyTable) {
         this.warnOnce('v1', 'The v1 route is deprecated: the service may drop it. Fit a model and use svc.');
       }
-      const message = this.batcher.admit(order, payload, table.rowCount, table.bytes, hooks?.signal);
+      const message = this.batcher.admit(
+        order,
+        payload,
+        { rows: table.rowCount, bytes: table.bytes },
+        hooks?.signal,
+      );
       this.begin(message);
       return message.promise;
     } catch (error) {

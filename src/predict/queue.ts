@@ -34,15 +34,23 @@ export class QueuedMessage<Payload, Outcome> {
   batchKey: string | undefined;
   /** Set while it flies. */
   flight: Flight | undefined;
+  /** What it takes up: expected, until its table is read; then of its result. */
+  rows: number;
+  bytes: number;
+  /** Its place in the order of its model, where results leave in order. */
+  readonly turn: Turn | undefined;
+  readonly signal: AbortSignal | undefined;
 
   constructor(
     private readonly batcher: Settles<QueuedMessage<Payload, Outcome>, Outcome>,
     readonly payload: Payload,
-    readonly turn: Turn | undefined,
-    public rows: number,
-    public bytes: number,
-    readonly signal: AbortSignal | undefined,
+    { rows, bytes }: Size,
+    { turn, signal }: { turn: Turn | undefined; signal: AbortSignal | undefined },
   ) {
+    this.rows = rows;
+    this.bytes = bytes;
+    this.turn = turn;
+    this.signal = signal;
     this.promise = new Promise<Outcome>((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -68,7 +76,7 @@ export interface Flight {
 }
 
 /** What a message takes up while it waits. */
-interface Size {
+export interface Size {
   readonly rows: number;
   readonly bytes: number;
 }

@@ -200,7 +200,7 @@ async function runOversize(
   const message = messages[0]!;
   try {
     const columns = columnsOf([message], model);
-    const scored = await scoreInParts(run.context, model, columns, [batch], options);
+    const scored = await scoreInParts(run.context, model, { columns, batches: [batch] }, options);
     scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
     const comparison = await comparisonFor(run, messages, model);
     const { signal } = options;
@@ -265,7 +265,7 @@ function deliver(
   if (truth === undefined || message.state !== 'flying') {
     return hand(run, message, scored, by);
   }
-  return evaluateMessage(run, message, scored, truth, by).then((evaluation) =>
+  return evaluateMessage(run, message, scored, { truth, ...by }).then((evaluation) =>
     hand(run, message, { ...scored, evaluation }, by),
   );
 }
@@ -285,7 +285,10 @@ function hand(
   const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows) + causes;
   const why =
     request.explain === true
-      ? whyOf(scored, options.explain ?? {}, model.classes, settings, warn)
+      ? whyOf(scored, {
+          ...{ above: options.explain?.above, classes: model.classes },
+          ...{ causeText: settings.causeText, warn },
+        })
       : undefined;
   const outcome = outcomeOf(scored, payload, model, { signal: options.signal, why });
   if (!(outcome instanceof Promise)) {
@@ -356,7 +359,7 @@ function outcomeOf(
   const { unlike } = scored;
   const digits = flat === true ? tellingDigits(model.error) : ALL_DIGITS;
   const attachment = {
-    ...attachmentOf(scored.prediction, property, classes, answered, digits),
+    ...attachmentOf(scored.prediction, property, classes, { answered, digits }),
     why,
     ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
     ...(flat === true && {

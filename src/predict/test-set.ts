@@ -84,7 +84,7 @@ export async function scoreFile(
     const sent = await upload(file.bytes <= NO_HASH_BYTES);
     let result: Scored;
     try {
-      result = await predictUpload(context, model, sent.test_set_upload_id, options, file.rows);
+      result = await predictUpload(context, model, { id: sent.test_set_upload_id, rows: file.rows }, options);
     } catch (thrown) {
       const error = toServiceError(thrown);
       if (!isUploadToBlame(error, sent.reused) || options.budget?.left === 0) {
@@ -94,7 +94,12 @@ export async function scoreFile(
         options.budget.left--;
       }
       const again = await upload(true);
-      result = await predictUpload(context, model, again.test_set_upload_id, options, file.rows);
+      result = await predictUpload(
+        context,
+        model,
+        { id: again.test_set_upload_id, rows: file.rows },
+        options,
+      );
     }
     if (result.rows !== file.rows) {
       throw new ServiceError(
@@ -109,13 +114,12 @@ export async function scoreFile(
   }
 }
 
-/** Predicts a test set that has been uploaded. */
+/** Predicts a test set that has been uploaded. @param rows of it, where they are known */
 export async function predictUpload(
   context: Context,
   model: ResolvedModel,
-  testSetUploadId: string,
+  { id, rows }: { id: string; rows: number | undefined },
   options: ScoreOptions,
-  rows = context.cards.upload(testSetUploadId)?.rows,
 ): Promise<Scored> {
   const client = await context.service.client();
   const asked = context.service.tellsCauses ? options.explain : undefined;
@@ -125,7 +129,7 @@ export async function predictUpload(
       {
         rows,
         classes: model.classes?.length,
-        test_set_upload_id: testSetUploadId,
+        test_set_upload_id: id,
         fitted_train_set_id: model.fittedId,
         task: model.task,
         output_type: model.outputType,

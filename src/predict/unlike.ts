@@ -28,6 +28,19 @@ const BLOCKS = 10;
 /** The weight of residuals relative to the distance, each divided by its median over the train rows. */
 const RESIDUALS = 0.75;
 
+/** What rows are compared with. */
+interface KnownTrainSet {
+  columns: readonly ComparedColumn[];
+  nearest: Nearest;
+  residuals: Residuals | undefined;
+  /** What residuals are multiplied by before they are added to distances. */
+  weight: number;
+  /** The same sums of the train rows, ascending. */
+  own: Float64Array;
+  /** What each column adds to that of a train row, on average. */
+  usual: Float64Array;
+}
+
 /**
  * Compares rows with the kept rows of a train set by their nearest neighbours: the sum over the columns of differences
  * in parts of the usual range, 1 at most, to the fifth nearest row. Three quarters as much counts how far columns of
@@ -35,17 +48,21 @@ const RESIDUALS = 0.75;
  * and break it. The rank of both among those of the train rows (their distances to rows of other blocks) says how unusual that is.
  */
 export class TrainSetComparison {
-  private constructor(
-    private readonly columns: readonly ComparedColumn[],
-    private readonly nearest: Nearest,
-    private readonly residuals: Residuals | undefined,
-    /** What residuals are multiplied by before they are added to distances. */
-    private readonly weight: number,
-    /** The same sums of the train rows, ascending. */
-    private readonly own: Float64Array,
-    /** What each column adds to that of a train row, on average. */
-    private readonly usual: Float64Array,
-  ) {}
+  private readonly columns: readonly ComparedColumn[];
+  private readonly nearest: Nearest;
+  private readonly residuals: Residuals | undefined;
+  private readonly weight: number;
+  private readonly own: Float64Array;
+  private readonly usual: Float64Array;
+
+  private constructor({ columns, nearest, residuals, weight, own, usual }: KnownTrainSet) {
+    this.columns = columns;
+    this.nearest = nearest;
+    this.residuals = residuals;
+    this.weight = weight;
+    this.own = own;
+    this.usual = usual;
+  }
 
   /** Undefined where there are no rows to compare with. It takes some milliseconds, in turns. */
   static async of(reference: Reference): Promise<TrainSetComparison | undefined> {
@@ -81,14 +98,11 @@ export class TrainSetComparison {
     }
     const middle = medianOf(sums);
     const weight = middle > 0 ? (RESIDUALS * medianOf(own)) / middle : 0;
-    return new TrainSetComparison(
-      columns,
-      nearest,
-      residuals,
-      weight,
-      own.map((distance, row) => distance + weight * sums[row]!).sort(),
-      usual.map((difference, at) => difference + weight * usualResiduals[at]!),
-    );
+    return new TrainSetComparison({
+      ...{ columns, nearest, residuals, weight },
+      own: own.map((distance, row) => distance + weight * sums[row]!).sort(),
+      usual: usual.map((difference, at) => difference + weight * usualResiduals[at]!),
+    });
   }
 
   /**

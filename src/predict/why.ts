@@ -59,13 +59,16 @@ function answeredFrom({ answers }: ResolvedModel, label: Label | undefined): num
   return isOf ? answers.at - Number.EPSILON : 1 - answers.at;
 }
 
+interface WhyOptions extends Pick<ExplainWish, 'above'>, Pick<PredictSettings, 'causeText'> {
+  classes: readonly Label[] | undefined;
+  /** Warns the user, once per key. */
+  warn: (key: string, text: string) => void;
+}
+
 /** The causes of a message's rows. */
 export function whyOf(
   { effects, metadata }: Scored,
-  wish: Pick<ExplainWish, 'above'>,
-  classes: readonly Label[] | undefined,
-  { causeText }: PredictSettings,
-  warn: (key: string, text: string) => void,
+  { above, classes, causeText, warn }: WhyOptions,
 ): CausesOf {
   if (effects === undefined) {
     return () => null;
@@ -76,7 +79,7 @@ export function whyOf(
       `Of one table ${effects.rows.size} rows are explained at most: explain those above a value, or send fewer rows at a time.`,
     );
   }
-  return causesOf(effects, wish, metadata.classes ?? classes, causeText);
+  return causesOf(effects, { above }, metadata.classes ?? classes, causeText);
 }
 
 export interface ExplainByRows {
@@ -181,10 +184,15 @@ async function ask(
     outputType: model.task === 'classification' ? 'probas' : 'mean',
     quantiles: undefined,
   };
-  const { prediction, metadata } = await scoreInParts(context, asked, columns, [batch], {
-    ...options,
-    explain: undefined,
-  });
+  const { prediction, metadata } = await scoreInParts(
+    context,
+    asked,
+    { columns, batches: [batch] },
+    {
+      ...options,
+      explain: undefined,
+    },
+  );
   const classes = metadata.classes ?? model.classes ?? [];
   switch (prediction.kind) {
     case 'probas':

@@ -247,7 +247,7 @@ function digestsFor(
   signal: AbortSignal | undefined,
 ): Promise<Float64Array> {
   const target = profile.columns.find(({ name }) => name === request.target)!;
-  return digestRows(source, columns, target, facts!, signal);
+  return digestRows(source, { features: columns, target }, facts!, signal);
 }
 
 /** What would be fitted. */
@@ -303,9 +303,9 @@ async function compare(work: Work, champion: ModelCard, { table, fitting }: Cand
   }
   const { answers, holdout } = both;
   const reference = await work.cards.reference(champion.fitted_train_set_id);
-  const rows = await unusualRows(champion, table, holdout, { reference, seen }, work);
+  const rows = await unusualRows(champion, table, { holdout, known: { reference, seen } }, work);
   const decision = decide(answers, { decayed: isDecayed, promised: promisedBy(champion) }, rows);
-  await notePutOff(work, champion, reference, decision, rows);
+  await notePutOff(work, { id: champion.fitted_train_set_id, reference }, decision, rows);
   return compared(decision, rows?.usual);
 }
 
@@ -313,8 +313,7 @@ async function compare(work: Work, champion: ModelCard, { table, fitting }: Cand
 async function unusualRows(
   champion: ModelCard,
   table: TrainTable,
-  holdout: Holdout,
-  known: KnownRows,
+  { holdout, known }: { holdout: Holdout; known: KnownRows },
   { signal }: Hooks,
 ): Promise<(RowsInTime & { digests: Float64Array }) | undefined> {
   if (table.facts!.order !== 'time') {
@@ -394,7 +393,7 @@ async function championAnswers(
   const columns = { columns: profile.columns, target: request.target, features: champion.columns };
   const letGo = work.cards.hold(champion.fitted_train_set_id);
   try {
-    const holdout = await holdoutOf(source, columns, facts!, plan, work.signal);
+    const holdout = await holdoutOf(source, columns, { facts: facts!, plan }, work.signal);
     return await answersOf(work, champion, holdout);
   } catch (thrown) {
     const error = toServiceError(thrown);

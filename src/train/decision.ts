@@ -322,15 +322,15 @@ export async function laterRows(
  * Remembers beside the champion, over restarts, that a challenger did not take over while rows were unusual: what came later
  * decides next time. It holds for one comparison, of which at least LEAST_LATER rows came later.
  *
- * @param rows left out where all rows are usual @param digests of all rows of the table
+ * @param champion its id at the service, and what is kept of its train set @param rows left out where all rows are usual @param digests of all rows of the table
  */
 export async function notePutOff(
   { cards }: Context,
-  { fitted_train_set_id: id }: Pick<ModelCard, 'fitted_train_set_id'>,
-  reference: Reference | undefined,
+  champion: { id: string; reference: Reference | undefined },
   { why }: Pick<Decision, 'why'>,
   rows: (RowsInTime & { digests: Float64Array }) | undefined,
 ): Promise<void> {
+  const { id, reference } = champion;
   const later = rows?.later?.reduce((count, one) => count + one, 0) ?? LEAST_LATER;
   if (why === 'better' || why === 'decayed' || later < LEAST_LATER) {
     return;

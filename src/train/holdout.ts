@@ -59,8 +59,7 @@ interface HeldColumns {
 export async function holdoutOf(
   source: TableSource,
   columns: HeldColumns,
-  facts: RowFacts,
-  plan: Uint8Array,
+  { facts, plan }: { facts: RowFacts; plan: Uint8Array },
   signal: AbortSignal | undefined,
 ): Promise<Holdout> {
   const { truth, rows, heldRows: numbers } = await truthOf(facts, plan);
@@ -74,10 +73,8 @@ export async function holdoutOf(
  */
 export async function encodePlanned(
   source: TableSource,
-  columns: readonly Column[],
-  target: string,
+  { columns, target, features }: HeldColumns,
   { plan, holdout, relativeTo }: RowPlan,
-  features: readonly Column[],
   { sample, signal, ...written }: SplitOptions,
 ): Promise<TrainSetFiles> {
   const held: ColumnBatch[] = [];

@@ -23,16 +23,17 @@ import {
 /** Parts of consecutive rows that a fold consists of: enough to mix the seasons, few enough to be long. */
 const BLOCKS = 25;
 
-/**
- * A digest of each row of a train set that has a target: equal for rows with equal features and an equal target.
- *
- * @param features read as these types, in this order
- * @param target as the table's profile has it: rows without one are left out where it is required
- */
+interface DigestedColumns {
+  /** Read as these types, in this order. */
+  features: readonly Column[];
+  /** As the table's profile has it: rows without one are left out where it is required. */
+  target: Column;
+}
+
+/** A digest of each row of a train set that has a target: equal for rows with equal features and an equal target. */
 export async function digestRows(
   source: TableSource,
-  features: readonly Column[],
-  target: Column,
+  { features, target }: DigestedColumns,
   facts: Pick<RowFacts, 'rows' | 'task' | 'codes' | 'classes' | 'values'>,
   signal: AbortSignal | undefined,
 ): Promise<Float64Array> {
@@ -215,10 +216,8 @@ export type CheckedRequest = TrainSetRequest & { target: string; task: Task };
 
 /** What has to be known of the rows; undefined where nothing has. */
 export async function factsOf(
-  source: TableSource,
-  profile: TableProfile,
+  { source, profile, hasCopies }: { source: TableSource; profile: TableProfile; hasCopies: boolean },
   request: CheckedRequest,
-  hasCopies: boolean,
   signal: AbortSignal | undefined,
 ): Promise<RowFacts | undefined> {
   const { holdout = 0, order = 'none', replace } = request;
@@ -278,7 +277,7 @@ export async function planTrainSet(
     return undefined;
   }
   const columns = { columns: profile.columns, target, features };
-  const holdout = chosen && (await holdoutOf(source, columns, facts, plan, signal));
+  const holdout = chosen && (await holdoutOf(source, columns, { facts, plan }, signal));
   const kept = plan.reduce((count, one) => count + (one === KEPT ? 1 : 0), 0);
   return { plan, kept, relativeTo: facts.relative && relativeTo, holdout };
 }

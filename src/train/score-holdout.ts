@@ -155,7 +155,7 @@ export function askRows(
     options: card.options,
     relativeTo: changeFrom(card),
   };
-  return scoreInParts(work, model, card.columns, holdout.batches(), { signal });
+  return scoreInParts(work, model, { columns: card.columns, batches: holdout.batches() }, { signal });
 }
 
 async function scoresOf(

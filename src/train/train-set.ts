@@ -153,14 +153,15 @@ export async function readTrainTable(work: Work, request: TrainSetRequest): Prom
     );
   }
   const limits = await work.service.limits.forChecks(signal);
-  assertWithinLimits(limits, whole, all.length, task, request.options);
+  assertWithinLimits(limits, whole, all.length, checked);
   for (const warning of targetWarnings(whole, task)) {
     work.onWarning?.(warning);
   }
   const copies = looksForCopies(work, checked, whole)
     ? await findCopies(source, whole.columns, whole.rows, signal)
     : undefined;
-  const facts = await factsOf(source, whole, checked, copies !== undefined, signal);
+  const read = { source, profile: whole, hasCopies: copies !== undefined };
+  const facts = await factsOf(read, checked, signal);
   const others = sendsFoldColumns ? all : all.filter(({ name }) => name !== facts?.clock);
   const features = others.length > 0 ? others : all;
   // A group that is no feature travels with the features only where the service leaves it out by itself.
@@ -201,8 +202,7 @@ function assertWithinLimits(
   limits: ModelLimits,
   profile: TableProfile,
   columns: number,
-  task: Task,
-  options: Record<string, unknown>,
+  { task, options }: CheckedRequest,
 ): void {
   const set = limitSetOf(limits, versionOf(limits, options));
   const excess = trainExcess(set, {
@@ -295,7 +295,7 @@ export async function encodeTrainTable(
     sample,
   } = rowPlan === undefined
     ? await source.encodeTrainSet(profile, { target, ...written })
-    : await encodePlanned(source, profile.columns, target, rowPlan, features, written);
+    : await encodePlanned(source, { columns: profile.columns, target, features }, rowPlan, written);
   let digests: TrainSet['digests'];
   try {
     for (const file of [x, y]) {

@@ -3,17 +3,24 @@ import { invalidCell, invalidTable, nestedCell } from '../cells/errors';
 import { type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';
 
-/**
- * Rows `from` to `to` of one column of a record batch. `first` is the number of row `from` in the table.
- * Lists, structs and maps are nested values: `table.invalid`.
- */
-export function arrowColumn(
-  name: string,
-  vector: ArrowVector,
-  from: number,
-  to: number,
-  first: number,
-): SliceColumn {
+/** Rows `from` to `to` of a column of a record batch. */
+interface ArrowRows {
+  /** Of the column. */
+  name: string;
+  from: number;
+  to: number;
+  /** The number of row `from` in the table. */
+  first: number;
+}
+
+/** The same, where it is known which of them are missing. */
+interface ArrowCells extends ArrowRows {
+  isNull: (row: number) => boolean;
+}
+
+/** Some rows of one column of a record batch. Lists, structs and maps are nested values: `table.invalid`. */
+export function arrowColumn(vector: ArrowVector, rows: ArrowRows): SliceColumn {
+  const { name, from, to, first } = rows;
   const data = vector.data[0];
   if (vector.data.length > 1 || data === undefined) {
     return {
@@ -22,34 +29,35 @@ export function arrowColumn(
     };
   }
   const isNull = nullTest(data);
+  const cells: ArrowCells = { ...rows, isNull };
   const { values } = data;
   if (vector.length < to) {
     throw damaged(name);
   }
-  assertHeld(name, data, isNull, from, to);
+  assertHeld(data, cells);
   switch (vector.type.typeId) {
     case TYPE.null:
       return { kind: 'values', cells: eachCell(from, to, () => null) };
     case TYPE.bool:
-      return { kind: 'typed', data: booleans(data, isNull, from, to) };
+      return { kind: 'typed', data: booleans(data, cells) };
     case TYPE.int:
-      return wholes(values, isNull, from, to);
+      return wholes(values, cells);
     case TYPE.float:
       return vector.type.precision === 0
         ? { kind: 'values', cells: eachCell(from, to, (row) => vector.get(row)) }
-        : typedFloats('number', isNull, from, to, (row) => Number(values[row]));
+        : typedFloats('number', cells, (row) => Number(values[row]));
     case TYPE.decimal:
       assertScale(name, vector.type);
       return { kind: 'values', cells: eachCell(from, to, (row) => decimal(vector, row)) };
     case TYPE.date:
     case TYPE.timestamp:
-      return typedFloats('date', isNull, from, to, timeReader(data));
+      return typedFloats('date', cells, timeReader(data));
     case TYPE.time:
     case TYPE.duration:
-      return typedFloats('number', isNull, from, to, timeReader(data));
+      return typedFloats('number', cells, timeReader(data));
     case TYPE.utf8:
     case TYPE.largeUtf8:
-      return { kind: 'typed', data: texts(name, data, isNull, from, to) };
+      return { kind: 'typed', data: texts(data, cells) };
     case TYPE.utf8View:
       return { kind: 'values', cells: eachCell(from, to, (row) => vector.get(row)) };
     case TYPE.binary:
@@ -61,7 +69,7 @@ export function arrowColumn(
         cells: eachCell(from, to, (row) => bytesAsText(name, vector.get(row), first + row - from)),
       };
     case TYPE.dictionary:
-      return { kind: 'values', cells: dictionaryCells(name, data, isNull, from, to) };
+      return { kind: 'values', cells: dictionaryCells(data, cells) };
     default:
       for (let row = from; row < to; row++) {
         if (!isNull(row)) {
@@ -94,7 +102,7 @@ function nullTest({ nullBitmap, nullCount, offset }: ArrowData): (row: number) =
   return (row) => ((nullBitmap[(offset + row) >> 3]! >> ((offset + row) & 7)) & 1) === 0;
 }
 
-function booleans(data: ArrowData, isNull: (row: number) => boolean, from: number, to: number): ColumnData {
+function booleans(data: ArrowData, { isNull, from, to }: ArrowCells): ColumnData {
   const bits = data.values as Uint8Array;
   const values = new Uint8Array(to - from);
   for (let row = from; row < to; row++) {
@@ -106,9 +114,7 @@ function booleans(data: ArrowData, isNull: (row: number) => boolean, from: numbe
 
 function typedFloats(
   type: 'number' | 'integer' | 'date',
-  isNull: (row: number) => boolean,
-  from: number,
-  to: number,
+  { isNull, from, to }: ArrowCells,
   read: (row: number) => number,
 ): SliceColumn {
   const values = new Float64Array(to - from);
@@ -119,16 +125,12 @@ function typedFloats(
 }
 
 /** Whole numbers: as `integer` where all of them are safe, else as `bigint`. */
-function wholes(
-  values: ArrowData['values'],
-  isNull: (row: number) => boolean,
-  from: number,
-  to: number,
-): SliceColumn {
+function wholes(values: ArrowData['values'], rows: ArrowCells): SliceColumn {
+  const { isNull, from, to } = rows;
   if (!(values instanceof BigInt64Array || values instanceof BigUint64Array)) {
-    return typedFloats('integer', isNull, from, to, (row) => Number(values[row]));
+    return typedFloats('integer', rows, (row) => Number(values[row]));
   }
-  const safe = safeWholes(values, isNull, from, to);
+  const safe = safeWholes(values, rows);
   if (safe !== undefined) {
     return { kind: 'typed', data: { type: 'integer', values: safe } };
   }
@@ -139,9 +141,7 @@ function wholes(
 /** 64-bit numbers as doubles, by their halves (a BigInt for each would be slow); undefined if one is not safe. */
 function safeWholes(
   values: BigInt64Array | BigUint64Array,
-  isNull: (row: number) => boolean,
-  from: number,
-  to: number,
+  { isNull, from, to }: ArrowCells,
 ): Float64Array | undefined {
   const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
   const signed = values instanceof BigInt64Array;
@@ -185,13 +185,7 @@ function decimal(vector: ArrowVector, row: number): number | bigint | null {
   return scale <= 0 ? whole * 10n ** BigInt(-scale) : Number(`${whole}e-${scale}`);
 }
 
-function texts(
-  name: string,
-  data: ArrowData,
-  isNull: (row: number) => boolean,
-  from: number,
-  to: number,
-): ColumnData {
+function texts(data: ArrowData, { name, isNull, from, to }: ArrowCells): ColumnData {
   const source = data.valueOffsets;
   const start = Number(source[from] ?? 0);
   const end = Number(source[to] ?? start);
@@ -235,13 +229,7 @@ function bytesAsText(name: string, cell: unknown, row: number): string | null {
 
 const dictionaries = new WeakMap<object, ArrayLike<unknown>>();
 
-function dictionaryCells(
-  name: string,
-  data: ArrowData,
-  isNull: (row: number) => boolean,
-  from: number,
-  to: number,
-): unknown[] {
+function dictionaryCells(data: ArrowData, { name, isNull, from, to }: ArrowCells): unknown[] {
   const { dictionary } = data;
   if (dictionary === undefined) {
     throw invalidTable(`Column "${name}" is dictionary-encoded, but its dictionary is missing.`);
@@ -270,7 +258,7 @@ function wordReader(name: string, dictionary: ArrowVector): (code: number) => un
   }
   let words = dictionaries.get(dictionary);
   if (words === undefined) {
-    words = plainCells(arrowColumn(name, dictionary, 0, dictionary.length, 0));
+    words = plainCells(arrowColumn(dictionary, { name, from: 0, to: dictionary.length, first: 0 }));
     dictionaries.set(dictionary, words);
   }
   const known = words;
@@ -387,13 +375,7 @@ const VIEW_BYTES = 16;
  * Refuses buffers that are shorter than the rows that they are said to have: what is read beyond their end would be
  * missing values, or zeros, without a word.
  */
-function assertHeld(
-  name: string,
-  data: ArrowData,
-  isNull: (row: number) => boolean,
-  from: number,
-  to: number,
-): void {
+function assertHeld(data: ArrowData, { name, isNull, from, to }: ArrowCells): void {
   const { nullBitmap, nullCount, offset, values, valueOffsets, type } = data;
   if (nullCount !== 0 && nullBitmap !== undefined && nullBitmap.length > 0) {
     if (nullBitmap.length * 8 < offset + to) {

@@ -126,7 +126,7 @@ export function* batchSlices(
         const vector = batch.getChildAt(index);
         return vector === null
           ? { kind: 'values', cells: new Array<null>(to - start).fill(null) }
-          : arrowColumn(names[index]!, vector, start, to, first + start);
+          : arrowColumn(vector, { name: names[index]!, from: start, to, first: first + start });
       },
     };
     from = to;

@@ -176,7 +176,7 @@ function withoutWords(text: string): string {
     .replace(/^(\d{4})\. ?(\d\d?)\. ?(\d\d?)\.?(?= |$)/, '$1/$2/$3')
     .replace(
       /(午前|午後|上午|下午) ?(\d\d?)(?::|時)(\d\d?)分?(.*)$/,
-      (_, half: string, hour: string, minute: string, rest: string) =>
+      (_, ...[half, hour, minute = '', rest]: string[]) =>
         `${hour}:${minute.padStart(2, '0')}${rest} ${half === '午前' || half === '上午' ? 'AM' : 'PM'}`,
     )
     .replace(/ ?([ap])\. ?m\.$/i, ' $1m')
@@ -200,7 +200,7 @@ function withoutWords(text: string): string {
   const dated = WEEKDAYS.has(word) && !isMonth ? rest.join(' ') : plain;
   // As C programs write it: Mar 2 10:00:00 2024.
   const late = dated.replace(/^(\p{L}{3}) (\d\d?) (\d\d:\d\d:\d\d) (\d{4})$/u, '$1 $2 $4 $3');
-  return late.replace(MONTH_FIRST, (whole, name: string, day: string, year: string, time: string) =>
+  return late.replace(MONTH_FIRST, (whole, ...[name = '', day, year, time]: string[]) =>
     MONTHS.has(name.toLowerCase()) ? `${day} ${name} ${year}${time}` : whole,
   );
 }

@@ -23,15 +23,14 @@ export class CsvSource implements SliceSource {
 
   private constructor(
     readonly form: TableForm,
-    written: readonly string[],
+    header: { names: readonly string[]; warnings: readonly string[] },
     private readonly shape: CsvForm,
     private readonly pieces: Pieces,
-    warnings: readonly string[],
   ) {
-    const { names, warning } = headerOf(written);
+    const { names, warning } = headerOf(header.names);
     this.names = names;
     this.told = [
-      ...warnings,
+      ...header.warnings,
       ...(warning === undefined ? [] : [warning]),
       ...(shape.hasRowNames === true
         ? [
@@ -74,7 +73,7 @@ export class CsvSource implements SliceSource {
     }
     checkHeader(names);
     const read = shape.isEscaped === true ? hiddenPieces(pieces) : pieces;
-    return new CsvSource(form, names, shape, begin === 0 ? read : without(read, begin), warnings);
+    return new CsvSource(form, { names, warnings }, shape, begin === 0 ? read : without(read, begin));
   }
 
   get delimiter(): string {

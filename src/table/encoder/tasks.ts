@@ -65,13 +65,10 @@ export async function runTask(task: EncoderTask, port: JobPort): Promise<Outcome
       return withSource(task.origin, (source) => jsonRows(source, task, port));
     case 'asIs':
       return {
-        result: await checkAsIs(
-          task.origin,
-          task.columns,
-          task.most,
-          port.signal,
-          everyPercent((part) => port.send({ kind: 'read', part })),
-        ),
+        result: await checkAsIs(task.origin, task.columns, task.most, {
+          signal: port.signal,
+          onRead: everyPercent((part) => port.send({ kind: 'read', part })),
+        }),
       };
   }
 }

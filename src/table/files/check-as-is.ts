@@ -19,8 +19,7 @@ export async function checkAsIs(
   { path, version }: PathOrigin,
   columns: readonly Column[],
   most: AsIsBounds = {},
-  signal?: AbortSignal,
-  onRead?: (part: number) => void,
+  { signal, onRead }: { signal?: AbortSignal; onRead?: (part: number) => void } = {},
 ): Promise<AsIs | undefined> {
   const { source, version: opened, close } = await openPath(path, version);
   try {

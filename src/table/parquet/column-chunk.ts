@@ -288,13 +288,12 @@ function texts(parts: readonly Of<'text'>[]): Uint8Array {
     }
   }
   const result = new Uint8Array(size);
-  const to = viewOf(result);
-  let at = 0;
+  const to = { view: viewOf(result), size: 0 };
   for (const { bytes, offsets, missing } of parts) {
     const from = viewOf(bytes);
     for (let row = 0; row + 1 < offsets.length; row++) {
       if (missing === undefined || missing[row] !== 1) {
-        at = putText(from, offsets[row]!, offsets[row + 1]!, to, at);
+        putText(from, offsets[row]!, offsets[row + 1]!, to);
       }
     }
   }

@@ -62,17 +62,16 @@ class NumberedTexts {
   private readonly hashes: number[] = [];
   private readonly starts: number[] = [];
   private readonly ends: number[] = [];
-  private values = new DataView(new ArrayBuffer(1024));
-  private size = 0;
+  private readonly values: PlainTexts = { view: new DataView(new ArrayBuffer(1024)), size: 0 };
 
   /** The number of a text, which is a new one where it has not come before. */
   numberOf(from: DataView, start: number, end: number): number {
     const hash = hashOf(from, start, end);
-    const { slots, hashes, starts, ends, values } = this;
+    const { slots, hashes } = this;
     let slot = hash & (slots.length - 1);
     for (let taken = slots[slot]!; taken !== 0; taken = slots[slot]!) {
       const known = taken - 1;
-      if (hashes[known] === hash && areSame(from, start, end, values, starts[known]!, ends[known]!)) {
+      if (hashes[known] === hash && this.isText(known, from, start, end)) {
         return known;
       }
       slot = (slot + 1) & (slots.length - 1);
@@ -86,16 +85,38 @@ class NumberedTexts {
     return this.length - 1;
   }
 
+  /** Whether the text of this number is the one that stands there. */
+  private isText(known: number, from: DataView, start: number, end: number): boolean {
+    const { view } = this.values;
+    let j = this.starts[known]!;
+    if (end - start !== this.ends[known]! - j) {
+      return false;
+    }
+    let i = start;
+    for (; i + 4 <= end; i += 4, j += 4) {
+      if (from.getInt32(i) !== view.getInt32(j)) {
+        return false;
+      }
+    }
+    for (; i < end; i++, j++) {
+      if (from.getUint8(i) !== view.getUint8(j)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** All texts as PLAIN has them, by number. */
   plain(): Uint8Array {
-    return new Uint8Array(this.values.buffer, 0, this.size);
+    return new Uint8Array(this.values.view.buffer, 0, this.values.size);
   }
 
   private append(from: DataView, start: number, end: number): void {
-    this.values = withRoom(this.values, this.size, 4 + end - start);
-    this.size = putText(from, start, end, this.values, this.size);
-    this.starts.push(this.size - (end - start));
-    this.ends.push(this.size);
+    const { values } = this;
+    values.view = withRoom(values.view, values.size, 4 + end - start);
+    putText(from, start, end, values);
+    this.starts.push(values.size - (end - start));
+    this.ends.push(values.size);
   }
 
   private widen(): void {
@@ -138,54 +159,32 @@ function hashOf(from: DataView, start: number, end: number): number {
   return hash;
 }
 
-function areSame(
-  a: DataView,
-  aStart: number,
-  aEnd: number,
-  b: DataView,
-  bStart: number,
-  bEnd: number,
-): boolean {
-  if (aEnd - aStart !== bEnd - bStart) {
-    return false;
-  }
-  let i = aStart;
-  let j = bStart;
-  for (; i + 4 <= aEnd; i += 4, j += 4) {
-    if (a.getInt32(i) !== b.getInt32(j)) {
-      return false;
-    }
-  }
-  for (; i < aEnd; i++, j++) {
-    if (a.getUint8(i) !== b.getUint8(j)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /** Of more bytes a call is quicker than a loop. */
 const FEW_BYTES = 128;
 
-/**
- * Puts a text as PLAIN has it: after its length in four bytes.
- * @returns where it ends in `to`
- */
-export function putText(from: DataView, start: number, end: number, to: DataView, at: number): number {
-  to.setInt32(at, end - start, true);
+/** Texts as PLAIN has them, the first `size` bytes. */
+export interface PlainTexts {
+  view: DataView<ArrayBuffer>;
+  size: number;
+}
+
+/** Adds a text as PLAIN has it, after its length in four bytes, to where there is room for it. */
+export function putText(from: DataView, start: number, end: number, to: PlainTexts): void {
+  const { view } = to;
+  view.setInt32(to.size, end - start, true);
   let i = start;
-  let j = at + 4;
+  let j = to.size + 4;
+  to.size = j + end - start;
   if (end - start > FEW_BYTES) {
-    bytesIn(to).set(bytesIn(from).subarray(start, end), j);
-    return j + end - start;
+    bytesIn(view).set(bytesIn(from).subarray(start, end), j);
+    return;
   }
   for (; i + 4 <= end; i += 4, j += 4) {
-    to.setInt32(j, from.getInt32(i));
+    view.setInt32(j, from.getInt32(i));
   }
   for (; i < end; i++, j++) {
-    to.setUint8(j, from.getUint8(i));
+    view.setUint8(j, from.getUint8(i));
   }
-  return j;
 }
 
 export function viewOf<T extends ArrayBufferLike>({

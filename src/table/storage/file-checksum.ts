@@ -41,7 +41,7 @@ export async function fileChecksum(
     const crc =
       threads === 1
         ? await streamed(path, size, signal, onRead)
-        : await inParts(path, size, threads, signal, onRead);
+        : await inParts({ path, size }, threads, signal, onRead);
     onRead?.(1);
     return { bytes: size, hash: crc32cToBase64(crc), version };
   } catch (error) {
@@ -68,8 +68,7 @@ async function streamed(
 }
 
 async function inParts(
-  path: string,
-  size: number,
+  { path, size }: { path: string; size: number },
   threads: number,
   signal: AbortSignal | undefined,
   onRead: ((part: number) => void) | undefined,

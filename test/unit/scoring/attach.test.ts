@@ -278,7 +278,7 @@ describe('attach', () => {
     const digits = tellingDigits(0.14);
     const values = [[0.43751766], [0.57548703], [0.72119654]];
     const bands: Prediction = { kind: 'quantiles', quantiles: [0.1, 0.5, 0.9], values };
-    const { value } = attachmentOf(bands, 'p', undefined, undefined, digits);
+    const { value } = attachmentOf(bands, 'p', undefined, { digits });
     assert.deepEqual(value(0), { 0.1: 0.4375, 0.5: 0.5755, 0.9: 0.7212 });
     const flat = flatColumns(bands, { property: 'p', classes: undefined, digits });
     assert.deepEqual(
@@ -286,7 +286,7 @@ describe('attach', () => {
       [0.5755, 0.4375, 0.7212],
     );
     const sure: Prediction = { kind: 'probas', values: [[0.00187654321, 0.99812345679]] };
-    const { probabilities } = attachmentOf(sure, 'p', ['no', 'yes'], undefined, digits);
+    const { probabilities } = attachmentOf(sure, 'p', ['no', 'yes'], { digits });
     assert.deepEqual(probabilities!(0), { no: 0.001877, yes: 0.998123 });
   });
 });

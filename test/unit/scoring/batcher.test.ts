@@ -50,7 +50,7 @@ function held(options: Partial<Options> = {}) {
   const send = (id: number, rows = 1, lane = 'a', signal?: AbortSignal): Promise<number> => {
     let job: TestJob;
     try {
-      job = batcher.admit('model', { id }, rows, rows * 100, signal);
+      job = batcher.admit('model', { id }, { rows, bytes: rows * 100 }, signal);
     } catch (error) {
       return Promise.reject(toServiceError(error));
     }
@@ -263,7 +263,7 @@ describe('Batcher', () => {
 
   it('goes on, one by one, where the message that all wait for has not begun itself', async () => {
     const { batcher, batches, send } = held({ queueRows: 10, slots: new Semaphore(2), batchRows: 1 });
-    const first = batcher.admit('model', { id: 0 }, 1, 1);
+    const first = batcher.admit('model', { id: 0 }, { rows: 1, bytes: 1 });
     const results = [1, 2, 3].map((id) => send(id, 2));
     for (const id of [1, 2, 3]) {
       batcher.finish(batches[id - 1]!.jobs[0]!, id, 1, 20);
@@ -299,7 +299,7 @@ describe('Batcher', () => {
 
   it('a table that was read is kept only where there is room for it, or nothing else waits', async () => {
     const { batcher } = held({ queueRows: 10, queueBytes: 1000 });
-    const admit = (id: number) => batcher.admit('model', { id }, 1, 64);
+    const admit = (id: number) => batcher.admit('model', { id }, { rows: 1, bytes: 64 });
     const first = admit(0);
     assert.equal(batcher.rowsFor(first), Infinity);
     assert.equal(batcher.resize(first, 8, 500), true);
@@ -319,11 +319,11 @@ describe('Batcher', () => {
 
   it('a flush covers messages whose table is still being read', async () => {
     const { batcher, batches, sizes } = held({ batchMs: 60_000, slots: new Semaphore(4) });
-    const early = batcher.admit('model', { id: 1 }, 1, 1);
+    const early = batcher.admit('model', { id: 1 }, { rows: 1, bytes: 1 });
     batcher.flush();
     batcher.enqueue(early, 'a');
     assert.deepEqual(sizes(), [1]);
-    const late = batcher.admit('model', { id: 2 }, 1, 1);
+    const late = batcher.admit('model', { id: 2 }, { rows: 1, bytes: 1 });
     batcher.enqueue(late, 'a');
     assert.deepEqual(sizes(), [1], 'it came after the flush');
     batcher.flush();
@@ -461,7 +461,7 @@ describe('Batcher', () => {
             const controller = new AbortController();
             let promise: Promise<number>;
             try {
-              const job = batcher.admit(order, { id }, rows, rows, controller.signal);
+              const job = batcher.admit(order, { id }, { rows, bytes: rows }, controller.signal);
               promise = job.promise;
               batcher.enqueue(job, lane);
             } catch (error) {
