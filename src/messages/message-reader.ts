@@ -1,6 +1,5 @@
 import { isSparse, openTable, ownNames, readRows, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/concurrency';
-import { asBytes } from '../util/values';
 import { alignedRows } from './aligned';
 import {
   flatten,
@@ -28,7 +27,6 @@ import {
   valueOf,
   valuesOf,
 } from './items';
-import { pairsOfText, pointsOfLines } from './line-protocol';
 import { type MessageNote, Notes } from './notes';
 import { at, isNamed, opened, plainValue } from './paths';
 import { isBad } from './quality';
@@ -38,7 +36,7 @@ import { instant, isEpochOf, looksLikeTime, offsetOf, timesIn } from './times';
 import type { TopicParts, TopicPattern } from './topic-pattern';
 import type { MessageReading, ReadMessage, SourceMessage } from './types';
 import { Turned, wideTable } from './wide-table';
-import { elementsOfXml, metricsOfText } from './written';
+import { MAX_VALUE_CHARACTERS, payloadOf } from './written';
 
 /** Where the key and the time of readings are, as far as people say it. */
 export interface MessageSettings {
@@ -56,9 +54,6 @@ export interface MessageSettings {
 type Item = Match['items'][number];
 type Row = Record<string, unknown>;
 
-/** A longer text is a table. */
-const MAX_VALUE_CHARACTERS = 4096;
-const MAX_JSON_BYTES = 2 ** 20;
 /** A longer text is no number with a unit. */
 const MAX_NUMBER_CHARACTERS = 24;
 
@@ -180,7 +175,24 @@ export class MessageReader {
       }
     }
     const topic = this.topicParts(message);
-    return { shape: shape.name, readings: found.map((one) => this.settle(one, message, topic)) };
+    const readings = found.map((one) => this.settle(one, message, topic));
+    return { shape: shape.name, readings, ...(this.isRaw(match, message, readings[0]) && { isRaw: true }) };
+  }
+
+  /** Whether a message has no values because nobody has decoded what its device sent; that is told. */
+  private isRaw(
+    { shape, items }: Match,
+    message: SourceMessage,
+    reading: MessageReading | undefined,
+  ): boolean {
+    const isRaw =
+      shape.raw !== undefined &&
+      Object.keys(reading?.values ?? {}).length === 0 &&
+      resolve(shape.raw, items[0]!.item, message, 'text') !== undefined;
+    if (isRaw) {
+      this.notes.raw(shape.name, reading?.key ?? '');
+    }
+    return isRaw;
   }
 
   /** The readings of a table, which may be long, in turns of the event loop. */
@@ -261,7 +273,7 @@ export class MessageReader {
     const whole =
       shape.inLists === true ? unlisted(item) : shape.inTimes === true ? untimed(item, shape.omit) : [item];
     return whole.flatMap((one) => {
-      const values = valuesOf(shape, one, message);
+      const values = valuesOf(shape, one, message) ?? (shape.raw === undefined ? undefined : {});
       const before = columnIn(shape, one, message);
       return values === undefined
         ? []
@@ -447,24 +459,6 @@ export class MessageReader {
 function lastLevels(topic: unknown): TopicParts {
   const levels = typeof topic === 'string' ? topic.split('/').filter((level) => level !== '') : [];
   return { column: levels.at(-1), key: levels.at(-2) };
-}
-
-/** A payload as it is meant: bytes of text as text, JSON in it opened. */
-function payloadOf(payload: unknown): unknown {
-  const bytes = asBytes(payload);
-  if (bytes === undefined) {
-    return written(payload);
-  }
-  const isJson = bytes[0] === 123 || bytes[0] === 91;
-  return bytes.length > (isJson ? MAX_JSON_BYTES : MAX_VALUE_CHARACTERS) || bytes.includes(0)
-    ? payload
-    : written(Buffer.from(bytes).toString('utf8'));
-}
-
-/** What a text means that has a form of its own; of an object, the document that it is of. */
-function written(payload: unknown): unknown {
-  const value = opened(payload);
-  return typeof value === 'string' ? metricsOfText(pairsOfText(pointsOfLines(value))) : elementsOfXml(value);
 }
 
 /** Whether a value is the column of a table: a list of cells. */

@@ -1,6 +1,6 @@
-/** What is told once of a column: a list or a value of bad quality that was left out, another unit, or two values at once. */
+/** What is told once of a column: a list or a value of bad quality that was left out, another unit, or two values at once; of a device, a payload that nobody has decoded. */
 export interface MessageNote {
-  kind: 'list' | 'quality' | 'unit' | 'twice';
+  kind: 'list' | 'quality' | 'unit' | 'twice' | 'raw';
   column: string;
   text: string;
 }
@@ -37,6 +37,15 @@ export class Notes {
       kind: 'twice',
       column,
       text: `Column "${column}": one message had two values of the same time. The later one counts, as in later messages.`,
+    });
+  }
+
+  /** @param source as the shape is named */
+  raw(source: string, key: string): void {
+    this.once({
+      kind: 'raw',
+      column: key,
+      text: `${source}, device "${key}": its payload is not decoded, so no values are read from it, nor from later ones. Set up a decoder for the device where its messages come from (codec, payload formatter), or wire a node that decodes them in front.`,
     });
   }
 

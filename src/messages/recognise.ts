@@ -215,7 +215,8 @@ function itemsAt(path: string, shape: Shape, message: SourceMessage): readonly u
 function itemsWithin(outer: readonly unknown[] | undefined, path: string): readonly unknown[] | undefined {
   const [own, ...further] = path.split('[].');
   const found = outer?.flatMap((up) => {
-    const list = at(up, own!.replace(/\[\]$/, ''));
+    const found = at(up, own!.replace(/(?:\[\]|\{\})$/, ''));
+    const list = own!.endsWith('{}') && isNamed(found) ? Object.values(found).flat() : found;
     // A document has a list of elements only where there are several.
     const all: unknown[] = Array.isArray(list) ? list : [list];
     return all.flatMap((one) => (isNamed(one) ? [{ ...one, up }] : []));

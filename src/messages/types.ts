@@ -20,6 +20,8 @@ export interface ReadMessage {
   /** The name of the shape that it has; undefined where it is read plainly. */
   shape?: string;
   readings: MessageReading[];
+  /** Whether its readings have no values because nobody has decoded what the device sent. */
+  isRaw?: boolean;
   /** In place of them: a table of the past, or a plan. */
   table?: AsyncIterable<MessageReading>;
 }
@@ -40,7 +42,8 @@ export interface Shape {
    * Where its items are, each a reading or a value: paths in the payload (or `msg.`) to an object, or with `[]` at the end
    * to a list of objects; `''` is the payload, and left out it is meant. With `isEvery` all of the places are read that
    * there are, otherwise the first. Lists may stand in lists (`devices[].modules[]`): of an inner item, `up` is the one that
-   * it stands in. With `{}` at the end they are the entries of an object, each with its name as `entry`.
+   * it stands in. With `{}` at the end they are the entries of an object, each with its name as `entry`; within other items, where the
+   * entries are lists, what stands in these.
    */
   items?: readonly string[];
   isEvery?: boolean;
@@ -79,6 +82,8 @@ export interface Shape {
   offset?: string | number;
   /** The object whose entries are columns; `''` is the item. */
   values?: string;
+  /** What the device has sent, in bytes: where `values` has nothing of it, nobody has decoded it, and that is said. */
+  raw?: string;
   /** Columns, or labels, that are none; `*` stands for any text. */
   omit?: readonly string[];
   /** Entries of lists are columns by their place: `meters.0.power`. */

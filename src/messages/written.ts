@@ -1,5 +1,7 @@
 import { setCell } from '../table';
-import { isNamed } from './paths';
+import { asBytes } from '../util/values';
+import { pairsOfText, pointsOfLines } from './line-protocol';
+import { isNamed, opened } from './paths';
 
 const MAX_CHARACTERS = 2 ** 20;
 const MAX_SAMPLES = 10_000;
@@ -11,7 +13,7 @@ const SAMPLE =
  * metric with its labels as they are written; any other value as it is. The buckets of histograms are left out.
  * https://github.com/prometheus/docs/blob/main/content/docs/instrumenting/exposition_formats.md (text format)
  */
-export function metricsOfText(value: unknown): unknown {
+function metricsOfText(value: unknown): unknown {
   if (typeof value !== 'string' || value.length > MAX_CHARACTERS || !/^\s*# (?:HELP|TYPE) /.test(value)) {
     return value;
   }
@@ -49,7 +51,7 @@ const MAX_DEPTH = 20;
  * attributes and elements; any other value as it is.
  * https://github.com/node-red/node-red/blob/master/packages/node_modules/%40node-red/nodes/locales/en-US/parsers/70-XML.html
  */
-export function elementsOfXml(value: unknown): unknown {
+function elementsOfXml(value: unknown): unknown {
   const roots = isNamed(value) ? Object.entries(value) : [];
   if (roots.length !== 1 || !isNamed(roots[0]![1]) || !isElement(roots[0]![1], 0)) {
     return value;
@@ -92,4 +94,26 @@ function element(value: unknown): unknown {
     }
   }
   return found;
+}
+
+/** A longer text is a table. */
+export const MAX_VALUE_CHARACTERS = 4096;
+const MAX_JSON_BYTES = 2 ** 20;
+
+/** A payload as it is meant: bytes of text as text, JSON in it opened. */
+export function payloadOf(payload: unknown): unknown {
+  const bytes = asBytes(payload);
+  if (bytes === undefined) {
+    return written(payload);
+  }
+  const isJson = bytes[0] === 123 || bytes[0] === 91;
+  return bytes.length > (isJson ? MAX_JSON_BYTES : MAX_VALUE_CHARACTERS) || bytes.includes(0)
+    ? payload
+    : written(Buffer.from(bytes).toString('utf8'));
+}
+
+/** What a text means that has a form of its own; of an object, the document that it is of. */
+function written(payload: unknown): unknown {
+  const value = opened(payload);
+  return typeof value === 'string' ? metricsOfText(pairsOfText(pointsOfLines(value))) : elementsOfXml(value);
 }

@@ -113,6 +113,25 @@ describe('messages as their sources send them', () => {
     await bench.shows('s', /status\.series\.asKeyValue$/);
   });
 
+  it('that nobody has decoded show their device, and say so once', async () => {
+    const bench = await start({ send: 'all' });
+    const uplink = (i: number): Anything => ({
+      end_device_ids: { device_id: 'dev1' },
+      ...{ received_at: `2026-11-25T10:0${i}:00Z`, uplink_message: { f_port: 1, frm_payload: 'gkHe' } },
+    });
+    for (let i = 0; i < 3; i++) {
+      bench.send('s', { payload: uplink(i) });
+    }
+    await settled(bench, 3);
+    assert.equal(bench.out('s', 0).all.length, 0);
+    const { body } = await bench.request().get('/tabular-prediction/s/last-reading');
+    const time = '2026-11-25T10:02:00Z';
+    assert.deepEqual(body, { shape: 'The Things Stack', key: 'dev1', time, values: {}, readings: 1 });
+    const told = bench.warnings().filter((text) => text.includes('not decoded'));
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, /^The Things Stack, device "dev1": its payload is not decoded/);
+  });
+
   it('of a table with a column for each day are its readings, a column for each row', async () => {
     const bench = await start({ send: 'all' });
     const days = ['2026-11-22', '2026-11-23', '2026-11-24'];

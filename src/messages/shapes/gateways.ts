@@ -53,6 +53,7 @@ export const SIGFOX: Shape = {
   key: 'device|deviceId',
   time: 'time|timestamp',
   values: '',
+  raw: 'data',
   omit: [
     'device',
     'deviceId',
@@ -70,10 +71,12 @@ export const SIGFOX: Shape = {
 /** An uplink of the Helium Console, decoded. https://docs.helium.com/console/integrations/json-schema (uplink) */
 export const HELIUM: Shape = {
   name: 'Helium',
-  has: { dev_eui: 'text', reported_at: 'time', fcnt: 'number', 'decoded.payload': 'object' },
+  has: { dev_eui: 'text', reported_at: 'time', fcnt: 'number', 'decoded.payload|payload': 'any' },
+  lacks: ['decoded.payload.0'],
   key: 'dev_eui',
   time: 'reported_at',
   values: 'decoded.payload',
+  raw: 'payload',
 };
 
 /** The same by its decoder of Cayenne LPP: of two values of one name, the unit tells the second. */

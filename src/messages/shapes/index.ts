@@ -69,6 +69,7 @@ import {
 } from './lorawan';
 import { M_BUS } from './m-bus';
 import { COLLECTD, PI, PI_SEVERAL, PI_VALUE, ZABBIX } from './monitoring';
+import { MTCONNECT } from './mtconnect';
 import { OCPP } from './ocpp';
 import { GEOJSON, SENSOR_THINGS, SENSOR_THINGS_LIST } from './ogc';
 import {
@@ -282,4 +283,5 @@ export const SHAPES: readonly Shape[] = [
   NETATMO_MEASURE,
   ENTSO_E,
   PROMETHEUS_TEXT,
+  MTCONNECT,
 ];

@@ -77,6 +77,10 @@ export class ReadMessages {
     }
     if (read !== undefined) {
       const { shape, readings, table: rows } = read;
+      if (read.isRaw === true) {
+        // Its device and its time are all that it tells.
+        this.remember(readings[0]!, shape, 1);
+      }
       return rows === undefined
         ? { kind: 'readings', readings: readings.filter(isSaying), shape }
         : { kind: 'table', table: input, rows, shape };

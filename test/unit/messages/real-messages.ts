@@ -14,7 +14,109 @@ export interface RealMessage {
 const T = Date.UTC(2026, 10, 25, 10);
 const ISO = new Date(T).toISOString();
 
+/** Uplinks that nobody has decoded, as the pages of their shapes have them without a decoder: the device's key alone. */
+const RAW: readonly RealMessage[] = (
+  [
+    [
+      'ChirpStack',
+      '24e124136b',
+      {
+        ...{ time: ISO, deviceInfo: { devEui: '24e124136b', deviceName: 'em300' }, fCnt: 4, fPort: 85 },
+        ...{ data: 'AXVk', object: null, rxInfo: [{ rssi: -50, snr: 9 }], txInfo: { frequency: 868100000 } },
+      },
+    ],
+    [
+      'ChirpStack',
+      'd1',
+      {
+        ...{ applicationID: '1', deviceName: 'd1', devEUI: 'AgICAgICAgI=', fCnt: 10, fPort: 5 },
+        ...{ data: 'AQID', objectJSON: '', rxInfo: [{ time: ISO, rssi: -48 }] },
+      },
+    ],
+    [
+      'The Things Stack',
+      'dev1',
+      {
+        ...{ end_device_ids: { device_id: 'dev1' }, received_at: ISO },
+        uplink_message: { f_cnt: 1, f_port: 1, frm_payload: 'gkHe', rx_metadata: [{ rssi: -35 }] },
+      },
+    ],
+    [
+      'The Things Network',
+      'dev1',
+      { app_id: 'a', dev_id: 'dev1', counter: 2, payload_raw: 'AQI=', metadata: { time: ISO } },
+    ],
+    [
+      'Helium',
+      '6081',
+      {
+        ...{ dev_eui: '6081', fcnt: 9, hotspots: [{ rssi: -50 }], payload: 'AAEC' },
+        ...{ port: 1, reported_at: T },
+      },
+    ],
+    ['ThingPark', '20', { DevEUI_uplink: { DevEUI: '20', Time: ISO, payload_hex: '9e1c', LrrRSSI: -50 } }],
+    ['Loriot', 'be7a', { cmd: 'rx', EUI: 'be7a', ts: T, fcnt: 2, port: 1, rssi: -60, data: '0167' }],
+    ['Sigfox', '1A2B', { device: '1A2B', time: T / 1000, seqNumber: 5, data: '00ff' }],
+  ] as const
+).map(([shape, key, payload]) => ({
+  ...{ shape, source: 'the page of its shape', message: { payload } },
+  readings: [{ key, time: ['Helium', 'Loriot', 'Sigfox'].includes(shape) ? T : ISO, values: {} }],
+  notes: 1,
+}));
+
 export const REAL_MESSAGES: readonly RealMessage[] = [
+  ...RAW,
+  {
+    shape: 'ChirpStack',
+    source: 'chirpstack: docs/chirpstack/integrations/events.html (up, of MAC commands alone)',
+    message: { payload: { time: ISO, deviceInfo: { devEui: '24e1' }, fCnt: 5, rxInfo: [{ rssi: -50 }] } },
+    readings: [{ key: '24e1', time: ISO, values: {} }],
+  },
+  {
+    shape: 'MTConnect',
+    source: 'TrakHound/MTConnect.NET: libraries/MTConnect.NET-JSON-cppagent/Examples',
+    message: {
+      topic: 'MTConnect/Current/5fd88408',
+      payload: {
+        MTConnectStreams: {
+          jsonVersion: 2,
+          Header: { instanceId: 1702144894, creationTime: ISO },
+          Streams: {
+            DeviceStream: [
+              {
+                name: 'M12346',
+                uuid: '5fd88408',
+                ComponentStream: [
+                  {
+                    component: 'Device',
+                    Events: {
+                      Availability: [
+                        { value: 'AVAILABLE', dataItemId: 'avail', timestamp: ISO, sequence: 1 },
+                      ],
+                    },
+                  },
+                  {
+                    component: 'Linear',
+                    Samples: {
+                      Position: [
+                        { value: 12.5, dataItemId: 'xact', name: 'Xact', timestamp: ISO, sequence: 11 },
+                        { value: 12.6, dataItemId: 'xcom', timestamp: ISO, sequence: 12 },
+                      ],
+                      Load: [{ value: 7, dataItemId: 'xload', timestamp: ISO, sequence: 13 }],
+                    },
+                    Condition: { Normal: [{ dataItemId: 'c1', timestamp: ISO, type: 'LOAD' }] },
+                  },
+                ],
+              },
+            ],
+          },
+        },
+      },
+    },
+    readings: [
+      { key: 'M12346', time: ISO, values: { avail: 'AVAILABLE', xact: 12.5, xcom: 12.6, xload: 7 } },
+    ],
+  },
   {
     shape: 'wmbusmeters',
     source: 'wmbusmeters/wmbusmeters: src/driver_sharky.cc',
