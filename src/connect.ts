@@ -11,6 +11,7 @@ import {
   cloneJson,
   Connection,
   type Hooks,
+  kindNamed,
   MAX_MODEL_FILE_BYTES,
   type ModelCard,
   ModelCards,
@@ -225,12 +226,7 @@ export class Tabular {
 export async function connect(options: ConnectOptions): Promise<Tabular> {
   const { dataDir, models, settings, endpoint, requestBytes, trainRows, ...given } = givenBy(options);
   checkSettings(settings ?? {});
-  if ([dataDir, given.baseUrl, endpoint].filter((one) => one !== undefined).length !== 1) {
-    throw new ServiceError(
-      'config.invalid',
-      'Give one of dataDir (the embedded service), baseUrl (a hosted one) and endpoint (one on-premises).',
-    );
-  }
+  const kind = kindNamed({ dataDir, baseUrl: given.baseUrl, endpoint });
   const opened: { connection?: Connection } = {};
   const service =
     dataDir === undefined
@@ -242,7 +238,6 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
       ? { baseUrl: endpoint ?? given.baseUrl! }
       : { baseUrl: service.url, token: service.token }),
   });
-  const kind = service !== undefined ? 'embedded' : endpoint === undefined ? 'hosted' : 'onPrem';
   const { baseUrl, concurrency, log } = clientOptions();
   const onWarning = (text: string): void => log?.('warn', text);
   const key = serviceKey(kind, baseUrl, given.dialect?.apiName);

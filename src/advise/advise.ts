@@ -113,7 +113,7 @@ export class Advisor {
       return checkedCard(model);
     }
     if (cards.get(model) === undefined) {
-      await cards.fitEnd(model);
+      await cards.fits.end(model);
     }
     const card = cards.get(model);
     if (card === undefined) {
@@ -124,7 +124,7 @@ export class Advisor {
 
   private async answer(asked: Asked): Promise<AdviceOutcome> {
     const { request, card, goal, hooks } = asked;
-    const reference = await this.connection.cards.reference(card.fitted_train_set_id);
+    const reference = await this.connection.cards.references.get(card.fitted_train_set_id);
     if (reference === undefined || reference.rows.length === 0) {
       throw new ServiceError(
         'validation.failed',

@@ -13,7 +13,7 @@ export { OnPremService } from '../models/open-service';
 export { openService, type ServiceToOpen } from '../models/open-service';
 export { DRIFT_WINDOW, driftBin, driftBins } from '../models/reference';
 export type { Service } from '../models/service';
-export { serviceKey, type ServiceKind } from '../models/service-kind';
+export { kindNamed, serviceKey, type ServiceKind } from '../models/service-kind';
 export type * from '../models/types';
 export { importanceBySensor } from '../predict/causes';
 export { causeText, causeTextIn } from '../predict/causes';

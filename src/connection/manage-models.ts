@@ -255,7 +255,7 @@ async function fileOf({ cards, service, signal }: Work, card: ModelCard): Promis
   const id = card.fitted_train_set_id;
   const letGo = cards.hold(id);
   try {
-    const reference = await cards.reference(id);
+    const reference = await cards.references.get(id);
     const model = await service.exportModel(id, { signal, timeoutMs: EXPORT_MS });
     return modelFile({ card: cloneJson(card), reference, model });
   } finally {
@@ -340,7 +340,7 @@ async function broughtIn(
   await cards.discard({ fitted: id, upload: card.train_set_upload_id });
   const reference = readReference(givenReference);
   if (reference !== undefined) {
-    await cards.putReference(id, reference);
+    await cards.references.put(id, reference);
   }
   return { ...card, fitted_train_set_id: id };
 }

@@ -140,10 +140,10 @@ async function knownModel(
   const asked: PredictRequest = reference.kind === 'id' ? { task: 'classification' } : {};
   const name = reference.kind === 'name' ? reference.name : '';
   let model = resolveModel(reference, asked, context.cards);
-  for (let end = context.cards.fitEnd(name); model === undefined && end !== undefined;) {
+  for (let end = context.cards.fits.end(name); model === undefined && end !== undefined;) {
     await untilAborted(end, signal);
     model = resolveModel(reference, asked, context.cards);
-    end = context.cards.fitEnd(name);
+    end = context.cards.fits.end(name);
   }
   if (model === undefined) {
     throw unknownModel(name, context.cards);

@@ -1,9 +1,16 @@
 import { cloneJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import { addFormer, type PendingFit, superfluous } from './card-file';
-import type { Reference, UploadCard } from './cards';
+import type { UploadCard } from './cards';
 import { dropOldest, NamedModels } from './named-models';
-import { cardsInMemory, cardsOfFile, dropReferences, type FitUnderWay } from './shared-cards';
+import type { ReferenceFiles } from './reference-files';
+import {
+  cardsInMemory,
+  cardsOfFile,
+  dropReferences,
+  type FitsUnderWay,
+  type FitUnderWay,
+} from './shared-cards';
 import type { FormerModel } from './versioned-model';
 
 const MAX_UPLOADS = 500;
@@ -23,11 +30,17 @@ export interface ModelCardsOptions {
  */
 export class ModelCards extends NamedModels {
   readonly service: string;
+  /** What is kept of the train set of each model, by its id, until no name means the model any more. */
+  readonly references: Pick<ReferenceFiles, 'get' | 'put'>;
+  /** The fits under way, by model name; one begins with `beginFit`. */
+  readonly fits: Pick<FitsUnderWay, 'end' | 'error' | 'inTurn' | 'arrival'>;
   private closed = false;
 
   constructor({ path, service, onWarning = () => undefined }: ModelCardsOptions) {
     super(path === undefined ? cardsInMemory(service) : cardsOfFile(path, service, onWarning));
     this.service = service;
+    this.references = this.shared.references;
+    this.fits = this.shared.fits;
   }
 
   /** Models can be found by their names, and cards be kept: see `assertUsable`. */
@@ -46,21 +59,6 @@ export class ModelCards extends NamedModels {
         `The model cards in ${file.file} are left alone: ${file.newer.message}, or move the file away to begin anew.`,
       );
     }
-  }
-
-  /** The reference of a model's train set; undefined where it is not known. */
-  reference(fittedTrainSetId: string): Promise<Reference | undefined> {
-    return this.shared.references.get(fittedTrainSetId);
-  }
-
-  /** Keeps it until no name means the model any more. Resolves when it is on disk, or cannot be written. */
-  putReference(fittedTrainSetId: string, reference: Reference): Promise<void> {
-    return this.shared.references.put(fittedTrainSetId, reference);
-  }
-
-  /** Resolves when a card is put under the name, or the signal is aborted. */
-  arrival(name: string, signal: AbortSignal): Promise<void> {
-    return this.shared.fits.arrival(name, signal);
   }
 
   /** Notes that a model, or a train set, is in use until the answer is called: it is not removed from the service. */
@@ -163,7 +161,7 @@ export class ModelCards extends NamedModels {
     );
   }
 
-  /** Announces a fit. Until it ends, `fitEnd(name)` is there to wait for. `late`: it must not take charge. */
+  /** Announces a fit. Until it ends, `fits.end(name)` is there to wait for. `late`: it must not take charge. */
   beginFit(name: string, late = false): FitUnderWay {
     return this.shared.fits.begin(
       name,
@@ -173,21 +171,6 @@ export class ModelCards extends NamedModels {
       },
       late,
     );
-  }
-
-  /** Fits that are compared with the model in charge: each with the one that the last has left in charge. */
-  inTurn<Result>(name: string, step: () => Promise<Result>): Promise<Result> {
-    return this.shared.fits.inTurn(name, step);
-  }
-
-  /** Resolves when a fit of that model ends, whether it succeeds or fails; undefined when none is under way. */
-  fitEnd(name: string): Promise<void> | undefined {
-    return this.shared.fits.end(name);
-  }
-
-  /** Why the last fit under that name failed. */
-  fitError(name: string): Error | undefined {
-    return this.shared.fits.error(name);
   }
 
   /** Resolves when what was put is on disk. */

@@ -355,7 +355,7 @@ export function unknownModel(name: string, cards: ModelCards): ServiceError {
       `There is no model "${name}": of "${model.name}" the versions ${kept.join(', ')} are kept.`,
     );
   }
-  const error = cards.fitError(name);
+  const error = cards.fits.error(name);
   const why = cards.has(name)
     ? 'the service does not have it any more'
     : error === undefined

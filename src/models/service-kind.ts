@@ -7,6 +7,23 @@ export const EMBEDDED = 'embedded';
 
 export type ServiceKind = ValueOf<typeof CONFIG.service>;
 
+/** By which option of a program each kind is named. */
+const NAMED_BY = { dataDir: 'embedded', baseUrl: 'hosted', endpoint: 'onPrem' } as const;
+
+/** The kind of service that a program names. @throws ServiceError `config.invalid` for none, and for several */
+export function kindNamed(options: { [Option in keyof typeof NAMED_BY]: string | undefined }): ServiceKind {
+  const named = Object.entries(NAMED_BY).filter(
+    ([option]) => options[option as keyof typeof NAMED_BY] !== undefined,
+  );
+  if (named.length === 1) {
+    return named[0]![1];
+  }
+  throw new ServiceError(
+    'config.invalid',
+    'Give one of dataDir (the embedded service), baseUrl (a hosted one) and endpoint (one on-premises).',
+  );
+}
+
 /** Under which the model cards of a service are kept: `embedded`, or its address in full. */
 export function serviceKey(
   kind: ServiceKind,

@@ -42,7 +42,7 @@ interface Waiter {
 let fitCount = 0;
 
 /** The fits under way of one service, and who waits for the models that come of them, by model name. */
-class FitsUnderWay {
+export class FitsUnderWay {
   private readonly fits = new Map<string, Set<Waiter>>();
   /** When the fit of the card under a name began, or the name was rolled back, for the order of overlapping fits. */
   private readonly begun = new Map<string, number>();
@@ -88,7 +88,7 @@ class FitsUnderWay {
     this.begun.set(name, ++fitCount);
   }
 
-  /** Runs steps of one name one after the other. */
+  /** Runs steps of one name one after the other: fits are compared each with the model that the last has left in charge. */
   async inTurn<Result>(name: string, step: () => Promise<Result>): Promise<Result> {
     const turn = this.turns.get(name) ?? { serial: new Serial(), waiting: 0 };
     this.turns.set(name, turn);

@@ -115,7 +115,7 @@ type EvaluatedScores = Pick<
 
 async function scoresOf(table: EvaluatedTable, answers: RowAnswers): Promise<EvaluatedScores> {
   const { context, model, truth } = table;
-  const kept = (await context.cards.reference(model.fittedId))?.target;
+  const kept = (await context.cards.references.get(model.fittedId))?.target;
   const isKept = kept?.kind === (answers.task === 'classification' ? 'classes' : 'numbers');
   const usual = isKept ? kept : await usualOf(truth.target);
   const { scores, baseline, curves } = await scoreRows(answers, usual);

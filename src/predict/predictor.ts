@@ -243,7 +243,7 @@ class ModelWait<Item> {
   /** @throws ServiceError `model.unknown` where there is nothing to wait for, `storage.failed` where nobody can know */
   add(name: string, item: Item): void {
     this.cards.assertUsable();
-    if (this.cards.fitEnd(name) === undefined && !this.always) {
+    if (this.cards.fits.end(name) === undefined && !this.always) {
       throw unknownModel(name, this.cards);
     }
     const queue = this.queues.get(name);
@@ -290,7 +290,7 @@ class ModelWait<Item> {
   /** Ends when the model may be there: with the fit under way or, where `always`, with any later one. */
   private mayArrive(name: string, signal: AbortSignal): Promise<void> | undefined {
     const { cards } = this;
-    const fit = cards.fitEnd(name);
-    return fit === undefined && this.always ? cards.arrival(name, signal) : fit;
+    const fit = cards.fits.end(name);
+    return fit === undefined && this.always ? cards.fits.arrival(name, signal) : fit;
   }
 }

@@ -114,7 +114,7 @@ export async function explainByRows(work: ExplainByRows): Promise<Effects | unde
 
 async function explained(work: ExplainByRows): Promise<Effects | undefined> {
   const { context, model, columns, batch, wish, warn } = work;
-  const reference = await context.cards.reference(model.fittedId);
+  const reference = await context.cards.references.get(model.fittedId);
   const chosenRows = backgroundRows(reference?.rows.length ?? 0);
   const background = reference && referenceBatch(reference, columns, batch, chosenRows);
   if (reference === undefined || background === undefined || background.rows === 0) {
@@ -247,7 +247,7 @@ export async function comparisonOf(
   { fittedId, name }: ResolvedModel,
   warn: (key: string, text: string) => void,
 ): Promise<TrainSetComparison | undefined> {
-  const reference = await cards.reference(fittedId);
+  const reference = await cards.references.get(fittedId);
   const comparison = reference && (await comparisonWith(reference));
   if (comparison === undefined) {
     warn(

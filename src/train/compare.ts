@@ -55,7 +55,7 @@ import { encodeTrainTable, readTrainTable, type TrainSet, type TrainTable } from
  * on all rows. Fits under one name run one after the other.
  */
 export function fitIfBetter(work: Work, request: TrainRequest, underWay: FitUnderWay): Promise<TrainResult> {
-  return work.cards.inTurn(request.model, async () => {
+  return work.cards.fits.inTurn(request.model, async () => {
     work.signal?.throwIfAborted();
     const result =
       request.trainSetUploadId === undefined
@@ -203,7 +203,7 @@ async function championRows(
       time > (lastOfGroup?.[facts.groups![row]!] ?? last) ? UNSEEN : SEEN,
     );
   }
-  const reference = await context.cards.reference(champion.fitted_train_set_id);
+  const reference = await context.cards.references.get(champion.fitted_train_set_id);
   return reference?.seen && whichSeen(reference.seen, await digestsFor(champion, table, signal));
 }
 
@@ -219,7 +219,7 @@ async function untilOfGroups(
   if (groups === undefined || groupLabels === undefined || champion.group === undefined) {
     return undefined;
   }
-  const reference = await cards.reference(champion.fitted_train_set_id);
+  const reference = await cards.references.get(champion.fitted_train_set_id);
   const until = reference?.until && new Map(reference.until.map(({ key, to }) => [key, to]));
   return until && groupLabels.map((label) => until.get(String(label)) ?? -Infinity);
 }
@@ -302,7 +302,7 @@ async function compare(work: Work, champion: ModelCard, { table, fitting }: Cand
     return both;
   }
   const { answers, holdout } = both;
-  const reference = await work.cards.reference(champion.fitted_train_set_id);
+  const reference = await work.cards.references.get(champion.fitted_train_set_id);
   const rows = await unusualRows(champion, table, { holdout, known: { reference, seen } }, work);
   const decision = decide(answers, { decayed: isDecayed, promised: promisedBy(champion) }, rows);
   await notePutOff(work, { id: champion.fitted_train_set_id, reference }, decision, rows);

@@ -337,11 +337,11 @@ export async function notePutOff(
   }
   // Better or not: of a new scale that began a moment ago the first challenger knows too little.
   if (rows !== undefined) {
-    await cards.putReference(id, { ...(reference ?? UNREAD), putOff: await keepDigests(rows.digests) });
+    await cards.references.put(id, { ...(reference ?? UNREAD), putOff: await keepDigests(rows.digests) });
   } else if (reference?.putOff !== undefined) {
     const rest = { ...reference };
     delete rest.putOff;
-    await cards.putReference(id, rest);
+    await cards.references.put(id, rest);
   }
 }
 

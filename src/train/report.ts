@@ -73,7 +73,7 @@ export async function keepReference(
 ): Promise<void> {
   const { curves, losses } = scored;
   if (reference !== undefined || curves !== undefined || losses !== undefined) {
-    await cards.putReference(fittedId, {
+    await cards.references.put(fittedId, {
       ...(reference ?? UNREAD),
       ...(curves !== undefined && { curves }),
       ...(losses !== undefined && { losses }),

@@ -63,7 +63,7 @@ export async function takeUpFit(work: Work, pending: PendingFit, underWay: FitUn
       throw new ServiceError('fit.failed', 'The service does not know the fit that was under way any more.');
     }
     const { card, fingerprint, threshold } = pending;
-    const reference = await work.cards.reference(fitted.fittedId);
+    const reference = await work.cards.references.get(fitted.fittedId);
     const curves = readCurves(fitted.report);
     const losses = readLosses(fitted.report, { inTime: card.order === 'time' });
     await keepReference(work, fitted.fittedId, reference, { curves, losses });

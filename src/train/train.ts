@@ -124,7 +124,7 @@ export async function keepKnown(
   }
   const { aside } = known;
   const id = known.card.fitted_train_set_id;
-  const reference = await work.cards.reference(id);
+  const reference = await work.cards.references.get(id);
   if (reference === undefined) {
     await keepReference(work, id, await referenceOfFitting(fitting));
   }

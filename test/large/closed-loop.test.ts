@@ -143,7 +143,7 @@ describe('the closed loop: readings, fits, predictions, truths and back', functi
       const asked = reason === undefined ? undefined : await series.train(reason);
       for (const trainSet of [...trainSets.slice(-1), ...(asked === undefined ? [] : [asked])]) {
         const { card, challenger } = await fit(trainSet, day === MISLABELLED);
-        const model = watchedModel(card, await cards.reference(card.fitted_train_set_id));
+        const model = watchedModel(card, await cards.references.get(card.fitted_train_set_id));
         fits.push({ day, reason: trainSet.train.reason, taken: challenger!.taken, why: challenger!.why });
         watch ??= new Watch(model);
         changes.push(...watch.modelChanged(model).map((change) => ({ ...change, day })));

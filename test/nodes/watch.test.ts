@@ -565,7 +565,7 @@ describe('tabular-watch', () => {
 
       it('tells that outcomes have stopped, and then which column is no longer as in the train set', async () => {
         const drift = [{ edges: [0, 10], shares: [0.1, 0.8, 0.1, 0], threshold: 0.3 }];
-        await cards.putReference('one', {
+        await cards.references.put('one', {
           columns: [{ name: 'load', type: 'number' }],
           ...{ rows: [], usual: [], drift },
         });
@@ -690,7 +690,7 @@ describe('tabular-watch', () => {
           { key: 'ahead', to: time(50) },
           { key: 'behind', to: time(20) },
         ];
-        await cards.putReference('one', { columns: [], rows: [], usual: [], drift: [], until });
+        await cards.references.put('one', { columns: [], rows: [], usual: [], drift: [], until });
         await cards.flush();
         const bench = await start({ alarmOn: 'value', raise: 10, alarmFor: 1 }, { userDir });
         const series = ['ahead', 'behind', 'new', undefined].map((key) =>

@@ -83,8 +83,8 @@ describe('what an import leaves in the embedded service', function () {
 
   it('goes by itself where the import fails after the model came to the service', async () => {
     const other = await fit(2, 'other');
-    const put = cards.putReference.bind(cards);
-    cards.putReference = async (...given) => {
+    const put = cards.references.put.bind(cards.references);
+    cards.references.put = async (...given) => {
       await put(...given);
       cards.put({ ...other, name: 'back' });
     };
@@ -110,8 +110,8 @@ describe('what an import leaves in the embedded service', function () {
         await stored();
         steps.push('removed');
       };
-      const put = cards.putReference.bind(cards);
-      cards.putReference = async (...given) => {
+      const put = cards.references.put.bind(cards.references);
+      cards.references.put = async (...given) => {
         steps.push('arrived');
         await elsewhere.delete('other');
         await stored();
@@ -132,9 +132,9 @@ describe('what an import leaves in the embedded service', function () {
   });
 
   it('was noted for removal before there is a card: a kill in between leaves nothing for good', async () => {
-    const put = cards.putReference.bind(cards);
+    const put = cards.references.put.bind(cards.references);
     let noted = '';
-    cards.putReference = async (...given) => {
+    cards.references.put = async (...given) => {
       noted = await readFile(file, 'utf8');
       await put(...given);
     };

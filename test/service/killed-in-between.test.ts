@@ -86,7 +86,7 @@ describe('killed in the middle of', function () {
           const model = path.join(image.folder, 'service', 'models', id);
           assert.ok(existsSync(path.join(model, 'model.json')), `${id} before ${image.before}`);
           assert.ok(existsSync(path.join(model, 'model.bin')), `${id} before ${image.before}`);
-          const { columns } = (await left.reference(id))!;
+          const { columns } = (await left.references.get(id))!;
           assert.ok(columns.length > 0, `${id} before ${image.before}`);
         }
       }

@@ -37,7 +37,7 @@ interface ModelReport {
 /** Reports on the model in charge: its curves are stored with its card, so those of an earlier fit are known too. */
 export async function modelReport(cards: ModelCards, card: ModelCard): Promise<ModelReport> {
   const { name, version, task, target, scores, importance } = card;
-  const curves = (await cards.reference(card.fitted_train_set_id))?.curves;
+  const curves = (await cards.references.get(card.fitted_train_set_id))?.curves;
   return {
     ...{ model: name, version, task, target },
     ...(scores !== undefined && { scores }),

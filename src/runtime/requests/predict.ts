@@ -242,7 +242,9 @@ export function predictorOf(runtime: NodeRuntime<PredictDef>, config: UsedConfig
       }
       const { cards } = config.connection();
       cards.assertUsable();
-      return !cards.has(model) && cards.byFittedId(model) === undefined && cards.fitEnd(model) === undefined;
+      return (
+        !cards.has(model) && cards.byFittedId(model) === undefined && cards.fits.end(model) === undefined
+      );
     },
     async close() {
       await made?.close();

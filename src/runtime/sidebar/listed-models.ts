@@ -137,7 +137,7 @@ export async function showModel(red: Red, id: string, name: string): Promise<Sho
     if (cards === undefined || card === undefined) {
       throw unknown(name);
     }
-    const reference = await cards.reference(card.fitted_train_set_id);
+    const reference = await cards.references.get(card.fitted_train_set_id);
     const { usual = [], rows = [], curves } = reference ?? {};
     const { columns } = reference === undefined || reference.columns.length === 0 ? card : reference;
     const rank = new Map(card.importance?.map(({ column }, place) => [column, place]));

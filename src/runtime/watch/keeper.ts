@@ -247,7 +247,7 @@ export class WatchKeeper implements ShowsWatch {
     if (before?.model.id === id && before.model.version === version && chosen === known) {
       return before;
     }
-    const reference = await this.config.cards()?.reference(id);
+    const reference = await this.config.cards()?.references.get(id);
     const model = { ...watchLayer().watchedModel(card, reference), name };
     const read = { model, until: untilByKey(reference) };
     this.modelsRead.set(name, read);

@@ -181,12 +181,12 @@ describe('ModelCards', () => {
     const cards = open();
     const slow = cards.beginFit('pump');
     const quick = cards.beginFit('pump');
-    const end = cards.fitEnd('pump');
+    const end = cards.fits.end('pump');
     quick.done(card('pump', 'new'));
     await end;
     slow.done(card('pump', 'old'));
     assert.equal(cards.get('pump')?.fitted_train_set_id, 'new');
-    assert.equal(cards.fitEnd('pump'), undefined);
+    assert.equal(cards.fits.end('pump'), undefined);
   });
 
   it('a corrupt file is set aside with one warning', async () => {
@@ -322,8 +322,8 @@ describe('ModelCards', () => {
     assert.equal(cards.upload('u0'), undefined);
     assert.ok(cards.upload('u1'));
     assert.ok(cards.upload('u500'));
-    assert.equal(cards.fitError('f0'), undefined);
-    assert.equal(cards.fitError('f1')?.message, '1');
-    assert.equal(cards.fitError('f500')?.message, '500');
+    assert.equal(cards.fits.error('f0'), undefined);
+    assert.equal(cards.fits.error('f1')?.message, '1');
+    assert.equal(cards.fits.error('f500')?.message, '500');
   });
 });

@@ -52,7 +52,7 @@ describe('fit, rows in order of time', () => {
   it('keeps until when each group was learned from, since one may be behind the others', async () => {
     const rows = readings(60).map((row, id) => ({ ...row, machine: id % 2 === 0 || id > 40 ? 'a' : 'b' }));
     const card = await fit(rows, { group: 'machine' });
-    const reference = await at.connection.cards.reference(card.fitted_train_set_id);
+    const reference = await at.connection.cards.references.get(card.fitted_train_set_id);
     assert.deepEqual(reference?.until, [
       { key: 'a', to: START + 59 * HOUR },
       { key: 'b', to: START + 39 * HOUR },
@@ -60,7 +60,7 @@ describe('fit, rows in order of time', () => {
     const told = [{ key: 'a', to: START }];
     const plain = readings(30).map(({ level, y }) => ({ level, y }));
     const other = await fit(plain, { order: 'time', trainedKeys: told, model: 'told' });
-    assert.deepEqual((await at.connection.cards.reference(other.fitted_train_set_id))?.until, told);
+    assert.deepEqual((await at.connection.cards.references.get(other.fitted_train_set_id))?.until, told);
   });
 
   it('newest first is an order of time too: then the first rows are kept back', async () => {

@@ -67,10 +67,10 @@ describe('what is kept of a train set', () => {
 
   it('is known after a restart, to the service that it is of alone, and readable by nobody else', async () => {
     const first = open();
-    await first.putReference('../f 0', reference());
+    await first.references.put('../f 0', reference());
     await first.close();
-    assert.deepEqual(await open().reference('../f 0'), reference());
-    assert.equal(await open('https://elsewhere/svc').reference('../f 0'), undefined);
+    assert.deepEqual(await open().references.get('../f 0'), reference());
+    assert.equal(await open('https://elsewhere/svc').references.get('../f 0'), undefined);
     assert.equal(files().length, 1);
     if (process.platform !== 'win32') {
       assert.equal(statSync(path.join(folder, 'references', files()[0]!)).mode & 0o077, 0);
@@ -79,16 +79,16 @@ describe('what is kept of a train set', () => {
 
   it('is not known, and left alone, where a newer version wrote it; nor is it read through a link', async () => {
     const first = open();
-    await first.putReference('f0', reference());
+    await first.references.put('f0', reference());
     await first.close();
     const file = path.join(folder, 'references', files()[0]!);
     const written = readFileSync(file, 'utf8');
     const newer = written.replace('"version":1', '"version":2');
     writeFileSync(file, newer);
     const second = open();
-    assert.equal(await second.reference('f0'), undefined);
-    await second.putReference('f0', reference(2));
-    assert.deepEqual(await second.reference('f0'), reference(2), 'it is held in memory');
+    assert.equal(await second.references.get('f0'), undefined);
+    await second.references.put('f0', reference(2));
+    assert.deepEqual(await second.references.get('f0'), reference(2), 'it is held in memory');
     await second.close();
     assert.equal(readFileSync(file, 'utf8'), newer);
     const elsewhere = path.join(folder, 'elsewhere.json');
@@ -96,8 +96,8 @@ describe('what is kept of a train set', () => {
     rmSync(file);
     symlinkSync(elsewhere, file);
     const third = open();
-    assert.equal(await third.reference('f0'), undefined);
-    await third.putReference('f0', reference(1));
+    assert.equal(await third.references.get('f0'), undefined);
+    await third.references.put('f0', reference(1));
     assert.equal(readFileSync(elsewhere, 'utf8'), written);
   });
 
@@ -109,20 +109,20 @@ describe('what is kept of a train set', () => {
         .find((file) => readFileSync(file, 'utf8').includes(`"service":"${of}","model":"${id}"`));
     const [first, other] = [open(), open(service)];
     for (const id of ['kept', 'orphan', 'young']) {
-      await first.putReference(id, reference());
+      await first.references.put(id, reference());
     }
-    await other.putReference('orphan', reference());
+    await other.references.put('orphan', reference());
     await Promise.all([first.close(), other.close()]);
     const old = new Date(Date.now() - 8 * 86_400_000);
     for (const file of [kept('kept'), kept('orphan'), kept('orphan', service)]) {
       utimesSync(file!, old, old);
     }
     const empty = open();
-    await empty.putReference('new', reference());
+    await empty.references.put('new', reference());
     assert.equal(files().length, 5, 'without any card nothing is known');
     empty.put({ ...CARD, fitted_train_set_id: 'kept' });
     await empty.close();
-    await open().putReference('newer', reference());
+    await open().references.put('newer', reference());
     assert.equal(kept('orphan'), undefined);
     for (const id of ['kept', 'young', 'new', 'newer']) {
       assert.ok(kept(id), id);
@@ -132,8 +132,8 @@ describe('what is kept of a train set', () => {
 
   it('is not known, and no error, where its file is cut, edited or of another model', async () => {
     const cards = open();
-    await cards.putReference('f0', reference());
-    await cards.putReference('f1', reference());
+    await cards.references.put('f0', reference());
+    await cards.references.put('f1', reference());
     await cards.close();
     const [one, other] = files().map((name) => path.join(folder, 'references', name));
     const whole = readFileSync(one!, 'utf8');
@@ -151,24 +151,24 @@ describe('what is kept of a train set', () => {
       assert.notEqual(text, whole);
       writeFileSync(one!, text);
       const again = open();
-      assert.equal(await again.reference(id), undefined, text);
+      assert.equal(await again.references.get(id), undefined, text);
       await again.close();
     }
     writeFileSync(one!, whole);
-    assert.deepEqual(await open().reference(id), reference());
+    assert.deepEqual(await open().references.get(id), reference());
   });
 
   it('goes with its model: not while a name means it, nor while it may be taken back', async () => {
     const cards = open();
     for (let fit = 0; fit < 7; fit++) {
-      await cards.putReference(`f${fit}`, reference());
+      await cards.references.put(`f${fit}`, reference());
       cards.put({ ...CARD, fitted_train_set_id: `f${fit}`, train_set_upload_id: `u${fit}` });
       if (fit === 0) {
         cards.put({ ...CARD, name: 'other' });
       }
     }
     await cards.flush();
-    const known = await Promise.all([0, 1, 2, 6].map((fit) => cards.reference(`f${fit}`)));
+    const known = await Promise.all([0, 1, 2, 6].map((fit) => cards.references.get(`f${fit}`)));
     assert.deepEqual(
       known.map((one) => one !== undefined),
       [true, false, true, true],
@@ -178,9 +178,9 @@ describe('what is kept of a train set', () => {
 
   it('is bounded: rows go first', async () => {
     const cards = open();
-    await cards.putReference('f0', reference(400, 'x'.repeat(20_000)));
+    await cards.references.put('f0', reference(400, 'x'.repeat(20_000)));
     await cards.close();
-    const read = await open().reference('f0');
+    const read = await open().references.get('f0');
     assert.ok(read!.rows.length > 20 && read!.rows.length < 200);
     assert.ok(statSync(path.join(folder, 'references', files()[0]!)).size < 2.1 * 1024 * 1024);
   });
@@ -188,9 +188,9 @@ describe('what is kept of a train set', () => {
   it('is held in memory where nothing can be written', async () => {
     writeFileSync(path.join(folder, 'references'), 'a file where the folder should be');
     const cards = open();
-    await cards.putReference('f0', reference());
-    assert.deepEqual(await cards.reference('f0'), reference());
-    assert.equal(await cards.reference('f1'), undefined);
+    await cards.references.put('f0', reference());
+    assert.deepEqual(await cards.references.get('f0'), reference());
+    assert.equal(await cards.references.get('f1'), undefined);
   });
 });
 

@@ -37,7 +37,7 @@ describe('the reference of a fit', () => {
     const value = readings();
     const { card } = await at.connection.train({ table: { value }, target: 'wear', model: 'pump' });
     assert.equal(card.order, 'time');
-    reference = (await at.cards.reference(card.fitted_train_set_id))!;
+    reference = (await at.cards.references.get(card.fitted_train_set_id))!;
     assert.deepEqual(reference.columns, card.columns);
   });
 
@@ -94,7 +94,7 @@ describe('the reference of a fit', () => {
     const fit = { table: { path: file }, target: 'y', model: 'file' };
     for (const holdout of [0, 20]) {
       const { card } = await at.connection.train({ ...fit, holdout });
-      const { usual, drift, rows: kept, target } = (await at.cards.reference(card.fitted_train_set_id))!;
+      const { usual, drift, rows: kept, target } = (await at.cards.references.get(card.fitted_train_set_id))!;
       assert.equal(kept.length, 400);
       assert.deepEqual(
         target?.kind === 'classes' && target.counts.reduce((sum, count) => sum + count, 0),
@@ -116,7 +116,7 @@ describe('the reference of a fit', () => {
     }));
     const usual = async (target: string, more: object = {}): Promise<Reference['target']> => {
       const { card } = await at.connection.train({ table: { value }, target, model: target, ...more });
-      return (await at.cards.reference(card.fitted_train_set_id))?.target;
+      return (await at.cards.references.get(card.fitted_train_set_id))?.target;
     };
     const sorted = value.map(({ is }) => is).sort((a, b) => a - b);
     const numbers = { kind: 'numbers', mean: 45.5, quantiles: LEVELS.map((q) => quantileOf(sorted, q)) };
@@ -140,14 +140,14 @@ describe('the reference of a fit', () => {
       const connection = at.connect({ cards });
       const { card, ...result } = await connection.train(fit);
       assert.equal(result.reused, reused);
-      kept.push((await cards.reference(card.fitted_train_set_id))?.rows.length);
+      kept.push((await cards.references.get(card.fitted_train_set_id))?.rows.length);
       await cards.close();
       await rm(path.join(folder, 'references'), { recursive: true });
     }
     assert.deepEqual(kept, [30, 30]);
     const upload = await at.connection.upload({ set: 'train', table: { value }, target: 'name' });
     const { card } = await at.connection.train({ trainSetUploadId: upload.id, model: 'n' });
-    assert.equal(await at.cards.reference(card.fitted_train_set_id), undefined);
+    assert.equal(await at.cards.references.get(card.fitted_train_set_id), undefined);
     await rm(folder, { recursive: true });
   });
 });

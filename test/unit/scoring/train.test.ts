@@ -411,7 +411,7 @@ describe('Connection.train', () => {
     await at.connection.close();
     assert.equal(await second, 'closed');
     assert.equal(await codeOf(train({ model: 'c' })), 'closed');
-    assert.equal(at.cards.fitEnd('b'), undefined);
+    assert.equal(at.cards.fits.end('b'), undefined);
   });
 });
 

@@ -79,7 +79,7 @@ describe('A file of model cards that cannot be read or written now', () => {
       assert.deepEqual([warnings.length, /memory only.*tried again/.test(warnings[0]!)], [1, true]);
       mend();
       assert.deepEqual([saved(), readdirSync(path.dirname(file))], [before, ['models.json']]);
-      await cards.arrival('drive', AbortSignal.timeout(20_000));
+      await cards.fits.arrival('drive', AbortSignal.timeout(20_000));
       assert.deepEqual(
         cards.list().map(({ name }) => name),
         ['fan', 'drive', 'pump'],
@@ -131,7 +131,7 @@ describe('A file of model cards that cannot be read or written now', () => {
     }
     const cards = open();
     writeFileSync(file, before);
-    await cards.arrival('drive', AbortSignal.timeout(20_000));
+    await cards.fits.arrival('drive', AbortSignal.timeout(20_000));
     cards.assertUsable();
     assert.equal(cards.get('pump')?.fitted_train_set_id, 'pump-1');
   });
@@ -197,7 +197,7 @@ describe('A file of model cards that cannot be read or written now', () => {
     const folder = path.join(path.dirname(file), 'references');
     mkdirSync(folder);
     mend = failing(['readdir'], 'EMFILE', /references$/);
-    await cards.putReference('pump-1', { columns: [], rows: [], usual: [], drift: [] });
+    await cards.references.put('pump-1', { columns: [], rows: [], usual: [], drift: [] });
     assert.equal(readdirSync(folder).length, 1);
   });
 });
