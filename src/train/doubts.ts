@@ -130,46 +130,41 @@ interface Sampled {
 }
 
 export function suspectsOf(set: Sampled, sample: TableSample): Suspects {
-  const copies = copiesOfTarget(set, sample);
-  const names = (isSuspect: (column: Column, sampled: ColumnSample) => boolean): string[] =>
-    set.columns.flatMap((column, at) => {
-      const { name } = column;
-      const isLeft = sample.rows < MIN_SAMPLED_ROWS || name === set.group || copies.includes(name);
-      const sampled = sample.columns[at];
-      return !isLeft && sampled !== undefined && isSuspect(column, sampled) ? [name] : [];
-    });
-  return {
-    copies,
-    identifiers: names(({ name, type }, sampled) =>
-      sampled.kind === 'category'
-        ? type === 'text' && isCode(sampled.cells) && isEachOther(sampled)
-        : isIdName(name) &&
-          isWhole(sampled) &&
-          (counts(sampled) || (set.order !== 'time' && isUnique(sampled))),
-    ),
-    // Rows in order of time may have a clock that counts them.
-    counters:
-      set.order === 'time'
-        ? []
-        : names(({ name }, sampled) => sampled.kind === 'number' && !isIdName(name) && counts(sampled)),
-  };
+  const { columns, group, order } = set;
+  const suspects: Suspects = { copies: [], identifiers: [], counters: [] };
+  const truth = sample.columns[columns.length];
+  for (const [at, { name, type }] of columns.entries()) {
+    const sampled = sample.columns[at];
+    if (sampled === undefined) {
+      continue;
+    }
+    // What grows evenly is a line of the time, and no copy of it.
+    if (type !== 'date' && name !== set.relativeTo && truth !== undefined && isCopy(sampled, truth, set)) {
+      suspects.copies.push(name);
+    } else if (sample.rows < MIN_SAMPLED_ROWS || name === group) {
+      continue;
+    } else if (sampled.kind === 'category') {
+      if (type === 'text' && isCode(sampled.cells) && isEachOther(sampled)) {
+        suspects.identifiers.push(name);
+      }
+    } else if (isIdName(name)) {
+      if (isWhole(sampled) && (counts(sampled) || (order !== 'time' && isUnique(sampled)))) {
+        suspects.identifiers.push(name);
+      }
+    } else if (order !== 'time' && counts(sampled)) {
+      // Rows in order of time may have a clock that counts them.
+      suspects.counters.push(name);
+    }
+  }
+  return suspects;
 }
 
-/** Columns that say in each sampled row what the target says. */
-function copiesOfTarget({ task, relativeTo, columns }: Sampled, sample: TableSample): string[] {
-  const truth = sample.columns[columns.length];
-  if (truth === undefined || truth.cells.length < MIN_SAMPLED_ROWS) {
-    return [];
+/** Whether a column says in each sampled row what the target says. */
+function isCopy({ cells }: ColumnSample, truth: ColumnSample, { task }: Sampled): boolean {
+  if (truth.cells.length < MIN_SAMPLED_ROWS) {
+    return false;
   }
-  const isCopy = (column: ColumnSample): boolean =>
-    task === 'classification' ? areOneToOne(column.cells, truth.cells) : isLine(column.cells, truth.cells);
-  return columns
-    .filter(({ name, type }, at) => {
-      const column = sample.columns[at];
-      // What grows evenly is a line of the time, and no copy of it.
-      return type !== 'date' && name !== relativeTo && column !== undefined && isCopy(column);
-    })
-    .map(({ name }) => name);
+  return task === 'classification' ? areOneToOne(cells, truth.cells) : isLine(cells, truth.cells);
 }
 
 type Cells = readonly (Label | null)[];
@@ -246,9 +241,12 @@ function isUnique({ values, cells }: NumberSample): boolean {
 
 /** Says that each row is a reading of another sensor, as a history of home automation is exported. */
 function longFormDoubt({ columns, target }: TableProfile): string[] {
+  if (columns.length > MAX_LONG || !VALUE.test(target!.name)) {
+    return [];
+  }
   const sensor = columns.find(({ name, type }) => SENSOR.test(name) && type === 'text');
   const time = columns.find(({ name, type }) => type === 'date' && name !== target?.name);
-  if (sensor === undefined || time === undefined || columns.length > MAX_LONG || !VALUE.test(target!.name)) {
+  if (sensor === undefined || time === undefined) {
     return [];
   }
   return [

@@ -166,6 +166,9 @@ export function readReport(report: unknown): {
   const columns = readImportance(importance);
   const best = readThresholds(thresholds);
   const limited = readReasons(work);
+  // How rows that belong together were held out; nothing of rows without groups.
+  const { by, groups } = asObject(folds);
+  const isHeldOut = typeof groups === 'number' && (by === 'blocks' || by === 'groups');
   return {
     ...(read !== undefined && {
       scores: { from: 'out-of-fold', ...read, baseline: readScores(baseline) ?? { rows: read.rows } },
@@ -173,7 +176,7 @@ export function readReport(report: unknown): {
     ...(columns.length > 0 && { importance: columns }),
     ...(best !== undefined && { thresholds: best }),
     ...(limited.length > 0 && { limited }),
-    ...readFolds(folds),
+    ...(isHeldOut && { folds: by }),
     ...(typeof repeated_rows === 'number' && { repeated_rows }),
   };
 }
@@ -193,12 +196,6 @@ export function tellsNeighboursAlike(report: unknown): 'blocks' | 'random' | und
   return asObject(folds).by === 'blocks' ? 'blocks' : 'random';
 }
 
-/** How rows that belong together were held out; nothing of rows without groups. */
-function readFolds(value: unknown): { folds?: 'blocks' | 'groups' } {
-  const { by, groups } = asObject(value);
-  return typeof groups === 'number' && (by === 'blocks' || by === 'groups') ? { folds: by } : {};
-}
-
 function readScores(value: unknown): Scores | undefined {
   const given = asObject(value);
   if (typeof given.rows !== 'number') {
@@ -216,12 +213,13 @@ function readScores(value: unknown): Scores | undefined {
 
 function readImportance(value: unknown): ColumnImportance[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
-  const read = list.flatMap((item) => {
+  const read: ColumnImportance[] = [];
+  for (const item of list) {
     const { feature, gain, permutation } = asObject(item);
-    return typeof feature === 'string' && typeof gain === 'number' && typeof permutation === 'number'
-      ? [{ column: feature, gain, permutation }]
-      : [];
-  });
+    if (typeof feature === 'string' && typeof gain === 'number' && typeof permutation === 'number') {
+      read.push({ column: feature, gain, permutation });
+    }
+  }
   // The learner orders by split gain, which columns of many values have more of than they help.
   return read.sort((a, b) => b.permutation - a.permutation || b.gain - a.gain).slice(0, MAX_COLUMNS);
 }

@@ -70,10 +70,14 @@ async function addColumn(column: ColumnData, digests: RowDigests, yielder: Yield
     case 'number':
     case 'integer':
     case 'date':
-      column.values.forEach((value, row) => digests.addNumber(row, value));
+      for (let row = 0; row < digests.rows; row++) {
+        digests.addNumber(row, column.values[row]!);
+      }
       return;
     case 'boolean':
-      column.values.forEach((value, row) => digests.add(row, value));
+      for (let row = 0; row < digests.rows; row++) {
+        digests.add(row, column.values[row]!);
+      }
       return;
     case 'bigint':
       column.values.forEach((value, row) => {

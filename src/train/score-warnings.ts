@@ -40,13 +40,19 @@ interface Doubt {
 /** Columns that may be the target itself, be known only after it, or hold nothing for new rows. */
 export function leakDoubts(card: FittedModel, suspects: Suspects | undefined): Doubt[] {
   const { copies = [], identifiers = [], counters = [] } = suspects ?? {};
-  const told = copies.length > 0 ? copyDoubt(copies) : (toldTogether(card) ?? namedLikeTarget(card));
-  // What counts the rows in small tables may be what the target rests on.
-  const little = new Set(shares(card).flatMap(({ column, share }) => (share < LITTLE ? [column] : [])));
-  const ids = [...identifiers, ...counters.filter((column) => little.has(column))].filter(
-    (column) => !told?.columns.includes(column),
-  );
-  return [...(told === undefined ? [] : [told]), ...(ids.length > 0 ? [identifierDoubt(ids)] : [])];
+  const rests = shares(card);
+  const isPerfect = isNearPerfect(card.scores);
+  const together = isPerfect && copies.length === 0 ? toldTogether(card, rests) : undefined;
+  const told = copies.length > 0 ? copyDoubt(copies) : (together ?? namedLikeTarget(card, rests, isPerfect));
+  const ids = [...identifiers];
+  for (const column of counters) {
+    // What counts the rows in small tables may be what the target rests on.
+    if (rests.some((one) => one.column === column && one.share < LITTLE)) {
+      ids.push(column);
+    }
+  }
+  const others = ids.filter((column) => !told?.columns.includes(column));
+  return [...(told === undefined ? [] : [told]), ...(others.length > 0 ? [identifierDoubt(others)] : [])];
 }
 
 /** Whether nearly no error is left of those that are made without a model. */
@@ -67,23 +73,29 @@ interface Share {
 
 /** Of each column, by what shuffling it costs; the largest first. */
 function shares({ importance = [], relative_to: relative }: FittedModel): Share[] {
-  const sum = importance.reduce((total, { permutation }) => total + Math.max(0, permutation), 0);
-  return importance
-    .filter(({ column }) => column !== relative)
-    .map(({ column, permutation }) => ({ column, share: sum > 0 ? Math.max(0, permutation) / sum : 0 }))
-    .sort((a, b) => b.share - a.share);
+  let sum = 0;
+  for (const { permutation } of importance) {
+    sum += Math.max(0, permutation);
+  }
+  const result: Share[] = [];
+  for (const { column, permutation } of importance) {
+    if (column !== relative) {
+      result.push({ column, share: sum > 0 ? Math.max(0, permutation) / sum : 0 });
+    }
+  }
+  return result.sort((a, b) => b.share - a.share);
 }
 
 /** The few columns that bring nearly all of a nearly perfect score, where there are others that bring nothing. */
-function toldTogether(card: FittedModel): Doubt | undefined {
+function toldTogether(card: FittedModel, rests: readonly Share[]): Doubt | undefined {
   const { scores, importance = [], columns, order, relative_to: relative } = card;
-  if (!isNearPerfect(scores) || importance.length < 2) {
+  if (importance.length < 2) {
     return undefined;
   }
   const byGain = importance.find(({ gain, column }) => gain >= WHOLE && column !== relative);
   const few: string[] = [];
   let sum = 0;
-  for (const { column, share } of shares(card)) {
+  for (const { column, share } of rests) {
     if (sum >= WHOLE || few.length > MAX_TOGETHER) {
       break;
     }
@@ -126,7 +138,7 @@ function toldBy(columns: readonly string[]): Doubt {
 }
 
 /** A column that is named like the target and brings much of the score. */
-function namedLikeTarget(card: FittedModel): Doubt | undefined {
+function namedLikeTarget(card: FittedModel, rests: readonly Share[], isPerfect: boolean): Doubt | undefined {
   const target = wordsOf(card.target);
   if (target.join('').length < MIN_LETTERS) {
     return undefined;
@@ -135,11 +147,10 @@ function namedLikeTarget(card: FittedModel): Doubt | undefined {
     const words = wordsOf(name);
     return target.every((word) => words.includes(word)) && !words.some((word) => EARLIER.test(word));
   };
-  const rests = shares(card);
   const named =
     rests.length > 0
       ? rests.find(({ column, share }) => share >= MUCH && isLike(column))?.column
-      : isNearPerfect(card.scores)
+      : isPerfect
         ? card.columns.find(({ name }) => name !== card.relative_to && isLike(name))?.name
         : undefined;
   return named === undefined
@@ -213,8 +224,17 @@ export function scoresOfLevel(scores: ModelScores, now: NowScores, factor = 1): 
 
 /** What a card's scores should make its reader doubt, a sentence each. */
 export function scoreWarnings(card: FittedModel): string[] {
-  const warnings = [worseThanTrivial(card), toldRepeated(card)];
-  return warnings.filter((warning) => warning !== undefined);
+  const warnings: string[] = [];
+  const worse = worseThanTrivial(card);
+  if (worse !== undefined) {
+    warnings.push(worse);
+  }
+  if (card.repeated_rows !== undefined) {
+    warnings.push(
+      `${card.repeated_rows} rows of the train set of "${card.name}" are copies of other rows, and were left out: a row that is scored beside its copy is known by heart. Where they are not copies, a column that tells them apart, such as a time, keeps them.`,
+    );
+  }
+  return warnings;
 }
 
 /**
@@ -243,12 +263,6 @@ export function littleEvidence(
       ? ''
       : `, and that of rows to come may be anywhere from ${digits(low)} to ${digits(high)}`;
   return `The scores rest on few rows of the rarer labels: ${events} of ${rows}. The ${what} is ${digits(told)}${range}.`;
-}
-
-function toldRepeated({ repeated_rows: repeated, name }: FittedModel): string | undefined {
-  return repeated === undefined
-    ? undefined
-    : `${repeated} rows of the train set of "${name}" are copies of other rows, and were left out: a row that is scored beside its copy is known by heart. Where they are not copies, a column that tells them apart, such as a time, keeps them.`;
 }
 
 function worseThanTrivial({ scores, name }: FittedModel): string | undefined {

@@ -165,9 +165,9 @@ export async function readTrainTable(work: Work, request: TrainSetRequest): Prom
   const others = sendsFoldColumns ? all : all.filter(({ name }) => name !== facts?.clock);
   const features = others.length > 0 ? others : all;
   // A group that is no feature travels with the features only where the service leaves it out by itself.
-  const sent = new Set([target, ...features.map(({ name }) => name)]);
-  if (group !== undefined && work.service.takesFolds) {
-    sent.add(group);
+  const sent = new Set([target, work.service.takesFolds ? group : undefined]);
+  for (const { name } of features) {
+    sent.add(name);
   }
   const profile = { ...whole, columns: whole.columns.filter(({ name }) => sent.has(name)) };
   const compress = !work.service.isLocal;
