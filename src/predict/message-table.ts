@@ -96,10 +96,16 @@ export class SmallRows extends MessageTable {
 
   /** Whether they may be read with the rows of other messages; if not, the table is checked on its own. */
   mayJoin(columns: readonly Column[], missingColumns: 'error' | 'fill' | undefined): boolean {
-    if (this.checked !== columns && coverColumns(this.rows, columns, missingColumns)) {
+    // They name every column; where missing ones are filled, at least one.
+    const isCovered =
+      this.checked === columns ||
+      (missingColumns === 'fill'
+        ? columns.some((column) => hasColumns(this.rows, [column]))
+        : hasColumns(this.rows, columns));
+    if (isCovered) {
       this.checked = columns;
     }
-    return this.checked === columns;
+    return isCovered;
   }
 
   async open(signal: AbortSignal): Promise<OwnTable> {
@@ -179,17 +185,6 @@ export function hasColumns(rows: readonly Row[], columns: readonly Column[]): bo
     }
   }
   return true;
-}
-
-/** The rows name every column; where missing ones are filled, at least one. */
-function coverColumns(
-  rows: readonly Row[],
-  columns: readonly Column[],
-  missingColumns: 'error' | 'fill' | undefined,
-): boolean {
-  return missingColumns === 'fill'
-    ? columns.some((column) => hasColumns(rows, [column]))
-    : hasColumns(rows, columns);
 }
 
 /** An object literal of any realm: those of a function node come from another one. */

@@ -329,7 +329,7 @@ export class StreamedTable extends LoneTable {
     if (this.choices.asIs !== true || model.relativeTo !== undefined || comparison !== undefined) {
       return undefined;
     }
-    const rows = await rowsPerTestSet(context, model, columns.length, signal);
+    const { most: rows } = await rowsPerTestSet(context, model, columns.length, signal);
     const { dataset_max_size_bytes: bytes } = await context.service.limits.forChecks(signal);
     return fileAsIs(this.opened.source, columns, { signal, most: { rows, bytes } });
   }

@@ -15,30 +15,29 @@ import { type Scored, scoreFile, type ScoreOptions } from './test-set';
 /** Parts of one table in flight at a time: while one is scored, the next is encoded and sent. */
 const PARTS_IN_FLIGHT = 2;
 
-/** Most rows of one test set: what the service allows, and what makes an answer that is parsed quickly. */
+/** Rows that a test set may have. */
+interface TestSetRows {
+  /** At most: what the service allows, and what makes an answer that is parsed quickly. */
+  most: number;
+  /** That the service allows; Infinity if there is no limit. */
+  allowed: number;
+}
+
 export async function rowsPerTestSet(
   context: Context,
   model: ResolvedModel,
   columns: number,
   signal: AbortSignal,
-): Promise<number> {
-  return Math.min(
-    await rowsAllowed(context, model, columns, signal),
-    maxAnswerRows(model.outputType, model.classes?.length ?? 0, model.quantiles?.length ?? 0),
-  );
-}
-
-/** Rows of one test set that the service allows; Infinity if there is no limit. */
-async function rowsAllowed(
-  context: Context,
-  model: ResolvedModel,
-  columns: number,
-  signal: AbortSignal,
-): Promise<number> {
+): Promise<TestSetRows> {
   const limits = await context.service.limits.forChecks(signal);
   // Those of the version that the model was fitted with.
   const set = limitSetOf(limits, versionOf(limits, model.options));
-  return maxTestRows(set, { trainRows: model.trainRows, columns, outputType: model.outputType });
+  const { outputType, classes, quantiles } = model;
+  const allowed = maxTestRows(set, { trainRows: model.trainRows, columns, outputType });
+  return {
+    most: Math.min(allowed, maxAnswerRows(outputType, classes?.length ?? 0, quantiles?.length ?? 0)),
+    allowed,
+  };
 }
 
 interface PartsOptions extends ScoreOptions {
@@ -62,8 +61,7 @@ export async function scoreInParts(
   { columns, batches }: ReadTable,
   options: PartsOptions,
 ): Promise<Scored> {
-  const first = await rowsPerTestSet(context, model, columns.length, options.signal);
-  const allowed = await rowsAllowed(context, model, columns.length, options.signal);
+  const { most: first, allowed } = await rowsPerTestSet(context, model, columns.length, options.signal);
   const { controller, unlink } = linkedController(options.signal);
   const offsets: number[] = [];
   const isRelative = model.relativeTo !== undefined;

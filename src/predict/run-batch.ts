@@ -123,7 +123,7 @@ async function runJoined(
   const { signal } = options;
   const wanted = messages.filter(({ state }) => state === 'flying');
   const columns = columnsOf(wanted, model);
-  const rows = await rowsPerTestSet(run.context, model, columns.length, signal);
+  const { most: rows } = await rowsPerTestSet(run.context, model, columns.length, signal);
   const budget: Budget = { left: MAX_PREDICTS - 1 };
   for (const group of groupsOf(wanted, rows)) {
     const whole = await readTogether(group, model, signal);

@@ -66,11 +66,11 @@ export function batchOfRows(
   const batch: ColumnBatch = { rows: rows.length, columns: [] };
   for (const column of columns) {
     const builder = builderFor(column);
-    const name = nameAmong(rows, column, columns, missingColumns);
-    if (name === undefined) {
+    const cells = cellsAmong(rows, column.name) ?? cellsOfLike(rows, column, columns, missingColumns);
+    if (cells === undefined) {
       builder.skip(rows.length);
     } else {
-      const values: SliceColumn = { kind: 'values', cells: cellsOfRows(rows, name) };
+      const values: SliceColumn = { kind: 'values', cells };
       builder.add(column.missing ? builder.cleared(values, new MissingWords(column.missing)) : values, 0);
       if (builder.cleaned > 0) {
         setCell((batch.cleaned ??= {}), column.name, builder.cleaned);
@@ -81,29 +81,28 @@ export function batchOfRows(
   return batch;
 }
 
-/** The name that a column has in the rows; undefined where none has it, and that is allowed. */
-function nameAmong(
-  rows: readonly Row[],
-  { name }: Column,
-  columns: readonly Column[],
-  missingColumns: 'error' | 'fill',
-): string | undefined {
+/** The cells of a name; undefined where no row has it. */
+function cellsAmong(rows: readonly Row[], name: string): unknown[] | undefined {
+  const cells: unknown[] = [];
+  let isThere = false;
   for (const row of rows) {
-    if (Object.hasOwn(row, name)) {
-      return name;
-    }
+    const isOwn = Object.hasOwn(row, name);
+    cells.push(isOwn ? row[name] : undefined);
+    isThere ||= isOwn;
   }
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const indices = indicesOf(names, columns, missingColumns);
-  return names[indices[columns.findIndex((one) => one.name === name)]!];
+  return isThere ? cells : undefined;
 }
 
-function cellsOfRows(rows: readonly Row[], name: string): unknown[] {
-  const cells: unknown[] = [];
-  for (const row of rows) {
-    cells.push(Object.hasOwn(row, name) ? row[name] : undefined);
-  }
-  return cells;
+/** The cells of the name that stands for a column in the rows; undefined where none does, and that is allowed. */
+function cellsOfLike(
+  rows: readonly Row[],
+  column: Column,
+  columns: readonly Column[],
+  missingColumns: 'error' | 'fill',
+): unknown[] | undefined {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const index = indicesOf(names, columns, missingColumns)[columns.indexOf(column)]!;
+  return index < 0 ? undefined : cellsAmong(rows, names[index]!);
 }
 
 /** One column on its way into a batch. */
