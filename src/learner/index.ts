@@ -1,33 +1,97 @@
+import type { ResidualFit } from './calibration/residuals';
 import type { Model } from './model/model';
 import { type FoldResult, trainFold } from './training/candidates/fold';
-import { combine } from './training/ensemble/combine';
-import { prepare } from './training/preparation/prepare';
-import type { TrainInput } from './types';
+import { stack } from './training/ensemble/combine';
+import { learnResiduals, type ResidualTask } from './training/ensemble/regression';
+import { prepare, type PreparedFit } from './training/preparation/prepare';
+import type { TrainInput, TrainOptions } from './types';
 
 export type { ResidualFit } from './calibration/residuals';
 export { explain, type ExplainOptions, type Explanation } from './explain/explain';
 export type { Model } from './model/model';
 export { predict, type PredictOptions } from './model/predict/predict';
 export { loadModel, saveModel } from './model/storage/serialize';
-export { type FoldHooks, type FoldResult, trainFold } from './training/candidates/fold';
-export { combine, stack } from './training/ensemble/combine';
+export type { FoldResult } from './training/candidates/fold';
 export { learnResiduals, type ResidualTask } from './training/ensemble/regression';
-export { prepare, type PreparedFit } from './training/preparation/prepare';
+export type { PreparedFit } from './training/preparation/prepare';
 export * from './types';
 export { LEARNER_VERSION } from './version';
 
-/** prepare, trainFold for every fold, combine. Synchronous: call it in a worker thread. */
-export function trainModel(input: TrainInput): Model {
-  const { onProgress, shouldStop } = input.options;
+/** Who does the parts of a fit that any thread may do, with the same bits. */
+export interface Executor {
+  /** Trains every fold (`trainFolds`). Results in any order. */
+  folds(prepared: PreparedFit): Promise<FoldResult[]>;
+  /** Calls `learnResiduals`. */
+  residuals(prepared: PreparedFit, task: ResidualTask): Promise<ResidualFit>;
+}
+
+/**
+ * Fits a model: prepares the table, trains every fold, and combines them. By itself it does so at once, on this thread: call it
+ * in a worker thread. With an executor it says so by a promise.
+ *
+ * @throws LearnerError for input that cannot be learned from
+ */
+export function trainModel(input: TrainInput, executor: Executor): Promise<Model>;
+export function trainModel(input: TrainInput): Model;
+export function trainModel(
+  input: TrainInput,
+  executor: Executor | OwnThread = new OwnThread(input.options),
+): Model | Promise<Model> {
   const prepared = prepare(input);
-  const folds: FoldResult[] = [];
-  for (let fold = 0; fold < prepared.folds; fold++) {
-    const hooks = {
-      shouldStop,
-      onProgress: (fraction: number) => onProgress?.((fold + fraction) / prepared.folds),
-    };
-    folds.push(trainFold(prepared, fold, hooks));
-    onProgress?.((fold + 1) / prepared.folds);
+  return then(executor.folds(prepared), (results) => {
+    const { residuals, reportAhead, finish } = stack(prepared, results);
+    const learned = residuals && executor.residuals(prepared, residuals);
+    // While another thread learns the residuals, if one does.
+    reportAhead();
+    return then(learned, finish);
+  });
+}
+
+/**
+ * Trains folds one after the other, as long as `take` gives numbers of folds.
+ *
+ * @param onProgress hears, of the fold in hand, 0 to 1 of the most that it may take; it usually ends before
+ */
+export function* trainFolds(
+  prepared: PreparedFit,
+  take: () => number,
+  {
+    onProgress,
+    shouldStop,
+  }: { onProgress?: (fold: number, part: number) => void; shouldStop?: () => boolean } = {},
+): Generator<FoldResult, void, undefined> {
+  for (let fold = take(); fold < prepared.folds; fold = take()) {
+    const one = fold;
+    yield trainFold(prepared, one, { shouldStop, onProgress: (part) => onProgress?.(one, part) });
   }
-  return combine(prepared, folds);
+}
+
+/** Does all of it on this thread. */
+class OwnThread {
+  constructor(private readonly options: TrainOptions) {}
+
+  folds(prepared: PreparedFit): FoldResult[] {
+    const { onProgress, shouldStop } = this.options;
+    const tell = (folds: number) => onProgress?.(folds / prepared.folds);
+    const results: FoldResult[] = [];
+    let next = 0;
+    const hooks = { shouldStop, onProgress: (fold: number, part: number) => tell(fold + part) };
+    for (const result of trainFolds(prepared, () => next++, hooks)) {
+      results.push(result);
+      tell(results.length);
+    }
+    return results;
+  }
+
+  residuals(prepared: PreparedFit, task: ResidualTask): ResidualFit {
+    return learnResiduals(prepared, task);
+  }
+}
+
+/** What becomes of a value, or of what a promise brings. */
+function then<Value, Result>(
+  value: Value | Promise<Value>,
+  use: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(use) : use(value);
 }

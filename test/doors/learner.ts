@@ -58,6 +58,7 @@ export { addTreeSums } from '../../dist/src/learner/model/quick-scorer/tree-sums
 export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/scores/walk';
 export { packTerms, unpackTerms } from '../../dist/src/learner/model/storage/pack-terms';
 export { packTrees, unpackTrees } from '../../dist/src/learner/model/storage/pack-trees';
+export { trainFold } from '../../dist/src/learner/training/candidates/fold';
 export { keptTrees } from '../../dist/src/learner/training/candidates/randomised';
 export {
   assignParts,

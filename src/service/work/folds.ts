@@ -1,16 +1,16 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import {
+  type Executor,
   type FoldResult,
   learnResiduals,
   type Model,
-  prepare,
   type PreparedFit,
   type ResidualFit,
   type ResidualTask,
-  stack,
-  trainFold,
+  trainFolds,
   type TrainInput,
+  trainModel,
 } from '../../learner';
 
 /**
@@ -45,11 +45,11 @@ const TELL_MS = 250;
 const REPORT_MS = 50;
 
 /**
- * prepare, all folds, and what `combine` does. Empties `input.features`: the encoded columns are all that the folds need.
+ * Fits a model with the help of other threads. Empties `input.features`: the encoded columns are all that the folds need.
  *
  * @param helpers lines to threads that run `assist`
  * @param onPrepared called once the values of the columns are not needed any more
- * @throws LearnerError as they do
+ * @throws LearnerError as `trainModel` does
  */
 export async function trainWithHelpers(
   input: TrainInput,
@@ -57,50 +57,73 @@ export async function trainWithHelpers(
   onProgress: (fraction: number) => void,
   onPrepared: () => void = () => undefined,
 ): Promise<Model> {
-  const prepared = prepare(input);
-  // Their values take up to eight times the memory of the encoded columns.
-  input.features.length = 0;
-  onPrepared();
-  const { folds } = prepared;
-  const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
-  const progress = new FoldProgress(FoldProgress.cells(folds));
-  const tell = (): void => onProgress(progress.fraction());
-  const tellNowAndThen = nowAndThen(tell);
-  const results = new Map<number, FoldResult>();
-  const isQuick = prepared.task === 'regression' && prepared.rows <= MOST_WAITED_ROWS;
-  const waits = isQuick ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
-  const lines = helpers.map((port, at) => {
-    const invitation: Invitation = { prepared, board, progress: progress.cells, name: at + 1, waits };
-    port.postMessage(invitation);
-    return new Line(port, at + 1, board, results);
+  const threads = new Threads(helpers, onProgress, () => {
+    // Their values take up to eight times the memory of the encoded columns.
+    input.features.length = 0;
+    onPrepared();
   });
-  const train = (fold: number): void => {
-    results.set(fold, trained(prepared, fold, progress, tellNowAndThen));
-  };
-  let waiting: NodeJS.Timeout | undefined;
   try {
-    for (let fold = take(board); fold < folds; fold = take(board)) {
-      train(fold);
+    return await trainModel(input, threads);
+  } finally {
+    threads.close();
+  }
+}
+
+/** This thread and its helpers. */
+class Threads implements Executor {
+  private lines: Line[] = [];
+  private waits: Int32Array | undefined;
+
+  constructor(
+    private readonly helpers: MessagePort[],
+    private readonly onProgress: (fraction: number) => void,
+    private readonly onPrepared: () => void,
+  ) {}
+
+  async folds(prepared: PreparedFit): Promise<FoldResult[]> {
+    this.onPrepared();
+    const { folds } = prepared;
+    const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
+    const progress = new FoldProgress(FoldProgress.cells(folds));
+    const tell = (): void => this.onProgress(progress.fraction());
+    const tellNowAndThen = nowAndThen(tell);
+    const results = new Map<number, FoldResult>();
+    const isQuick = prepared.task === 'regression' && prepared.rows <= MOST_WAITED_ROWS;
+    const waits = isQuick ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
+    this.waits = waits;
+    this.lines = this.helpers.map((port, at) => {
+      const invitation: Invitation = { prepared, board, progress: progress.cells, name: at + 1, waits };
+      port.postMessage(invitation);
+      return new Line(port, at + 1, board, results);
+    });
+    for (const result of trained(prepared, () => take(board), progress, tellNowAndThen)) {
+      results.set(result.fold, result);
       await breathe();
     }
-    waiting = setInterval(tell, TELL_MS);
-    await Promise.all(lines.map((line) => line.settled()));
-    for (let fold = 0; fold < folds; fold++) {
-      // A helper took it and died over it.
-      if (!results.has(fold)) {
-        train(fold);
-      }
+    const waiting = setInterval(tell, TELL_MS);
+    try {
+      await Promise.all(this.lines.map((line) => line.settled()));
+    } finally {
+      clearInterval(waiting);
+    }
+    // A helper took them and died over it.
+    const missing = Array.from({ length: folds }, (_, fold) => fold).filter((fold) => !results.has(fold));
+    for (const result of trained(prepared, () => missing.shift() ?? folds, progress, tellNowAndThen)) {
+      results.set(result.fold, result);
     }
     tell();
-    const inOrder = [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
-    const { residuals, reportAhead, finish } = stack(prepared, inOrder);
+    return [...results.values()];
+  }
+
+  /** On a helper that waits for them, while this thread goes on; else here. */
+  async residuals(prepared: PreparedFit, task: ResidualTask): Promise<ResidualFit> {
+    const { waits, lines } = this;
     const helper = waits && lines[Atomics.exchange(waits, 0, WAITS.settled) - 1];
-    const asked = residuals && helper?.learn(residuals);
-    reportAhead();
-    return finish((await asked) ?? (residuals && learnResiduals(prepared, residuals)));
-  } finally {
-    clearInterval(waiting);
-    for (const { port } of lines) {
+    return (await helper?.learn(task)) ?? learnResiduals(prepared, task);
+  }
+
+  close(): void {
+    for (const port of this.helpers) {
       port.close();
     }
   }
@@ -125,13 +148,15 @@ export async function assist(
     const { prepared, board, name, waits } = invitation;
     const progress = new FoldProgress(invitation.progress);
     const tell = nowAndThen(() => onProgress(progress.fraction()));
-    while (!wanted()) {
-      const fold = take(board);
-      if (fold >= prepared.folds) {
-        break;
+    const takeOne = (): number => {
+      const fold = wanted() ? prepared.folds : take(board);
+      if (fold < prepared.folds) {
+        Atomics.store(board, fold + 1, name);
       }
-      Atomics.store(board, fold + 1, name);
-      port.postMessage(trained(prepared, fold, progress, tell));
+      return fold;
+    };
+    for (const result of trained(prepared, takeOne, progress, tell)) {
+      port.postMessage(result);
     }
     const { nobody } = WAITS;
     if (waits && !wanted() && Atomics.compareExchange(waits, 0, nobody, name) === nobody) {
@@ -163,14 +188,21 @@ function nextMessage<T>(port: MessagePort, leaves?: () => boolean): Promise<T | 
   });
 }
 
-function trained(prepared: PreparedFit, fold: number, progress: FoldProgress, tell: () => void): FoldResult {
-  const onProgress = (part: number): void => {
+/** Trains the folds that `take` gives, and says how far they are. */
+function* trained(
+  prepared: PreparedFit,
+  take: () => number,
+  progress: FoldProgress,
+  tell: () => void,
+): Generator<FoldResult, void, undefined> {
+  const onProgress = (fold: number, part: number): void => {
     progress.reach(fold, part);
     tell();
   };
-  const result = trainFold(prepared, fold, { onProgress });
-  progress.end(fold);
-  return result;
+  for (const result of trainFolds(prepared, take, { onProgress })) {
+    progress.end(result.fold);
+    yield result;
+  }
 }
 
 /** Does it at most once in a while. */

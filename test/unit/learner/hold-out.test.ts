@@ -6,7 +6,6 @@ import {
   type ClassificationResult,
   LearnerError,
   predict,
-  prepare,
   type RegressionResult,
   type TargetColumn,
   trainModel,
@@ -18,6 +17,7 @@ import {
   embargoed,
   groupsOf,
   type HoldOut,
+  prepare,
   Random,
   roundsOf,
 } from '../../doors/learner';

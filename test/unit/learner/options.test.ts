@@ -2,18 +2,27 @@ import assert from 'node:assert/strict';
 
 import {
   type ClassificationResult,
-  combine,
   LearnerError,
+  learnResiduals,
   predict,
-  prepare,
+  type PreparedFit,
   type RegressionResult,
+  type ResidualTask,
   saveModel,
-  trainFold,
+  trainFolds,
   trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
-import { chooseWeights, Random } from '../../doors/learner';
+import { chooseWeights, prepare, Random, trainFold } from '../../doors/learner';
 import { classify, normals, numbers, regress, text } from './tables';
+
+/** As an executor does it. */
+const residuals = (prepared: PreparedFit, task: ResidualTask) =>
+  Promise.resolve(learnResiduals(structuredClone(prepared), structuredClone(task)));
+const counter = () => {
+  let next = 0;
+  return () => next++;
+};
 
 const rows = 240;
 const x = normals(rows, 11);
@@ -206,7 +215,7 @@ describe('learner options', () => {
     }
   });
 
-  it('a fold that is out of time leaves out all candidates but the usual ones', () => {
+  it('a fold that is out of time leaves out all candidates but the usual ones', async () => {
     const options = { thinking: { effort: 'medium', timeoutSecs: 60 }, n_estimators: 2 } as const;
     const prepared = prepare(classify(features, labels, options));
     const timed = { ...prepared, plan: { ...prepared.plan, foldMs: 0 } };
@@ -217,7 +226,13 @@ describe('learner options', () => {
       prepared.plan.boosts.map((_, run) => run < prepared.plan.usual),
     );
     assert.ok(boosted.length > 3 && planned(prepared).every((one) => one !== undefined));
-    const { report } = combine(timed, [trainFold(timed, 0), trainFold(timed, 1)]);
+    const { report } = await trainModel(classify(features, labels, options), {
+      folds: (fit) => {
+        fit.plan.foldMs = 0;
+        return Promise.resolve([...trainFolds(fit, counter())]);
+      },
+      residuals,
+    });
     assert.match(report.work.reasons.join(' '), /timeout/);
   });
 
@@ -273,15 +288,22 @@ describe('learner options', () => {
     }
   });
 
-  it('trains folds anywhere and in any order with the same bits', () => {
-    const input = classify(features, labels, { n_estimators: 3 });
-    const prepared = prepare(input);
-    const folds = [2, 0, 1].map((fold) => structuredClone(trainFold(structuredClone(prepared), fold)));
-    assert.deepEqual(
-      Buffer.from(saveModel(combine(prepared, folds))),
-      Buffer.from(saveModel(trainModel(input))),
-    );
-  });
+  for (const input of [
+    classify(features, labels, { n_estimators: 3 }),
+    regress(features, x, { n_estimators: 3 }),
+  ]) {
+    it(`trains folds anywhere and in any order with the same bits (${input.target.task})`, async () => {
+      const model = await trainModel(input, {
+        folds: (prepared) => {
+          const numbers = [2, 0, 1, prepared.folds];
+          const folds = trainFolds(structuredClone(prepared), () => numbers.shift()!);
+          return Promise.resolve([...folds].map((fold) => structuredClone(fold)));
+        },
+        residuals,
+      });
+      assert.deepEqual(Buffer.from(saveModel(model)), Buffer.from(saveModel(trainModel(input))));
+    });
+  }
 
   it('does not change a tree when a feature is changed monotonically', () => {
     const trees = (values: Float64Array) => {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { prepare, trainModel } from '../../../dist/src/learner';
+import { trainModel } from '../../../dist/src/learner';
 import {
   fitCalibration,
   gram,
   logistic,
   makeDesign,
   makeTerms,
+  prepare,
   quantise,
   Random,
   removeRows,

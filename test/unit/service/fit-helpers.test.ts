@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
 
-import { prepare, saveModel } from '../../../dist/src/learner';
+import { saveModel } from '../../../dist/src/learner';
+import { prepare } from '../../doors/learner';
 import { trainWithHelpers } from '../../doors/service';
 import { fitHelper } from '../../helpers/fit-helper';
 import { waitFor } from '../../helpers/wait';

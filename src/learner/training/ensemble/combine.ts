@@ -1,5 +1,4 @@
 import type { Member, Part } from '../../model/members';
-import type { Model } from '../../model/model';
 import { candidatesOf, sumOfParts } from '../candidates/candidates';
 import { type FoldResult, foldRows } from '../candidates/fold';
 import { gaussianOf } from '../candidates/gaussian';
@@ -9,18 +8,12 @@ import { chooseWeights, type StackInput } from '../stacking/stacking';
 import { leastLeft } from '../stacking/wild-errors';
 import { finishClassification } from './classification';
 import { MAX_SAMPLED } from './out-of-fold';
-import { learnResiduals, type StackedFit, stackedRegression } from './regression';
+import { type StackedFit, stackedRegression } from './regression';
 
 /**
- * Combines all folds of `prepared` (in any order) into a model: weighs the candidates by their out-of-fold scores
- * (stacking), calibrates the result on the same scores, and reports on it.
+ * Combines all folds of `prepared` (in any order) into a model, but for the distribution of its residuals: weighs the candidates
+ * by their out-of-fold scores (stacking), calibrates the result on the same scores, and reports on it.
  */
-export function combine(prepared: PreparedFit, results: FoldResult[]): Model {
-  const { residuals, finish } = stack(prepared, results);
-  return finish(residuals && learnResiduals(prepared, residuals));
-}
-
-/** The first part of `combine`. */
 export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const candidates = candidatesOf(prepared, folds);
