@@ -136,12 +136,17 @@ function isTime(value: unknown, rank: number): boolean {
 /** The name of a time that is none of the reading, but of something that it tells of: `last_updated_ts`, `bootAt`, `sunrise`. */
 const OF_TIME =
   /(?:(?:^|[_.-])(?:ts|timestamp|at|epoch|lc|sunrise|sunset|moonrise|moonset|(?:last_?)?(?:updated?|modified|changed?|seen)|created|expires|since|until)|[a-z](?:Ts|Timestamp|At|Epoch))$|(?:^|\.)Epoch(?:[A-Z]|$)/;
+/** The same with the word in it: `frame_time`, `timeOfSample`. */
+const TIME_WORD = /(?:^|[_.-])time(?:$|[A-Z_])|[a-z]Time(?:$|[A-Z_])/;
 /** The name of nothing but a time, in whatever digits: `gas_timestamp: 210606140010`. */
 const STAMP = /(?:(?:^|[_.-])time_?stamp|[a-z]Time[Ss]tamp)$/;
 
 /** Whether a column with such a name holds a time in a number, which only ever rises. */
 export function isEpochOf(column: string, value: unknown): boolean {
-  return typeof value === 'number' && (STAMP.test(column) || (OF_TIME.test(column) && looksLikeTime(value)));
+  return (
+    typeof value === 'number' &&
+    (STAMP.test(column) || ((OF_TIME.test(column) || TIME_WORD.test(column)) && looksLikeTime(value)))
+  );
 }
 
 const ZONED = /:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?|GMT|UTC)\s*$/i;

@@ -67,6 +67,7 @@ import {
   THE_THINGS_STACK,
   THINGPARK,
 } from './lorawan';
+import { LESHAN } from './lwm2m';
 import { M_BUS } from './m-bus';
 import { COLLECTD, PI, PI_SEVERAL, PI_VALUE, ZABBIX } from './monitoring';
 import { MTCONNECT } from './mtconnect';
@@ -284,4 +285,5 @@ export const SHAPES: readonly Shape[] = [
   ENTSO_E,
   PROMETHEUS_TEXT,
   MTCONNECT,
+  LESHAN,
 ];

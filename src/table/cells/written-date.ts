@@ -94,6 +94,8 @@ const ZONE = String.raw` ?(Z|[A-Z]{3,4}|(?:GMT|UTC)?[+-]\d\d:?\d\d)?`;
 const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?$/;
 /** `2024-11-21 10:00:00 UTC`, `2024-1-5, 7:05`. */
 const LOOSE = new RegExp(`^(\\d{4})-(\\d\\d?)-(\\d\\d?)(?:(?:,? |T)${CLOCK}${ZONE})?$`);
+/** `2024/11/21T10:00:00z`, as PurpleAir has it. */
+const SLASHED = /^\d{4}\/\d\d?\/\d\d?T\d.*/i;
 /** `2 Jan 2024 10:00:00 GMT`. */
 const MAIL = new RegExp(`^(\\d\\d?) (\\p{L}{3,9}) (\\d{4}) ${CLOCK}${ZONE}$`, 'u');
 const YEAR_AND_MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
@@ -105,6 +107,8 @@ const MONTH_AND_YEAR = /^(?:(0?[1-9]|1[0-2])\/|(\p{L}{3,9})(?:\.? |-))((?:19|20)
 const MONTH_OF_YEAR = /^((?:18|19|20)\d\d)-?M(0?[1-9]|1[0-2])$/;
 /** What follows a month that is not the name of a day. */
 const YEAR_FOLLOWS = /^(?:\d\d?(?:st|nd|rd|th)?,? )?(?:\d\d:\d\d:\d\d )?\d{4}(?!\d)/;
+/** `25NOV2026`, `25NOV2026:10:00:00`: DATE9. and DATETIME. of SAS. */
+const SAS = /^(\d\d?)(\p{L}{3})(\d{4})(?::(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?$/u;
 /** `2024-Q2`, `Q2 2024`. */
 const QUARTER = /^(?:(\d{4})[- ]?Q([1-4])|Q([1-4])[-/ ](\d{4}))$/;
 const MONTH_FIRST = /^(\p{L}{3,9})\.? (\d\d?)(?:st|nd|rd|th)?,? (\d{4})(?!\d)(.*)$/u;
@@ -123,7 +127,7 @@ export function tidyDate(cell: string): string | undefined {
     const [, year, month, day, hour, minute, second = '00', fraction = '', zone = ''] = basic;
     return `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}`;
   }
-  const loose = LOOSE.exec(text);
+  const loose = LOOSE.exec(text.replace(SLASHED, (date) => date.replaceAll('/', '-').toUpperCase()));
   if (loose !== null) {
     const [, year, month, day, ...time] = loose;
     return iso(year!, month!, day!, time);
@@ -132,6 +136,13 @@ export function tidyDate(cell: string): string | undefined {
   const named = mail === null ? undefined : MONTHS.get(mail[2]!.toLowerCase());
   if (mail?.[8] !== undefined && named !== undefined) {
     return iso(mail[3]!, String(named), mail[1]!, mail.slice(4));
+  }
+  const sas = SAS.exec(text);
+  const ofSas = MONTHS.get(sas?.[2]!.toLowerCase() ?? '');
+  if (ofSas !== undefined) {
+    const [, day, , year, time] = sas!;
+    const date = `${year}-${String(ofSas).padStart(2, '0')}-${day!.padStart(2, '0')}`;
+    return time === undefined ? date : `${date}T${time}`;
   }
   const month = YEAR_AND_MONTH.exec(text);
   if (month !== null) {

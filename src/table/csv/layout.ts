@@ -6,6 +6,7 @@ import {
   type CsvForm,
   DRAWN,
   fileLine,
+  hasNumbers,
   headerLines,
   isDrawnTable,
   lineFields,
@@ -39,7 +40,7 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string, isEsc
   const separator = SEPARATOR_LINE.exec(head);
   const above = (separator?.[0] ?? '') + commentsIn(head.slice(separator?.[0].length));
   const ofFile = fileLine(head.slice(above.length));
-  const front = above + ofFile;
+  const front = above + ofFile + (ofFile === '' ? headerMark(head.slice(above.length), isAll) : '');
   const skipped = front.split(WHOLE_LINE_END).length - 1;
   const given = separator?.[1] ?? delimiter;
   const whole = head.slice(front.length);
@@ -333,17 +334,6 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
   return -1;
 }
 
-/** Whether a column has numbers in all of these lines but those where it is empty. */
-function hasNumbers(lines: readonly string[], delimiter: string, width: number): boolean {
-  const rows = lines.filter((line) => !isBlank(line)).map((line) => lineFields(line, delimiter));
-  return (
-    rows.length > 0 &&
-    Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
-      (cells) => cells.some(isNumber) && cells.every((cell) => isBlank(cell) || isNumber(cell)),
-    )
-  );
-}
-
 const unquoted = (field: string): string => field.replace(/^\s*"(.*)"\s*$/, '$1');
 
 function beginsLater(width: number, lines: readonly string[], at: number, skipped: number): Error {
@@ -432,13 +422,32 @@ const SAMPLE_ROWS = 50;
  */
 function findDelimiter(head: string, last: boolean): string {
   let best = { delimiter: ',', even: false, fields: 1 };
+  const [first] = head.split(LINE_END, 1);
   for (const delimiter of DELIMITERS) {
     const { even, fields } = tryDelimiter(head, delimiter, last);
+    if (even && fields > 1 && delimiter !== ',' && first!.split(delimiter).every(isDecimal)) {
+      // Numbers with decimal commas, and no header: a comma parts more fields.
+      return delimiter;
+    }
     if (fields > 1 && (even === best.even ? fields > best.fields : even)) {
       best = { delimiter, even, fields };
     }
   }
   return best.fields === 1 && isSpaced(head, last) ? ' ' : best.delimiter;
+}
+
+const isDecimal = (field: string): boolean => /^\s*[+-]?\d+,\d+\s*$/.test(field);
+
+/**
+ * The mark of a comment in front of names that spaces part, as gnuplot and `numpy.savetxt` have them, where all lines are
+ * rows without it; empty for any other text.
+ */
+function headerMark(text: string, last: boolean): string {
+  const mark = /^[#%][ \t]+(?=[\p{L}_])/u.exec(text)?.[0] ?? '';
+  const [first] = text.split(LINE_END, 1);
+  const isOther =
+    mark === '' || DELIMITERS.some((delimiter) => first!.slice(mark.length).includes(delimiter));
+  return isOther || !isSpaced(text.slice(mark.length), last) ? '' : mark;
 }
 
 /** Numbers that a space divides in groups of three. */

@@ -12,6 +12,7 @@ import { type CsvForm, TableRows } from './table-rows';
 /** Characters that the first line is looked for in. */
 const MAX_HEADER = 1024 * 1024;
 const LINE_END = /[\r\n]/;
+const ARFF = /^(?:\s|%[^\r\n]*[\r\n])*@relation\b/i;
 const MARKUP = /^\s*<(?:!doctype html|html|\?xml)\b/i;
 
 /** A table in CSV text, read again each time from re-readable pieces of text. */
@@ -61,6 +62,11 @@ export class CsvSource implements SliceSource {
     if (MARKUP.test(head)) {
       throw invalidTable(
         'The text is a web page (HTML) or XML, not a table. Of XML, wire a node xml in front; where a web page came instead of data, see whether the address asks to sign in.',
+      );
+    }
+    if (ARFF.test(head)) {
+      throw invalidTable(
+        'The text is an ARFF file of Weka, whose columns stand in lines of @attribute. Save it as CSV, or write one line with the names of the columns in place of all up to @data.',
       );
     }
     if (more && !LINE_END.test(head)) {
@@ -182,6 +188,8 @@ function without(pieces: Pieces, characters: number): Pieces {
   return Object.assign(rest, { reached: pieces.reached, oldEncoding: pieces.oldEncoding });
 }
 
+const COMMA_NUMBER = /^[+-]?\d+,\d+$/;
+
 function checkHeader(names: readonly string[]): void {
   if (names[0] === 'Record Length' && names.length > 4 && Number.isFinite(parseNumber(names[3]!, true))) {
     // https://github.com/chemdrv/python-for-pchem (F0000CH1.CSV of a Tektronix TDS2001C)
@@ -189,7 +197,9 @@ function checkHeader(names: readonly string[]): void {
       'The text is of an oscilloscope (Tektronix): settings stand beside the values, and no line names the columns. Keep its last columns, and write a first line with their names, such as time,CH1.',
     );
   }
-  const numbers = names.map((name) => parseNumber(name, false));
+  const numbers = names.map((name) =>
+    parseNumber(COMMA_NUMBER.test(name) ? name.replace(',', '.') : name, false),
+  );
   if (numbers.every((value) => value !== undefined && !Number.isNaN(value))) {
     if (!numbers.every((value) => Number.isInteger(value)) || new Set(names).size < names.length) {
       throw invalidTable(

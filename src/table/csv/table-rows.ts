@@ -387,6 +387,17 @@ export function lineFields(line: string, delimiter: string): string[] {
   return field === undefined ? fields : [...fields, field];
 }
 
+/** Whether a column has numbers in all of these lines but those where it is empty. */
+export function hasNumbers(lines: readonly string[], delimiter: string, width: number): boolean {
+  const rows = lines.filter((line) => !isBlank(line)).map((line) => lineFields(line, delimiter));
+  return (
+    rows.length > 0 &&
+    Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
+      (cells) => cells.some(isNumber) && cells.every((cell) => isBlank(cell) || isNumber(cell)),
+    )
+  );
+}
+
 /** Where a line begins in a text. */
 export function startOfLine(text: string, line: number): number {
   const ends = /\r\n|\n|\r/g;

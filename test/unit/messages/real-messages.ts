@@ -73,6 +73,18 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
     readings: [{ key: '24e1', time: ISO, values: {} }],
   },
   {
+    shape: 'LwM2M',
+    source: 'eclipse-leshan/leshan: leshan-demo-server, EventServlet',
+    message: {
+      topic: 'lwm2m/notification',
+      payload: {
+        ...{ ep: 'urn:imei:1', kind: 'composite', res: '/3303/0/5700' },
+        val: { kind: 'singleResource', id: 5700, type: 'FLOAT', value: '21.3' },
+      },
+    },
+    readings: [{ key: 'urn:imei:1', values: { '/3303/0/5700': '21.3' } }],
+  },
+  {
     shape: 'MTConnect',
     source: 'TrakHound/MTConnect.NET: libraries/MTConnect.NET-JSON-cppagent/Examples',
     message: {

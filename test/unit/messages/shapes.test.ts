@@ -1537,6 +1537,13 @@ describe('messages without a shape', () => {
     assert.deepEqual([time, values], [undefined, { time: null, x: 1 }]);
   });
 
+  it('have no sensor in the time of something else, whatever word stands beside it', async () => {
+    // https://github.com/blakeblackshear/frigate (docs: integrations/mqtt), webhooks of SwitchBot
+    const after = { frame_time: T / 1000 + 0.5, start_time: T / 1000, score: 0.87, run_time: 120 };
+    const { values } = await one({ payload: { after, context: { timeOfSample: T, temperature: 22.5 } } });
+    assert.deepEqual(values, { 'after.score': 0.87, 'after.run_time': 120, 'context.temperature': 22.5 });
+  });
+
   it('have their time beside the payload, or where a person says', async () => {
     const message = { topic: 'a/b', payload: 1, sourceTimestamp: ISO, other: { at: T } };
     assert.equal((await one(message)).time, ISO);

@@ -575,6 +575,38 @@ describe('Cells in the shell of a formula, as spreadsheets keep their zeros', ()
   });
 });
 
+describe('Texts of other programs', () => {
+  it('with spaces between fields have their names behind the mark of a comment', async () => {
+    const found = await read('# time  temp  press\n1764064800 21.5 1013.1\n1764064860 21.6 1013.2\n');
+    assert.deepEqual(found.names, ['time', 'temp', 'press']);
+    assert.deepEqual(found.rows[1], [1764064860, 21.6, 1013.2]);
+    assert.deepEqual((await read('# pump speed\nfast 5\nslow 6\n')).names, ['# pump speed']);
+  });
+
+  it('without a header are refused, also with decimal commas', async () => {
+    for (const text of ['1,5\t2,5\n3,5\t4,5\n', '1,5;2,5\n3,5;4,5\n']) {
+      await rejectsWith(openTable(text), 'table.invalid', /^The first line holds numbers only/);
+    }
+  });
+
+  it('of Weka are named as what they are', async () => {
+    const text = '% Iris\n\n@RELATION iris\n@ATTRIBUTE a NUMERIC\n@DATA\n5.1,a\n';
+    await rejectsWith(openTable(text), 'table.invalid', /^The text is an ARFF file of Weka/);
+  });
+
+  it('of SAS have their dates', async () => {
+    const found = await read('date,at,w\n25NOV2026,25NOV2026:10:00:00,1\n01DEC2026,01DEC2026:00:30:00,.\n');
+    assert.deepEqual(found.rows[1]!.slice(0, 2), [new Date('2026-12-01'), new Date('2026-12-01T00:30:00Z')]);
+  });
+});
+
+describe('Dates with slashes and a T', () => {
+  it('are read as those of ISO 8601', async () => {
+    const found = await read('at,v\n2026/11/25T10:00:00z,1\n2026/11/25T10:02:00z,2\n');
+    assert.deepEqual(found.rows[1], [new Date('2026-11-25T10:02:00Z'), 2]);
+  });
+});
+
 describe('Backslashes before quotes and delimiters', () => {
   const rows = [
     [1, 'he said "hi", twice', 2.5],
