@@ -86,13 +86,14 @@ export class Core {
     };
   }
 
-  /** Takes a slot, runs a call under its deadline, and gives the slot back. */
+  /** Loads what calls need, takes a slot, runs a call under its deadline, and gives the slot back. */
   async call<T>(
     kind: CallKind,
     what: string,
     options: CallOptions,
     work: (call: Call) => Promise<T>,
   ): Promise<T> {
+    await warm();
     const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
     const call = new Call(what, timeoutMs, [options.signal, this.closing.signal]);
     const gate = this.gates[kind];

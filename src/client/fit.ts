@@ -32,15 +32,15 @@ const NO_ROUTE = [404, 405, 501];
 /** S 4.3. If the answer says that the fit is still running, waits for it. */
 export async function callFit(core: Core, asked: FitCall, options: FitOptions): Promise<FitResponse> {
   const request = withThinkingSystem(asked);
-  const { svc_config: config, ...checkable } = request;
-  assertRequest(schemas().FlatFitRequestSchema, checkable, 'fit');
-  assertConfig(config);
   const timeoutMs = Math.max(
     options.timeoutMs ?? core.settings.timeoutMs,
     thinkingMs(request),
     options.background === true ? (options.backgroundMs ?? BACKGROUND_MS) : 0,
   );
   return core.call('fit', 'fit', { ...options, timeoutMs }, async (call) => {
+    const { svc_config: config, ...checkable } = request;
+    assertRequest(schemas().FlatFitRequestSchema, checkable, 'fit');
+    assertConfig(config);
     const submitted = options.background === true ? await submit(core, call, request) : undefined;
     const first = submitted ?? (await fitAtOnce(core, call, request));
     const body = await awaitFit(core, call, first, options.onPending);

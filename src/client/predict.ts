@@ -45,10 +45,10 @@ export async function callPredict(
   request: PredictCall,
   options: CallOptions,
 ): Promise<PredictResult> {
-  const checkable = toWirePredict({ ...request, svc_config: undefined }, { apiName: 'svc' });
-  assertRequest(schemas().PredictRequestSchema, checkable, 'predict');
-  assertConfig(request.svc_config);
   return core.call('predict', 'predict', options, async (call) => {
+    const checkable = toWirePredict({ ...request, svc_config: undefined }, { apiName: 'svc' });
+    assertRequest(schemas().PredictRequestSchema, checkable, 'predict');
+    assertConfig(request.svc_config);
     const plan = core.plan('predict', 'predict', 'predict', {
       body: toWirePredict(request, core.dialect),
       ...predictRights(core, request),
@@ -70,8 +70,8 @@ export async function callLegacyPredict(
   options: CallOptions,
 ): Promise<LegacyPredictResult> {
   const { data } = request;
-  assertRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
   return core.call('predict', 'predict', options, async (call) => {
+    assertRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
     const body = await core.ask(call, legacyPlan(core, request), schemas().LegacyPredictResponseSchema);
     const { prediction, task, ...rest } = withoutNull(body, LEGACY);
     const metadata = { task: typeof task === 'string' ? task : data.task };

@@ -65,20 +65,17 @@ export class ServiceClient {
   }
 
   /** S 4.5, by the newer route where that one is gone. A service with neither: `not_found`. */
-  async getModelLimits(options: CallOptions = {}): Promise<ModelLimits> {
-    await warm();
+  getModelLimits(options: CallOptions = {}): Promise<ModelLimits> {
     return this.core.call('info', 'limits request', options, (call) => getModelLimits(this.core, call));
   }
 
   /** The limits, and the settings for large train sets. Not in the specification; a service without it: `not_found`. */
-  async getSettings(options: CallOptions = {}): Promise<ServiceSettings> {
-    await warm();
+  getSettings(options: CallOptions = {}): Promise<ServiceSettings> {
     return this.core.call('info', 'settings request', options, (call) => getSettings(this.core, call));
   }
 
   /** What the account has used. Not in the specification; a service without it: `not_found`. */
-  async getUsage(options: CallOptions = {}): Promise<Usage> {
-    await warm();
+  getUsage(options: CallOptions = {}): Promise<Usage> {
     return this.core.call('info', 'usage request', options, (call) => getUsage(this.core, call));
   }
 
@@ -92,7 +89,6 @@ export class ServiceClient {
    * where there is none, or no such route.
    */
   async deleteDataset(id: string, options: CallOptions = {}): Promise<void> {
-    await warm();
     await this.core.call('info', 'deletion', options, (call) => askDeletion(this.core, call, id));
   }
 
@@ -100,74 +96,66 @@ export class ServiceClient {
    * A fitted train set as bytes, which `importModel` takes, here or in another place. Not of the specification: only the
    * embedded service has them; `not_found` elsewhere.
    */
-  async exportModel(fittedTrainSetId: string, options: CallOptions = {}): Promise<Buffer> {
-    await warm();
+  exportModel(fittedTrainSetId: string, options: CallOptions = {}): Promise<Buffer> {
     return this.core.call('info', 'export of the model', options, (call) =>
       askModelExport(this.core, call, fittedTrainSetId),
     );
   }
 
   /** Hands a fitted train set to the service; answers its id there. See `exportModel`. */
-  async importModel(bytes: Buffer, options: CallOptions = {}): Promise<string> {
-    await warm();
+  importModel(bytes: Buffer, options: CallOptions = {}): Promise<string> {
     return this.core.call('info', 'import of the model', options, (call) =>
       askModelImport(this.core, call, bytes),
     );
   }
 
   /** S 4.1, the bare route. A duplicate rejects with DuplicateUploadError, whose `uploadId` may be reused. */
-  async prepareTrainSetUpload(
+  prepareTrainSetUpload(
     request: PrepareTrainSetUploadRequest,
     options: CallOptions = {},
   ): Promise<PrepareTrainSetUploadResponse> {
-    await warm();
     return this.core.call('upload', 'train set upload', options, (call) =>
       askTrainSetUpload(this.core, call, request),
     );
   }
 
   /** S 4.2, the bare route. A duplicate rejects with DuplicateUploadError, whose `uploadId` may be reused. */
-  async prepareTestSetUpload(
+  prepareTestSetUpload(
     request: PrepareTestSetUploadRequest,
     options: CallOptions = {},
   ): Promise<PrepareTestSetUploadResponse> {
-    await warm();
     return this.core.call('upload', 'test set upload', options, (call) =>
       askTestSetUpload(this.core, call, request),
     );
   }
 
   /** Prepares a train set and sends X and y side by side; a duplicate is reused without sending a byte. */
-  async uploadTrainSet(
+  uploadTrainSet(
     request: TrainSetUpload,
     options: TrainSetOptions = {},
   ): Promise<{ train_set_upload_id: string; reused: boolean }> {
-    await warm();
     return this.core.call('upload', 'train set upload', options, (call) =>
       uploadTrainSet(this.core, call, request, options),
     );
   }
 
   /** Prepares a test set for a model and sends it; a duplicate is reused without sending a byte. */
-  async uploadTestSet(
+  uploadTestSet(
     request: TestSetUpload,
     options: CallOptions = {},
   ): Promise<{ test_set_upload_id: string; reused: boolean }> {
-    await warm();
     return this.core.call('upload', 'test set upload', options, (call) =>
       uploadTestSet(this.core, call, request, options.onProgress),
     );
   }
 
   /** S 4.3. A fit that is forced or thinking costs, so it is repeated only where it surely did not begin. */
-  async fit(request: FitCall, options: FitOptions = {}): Promise<FitResponse> {
-    await warm();
+  fit(request: FitCall, options: FitOptions = {}): Promise<FitResponse> {
     return callFit(this.core, request, options);
   }
 
   /** Waits for a fit that goes on in the service; the default deadline is at least two hours. */
-  async resumeFit(fittedTrainSetId: string, options: CallOptions = {}): Promise<FitResponse> {
-    await warm();
+  resumeFit(fittedTrainSetId: string, options: CallOptions = {}): Promise<FitResponse> {
     return resumeFit(this.core, fittedTrainSetId, options);
   }
 
@@ -175,8 +163,7 @@ export class ServiceClient {
    * How far the newest fit of a train set is, 0 to 1; undefined where none is under way. Not of the specification: only
    * the embedded service tells it.
    */
-  async fitProgress(trainSetUploadId: string, options: CallOptions = {}): Promise<number | undefined> {
-    await warm();
+  fitProgress(trainSetUploadId: string, options: CallOptions = {}): Promise<number | undefined> {
     const { core } = this;
     return core.call('info', 'status request', options, async (call) => {
       const plan = core.plan('info', call.what, 'get_service_status', { repeatable: true });
@@ -188,17 +175,15 @@ export class ServiceClient {
    * S 4.4. Metered, unless the client is of a `free` service: repeated only where it surely did not arrive or was refused;
    * else `predict.unknown`, unless `retryAmbiguous`.
    */
-  async predict(request: PredictCall, options: CallOptions = {}): Promise<PredictResult> {
-    await warm();
+  predict(request: PredictCall, options: CallOptions = {}): Promise<PredictResult> {
     return callPredict(this.core, request, options);
   }
 
   /** S 4.6 */
-  async estimateCost(request: EstimateCostRequest, options: CallOptions = {}): Promise<EstimateCostResponse> {
-    await warm();
+  estimateCost(request: EstimateCostRequest, options: CallOptions = {}): Promise<EstimateCostResponse> {
     const { core } = this;
-    assertRequest(schemas().EstimateCostRequestSchema, request, 'cost estimate');
     return core.call('info', 'cost estimate', options, async (call) => {
+      assertRequest(schemas().EstimateCostRequestSchema, request, call.what);
       const plan = core.plan('info', call.what, 'estimate_cost', { body: { ...request }, repeatable: true });
       const body = await core.ask(call, plan, schemas().EstimateCostResponseSchema);
       return { estimated_cost: body.estimated_cost };
@@ -209,8 +194,7 @@ export class ServiceClient {
    * The multipart route of an older interface (S 4.7), metered like predict.
    * @deprecated by the service: use `uploadTestSet` and `predict`.
    */
-  async predictLegacy(request: LegacyPredictCall, options: CallOptions = {}): Promise<LegacyPredictResult> {
-    await warm();
+  predictLegacy(request: LegacyPredictCall, options: CallOptions = {}): Promise<LegacyPredictResult> {
     return callLegacyPredict(this.core, request, options);
   }
 
@@ -244,12 +228,11 @@ export class EndpointClient {
    * @param kind whose slots it uses, and how its errors name it
    * @throws ServiceError; `model.unknown` for an unknown `model_id`
    */
-  async predictRows(
+  predictRows(
     request: RowsPredictCall,
     options: CallOptions = {},
     kind: 'fit' | 'predict' = 'predict',
   ): Promise<RowsPredictResult> {
-    await warm();
     return callRowsPredict(this.core, request, options, kind);
   }
 
