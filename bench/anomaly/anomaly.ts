@@ -98,7 +98,7 @@ function times(): void {
   const inputs = new Float64Array(5000 * 30).map((_, i) => machine.values[Math.floor(i / 30)]![i % 10]!);
   const weights = new Float64Array(5000).fill(1);
   const ridge = seconds(() =>
-    fitExpectations(momentsOf(inputs, 30, 0, 5000, weights), { sensors: 10, context: 0 }),
+    fitExpectations(momentsOf(inputs, 30, { from: 0, to: 5000 }, weights), { sensors: 10, context: 0 }),
   );
   const rows = seconds(() => {
     for (let row = 5000; row < 6000; row++) {

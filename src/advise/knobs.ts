@@ -34,18 +34,24 @@ export const finenessOf = (range: number): number =>
 class NumberKnob implements Knob {
   readonly column: string;
   readonly stay: number;
+  private readonly low: number;
+  private readonly high: number;
+  private readonly step: number;
+  /** A value that the steps go through. */
+  private readonly anchor: number;
   private readonly lowest: number;
   private readonly count: number;
 
   constructor(
     private readonly given: VaryColumn,
     readonly now: number,
-    private readonly low: number,
-    private readonly high: number,
-    private readonly step: number,
-    /** A value that the steps go through. */
-    private readonly anchor: number,
+    { low, high }: { low: number; high: number },
+    { step, anchor }: { step: number; anchor: number },
   ) {
+    this.low = low;
+    this.high = high;
+    this.step = step;
+    this.anchor = anchor;
     this.column = given.column;
     this.lowest = Math.ceil((low - anchor) / step - 1e-9);
     this.count = Math.floor((high - anchor) / step + 1e-9) - this.lowest + 1;
@@ -231,12 +237,13 @@ function numberKnob(
   }
   const finest = finenessOf(high - low);
   const own = step ?? (isWhole ? Math.max(1, finest) : finest);
-  const knob = new NumberKnob(given, now, low, high, own, step === undefined ? 0 : (from ?? 0));
+  const steps = { step: own, anchor: step === undefined ? 0 : (from ?? 0) };
+  const knob = new NumberKnob(given, now, { low, high }, steps);
   if (low === high || knob.choices < 2) {
-    const steps = step === undefined ? '' : ` in steps of ${step}`;
+    const inSteps = step === undefined ? '' : ` in steps of ${step}`;
     throw new ServiceError(
       'config.invalid',
-      `From ${low} to ${high}${steps}, "${column}" has no other value than ${knob.stay}: widen its bounds${step === undefined ? '' : ', or make the step smaller'}.`,
+      `From ${low} to ${high}${inSteps}, "${column}" has no other value than ${knob.stay}: widen its bounds${step === undefined ? '' : ', or make the step smaller'}.`,
     );
   }
   return knob;

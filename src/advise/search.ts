@@ -108,7 +108,7 @@ export async function search(
       const rest = settings.length + Math.floor((most - settings.length) * SLOPED);
       await gather(settings, along(knobs, good, all, radius), rest);
     }
-    await gather(settings, around(knobs, centres, radius, most, random), most);
+    await gather(settings, around(knobs, centres, { radius, count: most }, random), most);
     const known = all.length;
     await take(settings);
     await edges.lower(all, (setting) => seen.get(JSON.stringify(setting))!, new Set(all.slice(known)));
@@ -176,8 +176,7 @@ async function* along(
 function* around(
   knobs: readonly Knob[],
   centres: readonly Candidate[],
-  radius: number,
-  count: number,
+  { radius, count }: { radius: number; count: number },
   random: () => number,
 ): Generator<KnobValues> {
   // Where steps are coarse, the same settings come again: it ends all the same.

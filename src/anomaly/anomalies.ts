@@ -55,12 +55,10 @@ export class Anomalies {
     this.reader = new ReadingReader({ key, time, timezone }, this.ignored);
     this.perWeek = alarms / WEEKS[per];
     this.learn = learn;
-    this.store = new AnomalyStore(
-      around.folder,
-      (kind, text) => around.notify?.({ kind, text }),
-      (of) => this.machines.get(of)?.keep(),
-      () => this.machines.keys(),
-    );
+    this.store = new AnomalyStore(around.folder, (kind, text) => around.notify?.({ kind, text }), {
+      names: () => this.machines.keys(),
+      whole: (of) => this.machines.get(of)?.keep(),
+    });
   }
 
   /** @throws ServiceError `config.invalid`; `storage.failed` where what was kept cannot be read now */

@@ -47,6 +47,13 @@ export interface KeptMachine {
   detector: KeptDetector;
 }
 
+/** The machines as they stand. */
+interface KeptMachines {
+  names(): Iterable<string | null>;
+  /** One of them, to be written whole; undefined where there is none of that name. */
+  whole(of: string | null): KeptDetector | undefined;
+}
+
 /**
  * What is kept of machines across restarts: a journal of readings that is only ever appended to, and after each fit the
  * whole of its machine, so that the journal before it can go. An SD card is written as little as that allows.
@@ -70,13 +77,11 @@ export class AnomalyStore {
 
   /**
    * @param folder undefined: nothing is kept
-   * @param wholeOf a machine, to be written whole; undefined where there is none of that name
    */
   constructor(
     private readonly folder: string | undefined,
     private readonly notify: (kind: 'storage.failed' | 'storage.ok', text: string) => void,
-    private readonly wholeOf: (of: string | null) => KeptDetector | undefined,
-    private readonly all: () => Iterable<string | null>,
+    private readonly machines: KeptMachines,
     private readonly writeEvery = WRITE_MS,
   ) {}
 
@@ -193,7 +198,7 @@ export class AnomalyStore {
       if (hasLost) {
         // What comes meanwhile goes into the journal again.
         this.hasLost = false;
-        for (const of of this.all()) {
+        for (const of of this.machines.names()) {
           await this.states.run(() => this.writeState(of));
         }
       } else {
@@ -268,7 +273,7 @@ export class AnomalyStore {
   }
 
   private async writeState(of: string | null): Promise<void> {
-    const detector = this.wholeOf(of);
+    const detector = this.machines.whole(of);
     if (this.folder === undefined || detector === undefined) {
       return;
     }

@@ -34,17 +34,18 @@ export function flatten(
   options: FlattenOptions,
   out: Record<string, unknown> = {},
 ): Record<string, unknown> {
-  put(value, prefix, options, out, 0);
+  put({ options, out }, value, prefix, 0);
   return out;
 }
 
-function put(
-  given: unknown,
-  column: string,
-  options: FlattenOptions,
-  out: Record<string, unknown>,
-  depth: number,
-): void {
+/** How a message is flattened, and the columns that have come of it. */
+interface Flattening {
+  options: FlattenOptions;
+  out: Record<string, unknown>;
+}
+
+function put(into: Flattening, given: unknown, column: string, depth: number): void {
+  const { options, out } = into;
   if (column !== '' && options.omit !== undefined && options.omit.some((pattern) => fits(pattern, column))) {
     return;
   }
@@ -57,7 +58,7 @@ function put(
     return;
   }
   if (Array.isArray(value)) {
-    putList(value, column, options, out, depth);
+    putList(into, value, column, depth);
     return;
   }
   if (!isNamed(value) || depth > MAX_DEPTH) {
@@ -69,7 +70,7 @@ function put(
       options.onBad(column);
       setCell(out, column, null);
     } else {
-      put(value[single], column, options, out, depth + 1);
+      put(into, value[single], column, depth + 1);
     }
     const time = timesIn(value);
     if (time !== undefined && looksLikeTime(time.value)) {
@@ -85,40 +86,35 @@ function put(
   }
   for (const name in value) {
     if (Object.hasOwn(value, name)) {
-      put(value[name], column === '' ? name : `${column}.${name}`, options, out, depth + 1);
+      put(into, value[name], column === '' ? name : `${column}.${name}`, depth + 1);
     }
   }
 }
 
-function putList(
-  list: readonly unknown[],
-  column: string,
-  options: FlattenOptions,
-  out: Record<string, unknown>,
-  depth: number,
-): void {
+function putList(into: Flattening, list: readonly unknown[], column: string, depth: number): void {
+  const { options } = into;
   const { names } = options;
   const isRoot = column === '';
   const entries = options.numbered === true ? undefined : namedEntries(list);
   if (entries !== undefined) {
-    put(entries, column, options, out, depth + 1);
+    put(into, entries, column, depth + 1);
     return;
   }
   const single = list.length === 1 && !isRoot && isNamed(list[0]) ? valueIn(list[0]) : undefined;
   if (single !== undefined) {
-    put(list[0], column, options, out, depth + 1);
+    put(into, list[0], column, depth + 1);
     return;
   }
   const isPlain = list.every((entry) => plainValue(entry) !== undefined || entry === undefined);
   if (options.numbered === true && !isPlain && list.length <= MAX_NUMBERED) {
     for (const [place, entry] of list.entries()) {
-      put(entry, isRoot ? `${place}` : `${column}.${place}`, options, out, depth + 1);
+      put(into, entry, isRoot ? `${place}` : `${column}.${place}`, depth + 1);
     }
     return;
   }
   const named = isPlain && (isRoot || list.length <= names.length) ? Math.min(names.length, list.length) : 0;
   for (let i = 0; i < named; i++) {
-    put(list[i], isRoot ? names[i]! : `${column}.${names[i]!}`, options, out, depth + 1);
+    put(into, list[i], isRoot ? names[i]! : `${column}.${names[i]!}`, depth + 1);
   }
   if (named < list.length) {
     options.onList(column, list.length - named);

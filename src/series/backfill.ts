@@ -49,7 +49,7 @@ export async function backfill(
     const machine = state.machine(key);
     state.checkRoom(cells.length / 2, key, time);
     const leaves = isAll || flag === ROW_LEFT;
-    const accepted = await acceptReading(parts, machine, time, cells, leaves ? ROW_LEFT : ROW_STAYED);
+    const accepted = await acceptReading(parts, machine, { time, cells }, leaves ? ROW_LEFT : ROW_STAYED);
     if (isAll && accepted.isRow) {
       builder.addPastRows(rows, machine, time);
     }

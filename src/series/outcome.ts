@@ -3,7 +3,7 @@ import { ServiceError } from '../wire/service-error';
 import { type KeptRow, type Machine, medianStep } from './machine';
 import type { Sensor, SensorKind } from './sensors';
 import { type Timeline, valueAt } from './track';
-import type { EventOperator, SeriesOutcomeKind } from './types';
+import type { EventOperator } from './types';
 
 /** An outcome that is not known yet. */
 export const NOT_YET = 'not yet';
@@ -38,8 +38,7 @@ export function columnOutcome(
 /** Whether an event occurred within `ahead` after a time: 1 or 0; undefined where too few readings support a "no". */
 export function eventOutcome(
   machine: Machine,
-  event: Extract<SeriesOutcomeKind, { kind: 'event' }>,
-  sensor: Sensor | undefined,
+  { operator, sensor }: { operator: EventOperator; sensor: Sensor | undefined },
   time: number,
   ahead: number,
 ): OutcomeOrNotYet {
@@ -53,7 +52,7 @@ export function eventOutcome(
       return 1;
     }
   }
-  const line = coverage(machine, event.operator, sensor);
+  const line = coverage(machine, operator, sensor);
   return line === undefined || silence(machine, line, time, then) > (1 - COVERED) * ahead ? undefined : 0;
 }
 
@@ -74,22 +73,20 @@ function silence(machine: Machine, line: Timeline, from: number, to: number): nu
   if (line.size === 0 || line.time(first) > to) {
     return to - from;
   }
-  const share = uncovered(line, machine.silences, first, from, to, least);
+  const share = uncovered(line, machine.silences, { first, from, to }, least);
   if (share <= (1 - COVERED) * (to - from)) {
     return share;
   }
   const step = medianStep(machine.clock, machine.clock.countUntil(from));
   return HELD_STEPS * step > least
-    ? uncovered(line, machine.silences, first, from, to, HELD_STEPS * step)
+    ? uncovered(line, machine.silences, { first, from, to }, HELD_STEPS * step)
     : share;
 }
 
 function uncovered(
   line: Timeline,
   silences: Timeline,
-  first: number,
-  from: number,
-  to: number,
+  { first, from, to }: { first: number; from: number; to: number },
   held: number,
 ): number {
   let sum = Math.max(0, Math.min(line.time(first), to) - from);

@@ -183,6 +183,9 @@ interface Released {
  * is to remember is how far each machine has come.
  */
 export class PendingOutcomes {
+  private readonly sensors: Sensors;
+  private readonly features: SeriesFeatures;
+  private readonly kept: RowsWithOutcome;
   private readonly stride: number;
   private bases = 0;
   /** Rows released but not settled, over all machines, and how many there are of each outcome. */
@@ -191,11 +194,12 @@ export class PendingOutcomes {
 
   constructor(
     private readonly settings: SeriesSettings,
-    private readonly sensors: Sensors,
-    private readonly features: SeriesFeatures,
-    private readonly kept: RowsWithOutcome,
+    { sensors, features, kept }: { sensors: Sensors; features: SeriesFeatures; kept: RowsWithOutcome },
     private readonly onKept: (row: KeptRow) => void,
   ) {
+    this.sensors = sensors;
+    this.features = features;
+    this.kept = kept;
     this.stride = Math.max(1, Math.floor(settings.aheads.length / AHEADS_KEPT));
   }
 
@@ -400,7 +404,7 @@ export class PendingOutcomes {
     }
     const sensor = this.sensors.get(outcome.column);
     if (outcome.kind === 'event') {
-      return eventOutcome(machine, outcome, sensor, time, ahead);
+      return eventOutcome(machine, { operator: outcome.operator, sensor }, time, ahead);
     }
     return sensor === undefined ? undefined : columnOutcome(machine, sensor, time, ahead);
   }

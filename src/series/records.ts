@@ -272,7 +272,7 @@ export class Replay {
     const { state } = this;
     const { duplicates } = state.counts;
     const machine = state.machine(key);
-    state.put(machine, time, cells, flag);
+    state.put(machine, { time, cells }, flag);
     state.counts.duplicates = duplicates;
     state.counts.readings++;
     state.tidy(machine);

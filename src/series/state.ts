@@ -75,9 +75,7 @@ export class SeriesState {
     this.waiting = new WaitingRows(settings.keep);
     this.schedule = new Schedule(settings.train);
     this.events = this.newCounter();
-    this.pending = new PendingOutcomes(settings, this.sensors, this.features, this.kept, (row) =>
-      recorder.kept(row),
-    );
+    this.pending = new PendingOutcomes(settings, this, (row) => recorder.kept(row));
   }
 
   /** @param once identifies the notice: by default its text */
@@ -141,10 +139,11 @@ export class SeriesState {
    * @param flag what becomes of it, as the machine's clock has it
    * @returns whether it is the newest of its machine
    */
-  put(machine: Machine, time: number, cells: readonly number[], flag: number): boolean {
+  put(machine: Machine, reading: PlacedCells, flag: number): boolean {
+    const { time, cells } = reading;
     const before = machine.numbers;
     const isNewest = time > machine.newest;
-    if (placeReading(machine, this, time, cells, flag)) {
+    if (placeReading(machine, this, reading, flag)) {
       this.counts.duplicates++;
     }
     machine.numbers += cells.length / 2 + 1;
@@ -290,18 +289,22 @@ interface Places {
   readonly features: SeriesFeatures;
 }
 
+/** A reading of a machine: the numbers of its sensors, each followed by its value. */
+export interface PlacedCells {
+  time: number;
+  cells: readonly number[];
+}
+
 /**
  * Stores a reading in its machine: in the tracks, the clock, and what the outcome is derived from.
  *
- * @param cells numbers of sensors, each followed by its value
  * @param flag what becomes of the reading, as the clock has it
  * @returns whether there was a reading at this time before
  */
 function placeReading(
   machine: Machine,
   { settings, sensors, features }: Places,
-  time: number,
-  cells: readonly number[],
+  { time, cells }: PlacedCells,
   flag: number,
 ): boolean {
   const { outcome, aheads } = settings;

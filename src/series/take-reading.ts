@@ -12,7 +12,7 @@ import {
   type ROW_STAYED,
 } from './machine';
 import type { PastRows } from './past';
-import { type SeriesState, turnToNumbers } from './state';
+import { type PlacedCells, type SeriesState, turnToNumbers } from './state';
 import { AHEAD_OF_US, isFuture, nearOf, noTime, ofKey, type TimeAndKey, timeInstead } from './time-and-key';
 import { FIRST_EVENTS, makeTrainSet, targetName } from './train-sets';
 import type {
@@ -112,7 +112,7 @@ export async function takeReading(
     );
     return { rows: [], outcomes: [] };
   }
-  const { isRow, released } = await acceptReading(parts, machine, time, cells);
+  const { isRow, released } = await acceptReading(parts, machine, { time, cells });
   const reason = state.schedule.due(state.facts(now()));
   const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
   const rows = isRow && state.isStarted ? builder.liveRows(machine, time) : [];
@@ -139,13 +139,13 @@ interface Accepted {
 export async function acceptReading(
   parts: SeriesParts,
   machine: Machine,
-  time: number,
-  cells: readonly number[],
+  reading: PlacedCells,
   flag: typeof ROW_LEFT | typeof ROW_STAYED = ROW_LEFT,
 ): Promise<Accepted> {
   const { state, journal, settings } = parts;
+  const { time, cells } = reading;
   const became = time > machine.newest ? flag : CAME_LATE;
-  const isNewest = state.put(machine, time, cells, became);
+  const isNewest = state.put(machine, reading, became);
   journal.reading(machine.key, time, became, cells);
   if (!isNewest) {
     state.pending.revise(machine, time);

@@ -178,7 +178,7 @@ export function makeTrainSet(
     ...(isGrouped && { group: features.keyColumn, folds: keysGoOn(all) ? 'blocks' : 'groups' }),
     replace: 'better',
     train: { reason, rows: all.length, from, to, ...(keys.size > 1 && { keys: newestByKey(all) }) },
-    rows: () => rowsOf(all, columns, target, features, truthCell),
+    rows: () => rowsOf(all, columns, { target, features, truthCell }),
   };
 }
 
@@ -275,9 +275,7 @@ function embargoRows(rows: readonly KeptRow[], ahead: number): number {
 async function rowsOf(
   all: readonly KeptRow[],
   columns: readonly RowColumn[],
-  target: string,
-  features: SeriesFeatures,
-  truthCell: TrainSetParts['truthCell'],
+  { target, features, truthCell }: Pick<TrainSetParts, 'features' | 'truthCell'> & { target: string },
 ): Promise<SeriesCells[]> {
   const yielder = new Yielder();
   const filled: RowColumn[] = [];

@@ -77,7 +77,7 @@ export async function answer(
       sendJson(res, result.status, result.body);
     }
   } catch (error) {
-    refuse(context, req, res, error, envelope);
+    refuse(context, { req, res }, error, envelope);
   } finally {
     discardBody(req, res);
     // From here on the client is timed: one that never reads its answer must not hold the connection for ever.
@@ -112,8 +112,7 @@ function boundsOf({ withRows, withConfig }: Route): BodyBounds {
 
 function refuse(
   context: ServiceContext,
-  req: IncomingMessage,
-  res: ServerResponse,
+  { req, res }: { req: IncomingMessage; res: ServerResponse },
   error: unknown,
   envelope: Envelope,
 ): void {

@@ -102,11 +102,11 @@ export async function runService(
     log,
   });
   const metrics = new ServiceMetrics();
-  const fits = new Fits(
+  const fits = new Fits({
     store,
-    fitPool,
+    pool: fitPool,
     limits,
-    (model) => {
+    onFitted: (model) => {
       const patienceMs = readPatience(model.bytes);
       predictPool
         .run({ kind: 'load', model }, { key: model.id, prepares: true, patienceMs })
@@ -114,7 +114,7 @@ export async function runService(
     },
     metrics,
     log,
-  );
+  });
   const submittedFits = new SubmittedFits(fits, store, log);
   const state = (): ServiceState => {
     if (own.closing !== undefined) {

@@ -83,6 +83,13 @@ interface AlarmTurn {
   ahead?: number;
 }
 
+/** What a prediction is of: a machine, how far ahead, and when. */
+interface PredictedAt {
+  key: string | null;
+  ahead: number | null;
+  time: number;
+}
+
 /** An alarm with hysteresis: raised after some consecutive readings at or beyond one limit, cleared at another. */
 export class Alarms {
   private readonly states = new BoundedMap<string, AlarmState>(MOST_ALARMS);
@@ -100,8 +107,7 @@ export class Alarms {
   }
 
   add(
-    { key, ahead }: { key: string | null; ahead: number | null },
-    time: number,
+    { key, ahead, time }: PredictedAt,
     issued: Issued,
     left: MovedBand | undefined,
     threshold?: WatchedModel['threshold'],

@@ -99,7 +99,7 @@ export class Watch {
     const place = { key, ahead, generation };
     const { waiting, leaves, shift, widen } = this.leaving(issued, prediction, place);
     const changes = [
-      ...this.alarm(key, ahead, time, issued, waiting.left),
+      ...this.alarm({ key, ahead, time }, issued, waiting.left),
       ...this.withoutTruth.row({ key, time, ahead, row, continues }),
     ];
     const names = namesOf(series);
@@ -244,13 +244,12 @@ export class Watch {
   }
 
   private alarm(
-    key: string | null,
-    ahead: number | null,
-    time: number,
+    of: { key: string | null; ahead: number | null; time: number },
     issued: Issued,
     left: OpenPrediction['left'],
   ): WatchChange[] {
-    const turn = this.alarms.add({ key, ahead }, time, issued, left, this.model.threshold);
+    const { key, time } = of;
+    const turn = this.alarms.add(of, issued, left, this.model.threshold);
     return turn === undefined
       ? []
       : [this.changes.tell({ ...turn, model: this.model.name, ...ofKey(key) }, time)];

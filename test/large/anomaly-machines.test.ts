@@ -38,12 +38,7 @@ describe('anomalies of a thousand machines', function () {
     machine.learned(learn(machine.task()!));
     const kept = machine.keep();
     const keys = Array.from({ length: KEYS }, (_, i) => `machine ${i}`);
-    const store = new AnomalyStore(
-      folder,
-      () => undefined,
-      () => kept,
-      () => keys,
-    );
+    const store = new AnomalyStore(folder, () => undefined, { names: () => keys, whole: () => kept });
     for (const key of keys) {
       await store.writeWhole(key);
     }

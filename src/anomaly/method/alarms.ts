@@ -84,7 +84,9 @@ export class AlarmPromise {
     if (this.since !== undefined || times.length === 0 || times.at(-1)! - times[0] < WEEK_MS) {
       return;
     }
-    times.forEach((time, i) => this.take(first + i, time, rarities[i], undefined, () => undefined));
+    times.forEach((time, i) =>
+      this.take({ row: first + i, time, rarity: rarities[i], front: undefined }, () => undefined),
+    );
     this.close();
   }
 
@@ -105,10 +107,7 @@ export class AlarmPromise {
    * whether the row is like what people called usual
    */
   take(
-    row: number,
-    time: number,
-    rarity: number,
-    front: string | undefined,
+    { row, time, rarity, front }: { row: number; time: number; rarity: number; front: string | undefined },
     named: (episode: Episode) => string | undefined,
   ): { alarm?: Episode; over?: Episode; touched: readonly Episode[]; isCalledUsual?: boolean } {
     this.since ??= time;

@@ -56,7 +56,7 @@ export function anchorReference(
   const columns = inputsOf(width);
   const inputs = inputsOfRows(train, standard, PAST_SHARES);
   const blocks = heldOutBlocks(leftOut.length);
-  const moments = blocks.map(({ from, to }) => momentsOf(inputs, columns, from, to, weights));
+  const moments = blocks.map((block) => momentsOf(inputs, columns, block, weights));
   const off = new Float64Array(values.length);
   blocks.forEach(({ from, to }, block) => {
     const { means, coefficients } = fitFromOthers(added(moments, moments[block]), width);

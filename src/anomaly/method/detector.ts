@@ -443,7 +443,7 @@ export class Detector {
     const front = frontOf(layout, scored);
     const { key } = this.settings;
     const { alarm, over, touched, isCalledUsual } = this.alarms.take(
-      ...([row, time, scored.rarity, front] as const),
+      { row, time, rarity: scored.rarity, front },
       ({ start }) => [...(key === undefined ? [] : [key]), new Date(start).toISOString()].join(' '),
     );
     this.off = [front, ...sensors.map(({ column }) => column)];

@@ -52,14 +52,14 @@ export function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
     return clamp((value - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS);
   });
   const weights = Float64Array.from(leftOut, (left) => (left === 0 ? 1 : 0));
-  const first = heldOut(inputsOfRows(train, standard, PAST_SHARES), train, weights, standard, false);
+  const first = heldOut(inputsOfRows(train, standard, PAST_SHARES), train, { weights, standard }, false);
   leaveOutMissed(weights, first.scaled, sensors);
   // What is missing is now what the other sensors let expect.
   const filled = standard.map((value, at) =>
     Number.isNaN(value) ? clamp(first.expected[CROSS][at], -MOST_SPREADS, MOST_SPREADS) : value,
   );
   const inputs = inputsOfRows(train, filled, PAST_SHARES);
-  const second = heldOut(inputs, train, weights, standard, true);
+  const second = heldOut(inputs, train, { weights, standard }, true);
   const expectations = fitExpectations(added(second.moments), width);
   const near = keepRows(expectations, width, inputs, placesOf(weights));
   const paces = paceScales(second.scaled, sensors);
@@ -112,15 +112,14 @@ interface HeldOut {
 function heldOut(
   inputs: Float64Array,
   { width, leftOut }: HistoryRows,
-  weights: Float64Array,
-  standard: Float64Array,
+  { weights, standard }: { weights: Float64Array; standard: Float64Array },
   withNear: boolean,
 ): HeldOut {
   const { sensors } = width;
   const columns = inputsOf(width);
   const rows = weights.length;
   const blocks = heldOutBlocks(rows);
-  const moments = blocks.map(({ from, to }) => momentsOf(inputs, columns, from, to, weights));
+  const moments = blocks.map((block) => momentsOf(inputs, columns, block, weights));
   const expected = VIEWS.map(() => new Float64Array(rows * sensors));
   const distances = new Float64Array(rows);
   blocks.forEach(({ from, to }, block) => {
@@ -128,7 +127,7 @@ function heldOut(
     const others = placesOf(weights).filter((row) => row < from || row >= to);
     const near = withNear ? keepRows(expectations, width, inputs, others) : undefined;
     for (let row = from; row < to; row++) {
-      const answer = expectRow(expectations, near, width, inputs, row * columns);
+      const answer = expectRow({ expectations, near, width }, inputs, row * columns);
       distances[row] = answer.distance;
       expected.forEach((view, v) =>
         view.set(answer.expected.subarray(v * sensors, (v + 1) * sensors), row * sensors),
@@ -194,7 +193,7 @@ function statisticsOf(
       memory = usualMemory(paces);
     }
     scaled.forEach((view, v) => missed.set(view.subarray(at * sensors, (at + 1) * sensors), v * sensors));
-    takeRow(missed, distances[at], paces, memory, row);
+    takeRow({ missed, distance: distances[at] }, paces, memory, row);
     out.forEach((statistic, s) => (statistic[at] = leftOut[at] === 2 ? NaN : row.values[s]));
   }
   return out;

@@ -15,6 +15,13 @@ export interface RecentSensor {
   off: Uint8Array;
 }
 
+/** What was measured in a row and what was expected, sensor by sensor, and the places of those that were off. */
+interface TakenRow {
+  values: Float64Array;
+  bands: readonly { expected: number; low: number; high: number }[];
+  off: readonly number[];
+}
+
 /** The newest rows of a machine beside what was expected of them, for a picture. It holds 17 bytes a sensor and row. */
 export class RecentRows {
   private readonly times = new Float64Array(RECENT_ROWS);
@@ -37,13 +44,7 @@ export class RecentRows {
    * @param bands sensors: what was expected of each
    * @param off places of the sensors that were named
    */
-  take(
-    row: number,
-    time: number,
-    values: Float64Array,
-    bands: readonly { expected: number; low: number; high: number }[],
-    off: readonly number[],
-  ): void {
+  take(row: number, time: number, { values, bands, off }: TakenRow): void {
     if (row < this.next) {
       return;
     }

@@ -31,8 +31,7 @@ export interface InputMoments {
 export function momentsOf(
   inputs: Float64Array,
   columns: number,
-  from: number,
-  to: number,
+  { from, to }: { from: number; to: number },
   weights: Float64Array,
 ): InputMoments {
   const sums = new Float64Array(columns);

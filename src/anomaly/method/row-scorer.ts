@@ -66,7 +66,7 @@ export class RowScorer {
     const bands = bandsOf(usual, scored);
     const sensors = offSensors(layout, values, scored, bands);
     const off = scored.rarity > level ? sensors.map(({ column }) => layout.sensors.indexOf(column)) : [];
-    this.recent.take(row, time, values, bands, off);
+    this.recent.take(row, time, { values, bands, off });
     return { values, scored, sensors };
   }
 }

@@ -157,8 +157,7 @@ function limit(value: number): number {
  * @param memory brought up to date
  */
 export function takeRow(
-  missed: Float64Array,
-  distance: number,
+  { missed, distance }: { missed: Float64Array; distance: number },
   scales: PaceScales,
   memory: Memory,
   out: RowStatistics,

@@ -95,7 +95,7 @@ export function scoreRow(
   memory.past ??= beginPast(row, PAST_SHARES);
   inputs.set(memory.past, sensors + width.context);
   takeIntoPast(memory.past, PAST_SHARES, row);
-  const views = expectRow(expectations, usual.near, width, inputs, 0);
+  const views = expectRow({ expectations, near: usual.near, width }, inputs, 0);
   const missed = new Float64Array(VIEWS.length * sensors);
   for (let view = 0; view < VIEWS.length; view++) {
     const { middle, spread } = usual.missed[view];
@@ -106,7 +106,7 @@ export function scoreRow(
     }
   }
   const out = emptyStatistics(sensors);
-  takeRow(missed, views.distance, usual.paces, memory, out);
+  takeRow({ missed, distance: views.distance }, usual.paces, memory, out);
   const rarity = rarityOfRow(usual.tails, out.values);
   const inUnits = views.expected.map(
     (value, at) => scale.middle[at % sensors] + scale.spread[at % sensors] * value,
@@ -153,9 +153,7 @@ function fillMissing(
 
 /** What the three views expect of each sensor, standardised: views × sensors, and the distance to the kept rows. */
 export function expectRow(
-  expectations: Expectations,
-  near: NearRows | undefined,
-  width: Width,
+  { expectations, near, width }: { expectations: Expectations; near: NearRows | undefined; width: Width },
   inputs: Float64Array,
   at: number,
 ): { expected: Float64Array; distance: number } {

@@ -34,6 +34,16 @@ interface Parts {
   atOnce: number;
 }
 
+/** A message that brought a table of past readings, and what leaves of it. */
+interface PastMessage {
+  msg: Message;
+  past: SeriesPast;
+  /** The train set. */
+  first: (Message | null)[][];
+  leaving: Parts;
+  learned: Parts;
+}
+
 /**
  * Sends what a table of past readings brings: in one message, or in many one after the other, the next when those before
  * were handed over. So few of them are in memory at a time, here or in the queue of a predict node.
@@ -65,16 +75,15 @@ export class PastSender {
       ]);
     }
     this.tell(rows, leaving.count);
-    return new LaterSendings(this.inTurn(output, msg, past, { first, leaving, learned }, work));
+    return new LaterSendings(this.inTurn(output, { msg, past, first, leaving, learned }, work));
   }
 
   private async *inTurn(
     output: SeriesOutput,
-    msg: Message,
-    { rows, outcomes }: SeriesPast,
-    { first, leaving, learned }: { first: (Message | null)[][]; leaving: Parts; learned: Parts },
+    { msg, past, first, leaving, learned }: PastMessage,
     { signal, status }: MessageWork,
   ): AsyncGenerator<(Message | null)[]> {
+    const { rows, outcomes } = past;
     if (first.length > 0) {
       yield first.pop()!;
     }

@@ -104,9 +104,7 @@ export function sendRefusal(res: ServerResponse, refusal: Refusal, route: Envelo
 export async function answerLate(
   res: ServerResponse,
   answer: Promise<object>,
-  keepaliveMs: number,
-  route: Envelope,
-  log: Log,
+  { keepaliveMs, route, log }: { keepaliveMs: number; route: Envelope; log: Log },
 ): Promise<void> {
   const timer = setInterval(() => {
     if (res.destroyed) {

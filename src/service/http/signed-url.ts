@@ -21,7 +21,7 @@ export function signUpload(
 ): string {
   const path = uploadPath(target);
   const names = Object.keys(headers).sort();
-  const signature = sign(secret, path, expiresAt, names, headers);
+  const signature = sign(secret, { path, expiresAt, names, headers });
   const query = new URLSearchParams({
     expires: String(expiresAt),
     headers: names.join(';'),
@@ -57,7 +57,7 @@ export function verifyUpload(
     }
     sent[name] = value;
   }
-  const expected = sign(secret, url.pathname, Number(expires), names, sent);
+  const expected = sign(secret, { path: url.pathname, expiresAt: Number(expires), names, headers: sent });
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw refused(
       'The signature does not fit this URL and its headers: send the required headers exactly as they were given.',
@@ -73,13 +73,15 @@ function uploadPath(target: UploadTarget): string {
   return `/${UPLOAD_ROOT}/${target.uploadId}/${target.part}/${target.chunk}`;
 }
 
-function sign(
-  secret: Buffer,
-  path: string,
-  expiresAt: number,
-  names: string[],
-  headers: Record<string, string>,
-): Buffer {
+/** What a signature stands for: a PUT to a path, until then, with these headers. */
+interface SignedPut {
+  path: string;
+  expiresAt: number;
+  names: string[];
+  headers: Record<string, string>;
+}
+
+function sign(secret: Buffer, { path, expiresAt, names, headers }: SignedPut): Buffer {
   const lines = ['PUT', path, String(expiresAt), ...names.map((name) => `${name}:${headers[name]}`)];
   return createHmac('sha256', secret).update(lines.join('\n')).digest();
 }

@@ -26,7 +26,7 @@ export const fit: Route = {
       report: entry.report,
       ignored_options: [...entry.ignoredOptions, ...ignored].sort(),
     }));
-    await answerLate(res, answer, options.keepaliveMs, 'quickstart', log);
+    await answerLate(res, answer, { keepaliveMs: options.keepaliveMs, route: 'quickstart', log });
     return undefined;
   },
 };

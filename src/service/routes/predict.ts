@@ -78,7 +78,7 @@ async function answerRows(context: ServiceContext, request: RouteRequest): Promi
   const apiName = request.apiName === '' ? configName(request.body) : request.apiName;
   const { value, ignored } = accept(parseRowsPredict(request.body, { apiName }));
   const answer = predicted(context, request, value, { apiName, ignored });
-  await answerLate(request.res, answer, options.keepaliveMs, 'quickstart', log);
+  await answerLate(request.res, answer, { keepaliveMs: options.keepaliveMs, route: 'quickstart', log });
   return undefined;
 }
 

@@ -38,7 +38,7 @@ export const prepareTrainSetUpload: Route = {
       return duplicate('TRAIN', { train_set_upload_id: known });
     }
     const { entry, expiresAt } = place(context, (seconds) => uploads.prepare(wanted, seconds * 1000));
-    const urls = (part: PartName): FileUploadInfo => uploadInfo(context, request, entry, part, expiresAt);
+    const urls = (part: PartName): FileUploadInfo => uploadInfo(context, request, { entry, part, expiresAt });
     return {
       status: 200,
       body: { train_set_upload_id: entry.id, x_train_info: urls('x'), y_train_info: urls('y') },
@@ -68,7 +68,7 @@ export const prepareTestSetUpload: Route = {
       status: 200,
       body: {
         test_set_upload_id: entry.id,
-        x_test_info: uploadInfo(context, request, entry, 'x', expiresAt),
+        x_test_info: uploadInfo(context, request, { entry, part: 'x', expiresAt }),
       },
     };
   },
@@ -105,9 +105,7 @@ function place(
 function uploadInfo(
   context: ServiceContext,
   request: RouteRequest,
-  entry: UploadEntry,
-  part: PartName,
-  expiresAt: number,
+  { entry, part, expiresAt }: { entry: UploadEntry; part: PartName; expiresAt: number },
 ): FileUploadInfo {
   const info = entry[part]!;
   const headers = {

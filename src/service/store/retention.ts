@@ -42,14 +42,18 @@ export class Retention {
   private running: Promise<void> | undefined;
   private again = false;
   private lookedAt = 0;
+  private readonly uploads: EntryStore<UploadEntry>;
+  private readonly models: EntryStore<ModelEntry>;
 
   constructor(
     private readonly bounds: Bounds,
-    private readonly uploads: EntryStore<UploadEntry>,
-    private readonly models: EntryStore<ModelEntry>,
+    { uploads, models }: { uploads: EntryStore<UploadEntry>; models: EntryStore<ModelEntry> },
     private readonly log: Log,
     private readonly unfinished: () => Unfinished | undefined = () => undefined,
-  ) {}
+  ) {
+    this.uploads = uploads;
+    this.models = models;
+  }
 
   /** One pass at a time, so that two of them don't both drop what is too much. */
   trim(): Promise<void> {

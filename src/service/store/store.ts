@@ -108,7 +108,7 @@ export async function openStore(
         uploadEntries.use(id);
       }
     }
-    const retention = new Retention(bounds, uploadEntries, models, log, () => uploads);
+    const retention = new Retention(bounds, { uploads: uploadEntries, models }, log, () => uploads);
     const trimSoon = (): void => void retention.trim().catch(() => undefined);
     const uploads = new Uploads(uploadEntries, maxFileBytes(maxBytes), new DiskAccount(bounds, trimSoon));
     await retention.trim();

@@ -48,19 +48,34 @@ interface Running {
   stop: AbortController;
 }
 
+/** What fits are run with. */
+interface FitParts {
+  store: Store;
+  pool: WorkerPool;
+  limits: ServiceLimits;
+  /** Called with each new model. */
+  onFitted: (model: ModelRef) => void;
+  metrics: ServiceMetrics;
+  log: Log;
+}
+
 /** Runs fits, one per distinct request: an unchanged request gets the earlier result unless it is forced. */
 export class Fits {
   private readonly running = new Map<string, Running>();
   private readonly threads: FitThreads;
 
-  constructor(
-    private readonly store: Store,
-    private readonly pool: WorkerPool,
-    limits: ServiceLimits,
-    private readonly onFitted: (model: ModelRef) => void,
-    private readonly metrics: ServiceMetrics,
-    private readonly log: Log,
-  ) {
+  private readonly store: Store;
+  private readonly pool: WorkerPool;
+  private readonly onFitted: (model: ModelRef) => void;
+  private readonly metrics: ServiceMetrics;
+  private readonly log: Log;
+
+  constructor({ store, pool, limits, onFitted, metrics, log }: FitParts) {
+    this.store = store;
+    this.pool = pool;
+    this.onFitted = onFitted;
+    this.metrics = metrics;
+    this.log = log;
     this.threads = new FitThreads(pool, limits, log);
   }
 
@@ -143,7 +158,7 @@ export class Fits {
     const ofRows = { ...request, train_set_upload_id: '', force_refit: true };
     const running = this.run(ofRows, randomUUID(), (state, stop) =>
       this.makeModel(ofRows, state, stop, (modelFile) =>
-        this.fitFiles(ofRows, files, modelFile, state, stop),
+        this.fitFiles(ofRows, files, modelFile, { state, stop }),
       ),
     );
     gone.addEventListener('abort', () => running.stop.abort(shuttingDown()), { once: true });
@@ -186,7 +201,7 @@ export class Fits {
       uploads.reading(upload, () => {
         const bytes = upload.entry.x.arrived?.bytes ?? 0;
         const files = { x: fileRef(upload, 'x'), y: fileRef(upload, 'y'), bytes };
-        return this.fitFiles(request, files, modelFile, state, stop);
+        return this.fitFiles(request, files, modelFile, { state, stop });
       }),
     );
   }
@@ -195,8 +210,7 @@ export class Fits {
     request: FitRequest,
     files: FilesToFit,
     modelFile: string,
-    state: RunningFit,
-    stop: AbortSignal,
+    { state, stop }: { state: RunningFit; stop: AbortSignal },
   ): Promise<FitOutcome> {
     const onProgress = (fraction: number): void => {
       state.progress = fraction;

@@ -29,26 +29,19 @@ export async function readTarget(file: FileRef, task: Task, maxClasses: number):
     throw invalid('The target file has no rows.', 'EMPTY_TABLE');
   }
   const read = task === 'classification' ? readClasses : readNumbers;
-  const { rows, target } = await read(
-    column.name,
-    column.type,
-    readAll(content, file),
-    content.rows,
-    maxClasses,
-  );
+  const { rows, target } = await read(column, readAll(content, file), content.rows, maxClasses);
   const isLong = task === 'classification' && column.type === 'bigint';
   return { name: column.name, rows, target, ...(isLong && { longClasses: true }) };
 }
 
 type Reader = (
-  name: string,
-  type: ColumnType,
+  column: { name: string; type: ColumnType },
   batches: AsyncIterable<ColumnBatch>,
   count: number,
   maxClasses: number,
 ) => Promise<{ rows: number; target: TargetColumn }>;
 
-const readNumbers: Reader = async (name, type, batches, count) => {
+const readNumbers: Reader = async ({ name, type }, batches, count) => {
   if (type === 'text' || type === 'date') {
     throw invalid(
       `The target "${name}" holds ${type === 'text' ? 'text' : 'dates'}: regression needs numbers. ` +
@@ -72,7 +65,7 @@ const readNumbers: Reader = async (name, type, batches, count) => {
   return { rows: row, target: { task: 'regression', values: values.subarray(0, row) } };
 };
 
-const readClasses: Reader = async (name, type, batches, count, maxClasses) => {
+const readClasses: Reader = async ({ name, type }, batches, count, maxClasses) => {
   const codes = new Int32Array(count);
   const known = new Map<Label, number>();
   let row = 0;

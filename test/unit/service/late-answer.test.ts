@@ -10,7 +10,8 @@ async function failing(afterMs: number, error: Error) {
   const logged: string[] = [];
   const server = createServer((_, res) => {
     const work = sleep(afterMs).then(() => Promise.reject(error));
-    void answerLate(res, work, 20, 'quickstart', (_level, text) => logged.push(text));
+    const log = (_level: string, text: string): unknown => logged.push(text);
+    void answerLate(res, work, { keepaliveMs: 20, route: 'quickstart', log });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {

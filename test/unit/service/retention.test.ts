@@ -66,7 +66,11 @@ describe('Retention', () => {
     return item;
   };
   const trim = (bounds: Partial<Bounds>): Promise<void> =>
-    new Retention({ maxBytes: 1e9, ...bounds }, store.uploadEntries, store.models, () => undefined).trim();
+    new Retention(
+      { maxBytes: 1e9, ...bounds },
+      { uploads: store.uploadEntries, models: store.models },
+      () => undefined,
+    ).trim();
   const left = async (): Promise<string[]> => (await readdir(path.join(root, 'uploads'))).sort();
   const ids = (...items: StoredEntry<UploadEntry>[]): string[] => items.map(({ entry }) => entry.id).sort();
 
@@ -107,7 +111,11 @@ describe('Retention', () => {
     for (let i = 0; i < 20; i++) {
       tests.push(await put('test', 20_000 - i * 1000));
     }
-    const retention = new Retention({ maxBytes: 100 }, store.uploadEntries, store.models, () => undefined);
+    const retention = new Retention(
+      { maxBytes: 100 },
+      { uploads: store.uploadEntries, models: store.models },
+      () => undefined,
+    );
     await put('test');
     await Promise.all([retention.trim(), retention.trim(), retention.trim()]);
     assert.equal((await left()).length, 20, '20 × 5 bytes fit under 100');
@@ -160,8 +168,7 @@ describe('Retention', () => {
     const bounded = (maxBytes: number): Promise<void> =>
       new Retention(
         { maxBytes },
-        store.uploadEntries,
-        store.models,
+        { uploads: store.uploadEntries, models: store.models },
         () => undefined,
         () => unfinished,
       ).trim();
@@ -178,10 +185,14 @@ describe('Retention', () => {
   it('keeps what is stored where a disk that was full has room again', async () => {
     const train = await put('train', HOUR);
     const bounds = { maxBytes: 5, roomNow: () => Promise.resolve(1e9) };
-    await new Retention(bounds, store.uploadEntries, store.models, () => undefined).trim();
+    await new Retention(
+      bounds,
+      { uploads: store.uploadEntries, models: store.models },
+      () => undefined,
+    ).trim();
     assert.deepEqual([await left(), bounds.maxBytes], [ids(train), 1e9]);
     const full = { maxBytes: 1e9, roomNow: () => Promise.resolve(5) };
-    await new Retention(full, store.uploadEntries, store.models, () => undefined).trim();
+    await new Retention(full, { uploads: store.uploadEntries, models: store.models }, () => undefined).trim();
     assert.deepEqual([await left(), full.maxBytes], [ids(train), 1e9], 'and where others fill it later');
   });
 
@@ -199,7 +210,9 @@ describe('Retention', () => {
     await models.put(entry, models.makeFolder(entry.id), false);
     const told: string[] = [];
     const bound = (maxBytes: number): Promise<void> =>
-      new Retention({ maxBytes }, store.uploadEntries, models, (_, text) => told.push(text)).trim();
+      new Retention({ maxBytes }, { uploads: store.uploadEntries, models }, (_, text) =>
+        told.push(text),
+      ).trim();
     await bound(8);
     assert.deepEqual([await left(), models.items.size, told], [[], 1, []], `${train.entry.id} went first`);
     await bound(7);
