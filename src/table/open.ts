@@ -10,7 +10,7 @@ import { batchesOf, type ReadOptions } from './columns/read-batches';
 import { plainCells, type SliceColumn, type SliceSource, type TableForm } from './columns/slices';
 import { CsvSource } from './csv/source';
 import { encodeTrainColumns, type TrainSetFiles, type TrainSetFilesOptions } from './encoder/encode';
-import { retried, startJob } from './encoder/host';
+import { encoder, retried } from './encoder/host';
 import type { OpenedTable } from './encoder/protocol';
 import type { AsIs } from './files/check-as-is';
 import type { AsIsBounds, Origin, PathOrigin } from './files/origin';
@@ -223,7 +223,7 @@ export class RemoteSource implements TableSource {
   ): Promise<RemoteSource> {
     const sendable = origin.kind === 'bytes' ? { ...origin, bytes: await shared(origin.bytes) } : origin;
     const opened = await retried(() =>
-      startJob({ name: 'open', origin: sendable }, signal).result<OpenedTable>(),
+      encoder.start({ name: 'open', origin: sendable }, signal).result<OpenedTable>(),
     );
     // The file must not change between passes: their rows are joined.
     const known = sendable.kind === 'path' ? { ...sendable, version: opened.version } : sendable;
@@ -232,11 +232,13 @@ export class RemoteSource implements TableSource {
 
   profile({ signal, onRead, ...options }: ProfileOptions): Promise<TableProfile> {
     return retried(() =>
-      startJob({ name: 'profile', origin: this.origin, options }, signal).result<TableProfile>((answer) => {
-        if (answer.kind === 'read') {
-          onRead?.(answer.part);
-        }
-      }),
+      encoder
+        .start({ name: 'profile', origin: this.origin, options }, signal)
+        .result<TableProfile>((answer) => {
+          if (answer.kind === 'read') {
+            onRead?.(answer.part);
+          }
+        }),
     );
   }
 
@@ -245,7 +247,7 @@ export class RemoteSource implements TableSource {
     columns: readonly Column[],
     { signal, onRead, ...options }: ReadOptions,
   ): AsyncIterable<ColumnBatch> {
-    const job = startJob({ name: 'read', origin: this.origin, columns: [...columns], options }, signal);
+    const job = encoder.start({ name: 'read', origin: this.origin, columns: [...columns], options }, signal);
     let done = false;
     try {
       for (;;) {
@@ -322,13 +324,13 @@ export async function fileAsIs(
     return undefined;
   }
   const known = await retried(() =>
-    startJob({ name: 'asIs', origin, columns: [...columns], most }, signal).result<AsIs | undefined>(
-      (answer) => {
+    encoder
+      .start({ name: 'asIs', origin, columns: [...columns], most }, signal)
+      .result<AsIs | undefined>((answer) => {
         if (answer.kind === 'read') {
           onRead?.(answer.part);
         }
-      },
-    ),
+      }),
   );
   return known === undefined ? undefined : userFile(origin.path, 'parquet', known);
 }

@@ -15,7 +15,7 @@ import {
   tableFile,
   type Written,
 } from '../storage/table-file';
-import { type Job, retried, startJob } from './host';
+import { encoder, type Job, retried } from './host';
 import type { WrittenTrainSet } from './protocol';
 
 export interface EncodeOptions {
@@ -141,11 +141,11 @@ async function encodeStream(
   if (Array.isArray(batches) && total(batches, batchBytes) <= ONE_MESSAGE) {
     const list = batches as ColumnBatch[];
     const rows = total(list, (batch) => batch.rows);
-    const result = await startJob({ ...task, batches: list }, signal).result<Written>();
+    const result = await encoder.start({ ...task, batches: list }, signal).result<Written>();
     onProgress?.(rows);
     return tableFile(format, rows, result);
   }
-  const job = startJob(task, signal);
+  const job = encoder.start(task, signal);
   try {
     const rows = await sendBatches(job, batches, onProgress);
     return tableFile(format, rows, await job.result<Written>());
@@ -225,7 +225,7 @@ export async function encodeJsonRows(
   return retried(async () => {
     const spill = newSpill('json');
     const origin = { kind: 'bytes' as const, bytes };
-    const job = startJob({ name: 'jsonRows', origin, names: names && [...names], spill }, signal);
+    const job = encoder.start({ name: 'jsonRows', origin, names: names && [...names], spill }, signal);
     try {
       const written = await job.result<{ file: Written; rows: number; names: string[] }>();
       return Object.assign(tableFile('json', written.rows, written.file), { names: written.names });
@@ -264,7 +264,7 @@ export async function encodeTrainColumns(
   const spills = { x: newSpill(format), y: newSpill(format) };
   const origin = 'kind' in from ? from : undefined;
   const task = { name: 'trainSet' as const, columns: [...columns], origin, target, format, compress, spills };
-  const job = startJob({ ...task, sample: choice }, signal);
+  const job = encoder.start({ ...task, sample: choice }, signal);
   try {
     if (!('kind' in from)) {
       await sendBatches(job, from, onProgress);

@@ -210,7 +210,8 @@ class EncoderHost {
   private lastId = 0;
   private looking: NodeJS.Timeout | undefined;
 
-  start(task: EncoderTask, signal?: AbortSignal, transfer: Transfer = []): Job {
+  /** Starts a piece of work in the thread. */
+  start(task: EncoderTask, signal?: AbortSignal): Job {
     signal?.throwIfAborted();
     const worker = this.running();
     const id = ++this.lastId;
@@ -219,7 +220,7 @@ class EncoderHost {
     this.looking ??= setInterval(() => this.look(), LOOK_SECONDS * 1000).unref();
     // Work under way keeps the process alive; an idle worker does not.
     worker.ref();
-    job.send({ kind: 'start', task }, transfer);
+    job.send({ kind: 'start', task });
     return job;
   }
 
@@ -313,12 +314,7 @@ class EncoderHost {
   }
 }
 
-const host = new EncoderHost();
-
-/** Starts a piece of work in the encoder thread. */
-export function startJob(task: EncoderTask, signal?: AbortSignal, transfer: Transfer = []): Job {
-  return host.start(task, signal, transfer);
-}
+export const encoder = new EncoderHost();
 
 /** Does the work again, once, where the encoder thread ended under it. */
 export async function retried<T>(work: () => Promise<T>): Promise<T> {
@@ -334,10 +330,10 @@ export async function retried<T>(work: () => Promise<T>): Promise<T> {
 
 /** Starts the encoder thread ahead of a table that will be written. It does not keep the process alive. */
 export function warmEncoder(): void {
-  host.running();
+  encoder.running();
 }
 
 /** Stops the encoder thread, fails what it was doing with `closed`, and removes all temporary files. */
 export function closeEncoder(): Promise<void> {
-  return host.close();
+  return encoder.close();
 }
