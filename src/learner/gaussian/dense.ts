@@ -38,7 +38,8 @@ export function factorise(matrix: Float64Array, size: number, kernels: Kernels):
   let i = 0;
   for (; i + ROWS_TOGETHER <= size; i += ROWS_TOGETHER) {
     const { byteOffset } = matrix;
-    kernels.factoriseFour(byteOffset, byteOffset + i * size * 8, size * 8);
+    const rows = byteOffset + i * size * 8;
+    kernels.factoriseFour(byteOffset, rows, rows, size * 8);
     for (let next = i; next < i + ROWS_TOGETHER; next++) {
       factoriseRow(matrix, size, next, i);
     }
@@ -113,11 +114,28 @@ function solveThree(factor: Float64Array, size: number, right: Float64Array, fir
 /**
  * Writes the lower triangle of the inverse of factor · factorᵀ to `out`.
  *
- * @param columns scratch, size × size
+ * @param columns scratch, size × size, as is `rows`
+ * @param kernels of the scratch memory that all of them are in
  */
-export function invert(factor: Float64Array, size: number, columns: Float64Array, out: Float64Array): void {
+export function invert(
+  factor: Float64Array,
+  size: number,
+  { columns, rows, out }: { columns: Float64Array; rows: Float64Array; out: Float64Array },
+  kernels: Kernels,
+): void {
+  const length = size * 8;
+  const together = size - (size % ROWS_TOGETHER);
   // The inverse of the factor, transposed: row j holds column j, from its diagonal on.
-  for (let j = 0; j < size; j++) {
+  columns.fill(0);
+  for (let j = 0; j < together; j += ROWS_TOGETHER) {
+    for (let own = j; own < j + ROWS_TOGETHER; own++) {
+      columns[own * size + own] = 1;
+    }
+    const at = j * length + j * 8;
+    const end = factor.byteOffset + size * length;
+    kernels.factoriseFour(factor.byteOffset + at, end, columns.byteOffset + at, length);
+  }
+  for (let j = together; j < size; j++) {
     const own = j * size;
     columns[own + j] = 1 / factor[own + j];
     for (let i = j + 1; i < size; i++) {
@@ -126,9 +144,19 @@ export function invert(factor: Float64Array, size: number, columns: Float64Array
     }
   }
   for (let i = 0; i < size; i++) {
-    for (let j = 0; j <= i; j++) {
-      out[i * size + j] = dotAt(columns, i * size + i, columns, j * size + i, size - i);
+    for (let j = 0; j < size; j++) {
+      rows[i * size + j] = columns[j * size + i];
     }
+  }
+  out.fill(0);
+  for (let i = 0; i < together; i += ROWS_TOGETHER) {
+    const at = rows.byteOffset + i * length;
+    const used = (i + ROWS_TOGETHER) * 8;
+    const [second, third, fourth] = [at + length, at + 2 * length, at + 3 * length];
+    kernels.addGramFour(at, second, third, fourth, used, length, 1, out.byteOffset);
+  }
+  for (let i = together; i < size; i++) {
+    addRow(rows, i * size, size, 1, out);
   }
 }
 
@@ -150,15 +178,18 @@ export function addGram(
   const length = size * 8;
   const at = (r: number) => matrix.byteOffset + rows[r] * length;
   for (let r = 0; r < together; r += ROWS_TOGETHER) {
-    kernels.addGramFour(at(r), at(r + 1), at(r + 2), at(r + 3), length, sign, out.byteOffset);
+    kernels.addGramFour(at(r), at(r + 1), at(r + 2), at(r + 3), length, length, sign, out.byteOffset);
   }
   for (let r = together; r < rows.length; r++) {
-    const from = rows[r] * size;
-    for (let i = 0; i < size; i++) {
-      const by = sign * matrix[from + i];
-      for (let j = 0; j <= i; j++) {
-        out[i * size + j] += by * matrix[from + j];
-      }
+    addRow(matrix, rows[r] * size, size, sign, out);
+  }
+}
+
+function addRow(matrix: Float64Array, from: number, size: number, sign: 1 | -1, out: Float64Array): void {
+  for (let i = 0; i < size; i++) {
+    const by = sign * matrix[from + i];
+    for (let j = 0; j <= i; j++) {
+      out[i * size + j] += by * matrix[from + j];
     }
   }
 }

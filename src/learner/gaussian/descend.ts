@@ -5,6 +5,8 @@ const SUFFICIENT = 1e-4;
 const MOST_HALVINGS = 8;
 /** Length of the first step at most, in units of the parameters. */
 const FIRST_STEP = 1;
+/** How far a step may move any parameter: curvature that was found elsewhere may promise too much. */
+const LONGEST_STEP = 1;
 
 /** Where a descent ended: the parameters, and the inverse Hessian (parameters × parameters). */
 export interface Descent {
@@ -44,8 +46,9 @@ export function descend(
       direction = slope.map((one) => -one / length);
       along = -length;
     }
+    const farthest = Math.max(...direction.map(Math.abs));
     const nextSlope = new Float64Array(size);
-    let step = 1;
+    let step = Math.min(1, LONGEST_STEP / farthest);
     let next = at;
     let nextValue = Infinity;
     for (let halving = 0; halving < MOST_HALVINGS; halving++, step /= 2) {

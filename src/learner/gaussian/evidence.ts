@@ -17,7 +17,7 @@ export interface EvidenceInput {
   linear: Float64Array;
   /** rows. */
   target: Float64Array;
-  /** For as many numbers as `linear` has. */
+  /** For four times as many numbers as `linear` has. */
   scratch: Scratch;
 }
 
@@ -49,8 +49,9 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
   const origin = new Float64Array(count);
   const shares = new Float64Array((size * (size - 1)) / 2);
   const matrix = scratch.numbers(size * size);
-  const columns = new Float64Array(size * size);
-  const inverse = new Float64Array(size * size);
+  const columns = scratch.numbers(size * size);
+  const rows = scratch.numbers(size * size);
+  const inverse = scratch.numbers(size * size);
   const weights = new Float64Array(size);
   const rate = new Float64Array(count);
   const unused = new Float64Array(count + 3);
@@ -78,7 +79,7 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
       }
       return value;
     }
-    invert(matrix, size, columns, inverse);
+    invert(matrix, size, { columns, rows, out: inverse }, scratch.kernels);
     weights.fill(0);
     let value = 0;
     for (let i = 0; i < size; i++) {

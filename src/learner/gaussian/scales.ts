@@ -11,6 +11,8 @@ import { type Dimensions, positions, someDimensions } from './kernel';
 export interface Stage {
   sample: number;
   iterations: number;
+  /** Whether shorter length scales are tried before. */
+  triesShorter?: boolean;
 }
 
 export interface ScalesInput {
@@ -45,10 +47,10 @@ export function learnScales({ table, dimensions, design, target, stages, random 
   const { length } = target;
   let descent: Begun = { at: startOf(dimensions) };
   let work = 0;
-  for (const [stage, { sample, iterations }] of stages.entries()) {
+  for (const { sample, iterations, triesShorter } of stages) {
     const rows = random.sample(length, Math.min(sample, length));
     const before = descent;
-    descent = closing(openScratch(alignedBytes(rows.length * rows.length * 8)), (scratch) =>
+    descent = closing(openScratch(4 * alignedBytes(rows.length * rows.length * 8)), (scratch) =>
       closing(pairsOf(dimensions, positions(dimensions, table, rows)), (pairs) => {
         const f = evidenceOf({
           dimensions,
@@ -61,7 +63,7 @@ export function learnScales({ table, dimensions, design, target, stages, random 
           work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
           return f(at, gradient);
         };
-        const from = stage > 0 ? shortened(counted, before, dimensions) : before;
+        const from = triesShorter ? shortened(counted, before, dimensions) : before;
         return descend(counted, from, from === before ? iterations : AFTER_JUMP * iterations);
       }),
     );

@@ -10,9 +10,9 @@ function less(at: usize, product: f64, diagonal: f64): void {
   store<f64>(at, (load<f64>(at) - product) / diagonal);
 }
 
-export function factoriseFour(matrix: usize, rows: usize, length: usize): void {
+export function factoriseFour(matrix: usize, end: usize, rows: usize, length: usize): void {
   let other = matrix;
-  for (let done: usize = 0; other < rows; done += NUMBER, other += length) {
+  for (let done: usize = 0; other < end; done += NUMBER, other += length) {
     let row0 = rows;
     let row1 = row0 + length;
     let row2 = row1 + length;
@@ -25,8 +25,8 @@ export function factoriseFour(matrix: usize, rows: usize, length: usize): void {
     let behind2 = f64x2.splat(0);
     let ahead3 = f64x2.splat(0);
     let behind3 = f64x2.splat(0);
-    const end = other + done;
-    const even = end - (done & (GROUP - 1));
+    const last = other + done;
+    const even = last - (done & (GROUP - 1));
     let k = other;
     for (; k < even; k += GROUP) {
       const first = v128.load(k);
@@ -44,7 +44,7 @@ export function factoriseFour(matrix: usize, rows: usize, length: usize): void {
       row2 += GROUP;
       row3 += GROUP;
     }
-    for (; k < end; k += NUMBER) {
+    for (; k < last; k += NUMBER) {
       const one = load<f64>(k);
       ahead0 = plusFirst(ahead0, load<f64>(row0) * one);
       ahead1 = plusFirst(ahead1, load<f64>(row1) * one);
@@ -69,11 +69,12 @@ export function addGramFour(
   row1: usize,
   row2: usize,
   row3: usize,
+  used: usize,
   length: usize,
   sign: f64,
   out: usize,
 ): void {
-  for (let done: usize = 0; done < length; out += length) {
+  for (let done: usize = 0; done < used; out += length) {
     const by0 = sign * load<f64>(row0 + done);
     const by1 = sign * load<f64>(row1 + done);
     const by2 = sign * load<f64>(row2 + done);

@@ -177,19 +177,26 @@ interface RandomisedKernels {
 /** Of dense matrices: `dense.as.ts`. */
 interface DenseKernels {
   /**
-   * Computes four rows of a Cholesky factor, up to the diagonal of the first of them.
+   * Computes four rows of a Cholesky factor, up to the diagonal of the first of them; or solves for four right sides.
    *
    * @param matrix its first row
+   * @param end where the rows end that are done
    * @param rows the first of the four
    * @param length of a row
    */
-  factoriseFour(matrix: number, rows: number, length: number): void;
-  /** Adds `sign` times the products of the columns of four rows to the lower triangle of `out`. */
+  factoriseFour(matrix: number, end: number, rows: number, length: number): void;
+  /**
+   * Adds `sign` times the products of the columns of four rows to the lower triangle of `out`.
+   *
+   * @param used length of the rows, of which all else is 0
+   * @param length of a row
+   */
   addGramFour(
     row0: number,
     row1: number,
     row2: number,
     row3: number,
+    used: number,
     length: number,
     sign: number,
     out: number,

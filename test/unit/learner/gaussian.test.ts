@@ -114,7 +114,7 @@ describe('Gaussian process: its kernel', () => {
     );
     const target = normals(ROWS, 3);
     const pairs = pairsOf(dimensions, at);
-    const scratch = openScratch(ROWS * ROWS * 8);
+    const scratch = openScratch(4 * ROWS * ROWS * 8);
     const f = evidenceOf({ dimensions, pairs, linear, target, scratch });
     const here = startOf(dimensions).map((value, i) => value + Math.sin(i) / 3);
     const slope = new Float64Array(here.length);
@@ -159,7 +159,7 @@ describe('Gaussian process: a kernel of numbers alone', () => {
 describe('Gaussian process: its arithmetic', () => {
   it('factorises and inverts, and takes rows away from products', () => {
     const size = 13;
-    const scratch = openScratch(bytesOfGram(ROWS, size, 1));
+    const scratch = openScratch(bytesOfGram(ROWS, size, 4));
     const { kernels } = scratch;
     const matrix = scratch.numbers(ROWS * size);
     matrix.set(normals(ROWS * size, 5));
@@ -180,15 +180,15 @@ describe('Gaussian process: its arithmetic', () => {
     const factor = scratch.numbers(size * size);
     factor.set(products);
     factorise(factor, size, kernels);
-    const inverse = new Float64Array(size * size);
-    invert(factor, size, new Float64Array(size * size), inverse);
+    const [columns, rows, inverse] = [1, 2, 3].map(() => scratch.numbers(size * size));
+    invert(factor, size, { columns: columns!, rows: rows!, out: inverse! }, kernels);
     const both = (lower: Float64Array, i: number, j: number) =>
       lower[Math.max(i, j) * size + Math.min(i, j)]!;
     for (let i = 0; i < size; i++) {
       for (let j = 0; j < size; j++) {
         let sum = 0;
         for (let k = 0; k < size; k++) {
-          sum += both(products, i, k) * both(inverse, k, j);
+          sum += both(products, i, k) * both(inverse!, k, j);
         }
         assert.ok(Math.abs(sum - (i === j ? 1 : 0)) < 1e-9);
       }
@@ -298,6 +298,16 @@ describe('Gaussian process: its arithmetic', () => {
     const begun = descend(valley, { at: Float64Array.of(-1, 1.5) }, 15);
     const { at: end } = descend(valley, begun, 60);
     assert.ok(Math.abs(end[0]! - 1) < 0.2 && Math.abs(end[1]! - 1) < 0.4, String(end));
+  });
+
+  it('goes on where a curvature found elsewhere promises too much', () => {
+    const hollow = (x: Float64Array, slope: Float64Array) => {
+      const square = x[0]! * x[0]!;
+      slope[0] = (2 * x[0]!) / (1 + square) / (1 + square);
+      return square / (1 + square);
+    };
+    const begun = { at: Float64Array.of(0.5), inverse: Float64Array.of(1e9) };
+    assert.ok(Math.abs(descend(hollow, begun, 20).at[0]!) < 0.1);
   });
 
   it('finds the most probable weights of a logistic regression, of two classes and of three', () => {
@@ -420,6 +430,18 @@ describe('Gaussian process: as a candidate', () => {
     const model = trainModel(regress(features, target, { n_estimators: 3 }));
     assert.ok(model.report.scores.rmse! > 0.7 * model.report.baseline.rmse!);
     assert.equal(processes(model).length, 3);
+  });
+
+  it('learns its length scales from all of a few hundred rows', () => {
+    const rows = 300;
+    const [a, b, c, noise] = [21, 22, 23, 24].map((seed) => normals(600, seed));
+    const truth = a!.map((value, i) => 10 * Math.tanh(value + b![i]!) + 3 * b![i]! * c![i]!);
+    const columns = [numbers('a', a!), numbers('b', b!), numbers('c', c!)];
+    const target = truth.slice(0, rows).map((value, i) => value + 2 * noise![i]!);
+    const model = trainModel(regress(rowsOf(columns, 0, rows), target));
+    const off = meansOf(model, rowsOf(columns, rows, 600), 300).map((value, i) => value - truth[rows + i]!);
+    const error = Math.sqrt(off.reduce((sum, value) => sum + value * value, 0) / off.length);
+    assert.ok(error < 1.1, String(error));
   });
 
   it('finds the line of each subject by a column that numbers them', () => {

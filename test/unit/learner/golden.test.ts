@@ -155,7 +155,7 @@ function daily(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 18;
+const MADE_BY = 19;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -179,7 +179,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    '6624c81e9b3cac9ed15c1b96e891cc45',
+    'ebe8b9454ee26a1a40ae395da4b3678c',
   ],
   'a number that two columns make together': [
     () =>
@@ -187,7 +187,7 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    'c868f9f6ac3ada088872f72ac57168ae',
+    '7ba1703d08c0af662c97419091cd0e95',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
@@ -195,12 +195,12 @@ const cases: Record<string, [() => string, string]> = {
   ],
   'a rule on many rows': [() => exactRule(), 'ed96ae924e42ccad0dc12e0818a5bc24'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
-  'a number of nested groups, without noise': [() => nested(), '4459cf1f4f242e7cd6463d42251facaf'],
+  'a number of nested groups, without noise': [() => nested(), 'ad05ae539b79ff21bdf05852608132cb'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '67dbdfe6cb3e48f507119f6d6600059f',
+    '5ba0d6377f3f364484fb1a38a8b66f38',
   ],
-  'a change that grows with its level': [() => growing(), '7714ab4d25df052a5649cb6d6b528e6a'],
+  'a change that grows with its level': [() => growing(), 'fa8d7f46156387b7403346e38f377076'],
   'e^x and logarithms': [
     () =>
       hash(
