@@ -1,6 +1,6 @@
 /*
  * npm run test:every: what npm test leaves out, which runs everything on Node 20 with Node-RED 4.1 where that Node is
- * yours. The tests of test/large/; then the runtime tests (the packed package in a real Node-RED) and those in a browser
+ * yours. The tests of test/large/, and properties with all their cases; then the runtime tests (the packed package in a real Node-RED) and those in a browser
  * on the newest Node and Node-RED, which brings a dark theme. The learner's golden hashes are held against each Node that
  * users have: the same table and seed give the same bits on all of them.
  * The npm packages node-<platform>-<arch> carry Node's own binaries.
@@ -10,7 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { buildOnce, installOnce, npm } from './lib/prepare.mjs';
-import { runFolders, runLarge, runMocha } from './lib/tests.mjs';
+import { runFolders, runInFull, runLarge, runMocha } from './lib/tests.mjs';
 
 const VERSIONS = [{ node: '22' }, { node: '24', nodeRed: '5' }];
 
@@ -19,7 +19,7 @@ buildOnce();
 
 const system = process.platform === 'win32' ? 'win' : process.platform;
 const binaryPackage = `node-${system}-${process.arch}`;
-let failed = runLarge() ? 0 : 1;
+let failed = [runLarge(), runInFull()].filter((passed) => !passed).length;
 for (const { node, nodeRed } of VERSIONS) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-every-'));
   try {

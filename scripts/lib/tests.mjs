@@ -4,7 +4,7 @@
  * its own: with test:every.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -71,6 +71,15 @@ function runBeside(files, args, options, jobs) {
 /** Runs the tests of these folders of test/; `args` are further arguments for Mocha. Answers if all passed. */
 export function runFolders(folders = [...WAITING, ...COMPUTING], args = [], options = {}) {
   return runBeside(inOrder(folders), args, { flags: FLAGS, ...options }, JOBS);
+}
+
+/** Runs the files whose properties try fewer cases in npm test, with all of them. Answers if all passed. */
+export function runInFull() {
+  const files = filesOf('unit').filter((file) =>
+    readFileSync(path.join(root, file), 'utf8').includes('/helpers/full-count'),
+  );
+  const env = { ...process.env, TABULAR_TESTS_IN_FULL: '1' };
+  return runBeside(files, [], { flags: FLAGS, env }, JOBS);
 }
 
 /** Runs the tests of test/large/. Answers if all passed. */

@@ -7,6 +7,7 @@ import path from 'node:path';
 
 import { WebSocket } from 'undici';
 
+import { OWN_FLAGS } from './own-flags';
 import { removedAtEnd, whenProcessEnds } from './temporary';
 import { waitFor } from './wait';
 
@@ -129,7 +130,14 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
   const red = options.nodeRed ?? process.env.NODE_RED ?? path.join(root, 'node_modules', 'node-red');
   const child = spawn(
     options.nodeBinary ?? process.env.NODE_BINARY ?? process.execPath,
-    [path.join(red, 'red.js'), '--userDir', userDir, '--settings', path.join(userDir, 'settings.js')],
+    [
+      ...OWN_FLAGS,
+      path.join(red, 'red.js'),
+      '--userDir',
+      userDir,
+      '--settings',
+      path.join(userDir, 'settings.js'),
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
   );
   whenProcessEnds(() => child.kill('SIGKILL'));

@@ -6,6 +6,7 @@ import path from 'node:path';
 
 import { mqtt, type MqttClient } from './mosquitto';
 import { freePort, root } from './node-red';
+import { OWN_FLAGS } from './own-flags';
 import { waitFor } from './wait';
 
 export interface Reading {
@@ -112,9 +113,13 @@ export async function startStandalone(): Promise<StandaloneService> {
   const port = await freePort();
   const token = 'shared-by-all';
   const cli = path.join(root, 'dist', 'src', 'service', 'cli.js');
-  const child = spawn(process.execPath, [cli, '--port', String(port), '--token', token, '--data', folder], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...OWN_FLAGS, cli, '--port', String(port), '--token', token, '--data', folder],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let printed = '';
   child.stdout.on('data', (text: Buffer) => (printed += text.toString()));
   child.stderr.on('data', (text: Buffer) => (printed += text.toString()));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
+import { OWN_FLAGS } from '../helpers/own-flags';
 import { waitFor } from '../helpers/wait';
 import { type Answer, answerOf, temporaryFolder } from './harness';
 
@@ -18,7 +19,7 @@ export interface Started {
 
 /** Runs `tabular-service` as a process, until its address is printed. */
 export async function startCli(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
-  const child = spawn(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [...OWN_FLAGS, CLI, ...args], { env: { ...process.env, ...env } });
   let out = '';
   let errors = '';
   child.stdout.on('data', (data: Buffer) => (out += data.toString()));
@@ -50,7 +51,7 @@ export async function runCli(
   args: string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number | null; text: string }> {
-  const child = spawn(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [...OWN_FLAGS, CLI, ...args], { env: { ...process.env, ...env } });
   let text = '';
   child.stdout.on('data', (data: Buffer) => (text += data.toString()));
   child.stderr.on('data', (data: Buffer) => (text += data.toString()));

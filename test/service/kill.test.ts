@@ -5,6 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { OWN_FLAGS } from '../helpers/own-flags';
 import { waitFor } from '../helpers/wait';
 import { type Answer, answerOf, infoOf, putFile, temporaryFolder } from './harness';
 
@@ -83,7 +84,7 @@ describe('Service: killed at any moment', () => {
   });
 
   async function start(): Promise<Client> {
-    child = spawn(process.execPath, [CLI, '--port', '0', '--data', folder, '--token', 'mine']);
+    child = spawn(process.execPath, [...OWN_FLAGS, CLI, '--port', '0', '--data', folder, '--token', 'mine']);
     let out = '';
     child.stderr!.on('data', (data: Buffer) => (out += data.toString()));
     child.stdout!.on('data', (data: Buffer) => (out += data.toString()));

@@ -14,6 +14,7 @@ import {
   searchRounds,
 } from '../../doors/advise';
 import { seededRandom } from '../../doors/util';
+import { fullCount } from '../../helpers/full-count';
 
 const usual = (low: number, high: number) =>
   ({
@@ -179,7 +180,7 @@ describe('the search for a setting', () => {
       // A case takes some 20 ms: one that fails is told as it is, not made smaller for minutes.
       {
         examples: HARD_PLANES,
-        numRuns: 40,
+        numRuns: fullCount(100, 40),
         endOnFailure: true,
         interruptAfterTimeLimit: 30_000,
         markInterruptAsFailure: true,

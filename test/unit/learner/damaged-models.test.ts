@@ -13,6 +13,7 @@ import {
 } from '../../../dist/src/learner';
 import { Random, unpackTrees } from '../../doors/learner';
 import { editModel, editModelText, sealModel, type StoredModel } from '../../helpers/edit-model';
+import { fullCount } from '../../helpers/full-count';
 import { classify, numbers, regress, text } from './tables';
 
 const ROWS = 120;
@@ -441,7 +442,7 @@ describe('learner: models that are damaged, or made to harm', () => {
     ];
     const names = Object.keys(all);
     let refused = 0;
-    const rounds = 240;
+    const rounds = fullCount(500, 240);
     for (let round = 0; round < rounds; round++) {
       const name = names[draw.below(names.length)]!;
       const bytes = Buffer.from(all[name]!);

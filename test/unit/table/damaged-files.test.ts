@@ -9,6 +9,7 @@ import { ParquetSchema, ParquetWriter } from 'parquetjs-lite';
 import { closeEncoder, openTable, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
 import { parquet } from '../../doors/table';
 import { cpuWatch } from '../../helpers/clock';
+import { fullCount } from '../../helpers/full-count';
 import { equalRows } from '../../helpers/parquet-bombs';
 import { withFolder } from './helpers';
 
@@ -146,7 +147,7 @@ const DAMAGES: Record<string, Damage> = {
 /** As likely anywhere in a file: not by preference at its ends, nor near zero as doubles are. */
 const part = fc.noBias(fc.nat(999_999)).map((whole) => whole / 1_000_000);
 const damage = fc.tuple(fc.constantFrom(...Object.keys(DAMAGES)), part, part, part);
-const RUNS = Number(process.env['DAMAGED_FILES'] ?? 80);
+const RUNS = Number(process.env['DAMAGED_FILES'] ?? fullCount(120, 80));
 
 describe('Damaged files', function () {
   this.timeout(Math.max(120_000, RUNS * 500));

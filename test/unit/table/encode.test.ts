@@ -19,6 +19,7 @@ import {
   readBatches,
   readRows,
 } from '../../../dist/src/table';
+import { fullCount } from '../../helpers/full-count';
 import { bytesOf, readByDuckdb, readByHyparquet, withFolder } from './helpers';
 
 const NAMES = [
@@ -105,7 +106,7 @@ describe('Parquet', () => {
             }
           }
         }),
-        { numRuns: 25 },
+        { numRuns: fullCount(40, 25) },
       );
     })).timeout(60_000);
 
