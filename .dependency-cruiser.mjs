@@ -131,8 +131,15 @@ const FOLDERS = {
     ],
     training: ['calibration', 'features', 'gaussian', 'linear', 'math', 'model', 'trees'],
     'training/folds': ['math'],
-    'training/stacking': ['calibration', 'math'],
-    'training/plan': ['features', 'linear', 'training/folds', 'training/stacking', 'trees'],
+    'training/stacking': ['calibration', 'math', 'training/tuned.ts'],
+    'training/plan': [
+      'features',
+      'linear',
+      'training/folds',
+      'training/stacking',
+      'training/tuned.ts',
+      'trees',
+    ],
     'training/preparation': [
       'calibration',
       'features',
@@ -141,6 +148,7 @@ const FOLDERS = {
       'model',
       'training/folds',
       'training/plan',
+      'training/tuned.ts',
       'trees',
     ],
     'training/candidates': [
@@ -152,6 +160,7 @@ const FOLDERS = {
       'training/folds',
       'training/plan',
       'training/preparation',
+      'training/tuned.ts',
       'trees',
     ],
     'training/report': [

@@ -13,7 +13,7 @@ import { TABLES } from '../learner/tables.mjs';
 const require = createRequire(import.meta.url);
 const { explain, predict, trainModel } = require('../../dist/src/learner');
 const { makeBackground } = require('../../dist/src/learner/model/background');
-const { encodeFeatures } = require('../../dist/src/learner/model/predict/predict');
+const { encodeWithLevels } = require('../../dist/src/learner/model/predict/predict');
 const { connect } = require('../../dist/src');
 
 const WANTED = [
@@ -94,7 +94,7 @@ function compare(told, exact, width, unit) {
 
 /** The mean of explanations against other rows of the train set. */
 function againstOthers(model, train, rows, features, result, options) {
-  const columns = encodeFeatures(model, train, rows);
+  const { table: columns } = encodeWithLevels(model, train, rows);
   const all = Array.from({ length: 4 }, (_, seed) => {
     const background = makeBackground(train, columns, rows, generator(seed + 1));
     return explain({ ...model, background }, features, result, { ...options, exactUpTo: EXACT });

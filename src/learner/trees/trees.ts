@@ -59,10 +59,6 @@ export class TreeBuilder {
     };
   }
 
-  get treeCount(): number {
-    return this.rootNodes.length;
-  }
-
   /** Starts a tree whose root is a leaf for now. */
   addRoot(): number {
     const root = this.addNodes(1);

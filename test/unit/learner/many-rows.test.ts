@@ -8,6 +8,7 @@ import {
   prepare,
   Random,
   squaredError,
+  trainFold,
   wantsSingleRowsOfMany,
 } from '../../doors/learner';
 import { normals, numbers, regress } from './tables';
@@ -106,7 +107,7 @@ describe('learner: tables of many rows', () => {
     }
   });
 
-  it('keep all candidates up to 60,000, and hold out fewer where rows nearby tell', function () {
+  it('leave candidates fewer rows the more there are, and hold out fewer where rows nearby tell', function () {
     this.timeout(60_000);
     const planOf = (count: number, pairs: boolean) => {
       const draw = new Random(8);
@@ -128,9 +129,41 @@ describe('learner: tables of many rows', () => {
     assert.ok(usual.randomised.minLeaf > 1);
     const near = planOf(22_000, true);
     assert.deepEqual([near.parts, near.folds, near.randomised?.minLeaf], [10, 3, 1]);
-    const large = planOf(60_002, false);
+    // No step at the size from which on they learn from fewer: fold by fold a table of 60,000 has 40,000 to 54,000.
+    const [all, some, most] = [60_000, 60_002, 120_000].map((count) => planOf(count, false));
+    assert.equal(all!.otherRows, 60_000);
+    assert.equal(some!.otherRows, 59_999);
+    assert.equal(most!.otherRows, 42_426);
+    for (const plan of [some!, most!]) {
+      assert.ok(plan.linear && plan.lowNoise && plan.randomised);
+    }
+    assert.deepEqual(
+      [all, some, most].map((plan) => plan!.boosts[0]?.maxIterations),
+      [1500, 1499, 750],
+    );
+    const large = planOf(300_000, false);
     assert.deepEqual([large.linear, large.lowNoise, large.randomised], [false, undefined, undefined]);
     assert.equal(large.boosts[0]?.maxIterations, 500);
+  });
+
+  it('train the candidates beside the first one on as many as the plan says', () => {
+    const values = normals(900, 3);
+    const noise = normals(900, 4);
+    const target = values.map((value, row) => Math.sin(3 * value) + 0.1 * noise[row]!);
+    const prepared = prepare(regress([numbers('value', values), numbers('other', noise)], target));
+    const [all, some] = [900, 90].map((otherRows) =>
+      trainFold({ ...prepared, plan: { ...prepared.plan, otherRows } }, 0),
+    );
+    const { lineFirst } = prepared.plan;
+    // Those that begin with the line follow it.
+    assert.deepEqual(
+      some!.boosted.filter((_, run) => run !== lineFirst),
+      all!.boosted.filter((_, run) => run !== lineFirst),
+    );
+    assert.notDeepEqual(some!.linear, all!.linear);
+    const leaves = [all, some].map((fold) => fold!.randomised!.trees.values.length);
+    assert.ok(leaves[1]! < leaves[0]! / 5, leaves.join());
+    assert.notDeepEqual(some!.lowNoise, all!.lowNoise);
   });
 
   it('are boosted beyond the usual iterations only as long as the loss falls clearly', () => {

@@ -74,15 +74,10 @@ export function firstMembers(members: Member[], count = members.length): Member[
 }
 
 /**
- * Encodes a table for the model's members.
+ * Encodes a table for the model's members, with the level of each row if changes grow with it.
  *
  * @throws LearnerError if a column is missing or cannot be read as the kind it was trained with
  */
-export function encodeFeatures(model: Model, features: FeatureColumn[], rows: number): EncodedTable {
-  return encodeWithLevels(model, features, rows).table;
-}
-
-/** The same, with the level of each row if changes grow with it. */
 export function encodeWithLevels(
   model: Model,
   features: FeatureColumn[],

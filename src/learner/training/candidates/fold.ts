@@ -89,6 +89,15 @@ function intersect(rows: Int32Array, listed: Int32Array, prepared: PreparedFit, 
   );
 }
 
+/** As many rows, drawn at random, as the candidates beside the boosted ones may learn from. */
+function someOf(rows: Int32Array, most: number, { settings }: PreparedFit, fold: number): Int32Array {
+  if (rows.length <= most) {
+    return rows;
+  }
+  const random = new Random(settings.seed, STREAM.fold + fold, OTHER_ROWS_STEP);
+  return random.sample(rows.length, most).map((i) => rows[i]);
+}
+
 /** Probabilities computed after each iteration to see whether the held-out loss still falls. */
 const MAX_WATCHED = 400_000;
 
@@ -100,8 +109,9 @@ function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32A
 
 const TIMED_OUT = new Error('Thinking reached its timeout.');
 
-/** Step of the random stream of a fold, beyond those of the candidates. */
+/** Steps of the random stream of a fold, beyond those of the candidates. */
 const LOW_NOISE_STEP = 900;
+const OTHER_ROWS_STEP = 903;
 
 /** The part of the trivial held-out loss that a candidate saves at its best. */
 function explainedBy(boosted: Boosted | undefined): number {
@@ -129,6 +139,7 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   const objective = objectiveOf(prepared);
   const watched = watchedRows(heldOut, objective.width, new Random(settings.seed, STREAM.fold + fold, 1000));
   const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
+  const others = { ...common, rows: someOf(rows, plan.otherRows, prepared, fold) };
   const started = Date.now();
   const isTimedOut = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
   const stopIfAsked = () => {
@@ -140,7 +151,7 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   const target = regression ? prepared.values : prepared.codes;
   const linear = plan.linear
     ? fitLinear({
-        ...common,
+        ...others,
         numbers: prepared.numbers,
         centers: prepared.centers,
         bothWays: plan.lineFirst !== undefined,
@@ -182,10 +193,10 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
     boosted,
     lowNoise:
       lowNoise && !isGivenUp(prepared, 'low noise')
-        ? boost({ ...common, onIteration: stopIfAsked }, lowNoise.rules, random)
+        ? boost({ ...others, onIteration: stopIfAsked }, lowNoise.rules, random)
         : undefined,
     linear,
     line,
-    randomised: randomisedOf(prepared, fold, common, boosted[0], linear),
+    randomised: randomisedOf(prepared, fold, others, boosted[0], linear),
   };
 }

@@ -7,15 +7,11 @@ import type { Objective } from '../../trees/boosting/loss';
 import { growRandomised, type Randomised } from '../../trees/randomised/randomised';
 import { firstTrees, type Trees } from '../../trees/trees';
 import { giveUp, isGivenUp, type PreparedFit, STREAM } from '../preparation/prepare';
+import { RANDOMISED } from '../tuned';
 
 /** Step of a fold's random stream, after those of the boosted candidates. */
 const STEP = 901;
 const TRIAL_STEP = 902;
-/** From this many rows on, a few trees are tried first. With fewer, a trial takes as long as the trees that it spares. */
-const TRIED_ROWS = 8000;
-const TRIAL_TREES = 3;
-/** Their share in the score that is judged. */
-const TRIAL_SHARE = 0.25;
 
 interface FoldInput {
   columns: Uint8Array[];
@@ -53,15 +49,15 @@ export function randomisedOf(
   };
   const random = (step: number) => new Random(settings.seed, STREAM.fold + fold, step);
   const grow = () => growRandomised(input, { ...rules, trees: rules.trees * rules.scored }, random(STEP));
-  if (rows.length < TRIED_ROWS || boosted === undefined) {
+  if (rows.length < RANDOMISED.trial.rows || boosted === undefined) {
     return grow();
   }
   const rival = better(partOf(boosted, objective.width), linear);
-  const trial = growRandomised(input, { ...rules, trees: TRIAL_TREES }, random(TRIAL_STEP));
+  const trial = growRandomised(input, { ...rules, trees: RANDOMISED.trial.trees }, random(TRIAL_STEP));
   const kind = regression ? 'trees' : 'votes';
   const parts: Part[] = [
-    { ...rival.part, weight: 1 - TRIAL_SHARE },
-    { kind, weight: TRIAL_SHARE, base: trial.base, trees: trial.trees },
+    { ...rival.part, weight: 1 - RANDOMISED.trial.share },
+    { kind, weight: RANDOMISED.trial.share, base: trial.base, trees: trial.trees },
   ];
   const { width } = objective;
   const scores = new Float64Array(prepared.rows * width);

@@ -1,6 +1,7 @@
 import type { ColumnSpec } from '../../features/encode';
 import { MAX_TERMS } from '../../linear/design';
 import { type BoostRules, SCORING_WORK } from '../../trees/boosting/boost';
+import { BOOSTING, LARGE, MANY_CLASSES, SIZES, WORK } from '../tuned';
 import { type LowNoise, lowNoise } from './low-noise';
 import type { LearnerSettings, Subsample } from './options';
 import { type PlannedTrees, randomisedRules } from './randomised-rules';
@@ -27,8 +28,9 @@ export interface TrainingPlan {
   lineFirst: number | undefined;
   /** What the folds learn from, used cyclically; empty: all rows but those held out. */
   subsample: Subsample[];
-  /** Upper limit of the rows that a fold learns from. */
+  /** Upper limit of the rows that a fold learns from, and that its candidates beside the boosted ones do. */
   maxRows: number;
+  otherRows: number;
   /** Milliseconds per fold after which candidates that only thinking adds are dropped. */
   foldMs: number | undefined;
   workBudget: number;
@@ -46,26 +48,6 @@ export interface PlanInput {
   maxParts: number;
 }
 
-/** Histogram updates of a whole fit: some tens of seconds of one core. */
-const WORK_BUDGET = 8e9;
-const THINKING_BUDGET = { medium: 2.4e10, high: 8e10 };
-/** Updates per second assumed for a timeout; a desktop computer is several times faster. */
-const WORK_PER_SECOND = 1e8;
-/** Iterations that every fold should be able to afford within its budget. */
-const WANTED_ITERATIONS = 150;
-/** Scores held in memory: rows × classes. */
-const MAX_SCORES = 4e7;
-const SMALL = 2000;
-/**
- * Above this many rows only the first candidate is trained, without extra iterations: the others would take twice as long
- * again (60,000 generated rows × 20 columns: 6.0 s in place of 2.1) for 0.8 % of the loss.
- */
-const LARGE = 60_000;
-/** Of the first candidate, where its loss goes on falling. */
-const MOST_ITERATIONS = 1500;
-/** With more classes one tree serves all of them. */
-const MANY_CLASSES = 12;
-
 /** Bins per column. Fewer on wide short tables, where searching 254 bins would cost more than summing the rows. */
 export function binsFor(rows: number, features: number): number {
   return features > 200 && rows < 20_000 ? Math.max(16, Math.min(64, Math.floor(rows / 20))) : 254;
@@ -74,8 +56,8 @@ export function binsFor(rows: number, features: number): number {
 export function makePlan(input: PlanInput): TrainingPlan {
   const { rows, task, classes, settings } = input;
   const width = input.specs.length;
-  const small = rows < SMALL;
-  const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < 20_000 ? 5 : 3) : 10;
+  const small = rows < SIZES.small;
+  const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < SIZES.medium ? 5 : 3) : 10;
   const { usual: usualBudget, extra: extraBudget } = budgetsOf(settings);
   const listed = settings.subsample.length > 1 ? Math.min(10, settings.subsample.length) : undefined;
   // More folds repeat the work of the default candidates: only where thinking may take as much as they do.
@@ -84,7 +66,8 @@ export function makePlan(input: PlanInput): TrainingPlan {
   const parts = Math.max(1, Math.min(rows, input.maxParts, Math.max(wished, 5)));
   const folds = Math.min(wished, parts);
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
-  const hasOthers = !trivial && rows <= LARGE;
+  const otherRows = LARGE.rows * Math.min(1, Math.sqrt(LARGE.rows / rows));
+  const hasOthers = !trivial && otherRows >= LARGE.share * rows;
   const plan: TrainingPlan = {
     parts,
     folds,
@@ -96,6 +79,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
     lineFirst: undefined,
     subsample: settings.subsample,
     maxRows: rows,
+    otherRows: Math.min(rows, Math.floor(otherRows)),
     foldMs: undefined,
     workBudget: 0,
     reasons: [],
@@ -117,35 +101,38 @@ export function makePlan(input: PlanInput): TrainingPlan {
 
 /** Work budgets of the default candidates, and of those that thinking adds: the timeout limits only these. */
 function budgetsOf({ workBudget, thinking }: LearnerSettings): { usual: number; extra: number } {
-  const total = workBudget ?? (thinking ? THINKING_BUDGET[thinking.effort] : WORK_BUDGET);
-  const usual = thinking ? Math.min(total, WORK_BUDGET) : total;
-  return { usual, extra: Math.min(total - usual, (thinking?.timeoutSecs ?? Infinity) * WORK_PER_SECOND) };
+  const total = workBudget ?? (thinking ? WORK.thinking[thinking.effort] : WORK.usual);
+  const usual = thinking ? Math.min(total, WORK.usual) : total;
+  return { usual, extra: Math.min(total - usual, (thinking?.timeoutSecs ?? Infinity) * WORK.perSecond) };
 }
 
 function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial: boolean): BoostRules[] {
   const many = classes > MANY_CLASSES;
-  const small = rows < SMALL && !many;
+  const small = rows < SIZES.small && !many;
   const width = specs.length;
-  const usualIterations = small ? 600 : 500;
-  const isLong = !small && !many && rows <= LARGE;
+  const { iterations } = BOOSTING;
+  const usualIterations = small ? iterations.small : iterations.others;
+  const size = rows < SIZES.medium && !many ? 'medium' : 'large';
+  const isLong = !small && !many;
   // An interaction needs its columns in the same tree: of few columns every tree sees all, or nearly all.
   const part = (share: number) =>
     Math.min(1, Math.max(6 / Math.max(1, width), Math.min(share, Math.max(0.05, 120 / width))));
+  const { rowSample, columnSample } = BOOSTING;
   const main: BoostRules = {
-    learningRate: rows < 20_000 && !many ? 0.06 : 0.1,
-    maxIterations: trivial ? 0 : isLong ? MOST_ITERATIONS : usualIterations,
+    learningRate: BOOSTING.learningRate[size],
+    maxIterations: trivial ? 0 : isLong ? mostIterations(rows, usualIterations) : usualIterations,
     longAfter: usualIterations,
-    patience: rows < 20_000 && !many ? 40 : 25,
+    patience: BOOSTING.patience[size],
     minImprovement: 0,
-    rowSample: rows * (many ? classes : 1) < 50_000 ? 0.8 : 0.5,
-    columnSample: part(small ? 0.8 : 0.5),
+    rowSample: rows * (many ? classes : 1) < rowSample.from ? rowSample.usual : rowSample.large,
+    columnSample: part(small ? columnSample.small : columnSample.others),
     lambda: 1,
     minHessian: many ? Math.max(2, Math.min(10, rows / (classes * 10))) : minHessianOf(rows, task),
     minGain: 1e-9,
     categorySmooth: 5,
     categoryLambda: 5,
-    maxLeaves: small ? 10 : rows < 20_000 && !many ? 16 : 31,
-    maxDepth: small ? 6 : 12,
+    maxLeaves: BOOSTING.leaves[small ? 'small' : size],
+    maxDepth: small ? BOOSTING.depth.small : BOOSTING.depth.others,
     nodeColumns: 1,
     sketch: many ? 5 : 0,
     workBudget: 0,
@@ -188,10 +175,15 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
   return list;
 }
 
+/** Of the first candidate, where its loss goes on falling. */
+function mostIterations(rows: number, usual: number): number {
+  return Math.max(usual, Math.floor(BOOSTING.iterations.most * Math.min(1, LARGE.rows / rows)));
+}
+
 /** Minimum hessian of a leaf: rows for numbers; for classes a unit is at least 4 rows. */
 function minHessianOf(rows: number, task: PlanInput['task']): number {
   if (task === 'classification') {
-    return rows < SMALL ? 1 : 3;
+    return rows < SIZES.small ? 1 : 3;
   }
   return Math.max(2, Math.min(20, Math.floor(rows / 60)));
 }
@@ -203,8 +195,8 @@ function minHessianOf(rows: number, task: PlanInput['task']): number {
 function fitBudget(plan: TrainingPlan, input: PlanInput, usualBudget: number, extraBudget: number): void {
   const { rows, specs, classes, task, settings } = input;
   const outputs = task === 'classification' && classes > 2 ? classes : 1;
-  if (rows * outputs > MAX_SCORES) {
-    const most = Math.floor(MAX_SCORES / outputs);
+  if (rows * outputs > WORK.scores) {
+    const most = Math.floor(WORK.scores / outputs);
     plan.maxRows = most;
     plan.reasons.push(`Each estimator learns from at most ${most} rows: there are many rows and classes.`);
   }
@@ -214,7 +206,7 @@ function fitBudget(plan: TrainingPlan, input: PlanInput, usualBudget: number, ex
   /** Adapts the rules to a budget; true where it affords the iterations. */
   const fit = (rules: BoostRules, budget: number): boolean => {
     rules.workBudget = budget;
-    const trees = (rules.sketch || outputs) * WANTED_ITERATIONS;
+    const trees = (rules.sketch || outputs) * WORK.iterations;
     const cost = () =>
       trees *
       specs.length *
@@ -229,7 +221,7 @@ function fitBudget(plan: TrainingPlan, input: PlanInput, usualBudget: number, ex
     if (rules.sketch) {
       return raiseLearningRate(
         rules,
-        cost() / WANTED_ITERATIONS + learned * rules.rowSample * outputs * SCORING_WORK,
+        cost() / WORK.iterations + learned * rules.rowSample * outputs * SCORING_WORK,
       );
     }
     return cost() <= rules.workBudget;

@@ -5,23 +5,9 @@ import type { Random } from '../../math/random';
 import type { BoostRules } from '../../trees/boosting/boost';
 import { isCategoryNode, LEAF, type Trees } from '../../trees/trees';
 import type { FeatureColumn } from '../../types';
+import { FINER_BINS } from '../tuned';
 import { encodeAll, type Encoded } from './encoded';
 import { tryBoosting } from './trial';
-
-/** With fewer rows a bin holds so few of them that its width does not matter. */
-const FEWEST_ROWS = 2500;
-/** With fewer borders in every column, hardly any bin holds several values. */
-const MANY_BORDERS = 100;
-/** Size of a trial (few and quick trees), and the parts that it holds out. */
-const ITERATIONS = 12;
-const LEARNING_RATE = 0.3;
-const MOST_PARTS = 5;
-/**
- * The fraction of the held-out log-loss that a trial has to explain: with more noise, exact borders are not worth it.
- */
-const LEAST_EXPLAINED = 0.8;
-/** Standard errors by which the new borders have to lower the held-out loss. */
-const LEAST_ERRORS = 1;
 
 export interface FinerInput {
   features: FeatureColumn[];
@@ -44,8 +30,9 @@ export interface FinerInput {
 export function withFinerBins(table: Encoded, input: FinerInput): Encoded {
   const { part, parts } = input;
   const { encoders } = table;
-  const isMany = (encoder: Encoder) => encoder.type === 'number' && encoder.borders.length >= MANY_BORDERS;
-  if (part.length < FEWEST_ROWS || parts < 2 || !encoders.some(isMany)) {
+  const isMany = (encoder: Encoder) =>
+    encoder.type === 'number' && encoder.borders.length >= FINER_BINS.borders;
+  if (part.length < FINER_BINS.rows || parts < 2 || !encoders.some(isMany)) {
     return table;
   }
   const { curve, trees } = tryBoosting(table, {
@@ -54,7 +41,7 @@ export function withFinerBins(table: Encoded, input: FinerInput): Encoded {
     heldOut: 0,
     random: input.random(1),
   });
-  if (1 - Math.min(...curve) / curve[0] < LEAST_EXPLAINED) {
+  if (1 - Math.min(...curve) / curve[0] < FINER_BINS.explained) {
     return table;
   }
   const splits = splitsOf(trees, table);
@@ -78,13 +65,13 @@ export function withFinerBins(table: Encoded, input: FinerInput): Encoded {
 
 /** The rules of a trial: few and quick trees. */
 function quick({ rules }: FinerInput): BoostRules {
-  return { ...rules, learningRate: LEARNING_RATE, maxIterations: ITERATIONS };
+  return { ...rules, learningRate: FINER_BINS.learningRate, maxIterations: FINER_BINS.iterations };
 }
 
 /** Whether the new borders are better on the held-out parts. */
 function isBetter(changed: Encoded, table: Encoded, input: FinerInput): boolean {
   const gains: number[] = [];
-  for (let heldOut = 0; heldOut < Math.min(MOST_PARTS, input.parts); heldOut++) {
+  for (let heldOut = 0; heldOut < Math.min(FINER_BINS.parts, input.parts); heldOut++) {
     // Each tree sees all rows: sampling would make more of a difference than the borders do.
     const rules = { ...quick(input), rowSample: 1 };
     const [before, after] = [table, changed].map(
@@ -94,7 +81,7 @@ function isBetter(changed: Encoded, table: Encoded, input: FinerInput): boolean 
   }
   const sum = gains.reduce((total, gain) => total + gain, 0);
   const squares = gains.reduce((total, gain) => total + square(gain - sum / gains.length), 0);
-  return sum > LEAST_ERRORS * Math.sqrt(squares);
+  return sum > FINER_BINS.errors * Math.sqrt(squares);
 }
 
 /** How often trees split after each bin of each numeric column. */

@@ -8,16 +8,9 @@ import {
   type RandomisedInput,
   type RandomisedRules,
 } from '../../trees/randomised/randomised';
-import { MANY_ROWS } from '../plan/randomised-rules';
+import { RANDOMISED } from '../tuned';
 
-/** Of more columns a trial takes too long. */
-const MOST_COLUMNS = 50;
-/**
- * Trees of a trial, and what single rows may leave of the squared error, since they make models of megabytes: always single
- * ones have the same losses, but ten times the leaves (docs/benchmarks/many-tables.md).
- */
-const FEW_TREES = 2;
-const MOST_LEFT_OF_MANY = 0.93;
+const { manyRows, single: TRIAL } = RANDOMISED;
 
 /** A train set of many rows, and the part of each row. */
 export interface ManyTrial extends EncodedTable, Omit<RandomisedInput, 'columns' | 'rows' | 'base'> {
@@ -35,17 +28,26 @@ export function wantsSingleRowsOfMany(
   random: Random,
 ): boolean {
   const { part } = input;
-  if (part.length <= MANY_ROWS || own.minLeaf === 1 || input.columns.length > MOST_COLUMNS) {
+  if (part.length <= manyRows || own.minLeaf === 1 || input.columns.length > TRIAL.triedColumns) {
     return false;
   }
   const all = Int32Array.from(part, (_, row) => row);
-  const rows = all.filter((row) => part[row] !== 0);
-  const heldOut = all.filter((row) => part[row] === 0);
+  const rows = thinned(all.filter((row) => part[row] !== 0));
+  const heldOut = thinned(all.filter((row) => part[row] === 0));
   if (rows.length === 0 || heldOut.length === 0) {
     return false;
   }
   const errorOf = (rules: RandomisedRules) => expectedError({ ...input, rows, heldOut }, rules, random);
-  return errorOf(single) < MOST_LEFT_OF_MANY * errorOf(own);
+  return errorOf(single) < TRIAL.left * errorOf(own);
+}
+
+/** At most `TRIAL.tried` of them, at equal distances. */
+function thinned(rows: Int32Array): Int32Array {
+  const step = Math.max(1, rows.length / TRIAL.tried);
+  return Int32Array.from(
+    { length: Math.min(rows.length, TRIAL.tried) },
+    (_, i) => rows[Math.floor(i * step)],
+  );
 }
 
 /**
@@ -67,12 +69,12 @@ function expectedError(
       return sum + square(score - (width === 1 ? wanted : wanted === i % width ? 1 : 0));
     }, 0);
   let alone = 0;
-  for (let tree = 0; tree < FEW_TREES; tree++) {
+  for (let tree = 0; tree < TRIAL.trees; tree++) {
     const { trees } = growRandomised({ ...input, base }, { ...rules, trees: 1 }, random);
     const scores = partScores({ kind: 'trees', weight: 1, base, trees }, input, heldOut);
-    alone += errorOf(scores) / FEW_TREES;
-    scores.forEach((score, i) => (mean[i] += score / FEW_TREES));
+    alone += errorOf(scores) / TRIAL.trees;
+    scores.forEach((score, i) => (mean[i] += score / TRIAL.trees));
   }
-  const smoothed = (FEW_TREES * errorOf(mean) - alone) / (FEW_TREES - 1);
+  const smoothed = (TRIAL.trees * errorOf(mean) - alone) / (TRIAL.trees - 1);
   return smoothed + (alone - smoothed) / rules.trees;
 }

@@ -2,6 +2,7 @@ import { errorsOf } from '../../../metrics/regression';
 import type { Scores } from '../../../metrics/scores';
 import { probabilities } from '../../calibration/calibrate';
 import { log, sigmoid, softmax, square } from '../../math/numeric';
+import { STACKING } from '../tuned';
 import { scoreProbabilities } from './metrics';
 import { weightsOfErrors } from './simplex';
 import { sharesOfErrors } from './wild-errors';
@@ -21,19 +22,7 @@ export interface StackInput {
   costly?: number;
 }
 
-/** Strength of the prior that all weights are equal, in rows. */
-const PRIOR_STRENGTH = { log_loss: 3, squared_error: 10 };
-/** Strength of the prior that the extra candidates add nothing, in rows. */
-const EXTRA_PRIOR_STRENGTH = 30;
 const SWEEPS = 30;
-/**
- * The least relative gain in log-loss that a costly candidate needs; for the squared error, twice as much. It keeps
- * randomised trees out of two models in three of those that would have them, for about the same losses:
- * docs/benchmarks/many-tables.md, "What each candidate and each rule is worth".
- */
-const COSTLY_GAIN = 0.01;
-/** Candidates with a smaller weight are dropped. */
-const MIN_WEIGHT = 0.03;
 
 /**
  * Weights of the candidates' scores in their sum (stacking: D. Wolpert, 1992): non-negative, summing to 1, with the
@@ -47,7 +36,7 @@ export function stackWeights(given: StackInput): Float64Array {
   }
   const without = fitted(input, input.costly);
   const [loss, lowest] = [lossOf(input, without), lossOf(input, all)];
-  const gain = COSTLY_GAIN * (input.regression ? 2 : 1);
+  const gain = STACKING.costly * (input.regression ? 2 : 1);
   return normalised(loss - lowest >= gain * loss ? all : without);
 }
 
@@ -68,10 +57,10 @@ function fitted(input: StackInput, leftOut?: number): Float64Array {
   const allowed = scores.map((_, c) => c !== leftOut);
   const usual = allowed.map((one, c) => one && extra?.[c] !== true);
   const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
-  const strength = PRIOR_STRENGTH[input.regression ? 'squared_error' : 'log_loss'];
+  const strength = STACKING.prior[input.regression ? 'squared_error' : 'log_loss'];
   const weights = fitWeights(input, shares, strength, usual);
   return extra?.includes(true) === true
-    ? fitWeights(input, normalised(weights), EXTRA_PRIOR_STRENGTH, allowed)
+    ? fitWeights(input, normalised(weights), STACKING.extraPrior, allowed)
     : weights;
 }
 
@@ -137,7 +126,7 @@ function normalised(weights: Float64Array): Float64Array {
   if (!(sum > 0)) {
     return weights.fill(1 / weights.length);
   }
-  const kept = weights.map((weight) => (weight / sum < MIN_WEIGHT ? 0 : weight));
+  const kept = weights.map((weight) => (weight / sum < STACKING.least ? 0 : weight));
   const rest = kept.reduce((a, b) => a + b, 0);
   return kept.map((weight) => weight / rest);
 }

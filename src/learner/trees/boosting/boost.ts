@@ -233,7 +233,7 @@ function addMultiOutputTree(run: Run): void {
     const row = sample[place];
     const at = place * width * 2;
     placeOf[row] = at;
-    objective.rowGradHess(scores, row, run.perRow, at);
+    objective.rowGradHess!(scores, row, run.perRow, at);
     sumBySigns(run.perRow, at, signs, width, gradHess, row * stride);
     gradHess[row * stride + rules.sketch] = 1;
   }

@@ -10,8 +10,11 @@ export interface Objective {
   base(rows: Int32Array): Float64Array;
   /** Gradient and hessian of one output: `out[row * 2]` and `out[row * 2 + 1]` for each of `rows`. */
   gradHess(scores: Float64Array, rows: Int32Array, output: number, out: Float64Array): void;
-  /** The same for every output of one row: `out[at + output * 2]` and `out[at + output * 2 + 1]`. */
-  rowGradHess(scores: Float64Array, row: number, out: Float32Array, at: number): void;
+  /**
+   * The same for every output of one row: `out[at + output * 2]` and `out[at + output * 2 + 1]`. Of several classes alone, since
+   * no other trees are grown for all outputs.
+   */
+  rowGradHess?(scores: Float64Array, row: number, out: Float32Array, at: number): void;
   /** Mean loss over rows. */
   loss(scores: Float64Array, rows: Int32Array): number;
 }
@@ -39,10 +42,6 @@ export function squaredError(target: Float64Array): Objective {
         out[row * 2 + 1] = 1;
       }
     },
-    rowGradHess(scores, row, out, at) {
-      out[at] = scores[row] - target[row];
-      out[at + 1] = 1;
-    },
     loss: (scores, rows) => meanOf(sumOfSquares(scores, target, rows), rows),
   };
 }
@@ -66,11 +65,6 @@ function binaryLogLoss(codes: Int32Array): Objective {
         out[row * 2] = p - codes[row];
         out[row * 2 + 1] = Math.max(p * (1 - p), MIN_HESSIAN);
       }
-    },
-    rowGradHess(scores, row, out, at) {
-      const p = sigmoid(scores[row]);
-      out[at] = p - codes[row];
-      out[at + 1] = Math.max(p * (1 - p), MIN_HESSIAN);
     },
     loss: (scores, rows) => meanOf(sumOfBinary(scores, codes, rows), rows),
   };
