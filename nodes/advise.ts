@@ -1,9 +1,9 @@
 import type { NodeAPI } from 'node-red';
 
 import type { AdviseDef } from '../src/runtime/advise';
-import { adviseNodes } from '../src/runtime/advise/load';
 import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
+import { adviseNodes } from '../src/runtime/load';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { NodeRuntime } from '../src/runtime/node-runtime';

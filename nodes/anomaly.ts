@@ -1,9 +1,9 @@
 import type { NodeAPI } from 'node-red';
 
-import { anomalyNodes } from '../src/runtime/anomaly/load';
-import type { AnomalyDef } from '../src/runtime/anomaly/types';
+import type { AnomalyDef } from '../src/runtime/anomaly/request';
 import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableReader } from '../src/runtime/input/table-input';
+import { anomalyNodes } from '../src/runtime/load';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import { nodeChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';

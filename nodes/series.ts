@@ -2,10 +2,10 @@ import type { NodeAPI } from 'node-red';
 
 import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableReader } from '../src/runtime/input/table-input';
+import { seriesNodes } from '../src/runtime/load';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { NodeRuntime } from '../src/runtime/node-runtime';
-import { seriesNodes } from '../src/runtime/series/load';
 import type { SeriesDef } from '../src/runtime/series/read-messages';
 
 /** tabular-series: readings in; rows, outcomes and train sets out. */

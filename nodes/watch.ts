@@ -2,10 +2,10 @@ import type { NodeAPI } from 'node-red';
 
 import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
+import { watchNodes } from '../src/runtime/load';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { NodeRuntime } from '../src/runtime/node-runtime';
-import { watchNodes } from '../src/runtime/watch/load';
 import type { WatchDef } from '../src/runtime/watch/request';
 
 /** tabular-watch: predictions and their outcomes in; predictions with honest bands, and changes, out. */

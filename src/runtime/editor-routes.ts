@@ -1,13 +1,11 @@
 import { EMBEDDED } from '../models/service-kind';
-import { anomalyNodes } from './anomaly/load';
 import { dialogModels, modelVersions, testConnection } from './config/admin';
 import type { StartEmbedded } from './config/config-state';
 import { type Permission, registerRoutes } from './config/http';
 import { columnsSeen, lastReading, typesSeen } from './input/columns-seen';
+import { advice, anomalyNodes, models, watchNodes } from './load';
 import type { Red } from './node-red';
 import { addModel, changeModel, sendModel, serviceOf, showCard } from './sidebar/answers';
-import { advice, models } from './sidebar/load';
-import { watchNodes } from './watch/load';
 
 const READ = 'tabular-prediction.read';
 const WRITE = 'tabular-prediction.write';

@@ -1,20 +1,26 @@
-import type { Anomalies, AnomalyAnswer, AnomalyChange, OffSensor } from '../../anomaly';
+import type {
+  Anomalies,
+  AnomalyAnswer,
+  AnomalyChange,
+  AnomalyReading,
+  OffSensor,
+  ReadingPlace,
+} from '../../anomaly';
 import { ANOMALY } from '../../settings/nodes';
 import { BoundedMap } from '../../util/collections';
 import { isObject } from '../../util/values';
 import type { ReadSetting } from '../fields/settings-reader';
 import { addColumns } from '../input/columns-seen';
+import { seriesLayer } from '../lazy';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import { nodeChanged } from '../model-changed';
 import type { Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
-import type { ReadMessages } from '../series/read-messages';
+import { pastRows, type ReadMessages } from '../series/read-messages';
 import type { StatusLine } from '../status/status-line';
 import type { AnomalyKeeper } from './keeper';
-import { anomalyStatus } from './status';
-import { taughtRows } from './taught-rows';
-import { answerText, changeTextOf, sensorText } from './texts';
-import type { AnomalyDef, AnomalyRequest } from './types';
+import type { AnomalyDef, AnomalyRequest } from './request';
+import { anomalyStatus, answerText, changeTextOf, sensorText } from './texts';
 
 /** Keys whose newest answer is kept at most. */
 const MAX_KEYS = 10_000;
@@ -273,4 +279,25 @@ async function* thenFail(sendings: readonly Sending[], failure: unknown): AsyncG
 /** Without the digits that nobody measured. */
 function short(value: number): number {
   return Number(value.toPrecision(DIGITS));
+}
+
+/**
+ * The rows of a table of past readings, in the order of the table.
+ *
+ * @param time the column of the time, where the dialog names one
+ * @throws ServiceError
+ */
+async function* taughtRows(
+  request: Extract<AnomalyRequest, { kind: 'table' }>,
+  messages: ReadMessages,
+  time: string | undefined,
+  work: MessageWork,
+): AsyncGenerator<{ reading: AnomalyReading; place: ReadingPlace }> {
+  const { parseSeriesSettings, PlacedReading } = seriesLayer();
+  const settings = parseSeriesSettings({ time, outcome: 'none' });
+  for await (const row of await pastRows(request, settings, messages, work)) {
+    yield row instanceof PlacedReading
+      ? { reading: row.cells, place: { key: row.key, time: row.time } }
+      : { reading: row, place: { key: request.key } };
+  }
 }

@@ -4,4 +4,4 @@ export { AnomalyAnswers } from './answer';
 export { AnomalyKeeper } from './keeper';
 export { anomalyRequest } from './request';
 export { listedNodes, showInSidebar, shownNode } from './shown-nodes';
-export { keptAnomalies } from './status';
+export { keptAnomalies } from './texts';

@@ -9,8 +9,7 @@ import type { NodeRuntime } from '../node-runtime';
 import { OwnedPath } from '../owned-path';
 import { anomalyFolder } from '../paths';
 import { keptAs } from '../series/request';
-import { anomalyOptions } from './request';
-import type { AnomalyDef } from './types';
+import { type AnomalyDef, anomalyOptions } from './request';
 
 /** What one anomaly node knows: opened with the first message that needs it, written at close. */
 export class AnomalyKeeper {

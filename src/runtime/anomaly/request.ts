@@ -1,14 +1,22 @@
 import type { AnomalyOptions } from '../../anomaly';
-import { freeText } from '../../settings/kinds';
+import { type FlowProperties, freeText } from '../../settings/kinds';
 import { ANOMALY } from '../../settings/nodes';
 import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { readProperty } from '../fields/settings-reader';
-import type { Message } from '../node-red';
+import type { FlowNodeDef, Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
-import type { ReadMessages } from '../series/read-messages';
+import type { ReadMessages, SeriesRequest } from '../series/read-messages';
 import { seriesRequest } from '../series/request';
-import type { AnomalyDef, AnomalyRequest } from './types';
+
+/** The anomaly node as it stands in a flow file. */
+export type AnomalyDef = FlowNodeDef & FlowProperties<typeof ANOMALY>;
+
+/** What a message asks of the anomaly node. */
+export type AnomalyRequest =
+  | Extract<SeriesRequest, { kind: 'nothing' | 'reset' | 'reading' | 'readings' | 'table' }>
+  | { kind: 'confirm'; answer: 'real' | 'usual'; id?: string; key?: string }
+  | { kind: 'odd'; answer: 'usual' | 'faults'; key?: string };
 
 /** What may stand in a property of the message that names a key. */
 const NAME = freeText();

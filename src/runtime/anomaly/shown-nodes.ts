@@ -1,9 +1,150 @@
+import type { Detector, Episode, RecentSensor } from '../../anomaly';
 import { ServiceError } from '../../wire/service-error';
 import { nodeChanged } from '../model-changed';
 import type { NodeRuntime } from '../node-runtime';
 import type { AnomalyKeeper } from './keeper';
 import { oneOf } from './request';
-import { type ListedMachine, listedMachine, type ShownMachine, shownMachine } from './shown-machines';
+
+/** Sensors with a picture at once. */
+const MOST_PICTURES = 12;
+/** Numbers leave with so many digits. */
+const DIGITS = 6;
+
+/** A machine in the list of the sidebar. */
+interface ListedMachine {
+  key: string | null;
+  state: 'learning' | 'usual' | 'unusual' | 'new' | 'late';
+  rows: number;
+  needed: number;
+  /** Milliseconds of readings that it knows. */
+  knows: number;
+  /** The alarm under way, unless it was called usual: since when, in milliseconds since 1970. */
+  alarm?: number;
+  /** Periods of the history that people are asked about. */
+  asked?: number;
+  /** Sensors that have moved slowly. */
+  moved?: number;
+}
+
+/** Something that happened to a machine, as the list of a watched model has it. */
+interface ShownChange {
+  what: 'alarm' | 'moved';
+  since: number;
+  /** Left out while it goes on. */
+  until?: number;
+  /** Of an alarm: what it says, which the sidebar tells in the language of the editor. */
+  said?: Episode['said'];
+  /** Of an alarm that was kept without that: the sensor in front. */
+  text?: string;
+  /** Of a sensor that has moved: which, and by how much in its unit. */
+  column?: string;
+  by?: number;
+  /** By which people answer. */
+  id: string;
+  answer?: 'real' | 'usual';
+}
+
+/** Of a sensor: what it was, what was expected, and what 90 % of the rows are between. null: it was missing. */
+interface ShownBand<Numbers> {
+  value: Numbers;
+  expected: Numbers;
+  low: Numbers;
+  high: Numbers;
+}
+
+interface ShownSensor {
+  column: string;
+  /** In how many of the rows it was off. */
+  off: number;
+  now: ShownBand<number | null>;
+  /** The newest rows, in order, and the places of those in which it was off; left out where it has no picture. */
+  rows?: ShownBand<(number | null)[]> & { off: number[] };
+}
+
+/** What the sidebar shows of an opened machine. */
+interface ShownMachine extends ListedMachine {
+  /** Of the newest rows, in milliseconds since 1970. */
+  times: number[];
+  /** Those that were off most are first. */
+  sensors: ShownSensor[];
+  changes: ShownChange[];
+  periods: { start: number; end: number }[];
+}
+
+function listedMachine(key: string | null, machine: Detector, needed: number): ListedMachine {
+  const { isKnowing, rows, knows, episode } = machine;
+  const [asked, moved] = [machine.question.length, machine.movements.length];
+  return {
+    ...{ key, rows, needed, knows },
+    state: machine.state ?? (isKnowing ? 'usual' : 'learning'),
+    ...(episode?.id !== undefined && episode.answer !== 'usual' && { alarm: episode.start }),
+    ...(asked > 0 && { asked }),
+    ...(moved > 0 && { moved }),
+  };
+}
+
+/** @param wanted columns that have a picture; left out: those that were off most */
+function shownMachine(
+  key: string | null,
+  machine: Detector,
+  needed: number,
+  wanted: readonly string[] = [],
+): ShownMachine {
+  const { recent } = machine;
+  const sensors = (recent?.sensors ?? [])
+    .map((column, place) => {
+      const rows = recent!.sensor(place);
+      return { column, rows, off: rows.off.reduce((sum, one) => sum + one, 0) };
+    })
+    .sort((a, b) => Number(wanted.includes(b.column)) - Number(wanted.includes(a.column)) || b.off - a.off)
+    .map(({ column, rows, off }, place) => ({
+      ...{ column, off, now: bandOf(rows, (numbers) => short(numbers.at(-1))) },
+      // The rows of a hundred sensors would hold the event loop.
+      ...(place < MOST_PICTURES && {
+        rows: {
+          ...bandOf(rows, (numbers) => Array.from(numbers, short)),
+          off: [...rows.off.keys()].filter((row) => rows.off[row] === 1),
+        },
+      }),
+    }));
+  return {
+    ...listedMachine(key, machine, needed),
+    times: Array.from(recent?.allTimes ?? []),
+    sensors,
+    changes: changesOf(machine),
+    periods: machine.question,
+  };
+}
+
+function bandOf<Numbers>(
+  { value, expected, low, high }: RecentSensor,
+  shown: (numbers: Float32Array) => Numbers,
+): ShownBand<Numbers> {
+  return { value: shown(value), expected: shown(expected), low: shown(low), high: shown(high) };
+}
+
+/** Alarms and movements, the oldest first. */
+function changesOf({ episodes, episode, movements }: Detector): ShownChange[] {
+  const alarms = episodes.map((one): ShownChange => {
+    const { id, start, end, answer, said, front = '' } = one;
+    return {
+      ...{ what: 'alarm', since: start, id: id! },
+      ...(one !== episode && { until: end }),
+      ...(answer !== undefined && { answer }),
+      // The first alarms of a version before did not keep what they said.
+      ...(said === undefined ? { text: front } : { said }),
+    };
+  });
+  const moved = movements.map(({ id, column, by, since, isReal }): ShownChange => ({
+    ...{ what: 'moved', since, id, column, by },
+    ...(isReal && { answer: 'real' }),
+  }));
+  return [...alarms, ...moved].sort((a, b) => a.since - b.since);
+}
+
+function short(value = NaN): number | null {
+  return Number.isNaN(value) ? null : Number(value.toPrecision(DIGITS));
+}
 
 /** An anomaly node in the list of the sidebar. */
 interface ListedNode {

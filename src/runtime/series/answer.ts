@@ -7,8 +7,7 @@ import type { Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { type SeriesKeeper, showSeries } from './keeper';
 import { type PastSender, SeriesOutput } from './past-sender';
-import type { ReadMessages, SeriesRequest } from './read-messages';
-import { takeTable } from './take-table';
+import { type ReadMessages, type SeriesRequest, takeTable } from './read-messages';
 
 /** Sensors that publish on their own have all come once by then. */
 const ENOUGH_READINGS = 100;

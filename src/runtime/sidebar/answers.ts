@@ -3,10 +3,10 @@ import { EMBEDDED } from '../../models/service-kind';
 import { ServiceError } from '../../wire/service-error';
 import { configNode, type ConfigState, defaultService } from '../config/config-state';
 import type { EditorRequest } from '../config/http';
+import { models } from '../load';
 import { modelChanged } from '../model-changed';
 import type { FlowNode, Red } from '../node-red';
 import type { ListedModel, ServiceOfModels } from './listed-models';
-import { models } from './load';
 
 const RULES: ReadonlySet<unknown> = new Set(['accuracy', 'f1', 'costs']);
 
