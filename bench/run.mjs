@@ -35,6 +35,7 @@ const benches = {
   public: { file: 'anomaly/public.ts', peers: false },
   servers: { file: 'anomaly/servers.ts', peers: false },
   histories: { file: 'anomaly/histories.ts', peers: false },
+  minutes: { file: 'anomaly/minutes.ts', peers: false },
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -68,7 +68,7 @@ export class AnomalyMachines extends Anomalies {
       return [];
     }
     if ('plain' in pushed) {
-      return [await this.take(pushed.plain, told)];
+      return this.takeJoined(pushed.plain, told);
     }
     const answers: AnomalyAnswer[] = [];
     for (const { key, time, values } of pushed.readings) {

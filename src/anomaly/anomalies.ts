@@ -1,12 +1,14 @@
 import { Serial, Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import { Gather } from './gather';
+import { JoinedRows } from './joined-rows';
 import { LearnThread } from './learn-thread';
 import { checkCells, type MachineColumns } from './machine-columns';
 import type { Episode } from './method/alarms';
 import { Detector, type MarkedRows } from './method/detector';
-import { HISTORY_ROWS, type HistoryCell, type HistoryRow } from './method/history';
+import type { HistoryCell, HistoryRow } from './method/history';
 import type { Change } from './method/verdict';
+import { checkOptions, LEARN_ROWS, WEEKS } from './options';
 import { type MachineReading, ReadingReader } from './reading';
 import { AnomalyStore, type Entry } from './store';
 import { inOrder, TaughtRows } from './taught-rows';
@@ -20,17 +22,12 @@ import type {
   ReadingPlace,
 } from './types';
 
-/** Weeks in each unit of the promise. */
-const WEEKS = { day: 1 / 7, week: 1, month: 365.25 / 12 / 7 } as const;
-/** Readings before the first verdict, if nothing else is said, and at least. */
-const LEARN_ROWS = 300;
-const LEAST_LEARNED = 100;
-
 /** Knows what is usual for each of many machines, and says what is not. One reading after the other. */
 export class Anomalies {
   private readonly machines = new Map<string | null, Detector>();
   private readonly reader: ReadingReader;
   private readonly gathered = new Gather();
+  private readonly joined: JoinedRows | undefined;
   private readonly fits = new LearnThread();
   private readonly serial = new Serial();
   private readonly store: AnomalyStore;
@@ -55,6 +52,7 @@ export class Anomalies {
     this.reader = new ReadingReader({ key, time, timezone }, this.ignored);
     this.perWeek = alarms / WEEKS[per];
     this.learn = learn;
+    this.joined = JoinedRows.parse(options.every);
     this.store = new AnomalyStore(around.folder, (kind, text) => around.notify?.({ kind, text }), {
       names: () => this.machines.keys(),
       whole: (of) => this.machines.get(of)?.keep(),
@@ -91,9 +89,25 @@ export class Anomalies {
     const rows = Object.keys(reading).length === 1 ? this.gathered.add(place?.key, reading) : [reading];
     const answers: AnomalyAnswer[] = [];
     for (const row of rows) {
-      answers.push(await this.take(row, place));
+      answers.push(...(await this.takeJoined(row, place)));
     }
     return answers;
+  }
+
+  /** Takes one reading; with a span for each row, it waits for those that come within it. @throws ServiceError as `take` */
+  protected async takeJoined(reading: AnomalyReading, place?: ReadingPlace): Promise<AnomalyAnswer[]> {
+    const { joined } = this;
+    if (joined === undefined) {
+      return [await this.take(reading, place)];
+    }
+    const placed = this.reader.read(reading, place);
+    const { key, cells } = placed;
+    checkCells(key, cells, this.columns);
+    // On a machine with a clock of its own, a reading without a time is of the row that waits.
+    const waiting = placed.time === undefined && this.timed.has(key) ? joined.newest(key) : undefined;
+    const row = joined.add(key, waiting ?? this.timeOf(placed, this.machineOf(key)), cells);
+    const rowPlace = { key: key ?? undefined, time: row?.time };
+    return row === undefined ? [] : [await this.take(Object.fromEntries(row.cells), rowPlace)];
   }
 
   /**
@@ -132,6 +146,7 @@ export class Anomalies {
     return this.serial.run(async () => {
       const yielder = new Yielder();
       const past = new Map<string | null, TaughtRows>();
+      const joined = this.joined?.again();
       // A table that is refused leaves nothing behind.
       const columns = new Map(this.columns);
       let count = 0;
@@ -144,7 +159,10 @@ export class Anomalies {
           checkCells(key, cells, columns);
           const kept = past.get(key) ?? new TaughtRows();
           past.set(key, kept);
-          kept.add(time, cells);
+          const row = joined === undefined ? { time, cells } : joined.add(key, time, cells);
+          if (row !== undefined) {
+            kept.add(row.time, row.cells);
+          }
           if (kept.isFull) {
             await kept.makeRoom(yielder);
           }
@@ -157,6 +175,10 @@ export class Anomalies {
         this.columns.set(key, columns.get(key)!);
         // What is taught takes its memory twice, one machine at a time.
         past.delete(key);
+        const last = joined?.take(key);
+        if (last !== undefined) {
+          kept.add(last.time, last.cells);
+        }
         left += await this.teachRows(key, kept.inOrder(), yielder);
       }
       this.readings += count;
@@ -224,6 +246,7 @@ export class Anomalies {
   /** Forgets all, or one machine. */
   reset(key?: string): Promise<void> {
     this.gathered.clear(key);
+    this.joined?.clear(key);
     return this.serial.run(async () => {
       for (const [of, machine] of [...this.machines]) {
         if (key === undefined || of === key) {
@@ -470,19 +493,5 @@ export class Anomalies {
         text: `${whose} have no column of numbers that varies: nothing can be learned from them. Look at Ignore, and at what the messages hold.`,
       });
     }
-  }
-}
-
-/** @throws ServiceError `config.invalid` */
-function checkOptions(alarms: number, per: string, learn: number): void {
-  const problem = !(alarms > 0 && Number.isFinite(alarms))
-    ? `alarms must be a number above 0, not ${alarms}`
-    : !Object.hasOwn(WEEKS, per)
-      ? `per must be "day", "week" or "month", not "${per}"`
-      : !(Number.isInteger(learn) && learn >= LEAST_LEARNED && learn <= HISTORY_ROWS)
-        ? `learn must be a whole number from ${LEAST_LEARNED} to ${HISTORY_ROWS}, not ${learn}`
-        : undefined;
-  if (problem !== undefined) {
-    throw new ServiceError('config.invalid', `${problem}.`);
   }
 }

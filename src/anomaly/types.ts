@@ -8,6 +8,8 @@ export interface AnomalyOptions {
   time?: string | undefined;
   /** Columns that are no sensors. */
   ignore?: readonly string[] | undefined;
+  /** Readings within so long a time are one row of their means, such as `5m`. Default: each reading is a row. */
+  every?: string | undefined;
   /** About how many alarms for each key: `alarms` a day, week or month. Default: 1 a week. */
   alarms?: number;
   per?: 'day' | 'week' | 'month';

@@ -316,6 +316,8 @@ export const ANOMALY = {
   /** About how many alarms a `per`, for each key. */
   alarms: numberIn({ min: 0.1, max: 100, default: 1 }),
   per: choice(['day', 'week', 'month'], { default: 'week' }),
+  /** Readings within so long are one row of their means; empty: each is a row. */
+  every: duration(),
   /** Readings before the first verdict. */
   learn: numberIn({ min: 100, max: 6_000, integer: true, default: 300 }),
   /** Missing sensors get their expected value in the row. */

@@ -1,6 +1,7 @@
 /** What tests reach of src/anomaly: a file that moves there is renamed here, and nowhere else. */
 export { Anomalies, type AnomalyAnswer, type AnomalyChange, type AnomalyNote } from '../../dist/src/anomaly';
 export { Gather } from '../../dist/src/anomaly/gather';
+export { JoinedRows } from '../../dist/src/anomaly/joined-rows';
 export { Detector } from '../../dist/src/anomaly/method/detector';
 export { contextOf, writeContext } from '../../dist/src/anomaly/method/layout';
 export { learn } from '../../dist/src/anomaly/method/learn';

@@ -32,33 +32,39 @@ export interface Machine {
   modes: string[];
 }
 
-/** @param drift 1: the weather rises by 8 degrees over all weeks */
+/**
+ * @param drift 1: the weather rises by 8 degrees over all weeks
+ * @param often so many readings in 5 minutes, of the same machine
+ */
 export function simulatedMachine({
   weeks,
   seed,
   drift = 0,
+  often = 1,
 }: {
   weeks: number;
   seed: number;
   drift?: number;
+  often?: number;
 }): Machine {
   const random = seededRandom(seed * 7919 + 17);
-  const rows = Math.round(ROWS_A_WEEK * weeks);
-  const on = workingHours(rows, random);
-  const slow = walk(rows, 40, random);
-  const weather = walk(rows, 900, random);
-  const grid = walk(rows, 60, random);
-  const heat = new Lag(30);
-  const housing = new Lag(100);
+  const rows = Math.round(ROWS_A_WEEK * often * weeks);
+  const day = ROWS_A_DAY * often;
+  const on = workingHours(rows, often, random);
+  const slow = walk(rows, 40 * often, random);
+  const weather = walk(rows, 900 * often, random);
+  const grid = walk(rows, 60 * often, random);
+  const heat = new Lag(30 * often);
+  const housing = new Lag(100 * often);
   const values: Float64Array[] = [];
   const modes: string[] = [];
   let product = 0;
   for (let row = 0; row < rows; row++) {
-    if (row % 96 === 0) {
+    if (row % (96 * often) === 0) {
       product = Math.floor(random() * 3);
     }
     const running = on[row]!;
-    const hour = ((row % ROWS_A_DAY) / ROWS_A_DAY) * 24;
+    const hour = ((row % day) / day) * 24;
     const load = running * Math.min(1.4, Math.max(0.1, 0.5 + 0.18 * product + 0.15 * slow[row]!));
     const room = 4 * Math.sin(((hour - 9) / 24) * 2 * Math.PI) + 3 * weather[row]! + (drift * 8 * row) / rows;
     const warm = heat.take(load);
@@ -79,19 +85,20 @@ export function simulatedMachine({
     );
     modes.push(MODES[running === 1 ? 1 + product : 0]!);
   }
-  addNoise(values, random);
+  addNoise(values, often, random);
   return { names: SENSORS, values, modes };
 }
 
 /** 1 while the machine runs: two shifts on six days, with short stops. */
-function workingHours(rows: number, random: () => number): number[] {
+function workingHours(rows: number, often: number, random: () => number): number[] {
   const on: number[] = [];
+  const rowsADay = ROWS_A_DAY * often;
   let stop = 0;
   for (let row = 0; row < rows; row++) {
-    const hour = ((row % ROWS_A_DAY) / ROWS_A_DAY) * 24;
-    const day = Math.floor(row / ROWS_A_DAY) % 7;
-    if (random() < 1 / 400) {
-      stop = 1 + Math.floor(Math.log(1 - random()) / Math.log(1 - 1 / 12));
+    const hour = ((row % rowsADay) / rowsADay) * 24;
+    const day = Math.floor(row / rowsADay) % 7;
+    if (random() < 1 / (400 * often)) {
+      stop = 1 + Math.floor(Math.log(1 - random()) / Math.log(1 - 1 / (12 * often)));
     }
     on.push(hour > 5.5 && hour < 22 && day < 6 && stop <= 0 ? 1 : 0);
     stop--;
@@ -99,12 +106,12 @@ function workingHours(rows: number, random: () => number): number[] {
   return on;
 }
 
-function addNoise(values: Float64Array[], random: () => number): void {
+function addNoise(values: Float64Array[], often: number, random: () => number): void {
   const rows = values.length;
   SENSORS.forEach((_, j) => {
     const spread = deviation(values.map((row) => row[j]!));
-    const quick = walk(rows, 3, random);
-    const slow = walk(rows, 200, random);
+    const quick = walk(rows, 3 * often, random);
+    const slow = walk(rows, 200 * often, random);
     values.forEach((row, i) => {
       row[j]! += spread * (0.04 * quick[i]! + 0.05 * slow[i]! + 0.03 * normal(random));
     });

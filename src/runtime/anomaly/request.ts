@@ -74,6 +74,7 @@ export function anomalyOptions(runtime: NodeRuntime<AnomalyDef>): AnomalyOptions
     ignore: read('ignore'),
     alarms: read('alarms'),
     per: read('per'),
+    every: read('every'),
     learn: read('learn'),
   };
 }
