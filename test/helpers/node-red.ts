@@ -7,7 +7,7 @@ import path from 'node:path';
 
 import { WebSocket } from 'undici';
 
-import { OWN_FLAGS } from './own-flags';
+import { flagsFor } from './own-flags';
 import { removedAtEnd, whenProcessEnds } from './temporary';
 import { waitFor } from './wait';
 
@@ -128,10 +128,11 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
   );
 
   const red = options.nodeRed ?? process.env.NODE_RED ?? path.join(root, 'node_modules', 'node-red');
+  const binary = options.nodeBinary ?? process.env.NODE_BINARY ?? process.execPath;
   const child = spawn(
-    options.nodeBinary ?? process.env.NODE_BINARY ?? process.execPath,
+    binary,
     [
-      ...OWN_FLAGS,
+      ...flagsFor(binary),
       path.join(red, 'red.js'),
       '--userDir',
       userDir,
