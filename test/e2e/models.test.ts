@@ -663,7 +663,7 @@ describe('the sidebar Models, in Chromium', function () {
       await route.fulfill({ json: { prediction: { '0.1': 1, '0.5': 2, '0.9': 3 } } });
     });
     const hour = 3_600_000;
-    const words = await page.evaluate((ms) => {
+    await page.evaluate((ms) => {
       const { RED } = globalThis as unknown as {
         RED: { tabularPrediction: { models: { tryIt(id: string, shown: object): HTMLDetailsElement } } };
       };
@@ -681,12 +681,11 @@ describe('the sidebar Models, in Chromium', function () {
       const place = body.cloneNode(false) as HTMLElement;
       place.append(part);
       body.before(place);
-      return new Promise<string>((done) =>
-        setTimeout(() => done(part.querySelector<HTMLElement>('.tabular-form-rows')!.innerText), 200),
-      );
     }, hour);
-    assert.match(words, /^ahead \(hr\)\s*usually 1 hr to 24 hr/);
     const tried = page.locator('#tried');
+    await tried.getByRole('spinbutton').waitFor();
+    const words = await tried.locator('.tabular-form-rows').innerText();
+    assert.match(words, /^ahead \(hr\)\s*usually 1 hr to 24 hr/);
     assert.equal(await tried.getByRole('spinbutton').inputValue(), '6');
     await tried.getByRole('spinbutton').fill('1.5');
     await tried.getByRole('button', { name: 'Predict' }).click();

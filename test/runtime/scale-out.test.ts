@@ -131,7 +131,7 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
         await sleep(30);
       }
     })();
-    await sleep(1_000);
+    await waitFor('results of b', () => shareOf('b', 'leave') > 0);
     const b = members.get('b')!;
     const left = broker.left(SHARED);
     await b.inject(id('inject', 'Leave'));
@@ -166,7 +166,7 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
         await sleep(20);
       }
     })();
-    await sleep(400);
+    await waitFor('results of b', () => shareOf('b', 'kill') > 0);
     const b = members.get('b')!;
     const gone = once(b.process, 'exit');
     b.process.kill('SIGKILL');

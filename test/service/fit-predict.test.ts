@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { collide } from '../helpers/collide';
+import { waitFor } from '../helpers/wait';
 import { flowers, Harness, infoOf, line, putFile, UUID } from './harness';
 
 describe('Service: fit and predict', () => {
@@ -402,8 +402,10 @@ describe('Service: fit and predict', () => {
       body: JSON.stringify(wanted),
       signal: controller.signal,
     }).catch(() => undefined);
-    await sleep(50);
-    const { fits } = (await h.get('get_service_status')).body;
+    const fits = await waitFor('the fit to begin', async () => {
+      const { body } = await h.get('get_service_status');
+      return body.fits.length > 0 && body.fits;
+    });
     assert.equal(fits.length, 1);
     assert.equal(fits[0].train_set_upload_id, train_set_upload_id);
     controller.abort();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../helpers/wait';
 import { type Answer, Harness, nobody, UUID } from './harness';
 import { parquetOf } from './parquet-file';
 
@@ -213,18 +213,12 @@ describe('Service: predict with the rows in the request', function () {
       body,
       signal: gone.signal,
     }).then((response) => response.text());
-    const fits = async (): Promise<number> => (await h.get('get_service_status')).body.fits.length;
-    while ((await fits()) === 0) {
-      await sleep(20);
-    }
-    await sleep(300);
+    const fits = async () => (await h.get('get_service_status')).body.fits as { progress: number }[];
+    await waitFor('a fold under way', async () => (await fits()).some(({ progress }) => progress > 0));
     gone.abort();
     await assert.rejects(answer, { name: 'AbortError' });
     // Left alone it would take some twenty seconds.
-    for (let i = 0; i < 100 && (await fits()) > 0; i++) {
-      await sleep(50);
-    }
-    assert.equal(await fits(), 0);
+    await waitFor('the fit to end', async () => (await fits()).length === 0, 5_000);
     assert.deepEqual(await stored(), []);
   });
 });

@@ -12,6 +12,7 @@ import {
   type TrainRequest,
   type TrainResult,
 } from '../../dist/src/connection';
+import { waitFor } from '../helpers/wait';
 import { Harness, temporaryFolder } from './harness';
 
 interface Reading {
@@ -266,7 +267,7 @@ describe('a fit that replaces the model only if it is better', function () {
       options: { n_estimators: 1, random_state: 2 },
     });
     assert.equal(challenger!.taken, true);
-    await sleep(100);
+    await waitFor('predictions of both', () => new Set(answers.map(([first]) => first)).size > 1);
     stop = true;
     await stream;
     assert.ok(answers.every((rows) => rows.length === 3 && new Set(rows).size === 1));

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { collide } from '../helpers/collide';
+import { waitFor } from '../helpers/wait';
 import { bytesOf, Harness, hashOf, infoOf, putFile, UUID } from './harness';
 
 const X = 'a,b\n1,2\n3,4\n';
@@ -253,6 +254,7 @@ describe('Service: uploads and signed URLs', () => {
     const x = `a\n${'5\n'.repeat(100_000)}`;
     const { body } = await prepare(infoOf(x), { format: 'csv' });
     const info = body.x_train_info;
+    const folder = path.join(h.folder, 'uploads', body.train_set_upload_id as string);
     await new Promise<void>((resolve) => {
       const put = request(info.signed_urls[0], {
         method: 'PUT',
@@ -260,11 +262,12 @@ describe('Service: uploads and signed URLs', () => {
       });
       put.on('error', () => resolve());
       put.write(x.slice(0, 50_000));
-      setTimeout(() => put.destroy(new Error('cut')), 100);
+      void waitFor(
+        'the part that came',
+        async () => (await readdir(folder).catch(() => [])).length > 0,
+      ).finally(() => put.destroy(new Error('cut')));
     });
-    await sleep(100);
-    const folder = path.join(h.folder, 'uploads', body.train_set_upload_id as string);
-    assert.deepEqual(await readdir(folder), []);
+    await waitFor('it to go', async () => (await readdir(folder)).length === 0);
     assert.equal((await putFile(info, x)).status, 200);
   });
 

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 
 import type { Predictor } from '../../../dist/src/connection';
+import { waitFor } from '../../helpers/wait';
 import { ask, benchWithModel, probability, REFUSED } from './predict-bench';
 import { type Bench, bench, codeOf, history, row, settled } from './stand-in';
 
@@ -130,7 +131,7 @@ describe('Predictor, what waits', () => {
     await start({ predictMs: 600_000 });
     const predictor = at.connection.predictor();
     const results = Array.from({ length: 20 }, (_, id) => settled(predictor.predict(ask(row(id)))));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await waitFor('predicts under way', () => at.service.seen('predict').length > 0);
     await at.connection.close();
     assert.deepEqual(new Set(await Promise.all(results)), new Set(['closed']));
     assert.equal(await codeOf(predictor.predict(ask(row(1)))), 'closed');

@@ -14,6 +14,7 @@ import {
   Uploads,
 } from '../../doors/service';
 import { crc32c, crc32cToBase64 } from '../../doors/table';
+import { waitFor } from '../../helpers/wait';
 
 const wide = (i: number): string => `opaque:${String(i).padStart(32, '0')}`;
 const hashOf = (text: string): string => crc32cToBase64(crc32c(Buffer.from(text)));
@@ -56,15 +57,21 @@ describe('Uploads', () => {
       Date.now() + 1000,
     );
 
+  const begun = (id: string) =>
+    waitFor('a file that is being written', async () => {
+      const files = await readdir(path.join(root, id)).catch(() => []);
+      return files.length > 0;
+    });
+
   it('removes what nobody sent in time, and nothing that is being sent', async () => {
     const late = prepare();
     const busy = prepare();
     const body = new PassThrough();
     body.write('a\n');
     const sending = uploads.receive(x(busy.id), put(body));
-    await sleep(20);
+    await begun(busy.id);
     uploads.sweep(Date.now() + 5000);
-    await sleep(50);
+    await waitFor('the late one to go', async () => !(await readdir(root)).includes(late.id));
     assert.deepEqual(await readdir(root), [busy.id]);
     await assert.rejects(uploads.receive(x(late.id), put('a')), {
       status: 403,
@@ -80,7 +87,7 @@ describe('Uploads', () => {
     const hanging = new PassThrough();
     hanging.write('old');
     const first = uploads.receive(x(entry.id), put(hanging)).catch((error: unknown) => error);
-    await sleep(20);
+    await begun(entry.id);
     const done = await uploads.receive(x(entry.id), put('new\n1\n'));
     assert.equal(done?.entry.x.arrived?.bytes, 6);
     assert.equal(((await first) as { status: number }).status, 400);
