@@ -14,9 +14,11 @@ export const SIZES = { small: 2000, medium: 20_000 };
 /**
  * Above `rows` the candidates beside the first one learn from fewer rows the more there are (60,000 × √(60,000 / rows)), and
  * are left out where they would learn from less than `share` of them; the further iterations of the first one become fewer
- * too. Chosen on seven generated tables at 34,000 to 100,000 train rows: "Tables of 60,000 rows and more".
+ * too. Chosen on seven generated tables at 34,000 to 100,000 train rows: "Tables of 60,000 rows and more". With more than
+ * `cells` they are left out as well: the linear model keeps all numbers, and 10 million cells would take 51 bytes each, more
+ * than the service reckons with (test/large/service-memory.test.ts).
  */
-export const LARGE = { rows: 60_000, share: 0.1 };
+export const LARGE = { rows: 60_000, share: 0.1, cells: 5e6 };
 
 /**
  * From this many classes on, one tree serves all of them, and there are neither randomised trees nor those for little noise:

@@ -67,7 +67,8 @@ export function makePlan(input: PlanInput): TrainingPlan {
   const folds = Math.min(wished, parts);
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
   const otherRows = LARGE.rows * Math.min(1, Math.sqrt(LARGE.rows / rows));
-  const hasOthers = !trivial && otherRows >= LARGE.share * rows;
+  const isTooLarge = otherRows < LARGE.share * rows || (rows > LARGE.rows && rows * width > LARGE.cells);
+  const hasOthers = !trivial && !isTooLarge;
   const plan: TrainingPlan = {
     parts,
     folds,
