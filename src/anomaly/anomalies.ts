@@ -67,7 +67,7 @@ export class Anomalies {
   /** Itself, once what was kept is read. @throws ServiceError as `open` */
   protected async opened(): Promise<this> {
     await this.store.read(
-      ({ of, detector }) => this.add(of, new Detector(this.settings(of), detector)),
+      ({ of, detector }) => this.machines.set(of, new Detector(this.settings(of), detector)),
       (entry) => this.replay(entry),
     );
     const yielder = new Yielder();
@@ -105,9 +105,14 @@ export class Anomalies {
     checkCells(key, cells, this.columns);
     // On a machine with a clock of its own, a reading without a time is of the row that waits.
     const waiting = placed.time === undefined && this.timed.has(key) ? joined.newest(key) : undefined;
-    const row = joined.add(key, waiting ?? this.timeOf(placed, this.machineOf(key)), cells);
-    const rowPlace = { key: key ?? undefined, time: row?.time };
-    return row === undefined ? [] : [await this.take(Object.fromEntries(row.cells), rowPlace)];
+    const time = waiting ?? this.timeOf(placed, this.machineOf(key));
+    // It must not end the row that waits, which would then come in pieces.
+    if (joined.isPast(key, time)) {
+      return [await this.take(reading, place)];
+    }
+    const row = joined.add(key, time, cells);
+    const of = { key: key ?? undefined, time: row?.time };
+    return row === undefined ? [] : [await this.take(Object.fromEntries(row.cells), of)];
   }
 
   /**
@@ -329,7 +334,8 @@ export class Anomalies {
     if (machine.rows > 0 && !machine.isKnowing && rows[0]!.time < machine.oldest) {
       rows = inOrder([...rows, ...machine.allRows]);
       await this.store.forget(of, machine.taken);
-      machine = this.add(of, new Detector(this.settings(of), undefined, machine.taken));
+      machine = new Detector(this.settings(of), undefined, machine.taken);
+      this.machines.set(of, machine);
     }
     let left = 0;
     for (const { time, cells: cellsOf } of rows) {
@@ -358,10 +364,7 @@ export class Anomalies {
   }
 
   private machineOf(of: string | null): Detector {
-    return this.machines.get(of) ?? this.add(of, new Detector(this.settings(of)));
-  }
-
-  private add(of: string | null, machine: Detector): Detector {
+    const machine = this.machines.get(of) ?? new Detector(this.settings(of));
     this.machines.set(of, machine);
     return machine;
   }
@@ -417,7 +420,7 @@ export class Anomalies {
 
   private replay(entry: Entry): void {
     const { of, taken } = entry;
-    const machine = this.machines.get(of) ?? this.add(of, new Detector(this.settings(of)));
+    const machine = this.machineOf(of);
     if ('row' in entry) {
       const [time, cells] = entry.row;
       if (taken === machine.taken + 1) {

@@ -67,6 +67,11 @@ export class JoinedRows {
     return whole;
   }
 
+  /** Whether a reading is of a span before the one that waits: it is late. */
+  isPast(key: string | null, time: number): boolean {
+    return Math.floor(time / this.every) < (this.spans.get(key)?.number ?? -Infinity);
+  }
+
   /** The time of the newest reading that waits. */
   newest(key: string | null): number | undefined {
     return this.spans.get(key)?.time;

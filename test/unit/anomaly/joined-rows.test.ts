@@ -62,6 +62,23 @@ describe('readings that are joined to rows', () => {
     await machines.close();
   });
 
+  it('that come late leave the row that waits as it is', async () => {
+    const machines = await Anomalies.open({ every: '5m' });
+    const push = (minutes: number, speed: number) =>
+      machines.takePart({ time: T + minutes * MINUTE, speed, load: 1 });
+    await push(0, 1);
+    assert.equal((await push(5, 10))[0]!.time, T);
+    assert.deepEqual(
+      (await push(-1, 50)).map(({ state }) => state),
+      ['late'],
+    );
+    await push(6, 20);
+    const [row] = await push(10, 0);
+    assert.equal(row!.time, T + 6 * MINUTE);
+    assert.equal(machines.known.get(null)!.taken, 2);
+    await machines.close();
+  });
+
   it('without a time are of the row that waits, where others had one', async () => {
     const machines = await Anomalies.open({ every: '5m' });
     await machines.takePart({ time: T, a: 1, b: 2 });
