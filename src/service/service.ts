@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
@@ -36,7 +36,7 @@ const MIN_CONNECTIONS = 8;
 /** How long close waits for fits; those not done by then get 503. */
 const FIT_GRACE_MS = 1_000;
 /** How long answers may then take to be sent. */
-const FAREWELL_MS = 300;
+const FAREWELL_MS = 1_000;
 const CLOSE_IDLE_MS = 20;
 
 export interface HttpService {
@@ -146,7 +146,16 @@ export async function runService(
     port: () => (server.address() as AddressInfo | null)?.port ?? options.port,
     log,
   };
-  server.on('request', (req, res) => void answer(context, req, res));
+  const answers = new Set<ServerResponse>();
+  const respond = (req: IncomingMessage, res: ServerResponse): void => {
+    answers.add(res);
+    res.once('close', () => answers.delete(res));
+    if (own.closing !== undefined) {
+      endConnection(res);
+    }
+    void answer(context, req, res);
+  };
+  server.on('request', respond);
   server.on('checkContinue', (req, res) => {
     // Who begins to read the body asks for it. What is refused by its headers alone is never asked for one.
     req.once('resume', () => {
@@ -154,7 +163,7 @@ export async function runService(
         res.writeContinue();
       }
     });
-    void answer(context, req, res);
+    respond(req, res);
   });
   const sweeper = setInterval(() => {
     store.uploads.sweep();
@@ -165,6 +174,7 @@ export async function runService(
   const closeParts = async (): Promise<void> => {
     clearInterval(sweeper);
     store.uploads.abort();
+    answers.forEach(endConnection);
     // Connections are still taken meanwhile: who asks hears that it is closing.
     await Promise.all([fitPool.close(FIT_GRACE_MS), predictPool.close(options.graceMs)]);
     await closeServer(server);
@@ -217,6 +227,17 @@ function listen(server: Server, port: number): Promise<void> {
     });
     server.listen(port, HOST, resolve);
   });
+}
+
+/**
+ * Ends the connection with this answer, and says so where its headers are still to come. A client that kept it would send its
+ * next request while it is being closed, and would not know what became of it.
+ */
+function endConnection(res: ServerResponse): void {
+  res.shouldKeepAlive = false;
+  if (res.headersSent) {
+    res.once('finish', () => res.req.socket.end());
+  }
 }
 
 /** Takes no more connections; closes the others when they are idle, or after a while. */

@@ -59,6 +59,8 @@ describe('Service: closing', function () {
       }
       assert.equal(status, 503);
       assert.equal(headers.get('content-type'), 'application/json');
+      // A kept connection would be closed while the next request is sent, whose outcome nobody knows then.
+      assert.equal(headers.get('connection'), 'close');
       assert.deepEqual(Object.keys(body).sort(), ['code', 'detail', 'retryable', 'support']);
       assert.deepEqual([body.code, body.retryable], ['service.unavailable', true]);
     }
