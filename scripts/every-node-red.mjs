@@ -1,8 +1,8 @@
 /*
  * npm run test:every: what npm test leaves out, which runs everything on Node 20 with Node-RED 4.1 where that Node is
- * yours. The tests of test/large/, and properties with all their cases; then the runtime tests (the packed package in a real Node-RED) and those in a browser
- * on the newest Node and Node-RED, which brings a dark theme. The learner's golden hashes are held against each Node that
- * users have: the same table and seed give the same bits on all of them.
+ * yours. The tests of test/large/, and properties with all their cases; then the runtime tests (the packed package in a
+ * real Node-RED) and those in a browser on the newest Node and Node-RED, which brings a dark theme. The learner's golden
+ * hashes are held against each Node that users have: the same table and seed give the same bits on all of them.
  * The npm packages node-<platform>-<arch> carry Node's own binaries.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
