@@ -48,7 +48,6 @@ const LAYERS = {
     'src/util',
   ],
   'src/anomaly': [
-    'src/series/settings.ts',
     'src/series/time-and-key.ts',
     'src/learner/math',
     'src/metrics',

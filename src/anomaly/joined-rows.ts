@@ -1,4 +1,4 @@
-import { parseDuration } from '../series/settings';
+import { parseDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import type { HistoryCell } from './method/history';
 

@@ -1,4 +1,5 @@
 import { Yielder } from '../util/concurrency';
+import { DAY } from '../util/durations';
 import { type KeptRow, ROW_LEFT, ROW_STAYED } from './machine';
 import { PastOutcomes, type PastReadings, PastRows, readPast, withHeld } from './past';
 import { type SeriesState, turnToNumbers } from './state';
@@ -7,7 +8,7 @@ import { noTime } from './time-and-key';
 import type { BackfillOptions, PushOptions, SeriesPast, SeriesTable, TrainReason } from './types';
 
 /** How far the clocks of a table may be ahead of ours. */
-const TABLE_AHEAD_OF_US = 86_400_000;
+const TABLE_AHEAD_OF_US = DAY;
 
 /**
  * Takes a table of past readings in order of event time.

@@ -1,9 +1,9 @@
 import { setCell } from '../table/cells/types';
+import { DAY, HOUR, showDuration } from '../util/durations';
 import { SINCE_BEFORE } from './column-names';
 import type { KnownAhead } from './known-ahead';
 import { HISTORY, type Machine } from './machine';
 import type { Sensor, Sensors } from './sensors';
-import { DAY, HOUR, showDuration } from './settings';
 import { valueAt } from './track';
 import type { SeriesCells, SeriesSettings } from './types';
 import {

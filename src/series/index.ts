@@ -1,5 +1,5 @@
 export { openSeries } from './series';
-export { parseDuration, parseDurations, parseSeriesSettings, showDuration } from './settings';
+export { parseDurations, parseSeriesSettings } from './settings';
 export { readingsOf, type ReadingsOptions, timeColumnOf } from './time-and-key';
 export {
   type BackfillOptions,

@@ -1,6 +1,6 @@
+import { DAY } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import type { Machine } from './machine';
-import { DAY } from './settings';
 
 /** Values that plans may hold: about a year of hours for fifty columns. */
 const MAX_PLANNED = 500_000;

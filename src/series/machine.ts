@@ -1,4 +1,5 @@
 import { Yielder } from '../util/concurrency';
+import { DAY } from '../util/durations';
 import { Timeline, Track } from './track';
 
 /** A row with its outcome, as numbers: text as codes, NaN where missing. */
@@ -25,7 +26,7 @@ const MIN_STEPS = 5;
 /** For the values a day and a week before, one reading of the outcome's column is kept per quarter of an hour. */
 const HISTORY_STEP = 900_000;
 /** How far back they reach. */
-export const HISTORY = 28 * 86_400_000;
+export const HISTORY = 28 * DAY;
 /** In-order readings between two rounds of housekeeping. */
 const HOUSEKEEPING = 32;
 

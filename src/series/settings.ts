@@ -1,5 +1,6 @@
 import { show } from '../table/cells/errors';
 import { knownZone, localZone } from '../table/cells/parse-date';
+import { DAY, parseDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import {
   EVENT_OPERATORS,
@@ -10,42 +11,8 @@ import {
   type TrainSchedule,
 } from './types';
 
-const UNITS: Record<string, number> = {
-  ms: 1,
-  s: 1000,
-  sec: 1000,
-  m: 60_000,
-  min: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-export const HOUR = 3_600_000;
-export const DAY = 86_400_000;
-/** Ten years: anything longer is a typo. */
-const LONGEST = 3653 * DAY;
 /** Entries of a list or range: each makes a row of its own, or several columns of every row. */
 const MAX_ENTRIES = 200;
-
-const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy;
-
-/** Milliseconds of `10m`, `1.5h` or `1h 30m`; undefined for any other text and for durations that are not above 0. */
-export function parseDuration(text: string): number | undefined {
-  const trimmed = text.trim().toLowerCase();
-  let ms = 0;
-  let end = 0;
-  PART.lastIndex = 0;
-  for (let part = PART.exec(trimmed); part !== null; part = PART.exec(trimmed)) {
-    const unit = UNITS[part[2]!];
-    if (unit === undefined) {
-      return undefined;
-    }
-    ms += Number(part[1]) * unit;
-    end = PART.lastIndex;
-  }
-  ms = Math.round(ms);
-  return end === trimmed.length && ms > 0 && ms <= LONGEST ? ms : undefined;
-}
 
 /**
  * Milliseconds of a list of durations and ranges, ascending and without repeats: `1h, 6h`, `1h..24h` (the start is the
@@ -92,19 +59,6 @@ function oneDuration(text: string, field: string): number {
     );
   }
   return ms;
-}
-
-const SHOWN = [
-  ['d', DAY],
-  ['h', HOUR],
-  ['m', 60_000],
-  ['s', 1000],
-] as const;
-
-/** A duration in the largest unit that gives a whole number: `10m`, `90m`, `1h`, `1d`. */
-export function showDuration(ms: number): string {
-  const [unit, size] = SHOWN.find(([, each]) => ms % each === 0) ?? ['ms', 1];
-  return `${ms / size}${unit}`;
 }
 
 function badField(field: string, problem: string): ServiceError {

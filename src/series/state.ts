@@ -1,4 +1,5 @@
 import { show } from '../table/cells/errors';
+import { showDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import { SeriesFeatures } from './features';
 import { KnownAhead } from './known-ahead';
@@ -6,7 +7,6 @@ import { type KeptRow, Machine } from './machine';
 import { EVENT_LABELS, EventCounter, Labels, meets } from './outcome';
 import { PendingOutcomes, RowsWithOutcome, WaitingRows } from './pending-outcomes';
 import { type Sensor, Sensors } from './sensors';
-import { showDuration } from './settings';
 import { type Timeline, Track } from './track';
 import { FIRST_EVENTS, Schedule, type ScheduleFacts } from './train-sets';
 import type { RowAddress, SeriesNote, SeriesSettings } from './types';

@@ -2,9 +2,9 @@ import { show } from '../table/cells/errors';
 import { DateReader, whyNotDate } from '../table/cells/parse-date';
 import { cellsOf } from '../table/columns/column-batch';
 import type { TableSource } from '../table/open';
+import { DAY } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import type { Machine } from './machine';
-import { DAY } from './settings';
 import type { PushOptions, SeriesReading, SeriesSettings } from './types';
 
 const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);

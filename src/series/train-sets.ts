@@ -1,9 +1,9 @@
 import { setCell } from '../table/cells/types';
 import { Yielder } from '../util/concurrency';
+import { DAY, HOUR, showDuration } from '../util/durations';
 import type { RowColumn, SeriesFeatures } from './features';
 import type { KeptRow } from './machine';
 import type { Sensor } from './sensors';
-import { DAY, HOUR, showDuration } from './settings';
 import type { SeriesCells, SeriesSettings, SeriesTrainSet, TrainReason, TrainSchedule } from './types';
 
 /** Outcomes before the first train set of `auto`, and how many of them must be of the rarer class. */

@@ -1,4 +1,5 @@
 import { TimeZone } from '../table/cells/parse-date';
+import { DAY, HOUR } from '../util/durations';
 import { Moments, type Track } from './track';
 
 /** Cells of a number column: now; change, mean and spread per window; lowest and highest of the longest. */
@@ -222,9 +223,6 @@ function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-
 export const CALENDAR_COLUMNS = ['hour', 'weekday', 'month'] as const;
 
 /** Local calendar of a time zone, correct across daylight saving changes. */
@@ -239,8 +237,8 @@ export class Calendar {
   /** Writes hour (0 to 24, with minutes as its fraction), weekday (Monday 1 to Sunday 7) and month (1 to 12). */
   write(instant: number, out: Float64Array, at: number): void {
     const local = this.zone.toLocal(instant);
-    const day = Math.floor(local / DAY_MS);
-    out[at] = (local - day * DAY_MS) / HOUR_MS;
+    const day = Math.floor(local / DAY);
+    out[at] = (local - day * DAY) / HOUR;
     // 1970 began on a Thursday.
     out[at + 1] = ((((day + 3) % 7) + 7) % 7) + 1;
     out[at + 2] = new Date(local).getUTCMonth() + 1;
@@ -248,6 +246,6 @@ export class Calendar {
 
   /** The same time of day some days before, by the clocks of the zone. */
   daysBefore(instant: number, days: number): number {
-    return this.zone.toInstant(this.zone.toLocal(instant) - days * DAY_MS);
+    return this.zone.toInstant(this.zone.toLocal(instant) - days * DAY);
   }
 }

@@ -1,3 +1,4 @@
+import { HOUR } from '../util/durations';
 import { Refusal } from './refusal';
 
 /** The most requests of a kind in a running minute and hour (S 8). */
@@ -12,7 +13,6 @@ export type RateKind = 'upload' | 'fit' | 'predict';
 export type RateLimits = Partial<Record<RateKind, Rate>>;
 
 const MINUTE = 60_000;
-const HOUR = 3_600_000;
 
 /** Counts requests per kind in running windows and refuses those beyond the limits. */
 export class RateLimiter {

@@ -1,11 +1,11 @@
 import { BoundedMap } from '../util/collections';
+import { DAY } from '../util/durations';
 import type { Issued, MovedBand } from './predictions';
 import type { AlarmOptions, WatchChange, WatchedModel } from './types';
 
 /** Changes kept for display. Alarms are dropped first, so that they do not crowd out changes of the model. */
 const KEPT = 20;
 const KEPT_OF_MODEL = 10;
-const DAY = 86_400_000;
 /** Kinds and keys whose last report is remembered. */
 const MOST_TOLD = 4000;
 const LIMITED: ReadonlySet<WatchChange['what']> = new Set(['decay', 'recovered', 'drift', 'no_truth']);

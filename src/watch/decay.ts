@@ -1,3 +1,4 @@
+import { WEEK } from '../util/durations';
 import { autocorrelationTime, Ring, type WeeklyPattern } from './statistics';
 import type { LossesInTime } from './types';
 
@@ -48,7 +49,6 @@ function limitOf(means: readonly number[], length: number): number {
 const ENOUGH = 500;
 /** Where no loss was promised they stand in for it, over a week and at most this many. */
 const MOST = 2000;
-const WEEK = 7 * 86_400_000;
 
 interface FirstLossesState {
   reference: string;

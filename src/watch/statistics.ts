@@ -1,4 +1,5 @@
 import { TimeZone } from '../table/cells/parse-date';
+import { HOUR, WEEK } from '../util/durations';
 
 const GROW_FROM = 32;
 const LARGEST = 3.4e38;
@@ -142,8 +143,6 @@ export function autocorrelationTimeInBlocks(values: Float64Array, block: number)
   return each.sort((a, b) => a - b)[each.length >> 1] ?? 1;
 }
 
-const HOUR = 3_600_000;
-const WEEK = 7 * 24 * HOUR;
 /** Hours per cell, and cells per day and per week. */
 const HOURS = 3;
 const PER_DAY = 24 / HOURS;

@@ -1,7 +1,6 @@
 /** What tests reach of src/series: a file that moves there is renamed here, and nowhere else. */
 export {
   openSeries,
-  parseDuration,
   parseDurations,
   parseSeriesSettings,
   type Series,
@@ -11,7 +10,6 @@ export {
   type SeriesReading,
   type SeriesStep,
   type SeriesTrainSet,
-  showDuration,
 } from '../../dist/src/series';
 export { isLessNow } from '../../dist/src/series/column-names';
 export { sortByTime } from '../../dist/src/series/machine';

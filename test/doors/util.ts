@@ -11,6 +11,7 @@ export {
   Yielder,
   yieldToEventLoop,
 } from '../../dist/src/util/concurrency';
+export { parseDuration, showDuration } from '../../dist/src/util/durations';
 export {
   assertWithoutLinks,
   isNewer,

@@ -1,4 +1,5 @@
 import type { Anomalies, AnomalyAnswer, AnomalyChange, AnomalyProgress, OffSensor } from '../../anomaly';
+import { WEEK } from '../../util/durations';
 import type { KeptShown } from '../input/columns-seen';
 import { type Red, text } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
@@ -103,7 +104,6 @@ function dateText(time: number): string {
 }
 
 /** Until it has seen so much, the status says how much it knows. */
-const WEEK_MS = 7 * 86_400_000;
 
 /** What an anomaly node shows of what it kept. */
 export function keptAnomalies(red: Red, { progress, known }: Anomalies): KeptShown {
@@ -152,7 +152,7 @@ export function anomalyStatus(
   if (keys > 1) {
     return { kind: 'ready', key: 'anomaly.usualKeys', values: { keys }, progress };
   }
-  return newest !== undefined && newest.knows < WEEK_MS
+  return newest !== undefined && newest.knows < WEEK
     ? { kind: 'ready', key: 'anomaly.knows', values: { time: timeText(red, newest.knows) }, progress }
     : { kind: 'ready', key: 'anomaly.usual', progress };
 }

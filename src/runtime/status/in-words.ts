@@ -1,5 +1,7 @@
 /* What the sidebar says as a status does. It is joined into a script of the browser: nothing of Node.js may come in here. */
 
+import { DAY, HOUR, WEEK } from '../../util/durations';
+
 /** The most that a status takes, in columns: more runs into the nodes beside it. */
 export const STATUS_WIDTH = 30;
 
@@ -16,8 +18,6 @@ export const RARE_FROM = 0.9;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** Units of time by their names in Intl and in the catalogue: their milliseconds, and from how many on they are used. */
 const UNITS = [
@@ -25,7 +25,7 @@ const UNITS = [
   { unit: 'minute', key: 'min', size: MINUTE, from: 90 * SECOND },
   { unit: 'hour', key: 'h', size: HOUR, from: 90 * MINUTE },
   { unit: 'day', key: 'days', size: DAY, from: 2 * DAY },
-  { unit: 'week', key: 'weeks', size: 7 * DAY, from: 21 * DAY },
+  { unit: 'week', key: 'weeks', size: WEEK, from: 21 * DAY },
   { unit: 'year', key: 'years', size: 365 * DAY, from: 2 * 365 * DAY },
 ] as const;
 

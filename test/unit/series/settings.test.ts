@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { parseDuration, parseDurations, parseSeriesSettings, showDuration } from '../../doors/series';
+import { parseDurations, parseSeriesSettings } from '../../doors/series';
+import { parseDuration, showDuration } from '../../doors/util';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
