@@ -10,6 +10,7 @@ import {
   Outbox,
   QueueCapacity,
   QueuedMessage,
+  type Result,
   type Size,
 } from './queue';
 
@@ -22,8 +23,11 @@ export interface BatcherOptions<Payload, Outcome> {
   queueRows: number;
   queueBytes: number;
   overflow: 'reject' | 'dropOldest';
-  /** Scores a batch: each of its messages takes its result or its error. What it leaves unsettled is failed. */
-  run: (key: string, batch: QueuedMessage<Payload, Outcome>[], signal: AbortSignal) => Promise<void>;
+  /** Scores a batch: the result of each of its messages, in any order. What it leaves out is failed. */
+  run: (
+    batch: QueuedMessage<Payload, Outcome>[],
+    signal: AbortSignal,
+  ) => AsyncIterable<Result<QueuedMessage<Payload, Outcome>, Outcome>>;
   onLoad?: (load: PredictLoad) => void;
 }
 
@@ -89,7 +93,7 @@ export class Batcher<Payload, Outcome> {
       this.makeRoom(size);
     }
     const turn = this.options.ordered ? this.delivery.enter(order) : undefined;
-    const message = new QueuedMessage<Payload, Outcome>(this, payload, size, { turn, signal });
+    const message = new QueuedMessage<Payload, Outcome>(payload, size, { turn, signal });
     this.pending.add(message);
     this.capacity.add(message);
     if (signal !== undefined) {
@@ -152,39 +156,6 @@ export class Batcher<Payload, Outcome> {
     queue.rows += message.rows;
     queue.due ||= message.hurried;
     this.schedule(queue);
-  }
-
-  /** Delivers the result, after those before it; until then it counts in the queue with `bytes` and `rows`. */
-  finish(
-    message: QueuedMessage<Payload, Outcome>,
-    outcome: Outcome,
-    bytes = message.bytes,
-    rows = message.rows,
-  ): void {
-    if (message.state !== 'flying') {
-      return;
-    }
-    this.leaveState(message);
-    message.flight = undefined;
-    message.state = 'parked';
-    message.bytes = bytes;
-    message.rows = rows;
-    this.parked.add(message);
-    this.capacity.add(message);
-    this.parkedCapacity.add(message);
-    const deliver = (): void => {
-      if (message.state === 'parked') {
-        // First: settling makes room, and the next batch may have its results before this returns.
-        message.resolve(outcome);
-        this.settle(message);
-      }
-    };
-    if (message.turn === undefined) {
-      this.outbox.push(deliver);
-    } else {
-      this.delivery.leave(message.turn, deliver);
-    }
-    this.report.changed();
   }
 
   /** Fails a message at once: only results have an order. */
@@ -331,7 +302,7 @@ export class Batcher<Payload, Outcome> {
         message.flight = flight;
         this.flying.add(message);
       }
-      this.flights.set(flight, this.fly(queue.key, batch, flight));
+      this.flights.set(flight, this.fly(batch, flight));
       this.report.changed();
     }
     this.schedule(queue);
@@ -350,15 +321,17 @@ export class Batcher<Payload, Outcome> {
     }
   }
 
-  private async fly(key: string, messages: QueuedMessage<Payload, Outcome>[], flight: Flight): Promise<void> {
+  private async fly(messages: QueuedMessage<Payload, Outcome>[], flight: Flight): Promise<void> {
     let thrown: { error: unknown } | undefined;
     try {
-      await this.options.run(key, messages, flight.controller.signal);
+      for await (const result of this.options.run(messages, flight.controller.signal)) {
+        this.take(result);
+      }
     } catch (error) {
       thrown = { error };
     }
     for (const message of messages) {
-      if (message.state === 'flying') {
+      if (message.isWanted) {
         // An error is expensive to create (its stack trace), so it is created only when it is needed.
         thrown ??= {
           error: new ServiceError('internal', 'The batch ended without a result for this message.'),
@@ -370,6 +343,40 @@ export class Batcher<Payload, Outcome> {
     this.options.slots.release();
     if (this.held.size > 0) {
       this.resume();
+    }
+    this.report.changed();
+  }
+
+  /** Delivers an outcome after those before it; until then it counts in the queue with its own size. */
+  private take(result: Result<QueuedMessage<Payload, Outcome>, Outcome>): void {
+    const { message } = result;
+    if ('error' in result) {
+      this.fail(message, result.error);
+      return;
+    }
+    if (!message.isWanted) {
+      return;
+    }
+    const { outcome, bytes, rows } = result;
+    this.leaveState(message);
+    message.flight = undefined;
+    message.state = 'parked';
+    message.bytes = bytes;
+    message.rows = rows;
+    this.parked.add(message);
+    this.capacity.add(message);
+    this.parkedCapacity.add(message);
+    const deliver = (): void => {
+      if (message.state === 'parked') {
+        // First: settling makes room, and the next batch may have its results before this returns.
+        message.resolve(outcome);
+        this.settle(message);
+      }
+    };
+    if (message.turn === undefined) {
+      this.outbox.push(deliver);
+    } else {
+      this.delivery.leave(message.turn, deliver);
     }
     this.report.changed();
   }

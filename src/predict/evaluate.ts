@@ -26,20 +26,22 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import { DEFAULT_QUANTILES, type OutputType } from '../wire/vocabulary';
 import { columnsOf, type QueuedPredict } from './message';
 import { scoreInParts } from './parts';
+import type { Failed } from './queue';
 import { assertLabels, readTruth, type TableTruth } from './read-truth';
 import type { Scored, ScoreOptions } from './test-set';
 import { announceRows } from './why';
 
-/** The true values for messages whose predictions are to be scored. A message whose rows cannot be is failed. */
-export async function truthsOf(
+/** The true values for messages whose predictions are to be scored. A message whose rows cannot be is refused. */
+export async function readTruths(
   messages: readonly QueuedPredict[],
   model: ResolvedModel,
   signal: AbortSignal,
-): Promise<Map<QueuedPredict, TableTruth>> {
+): Promise<{ truths: Map<QueuedPredict, TableTruth>; refused: Failed<QueuedPredict>[] }> {
   const truths = new Map<QueuedPredict, TableTruth>();
+  const refused: Failed<QueuedPredict>[] = [];
   for (const message of messages) {
     const { table, request } = message.payload;
-    if (request.evaluate !== true || message.state !== 'flying') {
+    if (request.evaluate !== true || !message.isWanted) {
       continue;
     }
     try {
@@ -49,10 +51,10 @@ export async function truthsOf(
       }
     } catch (error) {
       signal.throwIfAborted();
-      message.fail(error);
+      refused.push({ message, error });
     }
   }
-  return truths;
+  return { truths, refused };
 }
 
 /** How good the predictions of a message are; undefined, with a warning, where the service does not answer. */

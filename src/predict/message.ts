@@ -35,7 +35,7 @@ import {
   UnreadTable,
 } from './message-table';
 import { rowsPerTestSet, scoreInParts } from './parts';
-import type { QueuedMessage } from './queue';
+import type { Failed, QueuedMessage } from './queue';
 import { noteIfDead, predictUpload, type Scored, scoreFile } from './test-set';
 import type { TrainSetComparison, Unlike } from './unlike';
 import { withUnlike } from './why';
@@ -126,9 +126,14 @@ export function batchKey({ request, reference, model, table }: PredictMessage): 
 }
 
 /** Messages whose rows are in one batch, in this order. */
-export interface ReadTogether {
+export interface RowsTogether {
   messages: QueuedPredict[];
   batch: ColumnBatch;
+}
+
+interface ReadTogether extends RowsTogether {
+  /** Those that do not fit the model. */
+  refused: Failed<QueuedPredict>[];
 }
 
 interface SmallMessage {
@@ -136,7 +141,7 @@ interface SmallMessage {
   table: SmallRows;
 }
 
-/** Reads messages into one batch of the model's columns. A message that does not fit them is failed, alone. */
+/** Reads messages into one batch of the model's columns. A message that does not fit them is refused, alone. */
 export async function readTogether(
   messages: readonly QueuedPredict[],
   model: ResolvedModel,
@@ -144,27 +149,30 @@ export async function readTogether(
 ): Promise<ReadTogether> {
   const columns = columnsOf(messages, model);
   const joined: SmallMessage[] = [];
-  const parts: ReadTogether[] = [];
+  const read: (RowsTogether | Failed<QueuedPredict>)[] = [];
   for (const message of messages) {
     const { table, request } = message.payload;
     if (table instanceof HeldTable) {
-      parts.push(...(await readHeld(message, table, columns, signal)));
+      read.push(await readHeld(message, table, columns, signal));
     } else if (table instanceof SmallRows) {
       if (table.mayJoin(columns, request.missingColumns)) {
         joined.push({ message, table });
       } else {
-        parts.push(...(await readSmall([{ message, table }], columns, signal)));
+        read.push(...(await readSmall([{ message, table }], columns, signal)));
       }
     }
   }
   if (joined.length > 0) {
-    parts.unshift(...(await readSmall(joined, columns, signal)));
+    read.unshift(...(await readSmall(joined, columns, signal)));
   }
+  const parts = read.filter((part) => 'batch' in part);
+  const refused = read.filter((part) => 'error' in part);
   return parts.length === 1
-    ? parts[0]!
+    ? { ...parts[0]!, refused }
     : {
         messages: parts.flatMap((part) => part.messages),
         batch: joinBatches(parts.map((part) => part.batch)),
+        refused,
       };
 }
 
@@ -178,14 +186,13 @@ async function readHeld(
   table: HeldTable,
   columns: readonly Column[],
   signal: AbortSignal,
-): Promise<ReadTogether[]> {
+): Promise<RowsTogether | Failed<QueuedPredict>> {
   const { missingColumns } = message.payload.request;
   try {
-    return [{ messages: [message], batch: await table.read(columns, { missingColumns, signal }) }];
+    return { messages: [message], batch: await table.read(columns, { missingColumns, signal }) };
   } catch (error) {
     signal.throwIfAborted();
-    message.fail(error);
-    return [];
+    return { message, error };
   }
 }
 
@@ -194,16 +201,15 @@ async function readSmall(
   items: readonly SmallMessage[],
   columns: readonly Column[],
   signal: AbortSignal,
-): Promise<ReadTogether[]> {
-  let read: ReadTogether | undefined;
+): Promise<(RowsTogether | Failed<QueuedPredict>)[]> {
+  let read: RowsTogether | undefined;
   try {
     read = await readRows(items, columns, signal);
   } catch (thrown) {
     signal.throwIfAborted();
     const error = toServiceError(thrown);
     if (items.length === 1 || error.code === 'internal') {
-      items.forEach(({ message }) => message.fail(error));
-      return [];
+      return items.map(({ message }) => ({ message, error }));
     }
   }
   if (read !== undefined) {
@@ -221,7 +227,7 @@ async function readRows(
   items: readonly SmallMessage[],
   columns: readonly Column[],
   signal: AbortSignal,
-): Promise<ReadTogether | undefined> {
+): Promise<RowsTogether | undefined> {
   const messages: QueuedPredict[] = [];
   const rows: Record<string, unknown>[] = [];
   for (const { message, table } of items) {
@@ -362,7 +368,7 @@ export class UploadedSet extends LoneTable {
         `The model "${model.name}" predicts the change from "${model.relativeTo}", and the rows of an upload are not here to add it to: give the table to the predict node.`,
       );
     }
-    const letGo = context.cards.hold(model.fittedId);
+    const release = context.cards.hold(model.fittedId);
     try {
       return await predictUpload(context, model, { id, rows: card?.rows }, options);
     } catch (thrown) {
@@ -379,7 +385,7 @@ export class UploadedSet extends LoneTable {
           )
         : error;
     } finally {
-      letGo();
+      release();
     }
   }
 

@@ -56,7 +56,7 @@ export class Predictor {
       overflow: settings.overflow ?? PREDICT.overflow.fallback,
       slots: context.slots,
       onLoad: (load) => settings.onLoad?.({ ...load, forModel: this.modelWait.size }),
-      run: (_, messages, signal) =>
+      run: (messages, signal) =>
         runBatch({ context, settings, warn: this.warnOnce, singleRows: this.singleRows }, messages, signal),
     });
     this.modelWait = new ModelWait(context.cards, settings.noModel === 'wait', (message) =>
@@ -141,7 +141,7 @@ export class Predictor {
         this.enqueue(message);
       }
     } catch (error) {
-      message.fail(error);
+      this.batcher.fail(message, error);
     }
   }
 
@@ -177,7 +177,7 @@ export class Predictor {
       message.payload.table = await this.readOpened(message, opened);
       this.enqueue(message);
     } catch (error) {
-      message.fail(error);
+      this.batcher.fail(message, error);
     }
   }
 

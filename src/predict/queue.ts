@@ -12,12 +12,6 @@ const INTERVAL_MS = 250;
  */
 type MessageState = 'reading' | 'waiting' | 'flying' | 'parked' | 'settled';
 
-/** What settles a message: the batcher that it is in. */
-interface Settles<Message, Outcome> {
-  finish(message: Message, outcome: Outcome, bytes: number, rows: number): void;
-  fail(message: Message, error: unknown): void;
-}
-
 /** One message on its way through a batcher. */
 export class QueuedMessage<Payload, Outcome> {
   readonly promise: Promise<Outcome>;
@@ -42,7 +36,6 @@ export class QueuedMessage<Payload, Outcome> {
   readonly signal: AbortSignal | undefined;
 
   constructor(
-    private readonly batcher: Settles<QueuedMessage<Payload, Outcome>, Outcome>,
     readonly payload: Payload,
     { rows, bytes }: Size,
     { turn, signal }: { turn: Turn | undefined; signal: AbortSignal | undefined },
@@ -57,16 +50,20 @@ export class QueuedMessage<Payload, Outcome> {
     });
   }
 
-  /** Delivers its result, after those before it; until then it counts in the queue with these bytes and rows. */
-  finish(outcome: Outcome, bytes: number, rows: number): void {
-    this.batcher.finish(this, outcome, bytes, rows);
-  }
-
-  /** Fails it at once: only results have an order. */
-  fail(error: unknown): void {
-    this.batcher.fail(this, error);
+  /** It is in a batch, and nobody has given it up meanwhile. */
+  get isWanted(): boolean {
+    return this.state === 'flying';
   }
 }
+
+/** A message of a batch that is refused. */
+export interface Failed<Message> {
+  message: Message;
+  error: unknown;
+}
+
+/** What came of a message of a batch: its outcome, with what that takes up while it waits for its turn, or its error. */
+export type Result<Message, Outcome> = ({ message: Message; outcome: Outcome } & Size) | Failed<Message>;
 
 /** A batch being scored. */
 export interface Flight {

@@ -11,18 +11,19 @@ import { type Prediction, slicePrediction, toService } from '../wire/prediction'
 import { ServiceError } from '../wire/service-error';
 import { ALL_DIGITS, answeredBy, attachmentOf, flatColumns, tellingDigits } from './attach';
 import { type CausesOf, type Effects, sliceEffects } from './causes';
-import { evaluateMessage, truthsOf } from './evaluate';
+import { evaluateMessage, readTruths } from './evaluate';
 import {
   columnsOf,
   LegacyTable,
   type PredictMessage,
   type QueuedPredict,
-  type ReadTogether,
   readTogether,
+  type RowsTogether,
   UploadedSet,
 } from './message';
 import { LoneTable } from './message-table';
 import { addOffsets, offsetsOf, rowsPerTestSet, scoreInParts } from './parts';
+import type { Result } from './queue';
 import type { TableTruth } from './read-truth';
 import {
   type Budget,
@@ -57,15 +58,21 @@ interface BatchRun {
   truths?: Map<QueuedPredict, TableTruth>;
 }
 
-/** Scores the messages of one batch and settles each. */
-export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal: AbortSignal): Promise<void> {
+type PredictResult = Result<QueuedPredict, PredictOutcome>;
+
+/** Scores the messages of one batch: the result of each, as soon as it is there. */
+export async function* runBatch(
+  run: BatchRun,
+  messages: QueuedPredict[],
+  signal: AbortSignal,
+): AsyncGenerator<PredictResult> {
   const { context, settings } = run;
   const first = messages[0]!;
-  const { request, reference, hooks, table } = first.payload;
+  const { request, reference, table } = first.payload;
   const { retryPredict, maxCost } = settings;
   if (table instanceof LegacyTable) {
     const scored = await table.score(context, { retryPredict, signal });
-    await hand(run, first, scored, { model: { name: request.modelId! }, options: { signal } });
+    yield resultOf(run, first, scored, { model: { name: request.modelId! }, options: { signal } });
     return;
   }
   // Resolved again: a fit that ended while they waited takes over between batches.
@@ -78,78 +85,86 @@ export async function runBatch(run: BatchRun, messages: QueuedPredict[], signal:
     options.explain = wishOf(model, request);
   }
   // A fit may replace the model while the batch runs: the service keeps it until then.
-  const letGo = context.cards.hold(model.fittedId);
+  const release = context.cards.hold(model.fittedId);
   try {
+    const own = { ...run };
     // Before anything is sent: a table that cannot be scored is refused.
-    const truths = messages.some(({ payload }) => payload.request.evaluate === true)
-      ? await truthsOf(messages, model, signal)
-      : undefined;
-    const own = { ...run, truths };
-    if (table instanceof LoneTable && first.state !== 'flying') {
-      return;
+    if (messages.some(({ payload }) => payload.request.evaluate === true)) {
+      const { truths, refused } = await readTruths(messages, model, signal);
+      own.truths = truths;
+      yield* refused;
     }
-    if (table instanceof LoneTable) {
-      const isHere = request.unlike === true && !(table instanceof UploadedSet);
-      const comparison = isHere ? await comparisonOf(context, model, run.warn) : undefined;
-      const scored = await table.score({ context, model, options, hooks, comparison });
-      if (request.unlike === true && !isHere) {
-        run.warn(
-          'unlike',
-          'The rows of an upload are not here, so they are not compared with the train set.',
-        );
-      }
-      if (options.explain !== undefined && scored.effects === undefined) {
-        run.warn(
-          'streamed',
-          'Predictions of a large table or of an upload are explained by the embedded service alone.',
-        );
-      }
-      await deliver(own, first, scored, { model, options });
-    } else {
-      await runJoined(own, messages, model, options);
+    if (!(table instanceof LoneTable)) {
+      yield* runJoined(own, messages, model, options);
+    } else if (first.isWanted) {
+      yield runLone(own, { message: first, table }, model, options);
     }
   } finally {
-    letGo();
+    release();
   }
 }
 
+/** A message whose rows share no test set with those of others. */
+async function runLone(
+  run: BatchRun,
+  { message, table }: { message: QueuedPredict; table: LoneTable },
+  model: ResolvedModel,
+  options: ScoreOptions,
+): Promise<PredictResult> {
+  const { context, warn } = run;
+  const { request, hooks } = message.payload;
+  const isHere = request.unlike === true && !(table instanceof UploadedSet);
+  const comparison = isHere ? await comparisonOf(context, model, warn) : undefined;
+  const scored = await table.score({ context, model, options, hooks, comparison });
+  if (request.unlike === true && !isHere) {
+    warn('unlike', 'The rows of an upload are not here, so they are not compared with the train set.');
+  }
+  if (options.explain !== undefined && scored.effects === undefined) {
+    warn(
+      'streamed',
+      'Predictions of a large table or of an upload are explained by the embedded service alone.',
+    );
+  }
+  return evaluatedResult(run, message, scored, { model, options });
+}
+
 /** Messages that share a test set: read into one batch, scored, and split again. */
-async function runJoined(
+async function* runJoined(
   run: BatchRun,
   messages: readonly QueuedPredict[],
   model: ResolvedModel,
   options: ScoreOptions,
-): Promise<void> {
+): AsyncGenerator<PredictResult> {
   const { signal } = options;
-  const wanted = messages.filter(({ state }) => state === 'flying');
+  const wanted = messages.filter(({ isWanted }) => isWanted);
   const columns = columnsOf(wanted, model);
   const { most: rows } = await rowsPerTestSet(run.context, model, columns.length, signal);
   const budget: Budget = { left: MAX_PREDICTS - 1 };
   for (const group of groupsOf(wanted, rows)) {
-    const whole = await readTogether(group, model, signal);
-    if (whole.messages.length === 0) {
-      continue;
-    }
+    const { refused, ...whole } = await readTogether(group, model, signal);
+    yield* refused;
     if (whole.batch.rows > rows) {
-      await runOversize(run, whole, model, options);
-      continue;
+      yield runOversize(run, whole, model, options);
+    } else if (whole.messages.length > 0) {
+      yield* scoreByHalves(whole.messages, {
+        score: async function* (items) {
+          const part =
+            items === whole.messages ? { ...whole, refused: [] } : await readTogether(items, model, signal);
+          yield* part.refused;
+          yield* scoreTogether(run, part, model, { ...options, budget });
+        },
+        budget,
+      });
     }
-    await scoreByHalves(whole.messages, {
-      score: async (items) => {
-        const part = items === whole.messages ? whole : await readTogether(items, model, signal);
-        await scoreTogether(run, part, model, { ...options, budget });
-      },
-      budget,
-    });
   }
 }
 
-async function scoreTogether(
+async function* scoreTogether(
   run: BatchRun,
-  { messages, batch }: ReadTogether,
+  { messages, batch }: RowsTogether,
   model: ResolvedModel,
   options: ScoreOptions,
-): Promise<void> {
+): AsyncGenerator<PredictResult> {
   if (messages.length === 0) {
     return;
   }
@@ -171,6 +186,9 @@ async function scoreTogether(
   for (const message of messages) {
     const from = to;
     to += message.payload.table.rowCount;
+    if (!message.isWanted) {
+      continue;
+    }
     const own: Scored = {
       prediction: slicePrediction(scored.prediction, from, to),
       metadata: scored.metadata,
@@ -183,20 +201,21 @@ async function scoreTogether(
       if (message.payload.request.unlike === true) {
         level.unlike = await comparison?.compare(namesOf(columns), batch, { from, to, signal });
       }
-      await (deliver(run, message, level, { model, options }) ?? yielder.due());
+      yield evaluatedResult(run, message, level, { model, options });
     } catch (error) {
-      message.fail(error);
+      yield { message, error };
     }
+    await yielder.due();
   }
 }
 
 /** One message with more rows than a test set may have. */
 async function runOversize(
   run: BatchRun,
-  { messages, batch }: ReadTogether,
+  { messages, batch }: RowsTogether,
   model: ResolvedModel,
   options: ScoreOptions,
-): Promise<void> {
+): Promise<PredictResult> {
   const message = messages[0]!;
   try {
     const columns = columnsOf([message], model);
@@ -205,9 +224,9 @@ async function runOversize(
     const comparison = await comparisonFor(run, messages, model);
     const { signal } = options;
     scored.unlike = await comparison?.compare(namesOf(columns), batch, { from: 0, to: batch.rows, signal });
-    await deliver(run, message, scored, { model, options });
+    return await evaluatedResult(run, message, scored, { model, options });
   } catch (error) {
-    message.fail(error);
+    return { message, error };
   }
 }
 
@@ -247,13 +266,13 @@ interface ScoredBy {
   options: ScoreOptions;
 }
 
-/** Hands a message its result; a promise only where that takes longer: a large table, or an evaluation. */
-function deliver(
+/** The result of a message, evaluated where that is asked for; a promise only where it takes longer. */
+function evaluatedResult(
   run: BatchRun,
   message: QueuedPredict,
   scored: Scored,
   by: ScoredBy,
-): Promise<void> | undefined {
+): PredictResult | Promise<PredictResult> {
   const { unpredicted } = scored;
   if (unpredicted !== undefined) {
     run.warn(
@@ -262,27 +281,26 @@ function deliver(
     );
   }
   const truth = run.truths?.get(message);
-  if (truth === undefined || message.state !== 'flying') {
-    return hand(run, message, scored, by);
+  if (truth === undefined || !message.isWanted) {
+    return resultOf(run, message, scored, by);
   }
   return evaluateMessage(run, message, scored, { truth, ...by }).then((evaluation) =>
-    hand(run, message, { ...scored, evaluation }, by),
+    resultOf(run, message, { ...scored, evaluation }, by),
   );
 }
 
-function hand(
+/** The result of a message; a promise only where its table is so large that predictions are attached in slices. */
+function resultOf(
   { settings, warn }: BatchRun,
   message: QueuedPredict,
   scored: Scored,
   { model, options }: { model: OutcomeModel; options: Pick<ScoreOptions, 'signal' | 'explain'> },
-): Promise<void> | undefined {
-  if (message.state !== 'flying') {
-    return undefined;
-  }
+): PredictResult | Promise<PredictResult> {
   const { payload } = message;
   const { request } = payload;
-  const causes = request.explain === true ? CAUSES_BYTES * scored.rows : 0;
-  const bytes = message.bytes + outcomeBytes(scored.prediction, scored.rows) + causes;
+  const { rows } = scored;
+  const causes = request.explain === true ? CAUSES_BYTES * rows : 0;
+  const bytes = message.bytes + outcomeBytes(scored.prediction, rows) + causes;
   const why =
     request.explain === true
       ? whyOf(scored, {
@@ -291,14 +309,9 @@ function hand(
         })
       : undefined;
   const outcome = outcomeOf(scored, payload, model, { signal: options.signal, why });
-  if (!(outcome instanceof Promise)) {
-    message.finish(outcome, bytes, scored.rows);
-    return undefined;
-  }
-  return outcome.then(
-    (attached) => message.finish(attached, bytes, scored.rows),
-    (error: unknown) => message.fail(error),
-  );
+  return outcome instanceof Promise
+    ? outcome.then((attached) => ({ message, outcome: attached, bytes, rows }))
+    : { message, outcome, bytes, rows };
 }
 
 /** Groups consecutive messages up to `rows` rows in all; a message with more is a group of its own. */

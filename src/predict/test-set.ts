@@ -9,6 +9,7 @@ import type { TableFile } from '../table/storage/table-file';
 import { isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import { type Effects, type ExplainWish, readEffects } from './causes';
+import type { Failed, Result } from './queue';
 import type { Unlike } from './unlike';
 
 /**
@@ -215,11 +216,6 @@ function withKnownLabels(result: PredictResult, classes: readonly Label[] | unde
 /** Most predict requests for one batch, including the first. */
 export const MAX_PREDICTS = 32;
 
-/** What takes its error by itself. */
-interface Failing {
-  fail(error: unknown): void;
-}
-
 interface Group<Item> {
   items: Item[];
   /** The items surely fail together: their other half has passed, so the culprit is among them. */
@@ -235,10 +231,9 @@ function pushHalves<Item>(groups: Group<Item>[], items: Item[]): void {
   groups.push(second, { items: items.slice(0, middle), other: second });
 }
 
-function failAll(items: readonly Failing[], error: unknown): void {
-  for (const item of items) {
-    item.fail(error);
-  }
+/** Each refused with the same error. */
+function refusals<Item>(items: readonly Item[], error: unknown): Failed<Item>[] {
+  return items.map((message) => ({ message, error }));
 }
 
 /** Predict requests that a batch may still make to find what the service refuses. */
@@ -246,9 +241,9 @@ export interface Budget {
   left: number;
 }
 
-interface Halving<Item> {
-  /** Scores these together: delivers their results, or throws. */
-  score: (items: Item[]) => Promise<void>;
+interface Halving<Item, Outcome> {
+  /** Scores these together: their results, or it throws before the first. */
+  score: (items: Item[]) => AsyncIterable<Result<Item, Outcome>>;
   /** Shared by the groups that a batch is sent in; the first predict of each is free. */
   budget: Budget;
 }
@@ -257,10 +252,10 @@ interface Halving<Item> {
  * Scores items together; if the service refuses their content (422), in halves, in order, until each culprit is alone.
  * When the budget of predicts is used up, the rest share the refusal.
  */
-export async function scoreByHalves<Item extends Failing>(
+export async function* scoreByHalves<Item, Outcome>(
   items: Item[],
-  { score, budget }: Halving<Item>,
-): Promise<void> {
+  { score, budget }: Halving<Item, Outcome>,
+): AsyncGenerator<Result<Item, Outcome>> {
   budget.left++;
   const groups: Group<Item>[] = [{ items }];
   let last: ServiceError | undefined;
@@ -271,12 +266,12 @@ export async function scoreByHalves<Item extends Failing>(
     }
     if (budget.left <= 0) {
       // The first predict is free, so this is a part of a group that failed.
-      failAll(group.items, last!);
+      yield* refusals(group.items, last!);
       continue;
     }
     budget.left--;
     try {
-      await score(group.items);
+      yield* score(group.items);
       if (group.other !== undefined) {
         group.other.mustFail = true;
       }
@@ -294,9 +289,12 @@ export async function scoreByHalves<Item extends Failing>(
           continue;
         }
       }
-      failAll(group.items, error);
+      yield* refusals(group.items, error);
       if (verdict === 'end') {
-        groups.splice(0).forEach((other) => failAll(other.items, error));
+        yield* refusals(
+          groups.splice(0).flatMap((other) => other.items),
+          error,
+        );
       }
     }
   }

@@ -8,6 +8,7 @@ import { ServiceError, toServiceError } from '../../doors/wire';
 
 interface Payload {
   id: number;
+  lane?: string;
 }
 
 type TestJob = QueuedMessage<Payload, number>;
@@ -18,7 +19,8 @@ const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** A batcher whose batches end when the test says so. */
 function held(options: Partial<Options> = {}) {
-  const batches: { lane: string; jobs: TestJob[]; signal: AbortSignal; end: (error?: Error) => void }[] = [];
+  /** `end` gives each its id, taking up what it took up, or these rows; or fails all. */
+  const batches: { jobs: TestJob[]; signal: AbortSignal; end: (error?: Error, rows?: number) => void }[] = [];
   const batcher: Batcher<Payload, number> = new Batcher<Payload, number>({
     batchRows: 10,
     batchMs: 0,
@@ -27,30 +29,24 @@ function held(options: Partial<Options> = {}) {
     queueBytes: 1_000_000,
     overflow: 'reject',
     slots: new Semaphore(1),
-    run: (lane, jobs, signal) =>
-      new Promise<void>((resolve, reject) => {
+    run: async function* (jobs, signal) {
+      const rows = await new Promise<number | undefined>((resolve, reject) => {
         batches.push({
-          lane,
           jobs,
           signal,
-          end: (error) => {
-            if (error !== undefined) {
-              reject(error);
-              return;
-            }
-            for (const job of jobs) {
-              batcher.finish(job, job.payload.id);
-            }
-            resolve();
-          },
+          end: (error, own) => (error === undefined ? resolve(own) : reject(error)),
         });
-      }),
+      });
+      for (const job of jobs) {
+        yield { message: job, outcome: job.payload.id, bytes: job.bytes, rows: rows ?? job.rows };
+      }
+    },
     ...options,
   });
   const send = (id: number, rows = 1, lane = 'a', signal?: AbortSignal): Promise<number> => {
     let job: TestJob;
     try {
-      job = batcher.admit('model', { id }, { rows, bytes: rows * 100 }, signal);
+      job = batcher.admit('model', { id, lane }, { rows, bytes: rows * 100 }, signal);
     } catch (error) {
       return Promise.reject(toServiceError(error));
     }
@@ -162,7 +158,7 @@ describe('Batcher', () => {
     }
     await Promise.all(results);
     assert.deepEqual(
-      batches.map(({ lane, jobs }) => [lane, jobs.length]),
+      batches.map(({ jobs }) => [jobs[0]!.payload.lane, jobs.length]),
       [
         ['a', 1],
         ['a', 2],
@@ -247,8 +243,7 @@ describe('Batcher', () => {
     const { batcher, batches, send, sizes } = held({ queueRows: 100, slots: new Semaphore(2), batchRows: 1 });
     const results = [0, 1, 2, 3, 4].map((id) => send(id));
     for (const id of [1, 2]) {
-      batcher.finish(batches[id]!.jobs[0]!, id, 1, 60);
-      batches[id]!.end();
+      batches[id]!.end(undefined, 60);
       await turn();
     }
     assert.deepEqual(sizes(), [1, 1, 1], 'the first flies, two are parked, two wait');
@@ -266,8 +261,7 @@ describe('Batcher', () => {
     const first = batcher.admit('model', { id: 0 }, { rows: 1, bytes: 1 });
     const results = [1, 2, 3].map((id) => send(id, 2));
     for (const id of [1, 2, 3]) {
-      batcher.finish(batches[id - 1]!.jobs[0]!, id, 1, 20);
-      batches[id - 1]!.end();
+      batches[id - 1]!.end(undefined, 20);
       await turn();
     }
     assert.equal(batches.length, 3);
@@ -381,7 +375,7 @@ describe('Batcher', () => {
 
   it('a batch that forgets a message fails it', async () => {
     const slots = new Semaphore(1);
-    const { send } = held({ slots, run: () => Promise.resolve() });
+    const { send } = held({ slots, run: async function* () {} });
     assert.equal(await outcome(send(1)), 'internal');
     assert.equal(await outcome(send(2)), 'internal');
   });
@@ -436,7 +430,7 @@ describe('Batcher', () => {
             batchRows: 10,
             queueBytes: 1e9,
             slots,
-            run: async (_, jobs) => {
+            run: async function* (jobs) {
               most = Math.max(most, ++flying);
               const { ticks, fails } = flights[flown++ % flights.length]!;
               const rows = jobs.reduce((sum, job) => sum + job.rows, 0);
@@ -449,7 +443,12 @@ describe('Batcher', () => {
                 throw new ServiceError('service.unavailable', 'away');
               }
               for (const job of jobs) {
-                batcher.finish(job, job.payload.id, job.bytes, job.rows * growth);
+                yield {
+                  message: job,
+                  outcome: job.payload.id,
+                  bytes: job.bytes,
+                  rows: job.rows * growth,
+                };
               }
             },
           });

@@ -13,29 +13,27 @@ async function run(
 ) {
   let calls = 0;
   const outcomes = new Map<number, string>();
-  const settle = (item: number, how: string): void => {
-    assert.ok(!outcomes.has(item), `${item} has two outcomes`);
-    outcomes.set(item, how);
-  };
-  await scoreByHalves(
-    Array.from({ length: count }, (_, item) => ({
-      item,
-      fail: (error: unknown) => settle(item, (error as ServiceError).code),
-    })),
+  const results = scoreByHalves<number, 'ok'>(
+    Array.from({ length: count }, (_, item) => item),
     {
-      score: (items) => {
+      score: async function* (items) {
         calls++;
-        if (items.some(({ item }) => culprits.has(item))) {
-          return Promise.reject(new ServiceError(code, 'refused'));
+        await Promise.resolve();
+        if (items.some((item) => culprits.has(item))) {
+          throw new ServiceError(code, 'refused');
         }
-        for (const { item } of items) {
-          settle(item, 'ok');
+        for (const message of items) {
+          yield { message, outcome: 'ok', rows: 1, bytes: 1 };
         }
-        return Promise.resolve();
       },
       budget: { left: MAX_PREDICTS - 1 },
     },
   );
+  for await (const result of results) {
+    const { message: item } = result;
+    assert.ok(!outcomes.has(item), `${item} has two outcomes`);
+    outcomes.set(item, 'error' in result ? (result.error as ServiceError).code : result.outcome);
+  }
   return { calls, outcomes };
 }
 
