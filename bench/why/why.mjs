@@ -13,7 +13,7 @@ import { TABLES } from '../learner/tables.mjs';
 const require = createRequire(import.meta.url);
 const { explain, predict, trainModel } = require('../../dist/src/learner');
 const { makeBackground } = require('../../dist/src/learner/model/background');
-const { encodeWithLevels } = require('../../dist/src/learner/model/predict/predict');
+const { encodeWithLevels } = require('../../dist/src/learner/model/predict');
 const { connect } = require('../../dist/src');
 
 const WANTED = [

@@ -1,19 +1,18 @@
 import type { ResidualFit } from './calibration/residuals';
 import type { Model } from './model/model';
-import { type FoldResult, trainFold } from './training/candidates/fold';
-import { stack } from './training/ensemble/combine';
-import { learnResiduals, type ResidualTask } from './training/ensemble/regression';
-import { prepare, type PreparedFit } from './training/preparation/prepare';
+import { learnResiduals, type ResidualTask, stack } from './training/combine';
+import { type FoldResult, trainFold } from './training/fold';
+import { prepare, type PreparedFit } from './training/prepare';
 import type { TrainInput, TrainOptions } from './types';
 
 export type { ResidualFit } from './calibration/residuals';
 export { explain, type ExplainOptions, type Explanation } from './explain/explain';
 export type { Model } from './model/model';
-export { predict, type PredictOptions } from './model/predict/predict';
-export { loadModel, saveModel } from './model/storage/serialize';
-export type { FoldResult } from './training/candidates/fold';
-export { learnResiduals, type ResidualTask } from './training/ensemble/regression';
-export type { PreparedFit } from './training/preparation/prepare';
+export { predict, type PredictOptions } from './model/predict';
+export { loadModel, saveModel } from './storage/stored-model';
+export { learnResiduals, type ResidualTask } from './training/combine';
+export type { FoldResult } from './training/fold';
+export type { PreparedFit } from './training/prepare';
 export * from './types';
 export { LEARNER_VERSION } from './version';
 

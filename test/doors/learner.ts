@@ -6,19 +6,14 @@ export {
   modeOf,
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
-export { BlockMemory } from '../../dist/src/learner/explain/blocks/block-memory';
-export { leafBlocks } from '../../dist/src/learner/explain/blocks/leaf-blocks';
-export {
-  bytesForCoalitions,
-  bytesForRows,
-  TreeBlocks,
-} from '../../dist/src/learner/explain/blocks/tree-blocks';
-export { explanationCache } from '../../dist/src/learner/explain/effects/explanation-cache';
-export { permutationScores } from '../../dist/src/learner/explain/effects/permutation-scores';
-export { processAlongPermutations } from '../../dist/src/learner/explain/gaussian-process/product-permutations';
-export { quadratureOf } from '../../dist/src/learner/explain/gaussian-process/quadrature';
-export { layOutCoalitions } from '../../dist/src/learner/explain/shapley/coalition-layout';
-export { drawPermutations, mixtureCount } from '../../dist/src/learner/explain/shapley/permutations';
+export { BlockMemory } from '../../dist/src/learner/explain/block-writer';
+export { explanationCache } from '../../dist/src/learner/explain/explanation-cache';
+export { leafBlocks } from '../../dist/src/learner/explain/leaf-blocks';
+export { permutationScores } from '../../dist/src/learner/explain/permutation-effects';
+export { quadratureOf } from '../../dist/src/learner/explain/process-effects';
+export { processAlongPermutations } from '../../dist/src/learner/explain/process-scores';
+export { drawPermutations, layOutCoalitions, mixtureCount } from '../../dist/src/learner/explain/shapley';
+export { bytesForCoalitions, bytesForRows, TreeBlocks } from '../../dist/src/learner/explain/tree-blocks';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
@@ -45,21 +40,16 @@ export { Slopes } from '../../dist/src/learner/gaussian/slopes';
 export { openOwnMemory, openScratch, runsKernels } from '../../dist/src/learner/kernels/scratch';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
 export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
-export { logistic } from '../../dist/src/learner/linear/logistic';
-export { SparseSlopes } from '../../dist/src/learner/linear/sparse-slopes';
+export { logistic, SparseSlopes } from '../../dist/src/learner/linear/logistic';
 export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
-export { exp, log, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
+export { exp, log, quickSigmoid, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
 export { argsort, sorted } from '../../dist/src/learner/math/order';
-export { quickSigmoid } from '../../dist/src/learner/math/quick-sigmoid';
 export { Random } from '../../dist/src/learner/math/random';
-export { memberScores } from '../../dist/src/learner/model/members';
-export { processApart } from '../../dist/src/learner/model/predict/process-apart';
-export { addTreeSums } from '../../dist/src/learner/model/quick-scorer/tree-sums';
-export { leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/scores/walk';
-export { packTerms, unpackTerms } from '../../dist/src/learner/model/storage/pack-terms';
-export { packTrees, unpackTrees } from '../../dist/src/learner/model/storage/pack-trees';
-export { trainFold } from '../../dist/src/learner/training/candidates/fold';
-export { keptTrees } from '../../dist/src/learner/training/candidates/randomised';
+export { processApart } from '../../dist/src/learner/model/ensemble';
+export { memberScores } from '../../dist/src/learner/model/model';
+export { addTreeSums, leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/tree-scores';
+export { packTerms, packTrees, unpackTerms, unpackTrees } from '../../dist/src/learner/storage/packing';
+export { keptTrees, trainFold } from '../../dist/src/learner/training/fold';
 export {
   assignParts,
   blocksOf,
@@ -67,24 +57,26 @@ export {
   groupsOf,
   type HoldOut,
   roundsOf,
-} from '../../dist/src/learner/training/folds/parts';
-export { wantsSingleRowsOfMany } from '../../dist/src/learner/training/preparation/leaf-size';
-export { prepare } from '../../dist/src/learner/training/preparation/prepare';
-export { areaUnderRoc } from '../../dist/src/learner/training/stacking/metrics';
-export { weightsOfErrors } from '../../dist/src/learner/training/stacking/simplex';
-export { chooseWeights, stackWeights } from '../../dist/src/learner/training/stacking/stacking';
-export { boost, type BoostRules } from '../../dist/src/learner/trees/boosting/boost';
-export { Grower, type GrowRules } from '../../dist/src/learner/trees/boosting/grow';
-export { roundToGrid } from '../../dist/src/learner/trees/boosting/leaf-grid';
-export { squaredError } from '../../dist/src/learner/trees/boosting/loss';
-export { chanceGain, weakCategories } from '../../dist/src/learner/trees/boosting/weak-categories';
-export { GrowSpace } from '../../dist/src/learner/trees/histograms/grow-space';
-export { removeRows } from '../../dist/src/learner/trees/histograms/histogram';
-export { quantise } from '../../dist/src/learner/trees/histograms/quantise';
-export { NodeRows } from '../../dist/src/learner/trees/randomised/node-rows';
-export { growRandomised } from '../../dist/src/learner/trees/randomised/randomised';
-export { trySmallNode } from '../../dist/src/learner/trees/splits/small-node';
-export { SortedRows } from '../../dist/src/learner/trees/splits/sorted-rows';
-export { tryCategories, tryOrdered } from '../../dist/src/learner/trees/splits/split-finder';
-export type { SplitCandidate } from '../../dist/src/learner/trees/splits/splits';
-export { isLeft, leafOf, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
+} from '../../dist/src/learner/training/parts';
+export { prepare } from '../../dist/src/learner/training/prepare';
+export {
+  areaUnderRoc,
+  chooseWeights,
+  stackWeights,
+  weightsOfErrors,
+} from '../../dist/src/learner/training/stacking';
+export { wantsSingleRowsOfMany } from '../../dist/src/learner/training/trials';
+export { boost, type BoostRules } from '../../dist/src/learner/trees/boost';
+export { chanceGain, Grower, type GrowRules, weakCategories } from '../../dist/src/learner/trees/grow';
+export { GrowSpace, quantise, removeRows } from '../../dist/src/learner/trees/grow-space';
+export { squaredError } from '../../dist/src/learner/trees/loss';
+export { NodeRows } from '../../dist/src/learner/trees/node-rows';
+export { growRandomised } from '../../dist/src/learner/trees/randomised';
+export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
+export {
+  type SplitCandidate,
+  tryCategories,
+  tryOrdered,
+  trySmallNode,
+} from '../../dist/src/learner/trees/splits';
+export { isLeft, leafOf, roundToGrid, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';

@@ -1,9 +1,8 @@
 import type { ColumnSpec } from '../features/encode';
 import { argsort } from '../math/order';
 import type { Random } from '../math/random';
-import { Grower, type GrowRules } from '../trees/boosting/grow';
-import { GrowSpace } from '../trees/histograms/grow-space';
-import { quantise } from '../trees/histograms/quantise';
+import { Grower, type GrowRules } from '../trees/grow';
+import { GrowSpace, quantise } from '../trees/grow-space';
 import { TreeBuilder, type Trees } from '../trees/trees';
 
 const TREES = 60;

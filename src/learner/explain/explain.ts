@@ -1,17 +1,18 @@
 import { columnSpecs } from '../features/encode';
-import type { Background } from '../model/background';
-import { changeOfLog, logOfChange } from '../model/growth';
-import type { Member } from '../model/members';
-import type { Model } from '../model/model';
-import { meanShifts } from '../model/predict/distributions';
-import { encodeWithLevels, firstMembers, type PredictOptions, recalibrated } from '../model/predict/predict';
-import { ensembleMean } from '../model/predict/process-apart';
+import { ensembleMean } from '../model/ensemble';
+import { type Background, changeOfLog, logOfChange, type Member, type Model } from '../model/model';
+import {
+  encodeWithLevels,
+  firstMembers,
+  meanShifts,
+  type PredictOptions,
+  recalibrated,
+} from '../model/predict';
 import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
-import { type GroupEffects, meanEffects } from './effects/mean-effects';
-import { probabilityEffects } from './effects/probability-effects';
-import { findDifferingGroups } from './shapley/differing-groups';
-import type { ForegroundRow } from './shapley/foreground';
+import { type GroupEffects, meanEffects } from './effects';
+import { probabilityEffects } from './probability-effects';
+import { findDifferingGroups, type ForegroundRow } from './shapley';
 
 export interface ExplainOptions extends PredictOptions {
   /**

@@ -1,4 +1,3 @@
-import { EXPONENTIAL_NUMBERS, writeExponentialTable } from '../kernels/exponential';
 import {
   DIMENSION_BYTES,
   DIMENSION_IS_CATEGORY,
@@ -6,7 +5,13 @@ import {
   DIMENSION_RATE,
   POSITIONS_TOGETHER,
 } from '../kernels/layout';
-import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
+import {
+  alignedBytes,
+  EXPONENTIAL_NUMBERS,
+  openScratch,
+  type Scratch,
+  writeExponentialTable,
+} from '../kernels/scratch';
 import { type Kernel, KIND } from './kernel';
 
 /** The kernel between one position and each of a list. Must be closed. */

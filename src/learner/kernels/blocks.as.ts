@@ -1,9 +1,3 @@
-/*
- * Shapley values of the trees in leaf blocks, changes of their scores along permutations, and scores of coalitions. With one
- * value per leaf, the first two depend only on the side that the foreground row takes at each branch: its key. So this result
- * of a block is written down first (effects per place, then changes along permutations), cached for all rows with that key
- * while there is space, and then added. Blocks without keys, whose results would not be reused, add their changes directly.
- */
 import {
   BRANCH_BYTES,
   BRANCH_COLUMN,
@@ -50,8 +44,15 @@ import {
   SLOT_PASSES,
   SLOT_PLACE,
   WEIGHTS_ROW,
-} from './blocks-layout';
-import { addNumber, addPair } from './pairs.as';
+} from './layout';
+import { addNumber, addPair } from './shared.as';
+
+/*
+ * Shapley values of the trees in leaf blocks, changes of their scores along permutations, and scores of coalitions. With one
+ * value per leaf, the first two depend only on the side that the foreground row takes at each branch: its key. So this result
+ * of a block is written down first (effects per place, then changes along permutations), cached for all rows with that key
+ * while there is space, and then added. Blocks without keys, whose results would not be reused, add their changes directly.
+ */
 
 const WHOLE: usize = 4;
 const NUMBER: usize = 8;

@@ -14,7 +14,7 @@ type AddTwoColumns = (
   sums1: number,
 ) => void;
 
-/** Of boosted trees: `boosting.as.ts`. `gradHess` covers the whole table. */
+/** Of boosted trees: `trees.as.ts`. `gradHess` covers the whole table. */
 interface BoostingKernels {
   /** Adds each row's gradient and hessian to its bin of four columns. */
   addFour(
@@ -110,7 +110,7 @@ interface SortedKernels {
   searchSorted: Search;
 }
 
-/** Of extremely randomised trees: `randomised.as.ts`. */
+/** Of extremely randomised trees: `trees.as.ts`. */
 interface RandomisedKernels {
   /**
    * The lowest and the highest bin of sixteen columns.
@@ -174,7 +174,7 @@ interface RandomisedKernels {
   ): number;
 }
 
-/** Of dense matrices: `dense.as.ts`. */
+/** Of dense matrices: `gaussian.as.ts`. */
 interface DenseKernels {
   /**
    * Computes four rows of a Cholesky factor, up to the diagonal of the first of them; or solves for four right sides.
@@ -229,7 +229,7 @@ type OverFeatures = (
   stride: number,
 ) => void;
 
-/** Of logistic regressions: `slopes.as.ts` for dense features, `sparse-slopes.as.ts`. */
+/** Of logistic regressions: `slopes.as.ts`. */
 interface SlopeKernels {
   /** Per row, the dot product of its features and the weights, for a multiple of four rows. */
   dotFour: OverFeatures;
@@ -267,7 +267,7 @@ interface SlopeKernels {
   ): void;
 }
 
-/** Of Gaussian processes: `matern.as.ts`. Each dimension has a record of `DIMENSION_BYTES`. */
+/** Of Gaussian processes: `gaussian.as.ts`. Each dimension has a record of `DIMENSION_BYTES`. */
 interface MaternKernels {
   /**
    * Writes the kernel between one position and others.
@@ -301,7 +301,7 @@ interface MaternKernels {
   ): void;
 }
 
-/** Of sums per class, at least two: `class-sums.as.ts`. They add to the scores of rows, rows × classes. */
+/** Of sums per class, at least two: `quick-scorer.as.ts`. They add to the scores of rows, rows × classes. */
 interface ClassKernels {
   /**
    * Adds the values of each row's leaves, one tree after the other.
@@ -360,7 +360,7 @@ type Prepare = (root: number, nodes: number, slot: number) => number;
  */
 type AddValues = (leaves: number, sums: number, sumsEnd: number, table: number) => void;
 
-/** Of QuickScorer: `quick-scorer.as.ts`. Their memory begins as in `quick-scorer-layout.ts`. */
+/** Of QuickScorer: `quick-scorer.as.ts`. Their memory begins as in `layout.ts`. */
 interface QuickScorerKernels {
   /** The table of leaves holds their values; or, for trees with a value per class, the addresses of these. */
   prepareValues: Prepare;
@@ -376,7 +376,7 @@ interface QuickScorerKernels {
   addValues16: AddValues;
 }
 
-/** Of leaf blocks: `blocks.as.ts`. Their memory begins as in `blocks-layout.ts`. */
+/** Of leaf blocks: `blocks.as.ts`. Their memory begins as in `layout.ts`. */
 interface BlockKernels {
   /**
    * Adds the results of blocks of trees with one value per leaf.

@@ -1,5 +1,6 @@
+import { addNumber, addPair, plusFirst, plusProduct, sumOfLanes } from './shared.as';
+
 /* The loops over kernels that are products over groups of columns. */
-import { addNumber, addPair, plusFirst, plusProduct, sumOfLanes } from './pairs.as';
 
 const NUMBER: usize = 8;
 const PAIR: usize = 16;

@@ -1,6 +1,7 @@
+import { powerOfTwo, rootOfTwo } from '../math/numeric';
 import { bytes as code } from './bytes';
 import type { Kernels } from './functions';
-import { SCRATCH_BYTES } from './quick-scorer-layout';
+import { POWERS, ROOTS, SCRATCH_BYTES } from './layout';
 
 /** The part of the engine's WebAssembly used here; TypeScript has it among a browser's types only. */
 interface WasmEngine {
@@ -178,4 +179,17 @@ function scratchOf({ memory, kernels }: Instance, { start, end }: Loan, close: (
     floats: (length) => new Float32Array(buffer, place(length * 4), length),
     close,
   };
+}
+
+/** Numbers of the table that the exponential of the kernels reads. */
+export const EXPONENTIAL_NUMBERS = ROOTS + POWERS;
+
+/** Writes it: 2^(i/32), then the powers of two up to 1. 2^-1075 is too small for a number, so 0 stands for it. */
+export function writeExponentialTable(table: Float64Array): void {
+  for (let i = 0; i < ROOTS; i++) {
+    table[i] = rootOfTwo(i);
+  }
+  for (let i = 0; i < POWERS; i++) {
+    table[ROOTS + i] = i === 0 ? 0 : powerOfTwo(i - (POWERS - 1));
+  }
 }

@@ -1,4 +1,3 @@
-/* The loops of `SortedRows`: the gains of two borders are worked out side by side. A key is a bin and a row. */
 import {
   FOUND_BIN,
   FOUND_GAIN,
@@ -9,6 +8,8 @@ import {
   KNOWN,
   ROW_BITS,
 } from './layout';
+
+/* The loops of `SortedRows`: the gains of two borders are worked out side by side. A key is a bin and a row. */
 
 const KEY: usize = 4;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 
-import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/model/storage/serialize';
+import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/storage/stored-model';
 import {
   cannotWrite,
   isNewer,

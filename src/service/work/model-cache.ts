@@ -1,5 +1,5 @@
 import type { Model } from '../../learner/model/model';
-import { loadModel } from '../../learner/model/storage/serialize';
+import { loadModel } from '../../learner/storage/stored-model';
 import { LearnerError } from '../../learner/types';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { readOwnFile } from '../../util/files';

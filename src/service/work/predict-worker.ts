@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 
-import { predict } from '../../learner/model/predict/predict';
+import { predict } from '../../learner/model/predict';
 import { LearnerError } from '../../learner/types';
 import { invalid } from '../refusal';
 import { readFeatures } from './columns';

@@ -1,7 +1,7 @@
 import type { ClassificationResult, RegressionResult } from '../../learner';
 import { explain } from '../../learner/explain/explain';
 import type { Model } from '../../learner/model/model';
-import type { predict, PredictOptions } from '../../learner/model/predict/predict';
+import type { predict, PredictOptions } from '../../learner/model/predict';
 import type { FeatureColumn } from '../../learner/types';
 import type { OutputType } from '../../wire/vocabulary';
 import type { ServiceLimits } from '../options';

@@ -1,0 +1,240 @@
+import { balance, type Calibration } from '../calibration/calibrate';
+import { valueAlong } from '../linear/linear';
+import { exp, quickSigmoid, softmax } from '../math/numeric';
+import { calibratedProbabilities, processApart } from '../model/ensemble';
+import { type Background, type Member, type Part, partScores } from '../model/model';
+import { explanationCache } from './explanation-cache';
+import { addProductEffects, groupFactors } from './process-effects';
+import { allRows, type ForegroundRow } from './shapley';
+
+/** Shapley values of a row: `base` and the effects (per group) add up to its prediction. */
+export interface GroupEffects {
+  base: number;
+  effects: Float64Array;
+}
+
+const NONE = new Float64Array(0);
+
+/**
+ * Exact Shapley values of the ensemble's mean, for any number of groups, in the units of the members' scores.
+ *
+ * @param rows all with the same background and groups
+ */
+export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffects[] {
+  if (rows.length === 0) {
+    return [];
+  }
+  const { background, groupOf, groups } = rows[0];
+  const cache = explanationCache(background, groupOf, groups, members);
+  const all = allRows(background);
+  const found = rows.map(() => new Float64Array(groups));
+  const mixed = rows.map((foreground) => ({ foreground, rows: all }));
+  const sums = found.map((effects) => ({ scores: NONE, effects }));
+  const { process, others } = processApart(members);
+  let base = 0;
+  if (process) {
+    const { gaussian } = process;
+    const about = { rows: all, share: 1 / background.rows, groups };
+    rows.forEach((foreground, i) => {
+      const factors = groupFactors(gaussian.kernel, foreground, 1);
+      base = process.base[0] + addProductEffects(gaussian, factors, about, found[i])[0];
+    });
+  }
+  for (const member of others) {
+    for (const part of member.parts) {
+      if (part.kind === 'gaussian') {
+        continue;
+      }
+      const weight = (member.weight * part.weight) / background.rows;
+      base += weight * backgroundScores(part, background).reduce((sum, score) => sum + score, 0);
+      if (part.kind === 'linear') {
+        rows.forEach((foreground, i) => addLinearEffects(part, foreground, weight, found[i]));
+        continue;
+      }
+      cache.blocks(part.trees, 1).add(mixed, weight, sums);
+    }
+  }
+  return found.map((effects) => ({ base, effects }));
+}
+
+function addLinearEffects(
+  part: Part & { kind: 'linear' },
+  foreground: ForegroundRow,
+  weight: number,
+  effects: Float64Array,
+): void {
+  eachLinearTerm(part, foreground, (column, _, own, others) => {
+    let differences = 0;
+    for (const other of others) {
+      differences += own - other;
+    }
+    effects[foreground.groupOf[column]] += weight * differences;
+  });
+}
+
+/**
+ * Visits the terms of a linear model, before the model's weight is applied.
+ *
+ * @param visit receives what the column adds to an output for the foreground row, and for each background row in a
+ * list that is reused
+ */
+export function eachLinearTerm(
+  { tables }: Part & { kind: 'linear' },
+  { bins, numbers, background }: ForegroundRow,
+  visit: (column: number, output: number, own: number, others: Float64Array) => void,
+): void {
+  const { base, at, scores, lines } = tables;
+  const width = base.length;
+  const others = new Float64Array(background.rows);
+  for (let line = 0; lines && line < lines.columns.length; line++) {
+    const column = lines.columns[line];
+    const values = background.numbers![column]!;
+    const zOf = (value: number) => valueAlong(lines, line, value);
+    for (let k = 0; k < width; k++) {
+      const slope = lines.weights[line * width + k];
+      for (let row = 0; row < others.length; row++) {
+        others[row] = slope * zOf(values[row]);
+      }
+      visit(column, k, slope * zOf(numbers[column]), others);
+    }
+  }
+  for (let column = 0; column < at.length; column++) {
+    if (at[column] < 0) {
+      continue;
+    }
+    for (let k = 0; k < width; k++) {
+      const from = at[column] + k;
+      for (let row = 0; row < others.length; row++) {
+        others[row] = scores[from + background.columns[column][row] * width];
+      }
+      visit(column, k, scores[from + bins[column] * width], others);
+    }
+  }
+}
+
+const known = new WeakMap<Part, { background: Background; scores: Float64Array }>();
+
+/**
+ * What one part adds up to for the background rows, before its weight, and votes before they are turned into scores: rows ×
+ * width. Cached, because a stream of single rows asks for it every time.
+ */
+export function backgroundScores(part: Part, background: Background): Float64Array {
+  let own = known.get(part);
+  if (own?.background !== background) {
+    const { columns, numbers = [], rows } = background;
+    const all = Int32Array.from({ length: rows }, (_, row) => row);
+    const sums: Part = part.kind === 'votes' ? { ...part, kind: 'trees' } : part;
+    own = { background, scores: partScores(sums, { columns, numbers }, all) };
+    known.set(part, own);
+  }
+  return own.scores;
+}
+
+/** Probabilities as `predict` returns them, from the scores of each member: mixtures × classes. */
+export function answeredProbabilities(
+  members: Member[],
+  scoresOf: (member: Member) => Float64Array,
+  mixtures: number,
+  calibration: Calibration,
+): Float64Array {
+  if (members[0].width === 1 && calibration.priors.length === 2 && averagesProbabilities(calibration)) {
+    return twoClassProbabilities(members, scoresOf, mixtures, calibration);
+  }
+  const probas = calibratedProbabilities(members, scoresOf, mixtures, calibration);
+  if (calibration.balance) {
+    balance(probas, calibration.priors);
+  }
+  return probas;
+}
+
+/** Probabilities of one class. */
+interface ClassProbability {
+  /** Per mixture. */
+  probabilities: Float64Array;
+  /** Of every class, for one mixture. */
+  allAt: (mixture: number) => Float64Array;
+}
+
+/**
+ * The same for one class. If the ensemble averages its members' probabilities, the other classes are computed only
+ * for the mixtures asked for.
+ *
+ * @param scores of each member: mixtures × width
+ */
+export function classProbability(
+  members: Member[],
+  scores: Float64Array[],
+  mixtures: number,
+  calibration: Calibration,
+  of: number,
+): ClassProbability {
+  const { temperature, noise, priors } = calibration;
+  const { width } = members[0];
+  const classes = priors.length;
+  if (width < classes || !averagesProbabilities(calibration)) {
+    const each = new Map(members.map((member, m) => [member, scores[m]]));
+    const probas = answeredProbabilities(members, (member) => each.get(member)!, mixtures, calibration);
+    const probabilities = new Float64Array(mixtures);
+    for (let i = 0; i < mixtures; i++) {
+      probabilities[i] = probas[i * classes + of];
+    }
+    return {
+      probabilities,
+      allAt: (mixture) => probas.subarray(mixture * classes, (mixture + 1) * classes),
+    };
+  }
+  const weights = members.reduce((sum, { weight }) => sum + weight, 0);
+  const shares = members.map(({ weight }) => ((1 - noise) * weight) / weights);
+  const probabilities = new Float64Array(mixtures).fill(noise * priors[of]);
+  const inverse = 1 / temperature;
+  scores.forEach((own, m) => {
+    for (let i = 0, at = 0; i < mixtures; i++, at += classes) {
+      let sum = 1;
+      for (let k = 0; k < classes; k++) {
+        sum += k === of ? 0 : exp((own[at + k] - own[at + of]) * inverse);
+      }
+      probabilities[i] += shares[m] / sum;
+    }
+  });
+  const allAt = (mixture: number): Float64Array => {
+    const one = new Float64Array(classes);
+    const all = priors.map((prior) => noise * prior);
+    scores.forEach((own, m) => {
+      softmax(own, mixture * classes, classes, one, 0, temperature);
+      one.forEach((chance, k) => (all[k] += shares[m] * chance));
+    });
+    return all;
+  };
+  return { probabilities, allAt };
+}
+
+/** Whether the ensemble's probability is the mean of its members', with only linear steps after that. */
+export function averagesProbabilities({
+  averageScores,
+  softmaxTemperature,
+  balance: isBalanced,
+}: Calibration): boolean {
+  return !averageScores && softmaxTemperature === 1 && !isBalanced;
+}
+
+function twoClassProbabilities(
+  members: Member[],
+  scoresOf: (member: Member) => Float64Array,
+  mixtures: number,
+  { temperature, noise, priors }: Calibration,
+): Float64Array {
+  const probas = new Float64Array(mixtures * 2);
+  const weights = members.reduce((sum, { weight }) => sum + weight, 0);
+  for (const member of members) {
+    const scores = scoresOf(member);
+    const share = (member.weight / weights) * (1 - noise);
+    for (let i = 0; i < mixtures; i++) {
+      probas[2 * i + 1] += share * quickSigmoid(scores[i] / temperature);
+    }
+  }
+  for (let i = 0; i < probas.length; i += 2) {
+    probas[i + 1] += noise * priors[1];
+    probas[i] = 1 - probas[i + 1];
+  }
+  return probas;
+}

@@ -1,0 +1,219 @@
+import { MAX_SLOTS } from '../kernels/layout';
+import type { Random } from '../math/random';
+import type { Background } from '../model/model';
+import { isLeft, LEAF, type Trees } from '../trees/trees';
+
+/** The row being explained (the foreground), and the background rows it is compared with. */
+export interface ForegroundRow {
+  /** Its bin in each column. */
+  bins: Uint8Array;
+  /** Its value in each numeric or date column; NaN where missing and in all other columns. */
+  numbers: Float64Array;
+  background: Background;
+  /** Per column, the index of its group. */
+  groupOf: Int32Array;
+  groups: number;
+}
+
+const goingLeft = new WeakMap<Trees, { background: Background; masks: Int32Array }>();
+
+/** Per node, the background rows that would go left: bit r for row r. Cached with the trees. */
+export function leftMasks(trees: Trees, background: Background): Int32Array {
+  const known = goingLeft.get(trees);
+  if (known?.background === background) {
+    return known.masks;
+  }
+  const masks = new Int32Array(trees.feature.length);
+  for (let node = 0; node < masks.length; node++) {
+    if (trees.feature[node] === LEAF) {
+      continue;
+    }
+    const bins = background.columns[trees.feature[node]];
+    for (let row = 0; row < background.rows; row++) {
+      if (isLeft(trees, node, bins[row])) {
+        masks[node] |= 1 << row;
+      }
+    }
+  }
+  goingLeft.set(trees, { background, masks });
+  return masks;
+}
+
+/** Every background row, as bits. */
+export function allRows({ rows }: Background): number {
+  return rows === 32 ? -1 : (1 << rows) - 1;
+}
+
+/**
+ * The players of each background row's game: the groups in which it differs from the foreground row. Every other
+ * group changes nothing when it switches, so its Shapley value is 0.
+ */
+export interface DifferingGroups {
+  /** Per background row, the indices of its groups. */
+  players: number[][];
+  /** The groups in which any two rows can differ. */
+  common: number[];
+}
+
+/** @param used 1 for each column that some member reads, else 0 */
+export function findDifferingGroups(
+  { bins, numbers, background, groupOf }: ForegroundRow,
+  used: Uint8Array,
+): DifferingGroups {
+  const { columns, numbers: measured, rows } = background;
+  const players = Array.from({ length: rows }, (_, row) => {
+    const differing = new Set<number>();
+    for (let column = 0; column < columns.length; column++) {
+      const values = measured?.[column];
+      const isAlike =
+        columns[column][row] === bins[column] && (!values || Object.is(values[row], numbers[column]));
+      if (used[column] === 1 && !isAlike) {
+        differing.add(groupOf[column]);
+      }
+    }
+    return [...differing].sort((a, b) => a - b);
+  });
+  const common = new Set(groupOf.filter((_, column) => used[column] === 1));
+  return { players, common: [...common].sort((a, b) => a - b) };
+}
+
+/**
+ * Where the mixtures of the foreground row with some background rows are stored: one per coalition of the groups in
+ * which the two differ. Bit i of a coalition is set if the i-th of these groups takes the foreground row's values.
+ */
+export interface CoalitionLayout {
+  /** Background rows, as bits. */
+  rows: number;
+  /** Per background row, where its mixtures begin; the extra last element is the end. */
+  at: Int32Array;
+  /** Background rows × groups: the group's bit, or 0 where the rows agree. */
+  bitOf: Int32Array;
+  /** The groups, if they are the same for every background row. */
+  common: number[] | undefined;
+}
+
+export function layOutCoalitions(
+  { background, groups }: ForegroundRow,
+  players: number[][],
+  rows: number,
+): CoalitionLayout {
+  const at = new Int32Array(background.rows + 1);
+  const bitOf = new Int32Array(background.rows * groups);
+  for (let row = 0; row < background.rows; row++) {
+    const takesPart = (rows >>> row) & 1;
+    at[row + 1] = at[row] + (takesPart ? 1 << players[row].length : 0);
+    players[row].forEach((group, i) => (bitOf[row * groups + group] = takesPart << i));
+  }
+  const common = players.every((own) => own === players[0]) ? players[0] : undefined;
+  return { rows, at, bitOf, common };
+}
+
+/**
+ * Permutations of the groups. Along each of them the mixture starts as a background row, and at each step one group
+ * flips to the foreground row's values. The permutations do not depend on the foreground row, so groups in which the
+ * two agree have a step as well, at which nothing changes. Mixtures are numbered permutation · steps + step.
+ */
+export interface Permutations {
+  /**
+   * Background rows, and permutations of each. They are antithetic: every second one is the reverse of the one
+   * before.
+   */
+  rows: number;
+  perRow: number;
+  /** The groups that flip, and the number of all groups. */
+  common: number[];
+  groups: number;
+  /** Mixtures along a permutation: one before the first flip, then one per flip. */
+  steps: number;
+  /** Permutations × groups: the step at which the group flips. */
+  flips: Int32Array;
+  /** Per mixture, the group that has just flipped; -1 for the first of a permutation. */
+  flipped: Int32Array;
+}
+
+/**
+ * @param perRow permutations for each background row
+ * @param reversed whether each pair starts with the reverse of the permutation drawn
+ */
+export function drawPermutations(
+  rows: number,
+  { perRow, reversed }: { perRow: number; reversed: boolean },
+  { common, groups }: { common: number[]; groups: number },
+  random: Random,
+): Permutations {
+  const steps = common.length + 1;
+  const flips = new Int32Array(rows * perRow * groups);
+  const flipped = new Int32Array(rows * perRow * steps).fill(-1);
+  let drawn: Int32Array = Int32Array.from(common);
+  for (let permutation = 0; permutation < rows * perRow; permutation++) {
+    const isSecond = (permutation % perRow) % 2 === 1;
+    drawn = isSecond ? drawn : random.shuffle(Int32Array.from(common));
+    drawn.forEach((group, place) => {
+      const flip = isSecond === reversed ? place + 1 : common.length - place;
+      flips[permutation * groups + group] = flip;
+      flipped[permutation * steps + flip] = group;
+    });
+  }
+  return { rows, perRow, common, groups, steps, flips, flipped };
+}
+
+/** Visits each permutation with its first mixture and the offset of its row in `flips`. */
+export function eachPermutation(
+  { rows, perRow, steps, groups }: Permutations,
+  visit: (first: number, flips: number, row: number) => void,
+): void {
+  for (let permutation = 0; permutation < rows * perRow; permutation++) {
+    visit(permutation * steps, permutation * groups, Math.floor(permutation / perRow));
+  }
+}
+
+/** Mixtures along all permutations. */
+export function mixtureCount({ rows, perRow, steps }: Permutations): number {
+  return rows * perRow * steps;
+}
+
+/** Exact Shapley values from the value of every coalition. Bit i of a coalition stands for player i. */
+export function shapleyValues(values: Float64Array, players: number): Float64Array {
+  // The weight of a coalition by its size: size! (players - size - 1)! / players!
+  const shares = new Float64Array(players);
+  shares[0] = 1 / players;
+  for (let size = 1; size < players; size++) {
+    shares[size] = (shares[size - 1] * size) / (players - size);
+  }
+  const effects = new Float64Array(players);
+  for (let coalition = 0; coalition < values.length; coalition++) {
+    const share = shares[bitCount(coalition)];
+    for (let player = 0; player < players; player++) {
+      if ((coalition & (1 << player)) === 0) {
+        effects[player] += share * (values[coalition | (1 << player)] - values[coalition]);
+      }
+    }
+  }
+  return effects;
+}
+
+/**
+ * SHAPLEY_WEIGHTS[p][q] = (p - 1)! q! / (p + q)!: the Shapley value of each of p players in a game that is won if
+ * they are all in and q others are all out. Each of the others has -SHAPLEY_WEIGHTS[q][p].
+ */
+export const SHAPLEY_WEIGHTS = Array.from({ length: MAX_SLOTS + 1 }, (_, p) =>
+  Float64Array.from({ length: MAX_SLOTS + 1 }, (_, q) => {
+    let share = 1 / Math.max(1, p);
+    for (let i = 1; i <= q; i++) {
+      share *= i / (p + i);
+    }
+    return share;
+  }),
+);
+
+/** The number of bits set in a 32-bit integer. */
+export function bitCount(bits: number): number {
+  let pairs = bits - ((bits >>> 1) & 0x55555555);
+  pairs = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((pairs + (pairs >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The index of the lowest bit set. */
+export function lowestBit(bits: number): number {
+  return 31 - Math.clz32(bits & -bits);
+}

@@ -1,0 +1,236 @@
+import { addNumber, addPair, Exponential, plusFirst, plusProduct, sumOfLanes } from './shared.as';
+import {
+  DIMENSION_BYTES,
+  DIMENSION_IS_CATEGORY,
+  DIMENSION_POSITION,
+  DIMENSION_RATE,
+  POSITIONS_TOGETHER,
+} from './layout';
+
+/* The loops of `dense.ts`, four rows at a time. Dot products have four partial sums each, as in `dotAt`. */
+
+const NUMBER: usize = 8;
+const PAIR: usize = 16;
+/** Two pairs of numbers. */
+const GROUP: usize = 32;
+
+function less(at: usize, product: f64, diagonal: f64): void {
+  store<f64>(at, (load<f64>(at) - product) / diagonal);
+}
+
+export function factoriseFour(matrix: usize, end: usize, rows: usize, length: usize): void {
+  let other = matrix;
+  for (let done: usize = 0; other < end; done += NUMBER, other += length) {
+    let row0 = rows;
+    let row1 = row0 + length;
+    let row2 = row1 + length;
+    let row3 = row2 + length;
+    let ahead0 = f64x2.splat(0);
+    let behind0 = f64x2.splat(0);
+    let ahead1 = f64x2.splat(0);
+    let behind1 = f64x2.splat(0);
+    let ahead2 = f64x2.splat(0);
+    let behind2 = f64x2.splat(0);
+    let ahead3 = f64x2.splat(0);
+    let behind3 = f64x2.splat(0);
+    const last = other + done;
+    const even = last - (done & (GROUP - 1));
+    let k = other;
+    for (; k < even; k += GROUP) {
+      const first = v128.load(k);
+      const second = v128.load(k, PAIR);
+      ahead0 = plusProduct(ahead0, v128.load(row0), first);
+      behind0 = plusProduct(behind0, v128.load(row0, PAIR), second);
+      ahead1 = plusProduct(ahead1, v128.load(row1), first);
+      behind1 = plusProduct(behind1, v128.load(row1, PAIR), second);
+      ahead2 = plusProduct(ahead2, v128.load(row2), first);
+      behind2 = plusProduct(behind2, v128.load(row2, PAIR), second);
+      ahead3 = plusProduct(ahead3, v128.load(row3), first);
+      behind3 = plusProduct(behind3, v128.load(row3, PAIR), second);
+      row0 += GROUP;
+      row1 += GROUP;
+      row2 += GROUP;
+      row3 += GROUP;
+    }
+    for (; k < last; k += NUMBER) {
+      const one = load<f64>(k);
+      ahead0 = plusFirst(ahead0, load<f64>(row0) * one);
+      ahead1 = plusFirst(ahead1, load<f64>(row1) * one);
+      ahead2 = plusFirst(ahead2, load<f64>(row2) * one);
+      ahead3 = plusFirst(ahead3, load<f64>(row3) * one);
+      row0 += NUMBER;
+      row1 += NUMBER;
+      row2 += NUMBER;
+      row3 += NUMBER;
+    }
+    // Each row is now where its number of this column is, and `k` at the diagonal.
+    const diagonal = load<f64>(k);
+    less(row0, sumOfLanes(ahead0) + sumOfLanes(behind0), diagonal);
+    less(row1, sumOfLanes(ahead1) + sumOfLanes(behind1), diagonal);
+    less(row2, sumOfLanes(ahead2) + sumOfLanes(behind2), diagonal);
+    less(row3, sumOfLanes(ahead3) + sumOfLanes(behind3), diagonal);
+  }
+}
+
+export function addGramFour(
+  row0: usize,
+  row1: usize,
+  row2: usize,
+  row3: usize,
+  used: usize,
+  length: usize,
+  sign: f64,
+  out: usize,
+): void {
+  for (let done: usize = 0; done < used; out += length) {
+    const by0 = sign * load<f64>(row0 + done);
+    const by1 = sign * load<f64>(row1 + done);
+    const by2 = sign * load<f64>(row2 + done);
+    const by3 = sign * load<f64>(row3 + done);
+    const pair0 = f64x2.splat(by0);
+    const pair1 = f64x2.splat(by1);
+    const pair2 = f64x2.splat(by2);
+    const pair3 = f64x2.splat(by3);
+    done += NUMBER;
+    const even = done - (done & NUMBER);
+    let at: usize = 0;
+    for (; at < even; at += PAIR) {
+      addPair(
+        out + at,
+        f64x2.add(
+          f64x2.add(f64x2.mul(pair0, v128.load(row0 + at)), f64x2.mul(pair1, v128.load(row1 + at))),
+          f64x2.add(f64x2.mul(pair2, v128.load(row2 + at)), f64x2.mul(pair3, v128.load(row3 + at))),
+        ),
+      );
+    }
+    if (at < done) {
+      addNumber(
+        out + at,
+        by0 * load<f64>(row0 + at) +
+          by1 * load<f64>(row1 + at) +
+          (by2 * load<f64>(row2 + at) + by3 * load<f64>(row3 + at)),
+      );
+    }
+  }
+}
+
+export function takeShares(factor: usize, own: usize, length: usize, even: usize, pivot: usize): void {
+  let to = own;
+  for (const end = own + even; to < end; to += 4 * PAIR) {
+    let pair0 = v128.load(to);
+    let pair1 = v128.load(to, PAIR);
+    let pair2 = v128.load(to, 2 * PAIR);
+    let pair3 = v128.load(to, 3 * PAIR);
+    for (let row = factor; row < own; row += length) {
+      const share = v128.load64_splat(row + pivot);
+      const at = row + (to - own);
+      pair0 = f64x2.sub(pair0, f64x2.mul(share, v128.load(at)));
+      pair1 = f64x2.sub(pair1, f64x2.mul(share, v128.load(at, PAIR)));
+      pair2 = f64x2.sub(pair2, f64x2.mul(share, v128.load(at, 2 * PAIR)));
+      pair3 = f64x2.sub(pair3, f64x2.mul(share, v128.load(at, 3 * PAIR)));
+    }
+    v128.store(to, pair0);
+    v128.store(to, pair1, PAIR);
+    v128.store(to, pair2, 2 * PAIR);
+    v128.store(to, pair3, 3 * PAIR);
+  }
+  for (const end = own + length; to < end; to += NUMBER) {
+    let left = load<f64>(to);
+    for (let row = factor; row < own; row += length) {
+      left -= load<f64>(row + pivot) * load<f64>(row + (to - own));
+    }
+    store<f64>(to, left);
+  }
+}
+
+/* The loops of `MaternRows`: products of Matérn kernels, eight positions at a time. */
+
+/** The distance times the rate, for two positions. */
+function scaled(gap: v128, rate: v128, isCategory: bool): v128 {
+  return f64x2.mul(
+    rate,
+    isCategory ? v128.and(f64x2.ne(gap, f64x2.splat(0)), f64x2.splat(1)) : f64x2.abs(gap),
+  );
+}
+
+/** 1 + s + s² / 3. */
+function polynomial(s: v128): v128 {
+  return f64x2.add(f64x2.add(f64x2.splat(1), s), f64x2.div(f64x2.mul(s, s), f64x2.splat(3)));
+}
+
+class Matern {
+  @inline
+  static write(out: usize, factor: v128, sum: v128, table: usize): void {
+    v128.store(out, f64x2.mul(factor, Exponential.of(f64x2.neg(sum), table)));
+  }
+}
+
+export function maternRow(
+  dimensions: usize,
+  dimensionsEnd: usize,
+  others: usize,
+  length: usize,
+  table: usize,
+  out: usize,
+): void {
+  const end = others + length;
+  for (; others < end; others += POSITIONS_TOGETHER * NUMBER, out += POSITIONS_TOGETHER * NUMBER) {
+    let factor0 = f64x2.splat(1);
+    let factor1 = f64x2.splat(1);
+    let factor2 = f64x2.splat(1);
+    let factor3 = f64x2.splat(1);
+    let sum0 = f64x2.splat(0);
+    let sum1 = f64x2.splat(0);
+    let sum2 = f64x2.splat(0);
+    let sum3 = f64x2.splat(0);
+    let at = others;
+    for (let dimension = dimensions; dimension < dimensionsEnd; dimension += DIMENSION_BYTES, at += length) {
+      const position = v128.load64_splat(dimension, DIMENSION_POSITION);
+      const rate = v128.load64_splat(dimension, DIMENSION_RATE);
+      const isCategory = load<f64>(dimension, DIMENSION_IS_CATEGORY) > 0;
+      const s0 = scaled(f64x2.sub(position, v128.load(at)), rate, isCategory);
+      const s1 = scaled(f64x2.sub(position, v128.load(at, PAIR)), rate, isCategory);
+      const s2 = scaled(f64x2.sub(position, v128.load(at, 2 * PAIR)), rate, isCategory);
+      const s3 = scaled(f64x2.sub(position, v128.load(at, 3 * PAIR)), rate, isCategory);
+      factor0 = f64x2.mul(factor0, polynomial(s0));
+      factor1 = f64x2.mul(factor1, polynomial(s1));
+      factor2 = f64x2.mul(factor2, polynomial(s2));
+      factor3 = f64x2.mul(factor3, polynomial(s3));
+      sum0 = f64x2.add(sum0, s0);
+      sum1 = f64x2.add(sum1, s1);
+      sum2 = f64x2.add(sum2, s2);
+      sum3 = f64x2.add(sum3, s3);
+    }
+    Matern.write(out, factor0, sum0, table);
+    Matern.write(out + PAIR, factor1, sum1, table);
+    Matern.write(out + 2 * PAIR, factor2, sum2, table);
+    Matern.write(out + 3 * PAIR, factor3, sum3, table);
+  }
+}
+
+export function maternSlopes(
+  dimensions: usize,
+  dimensionsEnd: usize,
+  gaps: usize,
+  length: usize,
+  shares: usize,
+  sharesEnd: usize,
+  out: usize,
+): void {
+  const ones = f64x2.splat(1);
+  const threes = f64x2.splat(3);
+  for (; dimensions < dimensionsEnd; dimensions += DIMENSION_BYTES, gaps += length, out += NUMBER) {
+    const rate = v128.load64_splat(dimensions, DIMENSION_RATE);
+    let slope: f64 = 0;
+    let at = gaps;
+    for (let share = shares; share < sharesEnd; share += PAIR, at += PAIR) {
+      const s = f64x2.mul(rate, v128.load(at));
+      const term = f64x2.div(
+        f64x2.mul(f64x2.mul(f64x2.mul(v128.load(share), s), s), f64x2.add(ones, s)),
+        f64x2.add(f64x2.add(threes, f64x2.mul(threes, s)), f64x2.mul(s, s)),
+      );
+      slope = slope - f64x2.extract_lane(term, 0) - f64x2.extract_lane(term, 1);
+    }
+    store<f64>(out, slope);
+  }
+}

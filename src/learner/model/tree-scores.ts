@@ -1,0 +1,465 @@
+import type { Kernels } from '../kernels/functions';
+import {
+  ARRAY_BIN,
+  ARRAY_FEATURE,
+  ARRAY_FLAGS,
+  ARRAY_HIGHEST,
+  ARRAY_LEFT,
+  ARRAY_OFFSETS,
+  ARRAY_SET_AT,
+  ARRAY_SETS,
+  ARRAY_VALUES,
+  LEAF_BYTES,
+  LEAF_TABLES,
+  MAX_LEAVES,
+  SLOTS,
+  TILE,
+  TREE_ARRAYS,
+  TREE_ARRAYS_BYTES,
+} from '../kernels/layout';
+import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
+import { goesMissingLeft, isCategoryNode, LEAF, leafOf, type Trees } from '../trees/trees';
+
+/** Below this many rows trees are walked row by row: preparing them would take longer. */
+const MIN_BATCH = 8;
+/** From this many rows on QuickScorer is faster. */
+const MIN_LOOK_UP = 100;
+/** Rows that are scored together: what they take of memory is bounded. */
+const STRETCH = 1 << 16;
+
+/** Adds the trees' scores of `rows` to `scores`: rows × width. */
+export function addTreeScores(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+): void {
+  for (let from = 0; from < rows.length; from += STRETCH) {
+    const some = rows.subarray(from, from + STRETCH);
+    addStretch(trees, columns, some, width, scores.subarray(from * width, (from + some.length) * width));
+  }
+}
+
+function addStretch(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+): void {
+  const finder = new LeafFinder(trees, columns, rows);
+  const leaves = new Int32Array(rows.length);
+  const walk = (tree: number, own: Int32Array) => finder.leavesOf(tree, own);
+  if (rows.length >= MIN_LOOK_UP) {
+    addTreeSums(trees, columns, rows, width, scores, walk);
+    return;
+  }
+  for (let tree = 0; tree < trees.roots.length; tree++) {
+    finder.leavesOf(tree, leaves);
+    addValues(trees, leaves, width, tree % width, scores);
+  }
+}
+
+/** Finds the leaves of rows by walking, by the fastest method for their number. */
+class LeafFinder {
+  private walk: Walk | undefined;
+  private bins: RowMajor | undefined;
+
+  constructor(
+    private readonly trees: Trees,
+    private readonly columns: Uint8Array[],
+    private readonly rows: Int32Array,
+  ) {}
+
+  /** Writes to `leaves` where the values of each row's leaf begin. */
+  leavesOf(tree: number, leaves: Int32Array): void {
+    const { trees, columns, rows } = this;
+    if (rows.length < MIN_BATCH) {
+      for (let i = 0; i < leaves.length; i++) {
+        leaves[i] = leafOf(trees, trees.roots[tree], columns, rows[i]);
+      }
+      return;
+    }
+    this.walk ??= walkOf(trees);
+    this.bins ??= rowMajor(columns, rows);
+    leavesOf(trees, this.walk, tree, columns, rows, this.bins, leaves);
+  }
+}
+
+/** Adds the values of each row's leaf: one value to this output, or one to each output. */
+function addValues(
+  { values, width: perLeaf }: Trees,
+  leaves: Int32Array,
+  width: number,
+  output: number,
+  scores: Float64Array,
+): void {
+  if (perLeaf === 1) {
+    for (let i = 0; i < leaves.length; i++) {
+      scores[i * width + output] += values[leaves[i]];
+    }
+    return;
+  }
+  for (let i = 0; i < leaves.length; i++) {
+    const from = leaves[i];
+    const to = i * width;
+    for (let k = 0; k < perLeaf; k++) {
+      scores[to + k] += values[from + k];
+    }
+  }
+}
+
+/*
+ * Walks many rows through a tree, four at a time. Each takes as many steps as the tree is deep and then stays at its
+ * leaf, so that there is no branch to mispredict and the four chains of loads overlap.
+ */
+
+/** Trees prepared for this walk, one element per node. */
+interface Walk {
+  /** feature · 512 + (missing values go right ? 256 : 0) + the last bin that goes left, less the first known one. */
+  words: Int32Array;
+  /** The left child, or the leaf itself. */
+  next: Int32Array;
+  /** Per tree its depth, or 0 if it has categories and is walked row by row. */
+  depths: Uint16Array;
+}
+
+/** Bins of all columns, row by row. */
+interface RowMajor {
+  bins: Uint8Array;
+  columns: number;
+}
+
+const walks = new WeakMap<Trees, Walk>();
+/** A leaf sends every bin left, and its left child is itself. */
+const STAY = 255;
+const MISSING_RIGHT = 256;
+const FEATURE = 512;
+
+/** The bins of some rows of the table, in their order. */
+export function rowMajor(columns: Uint8Array[], rows: Int32Array): RowMajor {
+  const bins = new Uint8Array(rows.length * columns.length);
+  for (let column = 0; column < columns.length; column++) {
+    const from = columns[column];
+    for (let i = 0, at = column; i < rows.length; i++, at += columns.length) {
+      bins[at] = from[rows[i]];
+    }
+  }
+  return { bins, columns: columns.length };
+}
+
+/** Prepares trees; the result is cached. */
+export function walkOf(trees: Trees): Walk {
+  let walk = walks.get(trees);
+  if (!walk) {
+    walk = prepareWalk(trees);
+    walks.set(trees, walk);
+  }
+  return walk;
+}
+
+/** Writes to `leaves` where the values of each row's leaf begin in `Trees.values`. */
+export function leavesOf(
+  trees: Trees,
+  { words, next, depths }: Walk,
+  tree: number,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  { bins, columns: width }: RowMajor,
+  leaves: Int32Array,
+): void {
+  const root = trees.roots[tree];
+  const depth = depths[tree];
+  const { left, feature } = trees;
+  const together = feature[root] === LEAF || depth > 0 ? rows.length & ~3 : 0;
+  for (let i = 0; i < together; i += 4) {
+    const at0 = i * width;
+    const at1 = at0 + width;
+    const at2 = at1 + width;
+    const at3 = at2 + width;
+    let node0 = root;
+    let node1 = root;
+    let node2 = root;
+    let node3 = root;
+    for (let step = 0; step < depth; step++) {
+      const word0 = words[node0];
+      const word1 = words[node1];
+      const word2 = words[node2];
+      const word3 = words[node3];
+      node0 = next[node0] + side(word0, bins[at0 + (word0 >>> 9)]);
+      node1 = next[node1] + side(word1, bins[at1 + (word1 >>> 9)]);
+      node2 = next[node2] + side(word2, bins[at2 + (word2 >>> 9)]);
+      node3 = next[node3] + side(word3, bins[at3 + (word3 >>> 9)]);
+    }
+    leaves[i] = left[node0];
+    leaves[i + 1] = left[node1];
+    leaves[i + 2] = left[node2];
+    leaves[i + 3] = left[node3];
+  }
+  for (let i = together; i < rows.length; i++) {
+    leaves[i] = leafOf(trees, root, columns, rows[i]);
+  }
+}
+
+/** 0 for left, 1 for right: the sign of a difference. A missing value that goes right counts as above every bin. */
+function side(word: number, bin: number): number {
+  return ((word & 255) - ((bin - ((word >>> 8) & 1)) & 511)) >>> 31;
+}
+
+function prepareWalk(trees: Trees): Walk {
+  const { feature, left, bin, roots } = trees;
+  const words = new Int32Array(feature.length);
+  const next = new Int32Array(feature.length);
+  const depthOf = new Uint16Array(feature.length);
+  const depths = new Uint16Array(roots.length);
+  for (let tree = 0; tree < roots.length; tree++) {
+    const end = tree + 1 < roots.length ? roots[tree + 1] : feature.length;
+    let deepest = 0;
+    let isOrdered = true;
+    // Children come after their parents.
+    for (let node = roots[tree]; node < end; node++) {
+      if (feature[node] === LEAF) {
+        words[node] = STAY;
+        next[node] = node;
+        continue;
+      }
+      isOrdered &&= !isCategoryNode(trees, node) && bin[node] > 0;
+      const missingLeft = goesMissingLeft(trees, node);
+      words[node] = feature[node] * FEATURE + (missingLeft ? bin[node] : MISSING_RIGHT + bin[node] - 1);
+      next[node] = left[node];
+      depthOf[left[node]] = depthOf[left[node] + 1] = depthOf[node] + 1;
+      deepest = Math.max(deepest, depthOf[node] + 1);
+    }
+    depths[tree] = isOrdered ? deepest : 0;
+  }
+  return { words, next, depths };
+}
+
+/*
+ * QuickScorer (C. Lucchese et al., 2015) over bins, for many rows at a time through trees of up to 32 leaves. Leaves are
+ * numbered from left to right and a branch removes its left leaves from the rows that it sends right, so that a row ends
+ * in the first leaf that remains. Sixteen rows are compared with a border, and lose eight leaves, by one SIMD instruction
+ * each (RapidScorer; T. Ye et al., 2018).
+ */
+
+const MAX_NODES = 2 * MAX_LEAVES - 1;
+/** Bins are compared as signed numbers. */
+const SIGN = 0x80;
+
+/** Writes to `leaves` where the values of each row's leaf begin, for a tree that is not looked up. */
+type WalkTree = (tree: number, leaves: Int32Array) => void;
+
+/**
+ * Adds the trees' values to `scores` (rows × width), in the order of the trees and so with the same bits as one by one.
+ *
+ * @param walk for trees of too many leaves
+ */
+export function addTreeSums(
+  trees: Trees,
+  columns: Uint8Array[],
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+  walk: WalkTree,
+): void {
+  closing(new TreeSums(trees, columns, rows), (sums) => addSums(sums, trees, rows, width, scores, walk));
+}
+
+function addSums(
+  sums: TreeSums,
+  trees: Trees,
+  rows: Int32Array,
+  width: number,
+  scores: Float64Array,
+  walk: WalkTree,
+): void {
+  if (trees.width > 1) {
+    sums.scores.set(scores.subarray(0, rows.length * width));
+    sums.add(0, 1, walk);
+    scores.set(sums.scores.subarray(0, rows.length * width));
+  } else {
+    for (let output = 0; output < width; output++) {
+      for (let i = 0, at = output; i < rows.length; i++, at += width) {
+        sums.scores[i] = scores[at];
+      }
+      sums.add(output, width, walk);
+      for (let i = 0, at = output; i < rows.length; i++, at += width) {
+        scores[at] = sums.scores[i];
+      }
+    }
+  }
+}
+
+/** Trees and the bins of rows in scratch memory; one at a time, since its kernels have one place. Must be closed. */
+class TreeSums {
+  /** Rows × values per leaf, of whole tiles. */
+  readonly scores: Float64Array;
+  private readonly scratch: Scratch;
+  private readonly bins: Uint8Array;
+  /** Bytes of the bins of a tile. */
+  private readonly tileBytes: number;
+  /** Tiles × slots × rows of a tile: offsets of leaves in their tables. */
+  private readonly leaves: Uint8Array;
+
+  private readonly values: Float32Array;
+  /** Where the values of each row's leaf begin, for a tree that is walked. */
+  private readonly walked: Int32Array;
+
+  constructor(
+    private readonly trees: Trees,
+    columns: Uint8Array[],
+    rows: Int32Array,
+  ) {
+    const used = usedColumns(trees, columns.length);
+    const tiles = Math.ceil(rows.length / TILE);
+    const { feature, bin, flags, left, setAt, sets, values } = trees;
+    const arrays = [feature, bin, flags, left, setAt, sets, values];
+    this.scratch = openScratch(
+      arrays.reduce((sum, { byteLength }) => sum + alignedBytes(byteLength), 0) +
+        alignedBytes(columns.length * 4) +
+        alignedBytes(columns.length) +
+        alignedBytes(rows.length * 4) +
+        tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * 8 * trees.width),
+    );
+    const { scratch } = this;
+    const header = new Int32Array(scratch.buffer, TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
+    const place = <A extends { byteOffset: number }>(at: number, array: A): A => {
+      header[at / 4] = array.byteOffset;
+      return array;
+    };
+    const features = new Uint8Array(feature.buffer, feature.byteOffset, feature.byteLength);
+    place(ARRAY_FEATURE, scratch.bytes(features.length)).set(features);
+    place(ARRAY_BIN, scratch.bytes(bin.length)).set(bin);
+    place(ARRAY_FLAGS, scratch.bytes(flags.length)).set(flags);
+    place(ARRAY_LEFT, scratch.wholes(left.length)).set(left);
+    place(ARRAY_SET_AT, scratch.wholes(setAt.length)).set(setAt);
+    place(ARRAY_SETS, scratch.wholes(sets.length)).set(sets);
+    this.values = place(ARRAY_VALUES, scratch.floats(values.length));
+    this.values.set(values);
+    const offsets = place(ARRAY_OFFSETS, scratch.wholes(columns.length));
+    const highest = place(ARRAY_HIGHEST, scratch.bytes(columns.length));
+    this.tileBytes = tileBytesOf(used);
+    this.bins = scratch.bytes(tiles * this.tileBytes);
+    used.forEach((column, i) => {
+      offsets[column] = 2 * i * TILE;
+      highest[column] = gather(columns[column], rows, this.bins, offsets[column], this.tileBytes);
+    });
+    this.leaves = scratch.bytes(tiles * SLOTS * TILE);
+    this.scores = scratch.numbers(tiles * TILE * trees.width);
+    this.walked = scratch.wholes(rows.length);
+  }
+
+  /** Adds every `step`-th tree from the first on. */
+  add(first: number, step: number, walk: WalkTree): void {
+    const { tileBytes, bins, leaves } = this;
+    const { kernels } = this.scratch;
+    const { roots, feature, width } = this.trees;
+    const prepare = width === 1 ? kernels.prepareValues : kernels.prepareClasses;
+    const [tiles, tilesEnd] = [bins.byteOffset, bins.byteOffset + bins.byteLength];
+    const out = leaves.byteOffset;
+    let count = 0;
+    for (let tree = first; tree < roots.length; tree += step) {
+      const root = roots[tree];
+      const nodes = (tree + 1 < roots.length ? roots[tree + 1] : feature.length) - root;
+      if (nodes > MAX_NODES) {
+        this.addFound(count);
+        count = 0;
+        this.addLarge(tree, walk);
+        continue;
+      }
+      const programEnd = prepare(root, nodes, count);
+      kernels.findLeaves(tiles, tilesEnd, tileBytes, programEnd, out + count * TILE);
+      if (++count === SLOTS) {
+        this.addFound(count);
+        count = 0;
+      }
+    }
+    this.addFound(count);
+  }
+
+  private addLarge(tree: number, walk: WalkTree): void {
+    const { walked, scores, values, scratch } = this;
+    const { width } = this.trees;
+    walk(tree, walked);
+    if (width > 1) {
+      const { byteOffset: start, byteLength } = walked;
+      const [from, to] = [values.byteOffset, scores.byteOffset];
+      scratch.kernels.addLeaves(start, start + byteLength, byteLength, from, to, width);
+      return;
+    }
+    for (let i = 0; i < walked.length; i++) {
+      scores[i] += values[walked[i]];
+    }
+  }
+
+  /** Adds the values of the leaves found in the first slots. */
+  private addFound(count: number): void {
+    const { byteOffset: start, byteLength } = this.scores;
+    const leaves = this.leaves.byteOffset;
+    const { kernels } = this.scratch;
+    const { width } = this.trees;
+    if (width > 1) {
+      kernels.addTrees(leaves, count * TILE, start, start + byteLength, width);
+    } else {
+      addSlots(kernels, count, leaves, start, start + byteLength);
+    }
+  }
+
+  close(): void {
+    this.scratch.close();
+  }
+}
+
+/** At least one, so that tiles can be counted by their bytes. */
+function tileBytesOf(used: number[]): number {
+  return Math.max(1, 2 * used.length) * TILE;
+}
+
+function addSlots(kernels: Kernels, count: number, leaves: number, sums: number, end: number): void {
+  for (let slot = 0; slot < count;) {
+    const [add, trees] =
+      count - slot === SLOTS
+        ? [kernels.addValues16, SLOTS]
+        : count - slot >= 4
+          ? [kernels.addValues4, 4]
+          : [kernels.addValues1, 1];
+    add(leaves + slot * TILE, sums, end, LEAF_TABLES + slot * MAX_LEAVES * LEAF_BYTES);
+    slot += trees;
+  }
+}
+
+/** The columns of all branches. */
+function usedColumns({ feature }: Trees, columns: number): number[] {
+  const isUsed = new Uint8Array(columns);
+  for (let node = 0; node < feature.length; node++) {
+    if (feature[node] !== LEAF) {
+      isUsed[feature[node]] = 1;
+    }
+  }
+  return Array.from(isUsed.keys()).filter((column) => isUsed[column] === 1);
+}
+
+/**
+ * Writes the bins of a column to the tiles from `offset` on: as they are, then less one, so that the missing bin comes
+ * first or last. Returns the highest.
+ */
+function gather(
+  column: Uint8Array,
+  rows: Int32Array,
+  bins: Uint8Array,
+  offset: number,
+  tileBytes: number,
+): number {
+  let highest = 0;
+  for (let start = 0, to = offset; start < rows.length; start += TILE, to += tileBytes) {
+    const count = Math.min(TILE, rows.length - start);
+    for (let i = 0; i < count; i++) {
+      const bin = column[rows[start + i]];
+      bins[to + i] = bin ^ SIGN;
+      bins[to + TILE + i] = (bin - 1) ^ SIGN;
+      highest = bin > highest ? bin : highest;
+    }
+  }
+  return highest;
+}

@@ -1,0 +1,384 @@
+import type { ColumnSpec } from '../features/encode';
+import { BLOCK, MOST_COUNTED, SUMMED } from '../kernels/layout';
+import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
+import { isLeft, type Split, type Trees } from './trees';
+
+interface NodeRowsInput {
+  columns: Uint8Array[];
+  specs: ColumnSpec[];
+  /** The rows of a tree. */
+  rows: Int32Array;
+  /** Per row of the table, a finite value or the index of its class. */
+  target: ArrayLike<number>;
+  /** Number of classes; 0 for values. */
+  classes: number;
+  /** What is subtracted from each value. */
+  base: number;
+  /** Most splits that a node chooses from. */
+  tried: number;
+}
+
+/** The bins of a node's rows in a column. */
+interface BinRange {
+  /** Of the rows that have a value; `low` is above `high` if there are none. */
+  low: number;
+  high: number;
+  /** Whether some rows have a value and others lack it. */
+  hasMissing: boolean;
+}
+
+/** With more, adding up sixteen counts per class at each node takes longer than it saves; their codes must fit in a byte. */
+const MOST_CLASSES = 64;
+
+/** The rows of a tree, ordered so that each node's are one stretch, and sums over those that a split sends left. Must be closed. */
+export class NodeRows {
+  /** The rows; those of a node are at `start … end - 1`. */
+  readonly list: Int32Array;
+  /** Per row of the table, its value less the base, or its class; one of the two is empty. */
+  readonly values: Float64Array;
+  readonly codes: Uint8Array | Int32Array;
+  /** What `sumLeft` found, by split: the rows that go left, and the sum of their values or their number by class. */
+  readonly counts: Int32Array;
+  readonly sums: Float64Array;
+  /** Sums per split. */
+  readonly width: number;
+
+  private readonly spare: Int32Array;
+  private readonly scratch: Scratch;
+  /** Blocks of sixteen columns; a row of the table has `stride` bytes. */
+  private readonly blocks: number;
+  private readonly stride: number;
+  private readonly bins: Uint8Array;
+  private readonly range: BinRange = { low: 0, high: 0, hasMissing: false };
+  /** By block, what `rangeOf` of the kernels found, and the node that it is of. */
+  private readonly ranges: Uint8Array;
+  private readonly rangedNode: Int32Array;
+  /** By block, its first split of those that are summed, and by split, the next one of the same block; -1: none. */
+  private readonly firstOf: Int32Array;
+  private readonly nextOf: Int32Array;
+  private node = 0;
+  /** Of a call of the kernel: places, first bins, and last bins less the first; which splits these are; and its results. */
+  private readonly sides: Uint8Array;
+  private readonly together: Int32Array;
+  private readonly leftSums: Float64Array;
+  private readonly leftCounts: Uint8Array;
+
+  constructor(private readonly input: NodeRowsInput) {
+    const { columns, rows, classes, target, base, tried } = input;
+    const tableRows = target.length;
+    this.width = Math.max(1, classes);
+    this.blocks = Math.ceil(columns.length / BLOCK);
+    this.stride = this.blocks * BLOCK;
+    // Before the scratch memory is lent: if there is no memory for these, nothing has to be given back.
+    this.counts = new Int32Array(tried);
+    this.sums = new Float64Array(tried * this.width);
+    this.together = new Int32Array(BLOCK);
+    this.rangedNode = new Int32Array(this.blocks);
+    this.firstOf = new Int32Array(this.blocks);
+    this.nextOf = new Int32Array(tried);
+    const ownCodes = new Int32Array(classes > MOST_CLASSES ? tableRows : 0);
+    const [values, codes] = classes > 0 ? [0, tableRows] : [tableRows, 0];
+    const ofLeft = Math.max(SUMMED * 8 + BLOCK, classes * BLOCK);
+    const bytes =
+      tableRows * this.stride +
+      2 * alignedBytes(rows.length * 4) +
+      alignedBytes(values * 8) +
+      alignedBytes(codes) +
+      this.blocks * 3 * BLOCK +
+      3 * BLOCK +
+      ofLeft;
+    this.scratch = openScratch(bytes);
+    const { scratch } = this;
+    this.list = scratch.wholes(rows.length);
+    this.list.set(rows);
+    this.spare = scratch.wholes(rows.length);
+    this.values = scratch.numbers(values);
+    this.codes = classes > MOST_CLASSES ? ownCodes : scratch.bytes(codes);
+    for (let row = 0; row < tableRows; row++) {
+      if (classes > 0) {
+        this.codes[row] = target[row];
+      } else {
+        this.values[row] = target[row] - base;
+      }
+    }
+    this.bins = scratch.bytes(tableRows * this.stride);
+    this.ranges = scratch.bytes(this.blocks * 3 * BLOCK);
+    this.sides = scratch.bytes(3 * BLOCK);
+    this.leftSums = scratch.numbers(ofLeft / 8);
+    this.leftCounts = new Uint8Array(
+      this.leftSums.buffer,
+      this.leftSums.byteOffset + (classes > 0 ? 0 : SUMMED * 8),
+      Math.max(1, classes) * BLOCK,
+    );
+    columns.forEach((own, column) => {
+      for (let row = 0, at = column; row < tableRows; row++, at += this.stride) {
+        this.bins[at] = own[row];
+      }
+    });
+  }
+
+  close(): void {
+    this.scratch.close();
+  }
+
+  /** Turns to another node: what was found of the one before is not asked for again. */
+  enter(): void {
+    this.node++;
+  }
+
+  /** The bins of the node's rows in an ordered column; valid until the next call. */
+  rangeOf(column: number, start: number, end: number): BinRange {
+    const { scratch, list, range, ranges, bins, stride, node } = this;
+    const block = column >> 4;
+    const out = block * 3 * BLOCK;
+    if (this.rangedNode[block] !== node) {
+      this.rangedNode[block] = node;
+      scratch.kernels.rangeOf(
+        list.byteOffset + start * 4,
+        list.byteOffset + end * 4,
+        bins.byteOffset + block * BLOCK,
+        stride,
+        ranges.byteOffset + out,
+      );
+    }
+    const place = out + (column & (BLOCK - 1));
+    range.low = ranges[place] + 1;
+    range.high = ranges[place + BLOCK];
+    range.hasMissing = ranges[place + 2 * BLOCK] === 0 && range.high > 0;
+    return range;
+  }
+
+  /** Finds `counts` and `sums` of the first `tried` splits. */
+  sumLeft(splits: Split[], tried: number, start: number, end: number): void {
+    const { columns, specs, classes } = this.input;
+    const isCounted = classes > MOST_CLASSES;
+    if (!isCounted) {
+      this.sumByBlock(splits, tried, start, end);
+    }
+    for (let i = 0; i < tried; i++) {
+      const { column, set } = splits[i];
+      if (set) {
+        sumOfSet(this, columns[column], specs[column].bins, set, i, start, end);
+      } else if (isCounted) {
+        sumBelow(this, columns[column], splits[i], i, start, end);
+      }
+    }
+  }
+
+  /** Splits of ordered columns, those of a block together. */
+  private sumByBlock(splits: Split[], tried: number, start: number, end: number): void {
+    const { firstOf, nextOf } = this;
+    const most = this.codes.length > 0 ? BLOCK : SUMMED;
+    this.listByBlock(splits, tried);
+    for (let i = 0; i < tried; i++) {
+      const block = splits[i].column >> 4;
+      if (firstOf[block] !== i) {
+        continue;
+      }
+      let count = 0;
+      for (let own = i; own >= 0; own = nextOf[own]) {
+        if (count === most) {
+          this.sumTogether(block, count, start, end);
+          count = 0;
+        }
+        this.take(splits[own], own, count++);
+      }
+      this.sumTogether(block, count, start, end);
+    }
+  }
+
+  /** Links the splits of ordered columns of the same block. */
+  private listByBlock(splits: Split[], tried: number): void {
+    const { firstOf, nextOf } = this;
+    for (let i = 0; i < tried; i++) {
+      firstOf[splits[i].column >> 4] = -1;
+    }
+    for (let i = tried - 1; i >= 0; i--) {
+      const { column, set } = splits[i];
+      if (set === undefined) {
+        nextOf[i] = firstOf[column >> 4];
+        firstOf[column >> 4] = i;
+      }
+    }
+  }
+
+  /** Makes split `i` the one at `place` of the kernel's next call. */
+  private take({ column, bin, missingLeft }: Split, i: number, place: number): void {
+    const { sides } = this;
+    const first = missingLeft ? 0 : 1;
+    sides[place] = column & (BLOCK - 1);
+    sides[BLOCK + place] = first;
+    sides[2 * BLOCK + place] = bin - first;
+    this.together[place] = i;
+  }
+
+  /** The splits of `together`. */
+  private sumTogether(block: number, splits: number, start: number, end: number): void {
+    const { list, bins, stride, sides, together, values, codes, counts, sums, width } = this;
+    const { leftSums, leftCounts } = this;
+    const { kernels } = this.scratch;
+    const from = bins.byteOffset + block * BLOCK;
+    for (let i = 0; i < splits; i++) {
+      counts[together[i]] = 0;
+      sums.fill(0, together[i] * width, (together[i] + 1) * width);
+    }
+    leftSums.fill(0, 0, SUMMED);
+    for (let at = start; at < end; at += MOST_COUNTED) {
+      const first = list.byteOffset + at * 4;
+      const last = list.byteOffset + Math.min(end, at + MOST_COUNTED) * 4;
+      if (codes.length === 0) {
+        kernels.sumValues(
+          first,
+          last,
+          from,
+          stride,
+          sides.byteOffset,
+          values.byteOffset,
+          leftSums.byteOffset,
+        );
+        for (let i = 0; i < splits; i++) {
+          counts[together[i]] += leftCounts[i];
+        }
+        continue;
+      }
+      const { byteOffset } = leftCounts;
+      kernels.countClasses(
+        first,
+        last,
+        from,
+        stride,
+        sides.byteOffset,
+        codes.byteOffset,
+        byteOffset,
+        byteOffset + width * BLOCK,
+      );
+      for (let i = 0; i < splits; i++) {
+        const to = together[i];
+        for (let k = 0; k < width; k++) {
+          const count = leftCounts[k * BLOCK + i];
+          sums[to * width + k] += count;
+          counts[to] += count;
+        }
+      }
+    }
+    if (codes.length === 0) {
+      for (let i = 0; i < splits; i++) {
+        sums[together[i]] = leftSums[i];
+      }
+    }
+  }
+
+  /**
+   * Moves a node's rows that go left before the others; both keep their order.
+   *
+   * @param node of `trees`, already split
+   * @returns the first of the others
+   */
+  divide(trees: Trees, node: number, { column, bin, missingLeft, set }: Split, start: number, end: number) {
+    const { scratch, list, spare } = this;
+    if (set === undefined) {
+      const first = missingLeft ? 0 : 1;
+      const middle = scratch.kernels.divideNode(
+        list.byteOffset + start * 4,
+        list.byteOffset + end * 4,
+        spare.byteOffset,
+        this.bins.byteOffset + column,
+        this.stride,
+        first,
+        bin - first + 1,
+      );
+      return (middle - list.byteOffset) / 4;
+    }
+    const bins = this.input.columns[column];
+    let to = start;
+    let right = 0;
+    for (let i = start; i < end; i++) {
+      const row = list[i];
+      const isIn = isLeft(trees, node, bins[row]) ? 1 : 0;
+      list[to] = row;
+      spare[right] = row;
+      to += isIn;
+      right += 1 - isIn;
+    }
+    for (let i = 0; i < right; i++) {
+      list[to + i] = spare[i];
+    }
+    return to;
+  }
+}
+
+/** What is summed, and what receives the sums: see `NodeRows`. */
+interface SumInput {
+  readonly list: Int32Array;
+  readonly values: Float64Array;
+  readonly codes: Uint8Array | Int32Array;
+  readonly counts: Int32Array;
+  readonly sums: Float64Array;
+  readonly width: number;
+}
+
+/** Sums the rows that go left by split `i` of an ordered column. */
+function sumBelow(
+  { list, values, codes, counts, sums, width }: SumInput,
+  bins: Uint8Array,
+  { bin: border, missingLeft }: Split,
+  i: number,
+  start: number,
+  end: number,
+): void {
+  // If missing values go right, their bin 0 becomes 255. Nodes are small: neither a table of bins nor a branch.
+  const first = missingLeft ? 0 : 1;
+  const last = border - first;
+  const to = i * width;
+  let count = 0;
+  if (codes.length > 0) {
+    sums.fill(0, to, to + width);
+    for (let at = start; at < end; at++) {
+      const row = list[at];
+      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
+      count += isIn;
+      sums[to + codes[row]] += isIn;
+    }
+  } else {
+    let sum = 0;
+    for (let at = start; at < end; at++) {
+      const row = list[at];
+      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
+      count += isIn;
+      sum += isIn * values[row];
+    }
+    sums[to] = sum;
+  }
+  counts[i] = count;
+}
+
+const goesLeft = new Uint8Array(256);
+
+/** Sums the rows whose category is in the set of split `i`. */
+function sumOfSet(
+  { list, values, codes, counts, sums, width }: SumInput,
+  bins: Uint8Array,
+  categories: number,
+  set: Int32Array,
+  i: number,
+  start: number,
+  end: number,
+): void {
+  for (let bin = 0; bin < categories; bin++) {
+    goesLeft[bin] = (set[bin >> 5] >>> (bin & 31)) & 1;
+  }
+  const to = i * width;
+  let count = 0;
+  sums.fill(0, to, to + width);
+  for (let at = start; at < end; at++) {
+    const row = list[at];
+    const isIn = goesLeft[bins[row]];
+    count += isIn;
+    if (codes.length > 0) {
+      sums[to + codes[row]] += isIn;
+    } else {
+      sums[to] += isIn * values[row];
+    }
+  }
+  counts[i] = count;
+}
