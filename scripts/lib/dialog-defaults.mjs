@@ -43,6 +43,10 @@ function options({ kind, options: all, groups, default: standard }) {
 
 /** What an empty field stands for, to be shown in it; of a choice what a flow without it means, where a new node differs. */
 function shownFallback({ kind, fallback, label, default: standard }) {
+  if (kind === 'onOff') {
+    const word = fallback ? 'on' : 'off';
+    return word === standard ? undefined : word;
+  }
   if (kind === 'choice' && standard !== '' && fallback !== standard) {
     return fallback;
   }

@@ -12,8 +12,8 @@ import type {
   PredictSettings,
   TrainRequest,
 } from '../models/types';
-import { choice, flag, freeText, numberIn, object, problemWith, type Setting } from '../settings/kinds';
-import { FIT, PREDICT } from '../settings/nodes';
+import { choice, numberIn, object, problemWith, type Setting } from '../settings/kinds';
+import { FIT, FIT_REQUEST, PREDICT, PREDICT_OWN, PREDICT_QUEUE, PREDICT_SEPARATE } from '../settings/nodes';
 import { encodeBatches } from '../table/encoder/encode';
 import type { TableProfile } from '../table/inference/profile';
 import type { TableSource } from '../table/open';
@@ -28,26 +28,10 @@ import { FOLDS } from '../wire/vocabulary';
 type Rules<T> = Partial<Record<keyof T, Setting>>;
 
 const TRAINING: Rules<TrainRequest> = {
-  target: FIT.target,
+  ...FIT_REQUEST,
   model: FIT.model,
-  ignore: FIT.ignore,
-  types: FIT.types,
-  task: FIT.task,
-  systems: FIT.systems,
-  options: FIT.options,
-  holdout: FIT.holdout,
-  order: FIT.order,
-  group: FIT.group,
   folds: choice(FOLDS),
-  relativeTo: FIT.relativeTo,
-  embargo: FIT.embargo,
   costs: FIT.costs,
-  threshold: FIT.threshold,
-  replace: FIT.replace,
-  missingTarget: FIT.missingTarget,
-  missingWords: FIT.missingWords,
-  unreadable: FIT.unreadable,
-  timezone: FIT.timezone,
   thinking: object(),
 };
 
@@ -58,30 +42,21 @@ const THINKING: Rules<NonNullable<TrainRequest['thinking']>> = {
 };
 
 const ASKING: Rules<PredictRequest> = {
-  task: PREDICT.task,
+  ...PREDICT_SEPARATE,
+  ...PREDICT_OWN,
+  // These depend on the model: `resolveModel` checks them.
+  outputType: undefined,
+  quantiles: undefined,
   options: object(),
-  missingColumns: PREDICT.missingColumns,
-  missingWords: PREDICT.missingWords,
-  unreadable: PREDICT.unreadable,
-  timezone: PREDICT.timezone,
-  property: freeText(),
-  flat: flag(),
-  explain: flag(),
-  explainAbove: PREDICT.explainAbove,
-  unlike: flag(),
   threshold: numberIn({ min: 0, max: 1 }),
-  evaluate: flag(),
 };
 
 const SETTINGS: Rules<PredictSettings> = {
-  batchRows: PREDICT.batchRows,
-  batchMs: PREDICT.batchMs,
+  ...PREDICT_QUEUE,
   queueRows: PREDICT.queue,
   queueBytes: numberIn({ min: 1 }),
-  overflow: PREDICT.overflow,
   // A program has no message to pass on.
   noModel: choice(['error', 'wait']),
-  maxCost: PREDICT.maxCost,
 };
 
 /** A program's requests are checked here; a node has read its fields before, with their own names in its errors. */
@@ -98,9 +73,10 @@ export const checkSettings = (settings: PredictSettings): void =>
 
 /** Checks what a program gives by the rules of settings. @throws ServiceError `validation.failed` */
 export function checkByRules<T extends object>(what: string, rules: Rules<T>, given: T): void {
-  for (const [name, setting] of Object.entries(rules) as [keyof T & string, Setting][]) {
+  for (const [name, setting] of Object.entries(rules) as [keyof T & string, Setting | undefined][]) {
     const value = given[name];
-    const problem = value === undefined ? undefined : problemWith(setting, value, 'value');
+    const problem =
+      value === undefined || setting === undefined ? undefined : problemWith(setting, value, 'value');
     if (problem !== undefined) {
       const shown = inspect(value, { depth: 1, breakLength: Infinity }).slice(0, 100);
       const found = problem.startsWith('must be') ? `, not ${shown}` : '';

@@ -112,7 +112,7 @@ export interface ResolvedModel {
   version?: number;
   task: Task;
   outputType: OutputType;
-  quantiles: number[] | undefined;
+  quantiles: readonly number[] | undefined;
   /** Feature columns; empty where they are not known. */
   columns: readonly Column[];
   classes: readonly Label[] | undefined;
@@ -327,11 +327,11 @@ function outputTypeOf(task: Task, request: PredictRequest): OutputType {
   return outputType;
 }
 
-function quantilesOf(outputType: OutputType, request: PredictRequest): number[] | undefined {
+function quantilesOf(outputType: OutputType, request: PredictRequest): readonly number[] | undefined {
   if (!takesQuantiles(outputType)) {
     return undefined;
   }
-  const quantiles = request.quantiles ?? [...DEFAULT_QUANTILES];
+  const quantiles = request.quantiles ?? DEFAULT_QUANTILES;
   if (quantiles.length === 0 || quantiles.some((q) => !(typeof q === 'number' && q > 0 && q < 1))) {
     throw new ServiceError(
       'config.invalid',

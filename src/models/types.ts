@@ -1,7 +1,9 @@
 import type { ModelCurves } from '../metrics/curves';
+import type { ValuesOf } from '../settings/kinds';
+import type { FIT_REQUEST, PREDICT_OWN, PREDICT_QUEUE, PREDICT_SEPARATE } from '../settings/nodes';
 import type { FileFormat, GivenType, Label } from '../table/cells/types';
 import type { TableSource } from '../table/open';
-import type { Effort, OutputType, Task } from '../wire/vocabulary';
+import type { Effort } from '../wire/vocabulary';
 import type { Challenger, Cleaned, Evaluation, KeyTime, ModelCard, ThresholdRule, UploadCard } from './cards';
 
 /** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
@@ -53,39 +55,21 @@ export interface TableChoices extends CleaningChoices {
   chunks?: boolean;
 }
 
-export interface TrainRequest extends TableChoices {
+/** The settings of the fit node, and what no dialog has. */
+export interface TrainRequest
+  extends Omit<TableChoices, keyof typeof FIT_REQUEST>, Partial<ValuesOf<typeof FIT_REQUEST>> {
   /** The train set; left out when `trainSetUploadId` is given. */
   table?: SetInput;
   trainSetUploadId?: string;
   /** The card of that upload, where the message carries it; else it is looked up by id. */
   upload?: UploadCard;
-  /** Required with a table. */
-  target?: string;
-  /** Default `auto`. */
-  task?: 'auto' | Task;
   /** Name to keep the model under. */
   model: string;
-  systems?: string[];
-  /** The model configuration object (S 2.6). */
-  options?: Record<string, unknown>;
-  /** Percentage of a table's rows that is held out from the fit and scored after it. Default 0. */
-  holdout?: number;
-  /**
-   * Whether the rows follow each other in time, oldest first. Then the newest are kept back, and the folds of the
-   * embedded service are blocks of rows. Default `auto`: `time` where a column of dates rises or falls from row to row.
-   */
-  order?: 'auto' | 'time' | 'none';
-  /** A column whose equal values belong together: a machine, a patient, a batch. They are never split. */
-  group?: string;
   /**
    * What is held out where there is a group. `groups` (default): whole ones, since new ones will come. `blocks`: those
    * known go on, so blocks of time, and groups are split; it takes rows in order of time.
    */
   folds?: 'groups' | 'blocks';
-  /** Regression: the column with the current value of the target. The change is learned, and predict adds the column back. */
-  relativeTo?: string;
-  /** With `time`: rows to leave out between what is fitted and what is held out. Default 0. */
-  embargo?: number;
   /** The oldest and the newest time of the rows, ISO 8601, where no column of theirs tells it. */
   trainedFrom?: string;
   trainedUntil?: string;
@@ -93,15 +77,7 @@ export interface TrainRequest extends TableChoices {
   trainedKeys?: readonly KeyTime[];
   /** Of two classes: what wrong answers cost, as `AnswerCosts` or `ErrorCosts`. They change the best threshold, not the model. */
   costs?: Record<string, unknown>;
-  /** Of two classes: the threshold to answer by. Left out: the one that was chosen for the model before, if any. */
-  threshold?: ThresholdRule;
   thinking?: { effort?: string; timeoutSecs?: number; metric?: string };
-  forceRefit?: boolean;
-  /**
-   * Whether the new model takes over in any case (default), or only if it proves better than the one in charge on rows
-   * that neither has learned from. That costs another fit and two predicts.
-   */
-  replace?: 'always' | 'better';
   /** With `better`: the model in charge has become worse than its scores promise, so less proof is asked for. */
   decayed?: boolean;
 }
@@ -152,23 +128,11 @@ export interface Cause {
 export type CauseText = (cause: Omit<Cause, 'text'>, label: Label | undefined) => string;
 
 /** How a predict node batches and bounds what waits. */
-export interface PredictSettings {
-  /** Rows that messages may gather into one predict; 1 = off. Default 500. */
-  batchRows?: number;
-  /** Milliseconds that a batch waits for more messages, even while a slot is free. Default 0. */
-  batchMs?: number;
-  /** Results leave in arrival order per model. Default true. */
-  ordered?: boolean;
+export interface PredictSettings extends Partial<ValuesOf<typeof PREDICT_QUEUE>> {
   /** Rows that may wait. Default 100,000. */
   queueRows?: number;
   /** Bytes that may wait. Default 64 MiB. */
   queueBytes?: number;
-  /** Default `reject`. */
-  overflow?: 'reject' | 'dropOldest';
-  /** Repeat a predict whose outcome is unknown, at the risk of paying twice. */
-  retryPredict?: boolean;
-  /** Highest estimated cost of one predict call; 0 = no bound. */
-  maxCost?: number;
   /** Messages for a model that does not exist yet fail, or wait until it is fitted. Default `error`. */
   noModel?: 'error' | 'wait';
   /** The sentence of a cause. Default: in English. */
@@ -192,37 +156,23 @@ export interface PredictLoad {
   forModel?: number;
 }
 
-export interface PredictRequest extends Omit<CleaningChoices, 'missingTarget'> {
+/** The settings of the predict node, and what no dialog has. */
+export interface PredictRequest extends Partial<
+  ValuesOf<typeof PREDICT_SEPARATE> & ValuesOf<typeof PREDICT_OWN>
+> {
   /** The rows; left out when `testSetUploadId` is given. */
   table?: TableInput;
   testSetUploadId?: string;
   /** A known name, or a card. */
   model?: string | ModelCard;
   fittedTrainSetId?: string;
-  /** Needed only for a bare id without a card. */
-  task?: Task;
-  outputType?: OutputType;
-  quantiles?: number[];
   /** Model configuration sent with the predict (S 4.4). */
   options?: Record<string, unknown>;
-  missingColumns?: 'error' | 'fill';
   forceRefit?: boolean;
-  /** Column that the predictions are attached under. Default `prediction`. */
-  property?: string;
-  /** Whether each row gets its causes, under `<property>_why`. */
-  explain?: boolean;
-  /** Only rows whose prediction is above this: a probability, or a value. */
-  explainAbove?: number;
-  /** Whether each row is compared with the train set, under `<property>_unlike`. */
-  unlike?: boolean;
-  /** Whether each row gets its prediction as plain numbers too, under `<property>_mid` and the like. */
-  flat?: boolean;
   /** What time the prediction of each row is about, milliseconds since 1970: `<property>_time` of flat rows. */
   times?: readonly (number | undefined)[];
   /** Of two classes: the rarer one is answered from this probability on. Default: as the card says. */
   threshold?: number;
-  /** Whether the predictions are scored against the target, which the table has. */
-  evaluate?: boolean;
   /** `v1`: the deprecated multipart route, with `modelId`. */
   api?: 'svc' | 'v1';
   modelId?: string;

@@ -9,7 +9,7 @@ import {
 } from '../models/model-request';
 import { assertKeepsUploads, type Context } from '../models/service';
 import type { Hooks, PredictOutcome, PredictRequest } from '../models/types';
-import { PREDICT } from '../settings/nodes';
+import { PREDICT_SEPARATE } from '../settings/nodes';
 import type { Column } from '../table/cells/types';
 import { addCounts, type ColumnBatch, joinBatches } from '../table/columns/column-batch';
 import { areFew, batchOfRows } from '../table/columns/read-batches';
@@ -106,11 +106,11 @@ function cardKey({ fitted_train_set_id: id, threshold }: ModelCard): string {
   return threshold === undefined ? `card ${id}` : `card ${id} ${JSON.stringify(threshold)}`;
 }
 
-/** What a request may differ in so that its rows go in a predict of their own: settings that say so, and what no dialog has. */
+/** What a request may differ in so that its rows go in a predict of their own: those settings, and what no dialog has. */
 const SEPARATE = [
-  ...(Object.keys(PREDICT) as (keyof typeof PREDICT)[]).filter((name) => PREDICT[name].separate),
+  ...(Object.keys(PREDICT_SEPARATE) as (keyof typeof PREDICT_SEPARATE)[]),
   ...(['options', 'forceRefit', 'threshold'] as const),
-] as (keyof PredictRequest)[];
+];
 
 /** Messages with equal keys may share a test set. */
 export function batchKey({ request, reference, model, table }: PredictMessage): string {

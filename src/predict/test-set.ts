@@ -134,7 +134,7 @@ export async function predictUpload(
         fitted_train_set_id: model.fittedId,
         task: model.task,
         output_type: model.outputType,
-        ...(model.quantiles !== undefined && { quantiles: model.quantiles }),
+        ...(model.quantiles !== undefined && { quantiles: [...model.quantiles] }),
         ...(Object.keys(config).length > 0 && { svc_config: config }),
         ...(asked !== undefined && { causes: model.columns.length || MANY_CAUSES }),
         ...(options.forceRefit === true && { force_refit: true }),

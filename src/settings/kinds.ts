@@ -15,6 +15,7 @@ export type Kind =
   | 'durations'
   | 'schedule'
   | 'choice'
+  | 'onOff'
   | 'flag'
   | 'list'
   | 'several'
@@ -36,8 +37,6 @@ export interface Setting<Value = unknown, Flow = unknown> {
   readonly message?: string;
   /** A choice that leaves it open as well, beside the empty field. */
   readonly open?: string;
-  /** Rows of messages that differ in it are not sent in one predict. */
-  readonly separate?: true;
   /** Key of the label in the catalogue; default: the name of the setting. `false`: it has no field of its own. */
   readonly label?: string | false;
   readonly min?: number;
@@ -65,12 +64,14 @@ export type Settings = Readonly<Record<string, Setting>>;
 /** What is read of a setting. */
 export type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
 
+/** What is read of several settings, by their names. */
+export type ValuesOf<S extends Settings> = { -readonly [Name in keyof S]: ValueOf<S[Name]> };
+
 /** The settings as a flow file has them: one written by hand or by an earlier version may leave any of them out. */
 export type FlowProperties<S extends Settings> = { -readonly [Name in keyof S]?: S[Name]['default'] };
 
 interface Common {
   message?: string;
-  separate?: true;
   label?: string | false;
 }
 
@@ -167,6 +168,18 @@ export function choice<T extends string>(
   more: Choosing<T> & { default?: T } = {},
 ): Optional<T> {
   return { kind: 'choice', options, fallback: more.default, ...more, default: more.default ?? '' };
+}
+
+/**
+ * On or off, where a message says it too: in its words, or as true and false. `open`: a dialog that says off leaves it
+ * to the message. `fallback`: what a flow that was made before the setting is taken to say.
+ */
+export function onOff(
+  standard: 'on' | 'off',
+  more: Common & { fallback?: boolean; open?: 'off' } = {},
+): Setting<boolean, string> {
+  const options = standard === 'on' ? ['on', 'off'] : ['off', 'on'];
+  return { kind: 'onOff', options, default: standard, fallback: standard === 'on', ...more };
 }
 
 /** A check box; the message's property raises it too. */
@@ -311,6 +324,12 @@ const RULES: Record<Kind, Rules> = {
   choice: {
     must: (setting) => `one of ${known(setting)}`,
     holds: (value, { options = [] }) => options.includes(value as string),
+  },
+  onOff: {
+    parse: (value) => (value === 'on' ? true : value === 'off' ? false : value),
+    must: 'true or false',
+    orText: ', or on or off',
+    holds: (value) => typeof value === 'boolean',
   },
   flag: {
     parse: (value) => value === true || value === 'true',

@@ -14,6 +14,7 @@ import {
   node,
   numberIn,
   object,
+  onOff,
   property,
   quantiles,
   schedule,
@@ -41,9 +42,9 @@ export const TABLE = {
 
 /** How cells are read: gaps, words for missing values, dates of a place. */
 export const CLEANING = {
-  missingWords: list({ message: 'missing_words', separate: true }),
-  unreadable: choice(['error', 'missing'], { message: 'unreadable', separate: true }),
-  timezone: zone({ message: 'timezone', separate: true }),
+  missingWords: list({ message: 'missing_words' }),
+  unreadable: choice(['error', 'missing'], { message: 'unreadable' }),
+  timezone: zone({ message: 'timezone' }),
 };
 
 /** A train set has a target, and rows may lack it. */
@@ -115,45 +116,110 @@ export const UPLOAD = {
   ...COLLECTING,
 };
 
+/** What a message asks of a fit: read into the request under these names. */
+export const FIT_REQUEST = {
+  /** Required with a table. */
+  target: column({ message: 'target' }),
+  ...COLUMNS,
+  /** Columns to leave out. */
+  ignore: list({ message: 'ignore' }),
+  ...TRAIN_CLEANING,
+  task: choice(['auto', 'classification', 'regression'], { default: 'auto', open: 'auto', message: 'task' }),
+  systems: several(SYSTEMS),
+  /** The model configuration object (S 2.6). */
+  options: object({ message: 'options' }),
+  /** Percentage of a table's rows that is held out from the fit and scored after it. Default 0. */
+  holdout: numberIn({ min: 0, max: 50 }),
+  /**
+   * Whether the rows follow each other in time, oldest first. Then the newest are kept back, and the folds of the
+   * embedded service are blocks of rows. Default `auto`: `time` where a column of dates rises or falls from row to row.
+   */
+  order: choice(['auto', 'time', 'none'], { default: 'auto', open: 'auto', message: 'order' }),
+  /** With `time`: rows to leave out between what is fitted and what is held out. Default 0. */
+  embargo: numberIn({ min: 0, integer: true, message: 'embargo' }),
+  /** A column whose equal values belong together: a machine, a patient, a batch. They are never split. */
+  group: column({ message: 'group' }),
+  /** Regression: the column with the current value of the target. The change is learned, and predict adds the column back. */
+  relativeTo: column({ message: 'relative_to' }),
+  /** Of two classes: the threshold to answer by. Left out: the one that was chosen for the model before, if any. */
+  threshold: choice(['accuracy', 'f1', 'costs'], { message: 'threshold' }),
+  /**
+   * Whether the new model takes over in any case (default), or only if it proves better than the one in charge on rows
+   * that neither has learned from. That costs another fit and two predicts.
+   */
+  replace: choice(['always', 'better'], { message: 'replace' }),
+  forceRefit: flag({ message: 'force_refit' }),
+} as const;
+
 /** tabular-fit: a train set, what is to be learned from it, and how. */
 export const FIT = {
   ...NODE,
   ...TABLE,
-  target: column({ message: 'target' }),
-  ...COLUMNS,
-  ignore: list({ message: 'ignore' }),
-  ...TRAIN_CLEANING,
-  task: choice(['auto', 'classification', 'regression'], { default: 'auto', open: 'auto', message: 'task' }),
+  ...FIT_REQUEST,
   /** The name to keep the model under; empty: the node's. */
   model: freeText({ message: 'model_name', label: 'modelName' }),
-  systems: several(SYSTEMS),
-  options: object({ message: 'options' }),
   thinkingEffort: choice(EFFORTS),
   thinkingTimeout: numberIn({ min: 1, max: MAX_SECONDS }),
   thinkingMetric: freeText(),
-  /** Percent of the rows. */
-  holdout: numberIn({ min: 0, max: 50 }),
-  order: choice(['auto', 'time', 'none'], { default: 'auto', open: 'auto', message: 'order' }),
-  /** Rows. */
-  embargo: numberIn({ min: 0, integer: true, message: 'embargo' }),
-  group: column({ message: 'group' }),
-  relativeTo: column({ message: 'relative_to' }),
   /** Of two classes: what a row of the rarer one costs that is missed, and what a false alarm costs. */
   costMissed: numberIn({ min: 0 }),
   costFalseAlarm: numberIn({ min: 0 }),
   /** What wrong answers cost, by the true label and the answer, as dialogs had it before the two fields. */
   costs: object({ message: 'costs' }),
-  /** Of two classes: the threshold to answer by; empty: the one that was chosen for the model. */
-  threshold: choice(['accuracy', 'f1', 'costs'], { message: 'threshold' }),
-  replace: choice(['always', 'better'], { message: 'replace' }),
-  forceRefit: flag({ message: 'force_refit' }),
   /** Send what pictures of the model are drawn from, as `msg.model_report`. */
   modelReport: flag(),
   /** Whether the model goes along with the message, as `msg.model_file`, for other computers. */
-  sendModel: choice(['off', 'on'], { default: 'off', open: 'off', message: 'send_model' }),
+  sendModel: onOff('off', { open: 'off', message: 'send_model' }),
   /** MB that it may have: what MQTT can carry is 256, what a broker allows may be less. */
   modelFileMax: numberIn({ min: 0.001, max: 256, default: 256 }),
   ...COLLECTING,
+};
+
+/** What a message asks of a predict. The rows of messages that differ in one of these go in predicts of their own. */
+export const PREDICT_SEPARATE = {
+  /** Needed for a bare id without a card alone. */
+  task: choice(TASKS, { message: 'task' }),
+  outputType: choice([...OUTPUT_TYPES.classification, ...OUTPUT_TYPES.regression], {
+    message: 'output_type',
+    groups: {
+      'task.classification': OUTPUT_TYPES.classification,
+      'task.regression': OUTPUT_TYPES.regression,
+    },
+  }),
+  quantiles: quantiles({ message: 'quantiles', fallback: [0.1, 0.5, 0.9] }),
+  /** Whether each row gets its causes, under `<property>_why`. */
+  explain: onOff('off', { open: 'off', message: 'explain' }),
+  /** Only rows whose prediction is above this: a probability, or a value. */
+  explainAbove: numberIn({}),
+  missingColumns: choice(['error', 'fill'], { default: 'error' }),
+  ...CLEANING,
+};
+
+/** What a message asks for its own rows, whatever others in the same predict ask. */
+export const PREDICT_OWN = {
+  /** The column that predictions are attached under. Default `prediction`. */
+  property: freeText({ standard: 'prediction' }),
+  /** Whether each row gets its prediction as plain numbers too, under `<property>_mid` and the like. */
+  flat: onOff('on', { fallback: false }),
+  /** Whether each row is compared with the train set, under `<property>_unlike`. */
+  unlike: onOff('off', { open: 'off', message: 'unlike' }),
+  /** Whether the predictions are scored against the target, which the table has, as `msg.evaluation`. */
+  evaluate: onOff('off', { open: 'off', message: 'evaluate' }),
+};
+
+/** How a predict node gathers messages, and bounds what waits and what it costs. */
+export const PREDICT_QUEUE = {
+  /** Rows that messages may gather into one predict; 1 = off. */
+  batchRows: numberIn({ min: 1, integer: true, default: 500 }),
+  /** Milliseconds that a batch waits for more messages, even while a slot is free. */
+  batchMs: numberIn({ min: 0, max: 3_600_000, default: 0 }),
+  /** Results leave in arrival order per model. Default true. */
+  ordered: flag({ default: true }),
+  overflow: choice(['reject', 'dropOldest'], { default: 'reject' }),
+  /** Repeat a predict whose outcome is unknown, at the risk of paying twice. */
+  retryPredict: flag(),
+  /** Highest estimated cost of one predict call; 0 = no bound. */
+  maxCost: numberIn({ min: 0, default: 0 }),
 };
 
 /** tabular-predict: which model, for which rows, what it answers, and how messages are gathered and bounded. */
@@ -161,46 +227,15 @@ export const PREDICT = {
   ...NODE,
   /** A name; empty: the card, name or id that the message holds. */
   model: freeText(),
-  /** Needed for a bare id alone. */
-  task: choice(TASKS, { message: 'task', separate: true }),
   ...TABLE,
-  outputType: choice([...OUTPUT_TYPES.classification, ...OUTPUT_TYPES.regression], {
-    message: 'output_type',
-    separate: true,
-    groups: {
-      'task.classification': OUTPUT_TYPES.classification,
-      'task.regression': OUTPUT_TYPES.regression,
-    },
-  }),
-  quantiles: quantiles({ message: 'quantiles', separate: true, fallback: [0.1, 0.5, 0.9] }),
-  /** The column that predictions are attached under. */
-  property: freeText({ standard: 'prediction' }),
-  /** Whether each row gets its prediction as plain numbers too, under `<property>_mid` and the like. */
-  flat: choice(['on', 'off'], { default: 'on', fallback: 'off' }),
-  /** Whether each row gets its causes, under `<property>_why`. */
-  explain: choice(['off', 'on'], { default: 'off', open: 'off', message: 'explain', separate: true }),
-  /** Only rows whose probability, or whose value, is above this. */
-  explainAbove: numberIn({ separate: true }),
-  /** Whether each row is compared with the train set, under `<property>_unlike`. */
-  unlike: choice(['off', 'on'], { default: 'off', open: 'off', message: 'unlike' }),
-  /** Whether the predictions are scored against the target, which the table has, as `msg.evaluation`. */
-  evaluate: choice(['off', 'on'], { default: 'off', open: 'off', message: 'evaluate' }),
+  ...PREDICT_SEPARATE,
+  ...PREDICT_OWN,
   noModel: choice(['error', 'pass', 'wait'], { default: 'error' }),
   /** Whether a model that comes as `msg.model_file` is taken in. Messages do not decide that: who may send one may replace a model. */
-  takeModel: choice(['off', 'on'], { default: 'off' }),
-  missingColumns: choice(['error', 'fill'], { default: 'error', separate: true }),
-  ...CLEANING,
-  /** Rows that messages may gather into one predict; 1 = off. */
-  batchRows: numberIn({ min: 1, integer: true, default: 500 }),
-  /** Milliseconds that even the first message waits for others. */
-  batchMs: numberIn({ min: 0, max: 3_600_000, default: 0 }),
-  ordered: flag({ default: true }),
+  takeModel: onOff('off'),
+  ...PREDICT_QUEUE,
   /** Rows that may wait. */
   queue: numberIn({ min: 1, integer: true, default: 100_000 }),
-  overflow: choice(['reject', 'dropOldest'], { default: 'reject' }),
-  retryPredict: flag(),
-  /** Highest estimated cost of one call; 0 = no bound. */
-  maxCost: numberIn({ min: 0, default: 0 }),
   api: choice(['svc', 'v1'], { default: 'svc' }),
 };
 

@@ -6,6 +6,7 @@ import {
   type Setting,
   type Settings,
   type ValueOf,
+  type ValuesOf,
 } from '../../settings/kinds';
 import { ServiceError } from '../../wire/service-error';
 import { dialogWord, type FlowNode, type InFlow, type Message, type Red } from '../node-red';
@@ -190,6 +191,18 @@ export function settingsReaders<S extends Settings>(
   };
 }
 
+/** Reads several settings at once, by their names. */
+export function readEach<S extends Settings, Name extends keyof S & string>(
+  read: ReadSetting<S>,
+  names: readonly Name[],
+): Pick<ValuesOf<S>, Name> {
+  const values: Partial<ValuesOf<S>> = {};
+  for (const name of names) {
+    values[name] = read(name);
+  }
+  return values as Pick<ValuesOf<S>, Name>;
+}
+
 /**
  * A property of the message that no field of the dialog stands for.
  * @throws ServiceError `validation.failed`
@@ -253,7 +266,7 @@ function withVariables(place: DialogPlace, { kind }: Setting, value: unknown): u
 
 /** What stands there instead of one of a few words. */
 function shown({ kind }: Setting, value: unknown): string {
-  return ['choice', 'word', 'zone'].includes(kind) && typeof value === 'string' && value.length <= 60
+  return ['choice', 'onOff', 'word', 'zone'].includes(kind) && typeof value === 'string' && value.length <= 60
     ? `, not "${value}"`
     : '';
 }

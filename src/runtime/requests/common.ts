@@ -11,17 +11,6 @@ export interface NamedModel {
   fittedTrainSetId?: string;
 }
 
-/** These properties of a message may be true or false as well as `on` and `off`. */
-export function withWords(msg: Message, names: readonly string[]): Message {
-  let worded = msg;
-  for (const name of names) {
-    if (typeof msg[name] === 'boolean') {
-      worded = { ...worded, [name]: msg[name] ? 'on' : 'off' };
-    }
-  }
-  return worded;
-}
-
 /** The dialog's model name; empty: `msg.model` (a card or a name), else `msg.fitted_train_set_id`. */
 export function namedModel(dialog: string, msg: Message): NamedModel {
   if (dialog !== '') {

@@ -5,12 +5,12 @@ import type { ModelCurves } from '../../metrics/curves';
 import type { ColumnImportance, KeyTime, ModelCard, ModelScores, UploadCard } from '../../models/cards';
 import type { TrainRequest } from '../../models/types';
 import { choice, flag, type FlowProperties, freeText, isUnsaid } from '../../settings/kinds';
-import { FIT } from '../../settings/nodes';
+import { FIT, FIT_REQUEST } from '../../settings/nodes';
 import { isObject } from '../../util/values';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { FOLDS, type Task } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
-import { readProperty, type ReadSetting } from '../fields/settings-reader';
+import { readEach, readProperty, type ReadSetting } from '../fields/settings-reader';
 import { offerColumns } from '../input/columns-seen';
 import type { TableCollector } from '../input/table-collector';
 import { isDecay } from '../input/table-input';
@@ -19,7 +19,6 @@ import { onModelChanged } from '../model-changed';
 import { type FlowNode, type FlowNodeDef, type Message, number } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { fittedStatus, type Shown, type StatusKind, versionStatus } from '../status/status-line';
-import { readCleaning, withWords } from './common';
 import { targetMissing } from './upload';
 
 /** `msg.model_report`: what a dashboard draws a model from. */
@@ -103,6 +102,8 @@ function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
   return read('model') ?? (node.name || node.id);
 }
 
+const ASKED = Object.keys(FIT_REQUEST) as (keyof typeof FIT_REQUEST)[];
+
 /** What a message asks of the fit node; undefined until its sequence is complete. */
 export async function fitRequest(
   runtime: NodeRuntime<FitDef>,
@@ -115,36 +116,20 @@ export async function fitRequest(
     return undefined;
   }
   const read = runtime.settings(FIT, msg);
-  const target = read('target');
-  if (id === undefined && target === undefined) {
+  if (id === undefined && read('target') === undefined) {
     throw targetMissing();
   }
   return {
     ...(id === undefined ? { table } : { trainSetUploadId: id, upload: uploadCard(msg, id) }),
-    target,
-    ignore: read('ignore'),
-    types: read('types'),
-    task: read('task'),
+    ...readEach(read, ASKED),
     model: modelName(read, runtime.node),
     description: readProperty(freeText(), 'description', msg),
     forceReupload: readProperty(flag(), 'force_reupload', msg),
-    forceRefit: read('forceRefit'),
-    systems: read('systems'),
-    options: read('options'),
     thinking: thinking(read),
-    ...readCleaning(read),
-    missingTarget: read('missingTarget'),
-    holdout: read('holdout'),
-    order: read('order'),
-    embargo: read('embargo'),
-    group: read('group'),
     // Only with the message's own group: a group that the dialog names is held out whole.
     ...(!runtime.def.group && { folds: readProperty(choice(FOLDS), 'folds', msg) }),
-    relativeTo: read('relativeTo'),
-    replace: read('replace') ?? 'always',
     decayed: isDecay(msg),
     costs: costs(read, runtime.def),
-    threshold: read('threshold'),
     ...trainTimes(msg.train),
   };
 }
@@ -335,8 +320,8 @@ export function modelSender(runtime: NodeRuntime<FitDef>, config: UsedConfig): M
 
   const addTo = async (msg: Message, card: ModelCard): Promise<void> => {
     try {
-      const read = runtime.settings(FIT, withWords(msg, ['send_model']));
-      if (read('sendModel') === 'on') {
+      const read = runtime.settings(FIT, msg);
+      if (read('sendModel')) {
         // That of an earlier node would be another model.
         delete msg.model_file;
         msg.model_file = await fileOf(config.connection(), card.name, read('modelFileMax') * MB);

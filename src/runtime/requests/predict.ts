@@ -5,20 +5,19 @@ import type { UploadCard } from '../../models/cards';
 import { ModelMismatch } from '../../models/model-mismatch';
 import type { CauseText, Hooks, PredictRequest } from '../../models/types';
 import { flag, type FlowProperties, freeText, numberIn } from '../../settings/kinds';
-import { PREDICT } from '../../settings/nodes';
+import { PREDICT, PREDICT_OWN, PREDICT_QUEUE, PREDICT_SEPARATE } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
-import { readProperty, type ReadSetting } from '../fields/settings-reader';
+import { readEach, readProperty, type ReadSetting } from '../fields/settings-reader';
 import type { TableReader } from '../input/table-input';
 import { scoring } from '../lazy';
 import { modelChanged } from '../model-changed';
 import { dialogWord, type FlowNodeDef, type Message, number, type Red, SHARED_CATALOGUE } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import type { Progress, Shown, StatusLine } from '../status/status-line';
-import { namedModel, requiredModel, withWords } from './common';
+import { namedModel, requiredModel } from './common';
 
-const SWITCHES = ['explain', 'unlike', 'evaluate'];
 const FLAT = ['mid', 'low', 'high', 'probability', 'time'];
 
 const VALUES = ['subject', 'column', 'value', 'low', 'high', 'label', 'effect'];
@@ -74,6 +73,13 @@ export function inWordsOfUser(runtime: NodeRuntime<PredictDef>, error: unknown):
 /** The predict node as it stands in a flow file. */
 export type PredictDef = FlowNodeDef & FlowProperties<typeof PREDICT>;
 
+const SETTINGS = { ...PREDICT_SEPARATE, ...PREDICT_OWN };
+/** Settings that a request takes as they are; what these two say depends on another one. */
+const ASKED = (Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]).filter(
+  (name) => name !== 'quantiles' && name !== 'explainAbove',
+);
+const QUEUE = Object.keys(PREDICT_QUEUE) as (keyof typeof PREDICT_QUEUE)[];
+
 const UPLOAD_ID = freeText();
 const FORCE_REFIT = flag();
 const THRESHOLD = numberIn({ min: 0, max: 1 });
@@ -85,39 +91,29 @@ export function predictRequests(
 ): (msg: Message) => Promise<PredictRequest> {
   const dialog = runtime.settings(PREDICT);
   return async (msg) => {
-    const read = runtime.settings(PREDICT, withWords(msg, SWITCHES));
+    const read = runtime.settings(PREDICT, msg);
     const testSetUploadId = readProperty(UPLOAD_ID, 'test_set_upload_id', msg);
     const table = testSetUploadId === undefined ? await reader.read(msg) : undefined;
     const api = read('api') === 'v1' ? 'v1' : undefined;
     const named = api === 'v1' ? undefined : model(read('model') ?? '', msg, testSetUploadId);
-    const outputType = read('outputType');
-    const explain = read('explain') === 'on';
-    const flat = read('flat') === 'on';
-    // Named one by one: spreading parts into an object would take as long as all the rest, for each message of a stream.
-    return {
-      table,
-      testSetUploadId,
-      api,
-      modelId: api === 'v1' ? legacyModel(msg) : undefined,
-      model: named?.model,
-      fittedTrainSetId: named?.fittedTrainSetId,
-      task: read('task'),
-      outputType,
-      quantiles: takesQuantiles(outputType) ? quantiles(read, dialog('outputType') === undefined) : undefined,
-      missingColumns: read('missingColumns'),
-      missingWords: read('missingWords'),
-      unreadable: read('unreadable'),
-      timezone: read('timezone'),
-      forceRefit: readProperty(FORCE_REFIT, 'force_refit', msg),
-      property: read('property'),
-      flat,
-      times: flat ? timesOf(msg.series) : undefined,
-      explain,
-      explainAbove: explain ? read('explainAbove') : undefined,
-      unlike: read('unlike') === 'on',
-      threshold: readProperty(THRESHOLD, 'threshold', msg),
-      evaluate: read('evaluate') === 'on',
-    };
+    // One by one: spreading parts into an object would take as long as all the rest, for each message of a stream.
+    const request: PredictRequest = readEach(read, ASKED);
+    request.table = table;
+    request.testSetUploadId = testSetUploadId;
+    request.api = api;
+    request.modelId = api === 'v1' ? legacyModel(msg) : undefined;
+    request.model = named?.model;
+    request.fittedTrainSetId = named?.fittedTrainSetId;
+    request.forceRefit = readProperty(FORCE_REFIT, 'force_refit', msg);
+    request.threshold = readProperty(THRESHOLD, 'threshold', msg);
+    request.times = request.flat === true ? timesOf(msg.series) : undefined;
+    if (request.explain === true) {
+      request.explainAbove = read('explainAbove');
+    }
+    if (takesQuantiles(request.outputType)) {
+      request.quantiles = quantiles(read, dialog('outputType') === undefined);
+    }
+    return request;
   };
 }
 
@@ -191,14 +187,9 @@ export function predictorOf(runtime: NodeRuntime<PredictDef>, config: UsedConfig
 
   const make = (): Predictor =>
     config.connection().predictor({
-      batchRows: read('batchRows'),
-      batchMs: read('batchMs'),
-      ordered: read('ordered'),
+      ...readEach(read, QUEUE),
       queueRows: read('queue'),
-      overflow: read('overflow'),
-      retryPredict: read('retryPredict'),
       noModel: read('noModel') === 'wait' ? 'wait' : 'error',
-      maxCost: read('maxCost'),
       onLoad: (load) => showLoad(status, load, billed),
       onWarning: (warning) => node.warn(warning),
       causeText: causeTextOf(red),

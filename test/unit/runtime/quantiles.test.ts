@@ -12,7 +12,7 @@ const table = {
 };
 
 /** The quantiles that a predict node asks for. */
-async function asked(def: Partial<PredictDef>, msg: object): Promise<number[] | undefined> {
+async function asked(def: Partial<PredictDef>, msg: object): Promise<readonly number[] | undefined> {
   const whole = { id: 'n', type: 'tabular-predict', name: '', ...def, model: 'm' } as PredictDef;
   const request = await predictRequests(fakeRuntime(whole), table)({ _msgid: '1', ...msg });
   return request.quantiles;

@@ -86,7 +86,17 @@ describe('a field in an error', () => {
         for (const [name, { kind }] of Object.entries(NODE_SETTINGS[node])) {
           // No text is wrong in a field of these.
           if (
-            !['choice', 'number', 'quantiles', 'types', 'object', 'zone', 'word', 'several'].includes(kind)
+            ![
+              'choice',
+              'onOff',
+              'number',
+              'quantiles',
+              'types',
+              'object',
+              'zone',
+              'word',
+              'several',
+            ].includes(kind)
           ) {
             continue;
           }

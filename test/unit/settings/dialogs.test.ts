@@ -86,7 +86,7 @@ describe('the settings of the nodes', () => {
       for (const [name, setting] of settings) {
         assert.equal(fields.has(name), setting.label !== false, name);
         const expected =
-          setting.kind === 'choice'
+          setting.kind === 'choice' || setting.kind === 'onOff'
             ? [...(setting.default === '' ? [''] : []), ...(setting.options ?? [])]
             : undefined;
         assert.deepEqual(offered.get(name), expected, name);
