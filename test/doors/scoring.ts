@@ -44,7 +44,7 @@ export {
   readEffects,
   sliceEffects,
 } from '../../dist/src/predict/causes';
-export { hasColumns, OwnCopy, smallRows } from '../../dist/src/predict/message-table';
+export { hasColumns, smallRows } from '../../dist/src/predict/message-table';
 export { Fifo, OrderedDelivery, Outbox, type QueuedMessage } from '../../dist/src/predict/queue';
 export { MAX_PREDICTS, scoreByHalves } from '../../dist/src/predict/test-set';
 export { TrainSetComparison, type Unlike } from '../../dist/src/predict/unlike';
