@@ -5,8 +5,8 @@ import type { Column } from '../table/cells/types';
 import { batchBytes, type ColumnBatch, joinBatches } from '../table/columns/column-batch';
 import { ownNames } from '../table/columns/header';
 import { openTable, openTableFile, type TableSource } from '../table/open';
+import { type AddedColumns, addToRow } from '../table/values/open';
 import { OwnCopy } from '../table/values/own-copy';
-import { attach, attachInPlace, type Attachment } from './attach';
 import type { Scored, ScoreOptions } from './test-set';
 import type { TrainSetComparison } from './unlike';
 
@@ -38,7 +38,7 @@ export abstract class MessageTable {
   }
 
   /** Attaches predictions: at once to a few rows, in slices to a large table. */
-  abstract attach(attachment: Attachment, signal: AbortSignal): Attached | Promise<Attached>;
+  abstract attach(predicted: AddedColumns, signal: AbortSignal): Attached | Promise<Attached>;
 }
 
 /** What a table is scored with. */
@@ -54,21 +54,6 @@ export interface Scoring {
 /** Rows that share no test set with those of other messages. */
 export abstract class LoneTable extends MessageTable {
   abstract score(scoring: Scoring): Promise<Scored>;
-}
-
-/** A table that can be read more than once. */
-export interface OwnTable {
-  source: TableSource;
-  /** What it was opened from: our own copy, which may take the predictions. Undefined for a file. */
-  value: unknown;
-}
-
-export async function attachToTable(
-  { source, value }: OwnTable,
-  attachment: Attachment,
-  signal: AbortSignal,
-): Promise<Attached> {
-  return { table: await attach(value, source.form, attachment, () => source.readRows(signal)) };
 }
 
 type Row = Record<string, unknown>;
@@ -101,20 +86,19 @@ export class SmallRows extends MessageTable {
     return isCovered;
   }
 
-  async open(signal: AbortSignal): Promise<OwnTable> {
-    const value = this.single ? this.rows[0] : this.rows;
-    return { source: await openTable(value, { signal }), value };
+  private get value(): unknown {
+    return this.single ? this.rows[0] : this.rows;
   }
 
-  override async source(signal: AbortSignal): Promise<TableSource> {
-    return (await this.open(signal)).source;
+  override source(signal: AbortSignal): Promise<TableSource> {
+    return openTable(this.value, { signal });
   }
 
-  attach(attachment: Attachment): Attached {
+  attach({ columns }: AddedColumns): Attached {
     for (let index = 0; index < this.rows.length; index++) {
-      attachInPlace(this.rows[index]!, index, attachment);
+      addToRow(this.rows[index]!, index, columns);
     }
-    return { table: this.single ? this.rows[0] : this.rows };
+    return { table: this.value };
   }
 
   /** Adds a copy of a row; false for one with nested values or without any. Errors: `limit.exceeded`; as getters throw. */
@@ -208,12 +192,10 @@ export class UnreadTable extends MessageTable {
   }
 
   /** To be called once. */
-  async open(signal: AbortSignal): Promise<OwnTable> {
-    if ('path' in this.from) {
-      return { source: await openTableFile(this.from.path, { signal }), value: undefined };
-    }
-    const value = await this.from.copy.take(signal);
-    return { source: await openTable(value, { signal }), value };
+  async open(signal: AbortSignal): Promise<TableSource> {
+    return 'path' in this.from
+      ? openTableFile(this.from.path, { signal })
+      : openTable(await this.from.copy.take(signal), { signal });
   }
 
   attach(): Attached {
@@ -250,7 +232,7 @@ interface ReadingOptions {
 /** A table that was read on arrival and is held in memory. */
 export class HeldTable extends MessageTable {
   constructor(
-    private readonly opened: OwnTable,
+    private readonly opened: TableSource,
     override readonly columns: readonly Column[],
     private readonly batch: ColumnBatch,
   ) {
@@ -269,17 +251,17 @@ export class HeldTable extends MessageTable {
   async read(columns: readonly Column[], options: ReadingOptions): Promise<ColumnBatch> {
     const batch = sameColumns(this.columns, columns)
       ? this.batch
-      : await readWhole(this.opened.source, columns, options);
+      : await readWhole(this.opened, columns, options);
     this.cleaned = batch.cleaned;
     return batch;
   }
 
   override source(): Promise<TableSource> {
-    return Promise.resolve(this.opened.source);
+    return Promise.resolve(this.opened);
   }
 
-  attach(attachment: Attachment, signal: AbortSignal): Promise<Attached> {
-    return attachToTable(this.opened, attachment, signal);
+  async attach(predicted: AddedColumns, signal: AbortSignal): Promise<Attached> {
+    return { table: await this.opened.addColumns(predicted, signal) };
   }
 }
 

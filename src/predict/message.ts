@@ -16,17 +16,15 @@ import { areFew, batchOfRows } from '../table/columns/read-batches';
 import { encodeBatches } from '../table/encoder/encode';
 import { fileAsIs, openTable, type TableSource } from '../table/open';
 import type { TableFile } from '../table/storage/table-file';
+import type { AddedColumns } from '../table/values/open';
 import { reasonOf } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { LegacyPredictRequest } from '../wire/types';
-import type { Attachment } from './attach';
 import {
   type Attached,
-  attachToTable,
   HeldTable,
   LoneTable,
   MessageTable,
-  type OwnTable,
   readWhole,
   ROW_BYTES,
   type Scoring,
@@ -259,7 +257,7 @@ export class StreamedTable extends LoneTable {
   readonly bytes = ROW_BYTES;
 
   constructor(
-    private readonly opened: OwnTable,
+    private readonly opened: TableSource,
     override readonly columns: readonly Column[],
     private readonly choices: StreamingOptions,
   ) {
@@ -267,7 +265,7 @@ export class StreamedTable extends LoneTable {
   }
 
   async score({ context, model, options, hooks, comparison }: Scoring): Promise<Scored> {
-    const { source } = this.opened;
+    const { opened: source } = this;
     const columns = model.columns.length > 0 ? model.columns : this.columns;
     let done = 0;
     const showPredicting = (): void => hooks?.onStatus?.({ key: 'predicting', done, total: source.rowCount });
@@ -306,17 +304,17 @@ export class StreamedTable extends LoneTable {
   }
 
   override source(): Promise<TableSource> {
-    return Promise.resolve(this.opened.source);
+    return Promise.resolve(this.opened);
   }
 
-  attach(attachment: Attachment, signal: AbortSignal): Promise<Attached> {
-    return attachToTable(this.opened, attachment, signal);
+  async attach(predicted: AddedColumns, signal: AbortSignal): Promise<Attached> {
+    return { table: await this.opened.addColumns(predicted, signal) };
   }
 
   /** Its rows; counts the cells that are taken as missing. */
   private async *batches(columns: readonly Column[], signal: AbortSignal): AsyncIterable<ColumnBatch> {
     const { missingColumns } = this.choices;
-    for await (const batch of this.opened.source.batches(columns, { missingColumns, signal })) {
+    for await (const batch of this.opened.batches(columns, { missingColumns, signal })) {
       if (batch.cleaned !== undefined) {
         addCounts((this.cleaned ??= {}), batch.cleaned);
       }
@@ -337,7 +335,7 @@ export class StreamedTable extends LoneTable {
     }
     const { most: rows } = await rowsPerTestSet(context, model, columns.length, signal);
     const { dataset_max_size_bytes: bytes } = await context.service.limits.forChecks(signal);
-    return fileAsIs(this.opened.source, columns, { signal, most: { rows, bytes } });
+    return fileAsIs(this.opened, columns, { signal, most: { rows, bytes } });
   }
 }
 
@@ -403,7 +401,7 @@ export class LegacyTable extends MessageTable {
   readonly rowCount = 1;
   readonly bytes = ROW_BYTES;
   private readonly unread: UnreadTable | undefined;
-  private opened: OwnTable | undefined;
+  private opened: TableSource | undefined;
 
   constructor(private readonly request: PredictRequest) {
     super();
@@ -413,8 +411,8 @@ export class LegacyTable extends MessageTable {
   async score(context: Context, options: { retryPredict?: boolean; signal: AbortSignal }): Promise<Scored> {
     const { data, table } = this.checkedRequest();
     const { signal } = options;
-    this.opened = await table.open(signal);
-    const { source } = this.opened;
+    const source = await table.open(signal);
+    this.opened = source;
     const { columns } = await source.profile({ signal });
     const rows = source.batches(columns, { signal });
     const file = await encodeBatches(columns, rows, { format: 'csv', signal });
@@ -434,8 +432,8 @@ export class LegacyTable extends MessageTable {
     }
   }
 
-  attach(attachment: Attachment, signal: AbortSignal): Attached | Promise<Attached> {
-    return this.opened === undefined ? {} : attachToTable(this.opened, attachment, signal);
+  async attach(predicted: AddedColumns, signal: AbortSignal): Promise<Attached> {
+    return this.opened === undefined ? {} : { table: await this.opened.addColumns(predicted, signal) };
   }
 
   private checkedRequest(): { data: LegacyPredictRequest; table: UnreadTable } {

@@ -17,15 +17,7 @@ import {
   type QueuedPredict,
   StreamedTable,
 } from './message';
-import {
-  HeldTable,
-  LoneTable,
-  type MessageTable,
-  type OwnTable,
-  readAtMost,
-  SmallRows,
-  UnreadTable,
-} from './message-table';
+import { HeldTable, LoneTable, type MessageTable, readAtMost, SmallRows, UnreadTable } from './message-table';
 import { runBatch, SingleRows } from './run-batch';
 
 /** Rows that a message may have to be read on arrival and to share a batch; larger tables are read as they are sent. */
@@ -173,34 +165,34 @@ export class Predictor {
       return;
     }
     try {
-      const opened = await table.open(this.closing.signal);
-      message.payload.table = await this.readOpened(message, opened);
+      const { signal } = this.closing;
+      const source = table instanceof UnreadTable ? await table.open(signal) : await table.source(signal);
+      message.payload.table = await this.readOpened(message, source);
       this.enqueue(message);
     } catch (error) {
       this.batcher.fail(message, error);
     }
   }
 
-  private async readOpened(message: QueuedPredict, opened: OwnTable): Promise<MessageTable> {
-    const { source } = opened;
+  private async readOpened(message: QueuedPredict, source: TableSource): Promise<MessageTable> {
     const { request, model } = message.payload;
     const { missingColumns } = request;
     const { signal } = this.closing;
     const columns =
       model!.columns.length > 0 ? model!.columns : await foundColumns(source, model!, request, signal);
     if (source.rowCount !== 0 && fitsAsIs(source, columns)) {
-      return new StreamedTable(opened, columns, { missingColumns, asIs: true });
+      return new StreamedTable(source, columns, { missingColumns, asIs: true });
     }
     const most = Math.min(READ_AT_ONCE, this.batcher.rowsFor(message));
     const batch = await readAtMost(source, columns, most, { missingColumns, signal });
     if (batch?.rows === 0) {
       throw new ServiceError('table.empty', 'The table has no rows: there is nothing to predict.');
     }
-    const held = batch && new HeldTable(opened, columns, batch);
+    const held = batch && new HeldTable(source, columns, batch);
     // If its rows do not fit in the queue, they are read again when they are sent, and its size stays as estimated.
     return held !== undefined && this.batcher.resize(message, held.rowCount, message.bytes + held.bytes)
       ? held
-      : new StreamedTable(opened, columns, { missingColumns });
+      : new StreamedTable(source, columns, { missingColumns });
   }
 }
 

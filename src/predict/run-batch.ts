@@ -7,9 +7,9 @@ import type { Column } from '../table/cells/types';
 import { encodeBatches } from '../table/encoder/encode';
 import { Yielder } from '../util/concurrency';
 import { cloneJson } from '../util/values';
-import { type Prediction, slicePrediction, toService } from '../wire/prediction';
+import { type Prediction, rowCount, slicePrediction, toService } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
-import { ALL_DIGITS, answeredBy, attachmentOf, flatColumns, tellingDigits } from './attach';
+import { ALL_DIGITS, answeredBy, flatColumns, predictionColumns, tellingDigits } from './attach';
 import { type CausesOf, type Effects, sliceEffects } from './causes';
 import { evaluateMessage, readTruths } from './evaluate';
 import {
@@ -371,18 +371,18 @@ function outcomeOf(
   }
   const { unlike } = scored;
   const digits = flat === true ? tellingDigits(model.error) : ALL_DIGITS;
-  const attachment = {
-    ...attachmentOf(scored.prediction, property, classes, { answered, digits }),
-    why,
-    ...(unlike !== undefined && { unlike: (row: number) => unlike[row]! }),
-    ...(flat === true && {
-      flat: flatColumns(scored.prediction, {
-        ...{ property, classes, rarer: model.rarer, times, digits },
-        ...(answered !== undefined && { answered: answered.labels.values }),
-      }),
-    }),
-  };
-  const attached = table.attach(attachment, signal);
+  const columns = predictionColumns(scored.prediction, property, classes, { answered, digits });
+  if (why !== undefined) {
+    columns.push({ name: `${property}_why`, cell: why });
+  }
+  if (unlike !== undefined) {
+    columns.push({ name: `${property}_unlike`, cell: (row) => unlike[row] });
+  }
+  if (flat === true) {
+    const numbers = { property, classes, rarer: model.rarer, times, digits };
+    columns.push(...flatColumns(scored.prediction, { ...numbers, answered: answered?.labels.values }));
+  }
+  const attached = table.attach({ rows: rowCount(scored.prediction), columns }, signal);
   return attached instanceof Promise
     ? attached.then((late) => Object.assign(outcome, late))
     : Object.assign(outcome, attached);

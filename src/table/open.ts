@@ -31,7 +31,7 @@ import {
   wholeUnpacked,
   wideEncoding,
 } from './text/sniff';
-import { openValue } from './values/open';
+import { type AddedColumns, addToRows, openValue, ValueTable } from './values/open';
 
 /** A table that can be read more than once, in this thread or in the encoder thread. */
 export interface TableSource {
@@ -52,6 +52,11 @@ export interface TableSource {
   batches(columns: readonly Column[], options: ReadOptions): AsyncIterable<ColumnBatch>;
   /** The rows as objects, those that came as objects as they are. Errors: `table.invalid`. */
   readRows(signal?: AbortSignal): Promise<Row[]>;
+  /**
+   * The table with these columns: the very value that was opened, which must be ours to change; the rows as objects, where
+   * it came as text, bytes or a file. Errors: `table.invalid`, `file.unreadable`.
+   */
+  addColumns(added: AddedColumns, signal?: AbortSignal): Promise<unknown>;
   /** The rows in blocks that can be kept for later: fields of text stay fields, all else becomes values. */
   blocks(signal?: AbortSignal): AsyncIterable<Block>;
   /** The features and the target, a file each, in one pass. Errors: those of `batches` and `encodeBatches`. */
@@ -175,6 +180,13 @@ export class LocalSource implements TableSource {
     return this.objects?.slice() ?? (await valueRows(this.source, signal)) ?? typedRows(this, signal);
   }
 
+  async addColumns(added: AddedColumns, signal?: AbortSignal): Promise<unknown> {
+    const { source } = this;
+    return source instanceof ValueTable && source.form !== 'parsed'
+      ? source.addColumns(added)
+      : addToRows(await this.readRows(signal), added);
+  }
+
   async *blocks(signal?: AbortSignal): AsyncIterable<Block> {
     const { names } = this;
     const sizer = new SliceSizer(names.length);
@@ -274,6 +286,10 @@ export class RemoteSource implements TableSource {
 
   readRows(signal?: AbortSignal): Promise<Row[]> {
     return typedRows(this, signal);
+  }
+
+  async addColumns(added: AddedColumns, signal?: AbortSignal): Promise<unknown> {
+    return addToRows(await this.readRows(signal), added);
   }
 
   async *blocks(signal?: AbortSignal): AsyncIterable<Block> {

@@ -28,7 +28,7 @@ export { LimitsCache, Reach, type ServiceCalls } from '../../dist/src/models/ser
 export { serviceKey } from '../../dist/src/models/service-kind';
 export { keptThreshold, readCosts, thresholdBy } from '../../dist/src/models/threshold';
 export { TrainRows } from '../../dist/src/models/train-rows';
-export { ALL_DIGITS, attach, attachmentOf, flatColumns, tellingDigits } from '../../dist/src/predict/attach';
+export { ALL_DIGITS, flatColumns, predictionColumns, tellingDigits } from '../../dist/src/predict/attach';
 export { Batcher, type BatcherOptions } from '../../dist/src/predict/batcher';
 export {
   addOffsetsToEffects,

@@ -5,7 +5,7 @@ import { type Row, setCell } from '../cells/types';
 import { assertWidth, MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/header';
 import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/decode';
-import { KeyUnion, openValue, RowsSource } from '../values/open';
+import { KeyUnion, openValue, RowsTable } from '../values/open';
 
 /** JSON text up to this many characters is parsed in one go: a few milliseconds. */
 const WHOLE = 512 * 1024;
@@ -295,7 +295,7 @@ class JsonRowsSource implements SliceSource {
   async *slices(options: SliceOptions): AsyncIterable<Slice> {
     let first = 0;
     for (const part of new JsonElements(this.text, this.start)) {
-      const rows = RowsSource.of('parsed', part as Row[], this.names);
+      const rows = new RowsTable('parsed', part as Row[], this.names);
       for (const slice of rows.slices(options)) {
         const offset = first;
         yield {

@@ -1,36 +1,109 @@
 import { types } from 'node:util';
 
-import { SliceSizer } from '../../util/concurrency';
+import { SliceSizer, Yielder } from '../../util/concurrency';
 import { isDate, isTypedArray, reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';
-import type { Row } from '../cells/types';
+import { type Row, setCell } from '../cells/types';
 import { assertDense, assertWidth, type Header, headerOf, maybeEndless, ownNames } from '../columns/header';
-import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
+import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
+
+/** A column that is put into a table, in place of one of that name. */
+export interface AddedColumn {
+  name: string;
+  /** Its cell in a row, from 0. @param cellOf the other cells of that row, by column */
+  cell: (row: number, cellOf: (column: string) => unknown) => unknown;
+}
+
+/** Columns that are put into a table of so many rows. */
+export interface AddedColumns {
+  rows: number;
+  columns: readonly AddedColumn[];
+}
+
+/** Puts columns into one row. */
+export function addToRow(row: Row, index: number, columns: readonly AddedColumn[]): void {
+  const cellOf = (column: string): unknown => (Object.hasOwn(row, column) ? row[column] : undefined);
+  for (const { name, cell } of columns) {
+    setCell(row, name, cell(index, cellOf));
+  }
+}
+
+/** Puts columns into rows; gives those rows. */
+export async function addToRows(rows: Row[], { rows: count, columns }: AddedColumns): Promise<Row[]> {
+  assertSameRows(rows.length, count);
+  await inTurns(count, (index) => addToRow(rows[index]!, index, columns));
+  return rows;
+}
+
+/** `work` for each row, with turns of the event loop in between. */
+async function inTurns(rows: number, work: (row: number) => unknown): Promise<void> {
+  const yielder = new Yielder();
+  for (let row = 0; row < rows; row++) {
+    work(row);
+    if ((row & 255) === 255) {
+      const turn = yielder.due();
+      if (turn !== undefined) {
+        await turn;
+      }
+    }
+  }
+}
+
+function assertSameRows(rows: number, added: number): void {
+  if (rows !== added) {
+    throw new ServiceError(
+      'internal',
+      `The table has ${rows} rows and what is added to it ${added}: they cannot be joined.`,
+    );
+  }
+}
+
+/** A table of JavaScript values, in the form that it came in: a class for each form reads it and adds columns to it. */
+export abstract class ValueTable implements SliceSource {
+  abstract readonly names: readonly string[];
+  abstract readonly rowCount: number;
+
+  constructor(readonly form: TableForm) {}
+
+  *slices({ sizer }: SliceOptions): Iterable<Slice> {
+    for (let first = 0; first < this.rowCount;) {
+      const rows = Math.min(sizer.rows, this.rowCount - first);
+      const from = first;
+      yield { first, rows, column: (index) => ({ kind: 'values', cells: this.cells(index, from, rows) }) };
+      first += rows;
+    }
+  }
+
+  /** So many cells of a column from a row on; valid until the next call. */
+  protected abstract cells(index: number, first: number, rows: number): ArrayLike<unknown>;
+
+  /** Puts columns into the value that was opened, which must be ours to change; gives that value. */
+  abstract addColumns(added: AddedColumns): Promise<unknown>;
+}
 
 /** Names that objects inherit: only an own property of such a name is a cell. */
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 /** Objects, a row each (form `rows`), or one object (form `row`). */
-export class RowsSource implements SliceSource {
+export class RowsTable extends ValueTable {
   readonly rowCount: number;
+  /** Reused for all columns and slices, to spare the garbage collector. */
+  private readonly read: unknown[] = [];
 
-  private constructor(
-    readonly form: TableForm,
+  /** @param names those of the columns that some row has */
+  constructor(
+    form: TableForm,
     readonly objects: readonly Row[],
     readonly names: readonly string[],
   ) {
+    super(form);
     this.rowCount = objects.length;
   }
 
-  /** Rows whose names are known. */
-  static of(form: TableForm, rows: readonly Row[], names: readonly string[]): RowsSource {
-    return new RowsSource(form, rows, names);
-  }
-
   /** Checks that every row is an object and finds the union of their keys, in the order of appearance. */
-  static async open(form: TableForm, rows: readonly unknown[], signal?: AbortSignal): Promise<RowsSource> {
+  static async open(form: TableForm, rows: readonly unknown[], signal?: AbortSignal): Promise<RowsTable> {
     const names = new KeyUnion();
     const sizer = new SliceSizer(10);
     for (let at = 0; at < rows.length;) {
@@ -45,34 +118,22 @@ export class RowsSource implements SliceSource {
     if (names.list.length === 0) {
       throw emptyTable('The rows have no columns: every object is empty.');
     }
-    return new RowsSource(form, rows as readonly Row[], names.list);
+    return new RowsTable(form, rows as readonly Row[], names.list);
   }
 
-  *slices({ sizer }: SliceOptions): Iterable<Slice> {
-    // One array is reused for all columns and slices, to spare the garbage collector.
-    const cells: unknown[] = [];
-    for (let first = 0; first < this.objects.length;) {
-      const rows = Math.min(sizer.rows, this.objects.length - first);
-      cells.length = rows;
-      const from = first;
-      yield { first: from, rows, column: (index) => this.read(index, from, cells) };
-      first += rows;
-    }
-  }
-
-  /** Fills the array with the cells of a column, from this row on. */
-  private read(index: number, first: number, cells: unknown[]): SliceColumn {
+  protected cells(index: number, first: number, rows: number): unknown[] {
     const name = this.names[index]!;
-    const { objects } = this;
+    const { objects, read: cells } = this;
+    cells.length = rows;
     let i = 0;
     try {
       if (INHERITED.has(name)) {
-        for (; i < cells.length; i++) {
+        for (; i < rows; i++) {
           const row = objects[first + i]!;
           cells[i] = Object.hasOwn(row, name) ? row[name] : undefined;
         }
       } else {
-        for (; i < cells.length; i++) {
+        for (; i < rows; i++) {
           cells[i] = objects[first + i]![name];
         }
       }
@@ -80,7 +141,12 @@ export class RowsSource implements SliceSource {
       // A getter, or a Proxy.
       throw invalidCell(name, first + i, `the cell cannot be read: ${reasonOf(error)}.`);
     }
-    return { kind: 'values', cells };
+    return cells;
+  }
+
+  async addColumns(added: AddedColumns): Promise<unknown> {
+    const rows = await addToRows(this.objects as Row[], added);
+    return this.form === 'row' ? rows[0] : rows;
   }
 }
 
@@ -137,15 +203,16 @@ function isColumnValues(value: unknown): value is Values {
 }
 
 /** One object of equally long arrays, a column each. */
-class ColumnsSource implements SliceSource {
+class ColumnsTable extends ValueTable {
   readonly names: readonly string[];
   readonly rowCount: number;
   private readonly columns: readonly Values[];
 
   constructor(
-    readonly form: TableForm,
-    table: Readonly<Record<string, Values>>,
+    form: TableForm,
+    private readonly table: Record<string, Values>,
   ) {
+    super(form);
     this.names = Object.keys(table);
     assertWidth(this.names.length);
     this.columns = Object.values(table);
@@ -160,48 +227,46 @@ class ColumnsSource implements SliceSource {
     }
   }
 
-  *slices({ sizer }: SliceOptions): Iterable<Slice> {
-    for (let first = 0; first < this.rowCount;) {
-      const rows = Math.min(sizer.rows, this.rowCount - first);
-      const from = first;
-      yield {
-        first: from,
-        rows,
-        column: (index) => ({ kind: 'values', cells: part(this.columns[index]!, from, from + rows) }),
-      };
-      first += rows;
+  protected cells(index: number, first: number, rows: number): Values {
+    const values = this.columns[index]!;
+    return Array.isArray(values)
+      ? (values.slice(first, first + rows) as unknown[])
+      : (values as Float64Array).subarray(first, first + rows);
+  }
+
+  async addColumns({ rows, columns }: AddedColumns): Promise<unknown> {
+    const { table } = this;
+    assertSameRows(this.rowCount, rows);
+    for (const { name, cell } of columns) {
+      const cells: unknown[] = [];
+      await inTurns(rows, (row) =>
+        cells.push(cell(row, (column) => (Object.hasOwn(table, column) ? table[column]![row] : undefined))),
+      );
+      setCell(table, name, cells);
     }
+    return table;
   }
 }
 
-function part(values: Values, from: number, to: number): Values {
-  return Array.isArray(values)
-    ? (values.slice(from, to) as unknown[])
-    : (values as Float64Array).subarray(from, to);
-}
-
 /** An array of arrays whose first row holds the names. */
-class MatrixSource implements SliceSource {
+class MatrixTable extends ValueTable {
   readonly names: readonly string[];
   readonly rowCount: number;
 
   readonly warnings: readonly string[];
 
   private constructor(
-    readonly form: TableForm,
-    readonly matrix: readonly (readonly unknown[])[],
+    form: TableForm,
+    private readonly matrix: unknown[][],
     { names, warning }: Header,
   ) {
+    super(form);
     this.names = names;
     this.warnings = warning === undefined ? [] : [warning];
     this.rowCount = matrix.length - 1;
   }
 
-  static async open(
-    form: TableForm,
-    matrix: readonly unknown[],
-    signal?: AbortSignal,
-  ): Promise<MatrixSource> {
+  static async open(form: TableForm, matrix: readonly unknown[], signal?: AbortSignal): Promise<MatrixTable> {
     const header = matrix[0] as readonly unknown[];
     assertWidth(header.length);
     const names = header.map((name, index) => {
@@ -223,28 +288,36 @@ class MatrixSource implements SliceSource {
         await sizer.step(signal);
       }
     }
-    return new MatrixSource(form, matrix as readonly (readonly unknown[])[], named);
+    return new MatrixTable(form, matrix as unknown[][], named);
   }
 
-  *slices({ sizer }: SliceOptions): Iterable<Slice> {
-    for (let first = 0; first < this.rowCount;) {
-      const rows = Math.min(sizer.rows, this.rowCount - first);
-      const from = first;
-      yield {
-        first: from,
-        rows,
-        column: (index) => ({ kind: 'values', cells: this.cells(index, from, rows) }),
-      };
-      first += rows;
-    }
-  }
-
-  private cells(index: number, first: number, rows: number): unknown[] {
+  protected cells(index: number, first: number, rows: number): unknown[] {
     const cells = new Array<unknown>(rows);
     for (let i = 0; i < rows; i++) {
       cells[i] = this.matrix[first + i + 1]![index];
     }
     return cells;
+  }
+
+  /** New columns come last. */
+  async addColumns({ rows, columns }: AddedColumns): Promise<unknown> {
+    const { matrix } = this;
+    assertSameRows(this.rowCount, rows);
+    const header = matrix[0]!;
+    const known = [...header];
+    const places: number[] = [];
+    for (const { name } of columns) {
+      const at = header.indexOf(name);
+      places.push(at === -1 ? header.push(name) - 1 : at);
+    }
+    await inTurns(rows, (index) => {
+      const row = matrix[index + 1]!;
+      const cellOf = (column: string): unknown => row[known.indexOf(column)];
+      for (const [at, { cell }] of columns.entries()) {
+        row[places[at]!] = cell(index, cellOf);
+      }
+    });
+    return matrix;
   }
 }
 
@@ -286,8 +359,8 @@ async function openPlain(
       throw emptyTable('The table is an empty array.');
     }
     return Array.isArray(value[0])
-      ? MatrixSource.open(form ?? 'matrix', value, signal)
-      : RowsSource.open(form ?? 'rows', value, signal);
+      ? MatrixTable.open(form ?? 'matrix', value, signal)
+      : RowsTable.open(form ?? 'rows', value, signal);
   }
   if (typeof value !== 'object' || value === null || isNoTable(value)) {
     throw invalidTable(
@@ -303,9 +376,9 @@ async function openPlain(
     throw emptyTable('The table is an object without properties. A row needs at least one column.');
   }
   if (cells.every(isColumnValues)) {
-    return new ColumnsSource(form ?? 'columns', value as Record<string, ArrayLike<unknown>>);
+    return new ColumnsTable(form ?? 'columns', value as Record<string, Values>);
   }
-  return RowsSource.open(form ?? 'row', [value], signal);
+  return RowsTable.open(form ?? 'row', [value], signal);
 }
 
 /** Values that are not a table, however many they are. */

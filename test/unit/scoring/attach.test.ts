@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 
-import { ALL_DIGITS, attach, attachmentOf, flatColumns, tellingDigits } from '../../doors/scoring';
+import { openTable } from '../../../dist/src/table';
+import { ALL_DIGITS, flatColumns, predictionColumns, tellingDigits } from '../../doors/scoring';
+import type { AddedColumn } from '../../doors/table';
 import type { Prediction } from '../../doors/wire';
 
 const probas: Prediction = {
@@ -10,12 +12,18 @@ const probas: Prediction = {
     [0.5, 0.5],
   ],
 };
-const noRows = (): Promise<Record<string, unknown>[]> => Promise.reject(new Error('not to be read'));
+
+/** @param rows how many were predicted; left out, two */
+async function attach(value: unknown, columns: readonly AddedColumn[], rows = 2): Promise<unknown> {
+  return (await openTable(value)).addColumns({ rows, columns });
+}
+
+const cellAt = ({ cell }: AddedColumn, row: number): unknown => cell(row, () => undefined);
 
 describe('attach', () => {
   it('an array of objects stays one', async () => {
     const rows = [{ x: 1 }, { x: 2 }];
-    const result = await attach(rows, 'rows', attachmentOf(probas, 'species', ['cat', 'dog']), noRows);
+    const result = await attach(rows, predictionColumns(probas, 'species', ['cat', 'dog']));
     assert.deepEqual(result, [
       { x: 1, species: 'dog', species_probabilities: { cat: 0.2, dog: 0.8 } },
       { x: 2, species: 'cat', species_probabilities: { cat: 0.5, dog: 0.5 } },
@@ -24,7 +32,7 @@ describe('attach', () => {
 
   it('an object stays an object', async () => {
     const labels: Prediction = { kind: 'labels', values: [true] };
-    assert.deepEqual(await attach({ x: 1 }, 'row', attachmentOf(labels, 'p', undefined), noRows), {
+    assert.deepEqual(await attach({ x: 1 }, predictionColumns(labels, 'p', undefined), 1), {
       x: 1,
       p: true,
     });
@@ -32,8 +40,8 @@ describe('attach', () => {
 
   it('columns gain columns, a matrix a header and cells', async () => {
     const columns = { x: [1, 2] };
-    const attachment = attachmentOf(probas, 'p', undefined);
-    assert.deepEqual(await attach(columns, 'columns', attachment, noRows), {
+    const attachment = predictionColumns(probas, 'p', undefined);
+    assert.deepEqual(await attach(columns, attachment), {
       x: [1, 2],
       p: [1, 0],
       p_probabilities: [
@@ -42,7 +50,7 @@ describe('attach', () => {
       ],
     });
     const matrix = [['x'], [1], [2]];
-    assert.deepEqual(await attach(matrix, 'matrix', attachment, noRows), [
+    assert.deepEqual(await attach(matrix, attachment), [
       ['x', 'p', 'p_probabilities'],
       [1, 1, { 0: 0.2, 1: 0.8 }],
       [2, 0, { 0: 0.5, 1: 0.5 }],
@@ -50,7 +58,7 @@ describe('attach', () => {
   });
 
   it('a column of that name is replaced, whatever the form', async () => {
-    const again = attachmentOf(probas, 'p', ['a', 'b']);
+    const again = predictionColumns(probas, 'p', ['a', 'b']);
     const [first, second] = [
       { p: 'b', x: 1, p_probabilities: { a: 0.2, b: 0.8 } },
       { p: 'a', x: 2, p_probabilities: { a: 0.5, b: 0.5 } },
@@ -61,8 +69,8 @@ describe('attach', () => {
       ['old', 2],
     ];
     // Twice, as by two predict nodes in a row.
-    await attach(matrix, 'matrix', again, noRows);
-    assert.deepEqual(await attach(matrix, 'matrix', again, noRows), [
+    await attach(matrix, again);
+    assert.deepEqual(await attach(matrix, again), [
       ['p', 'x', 'p_probabilities'],
       ['b', 1, first.p_probabilities],
       ['a', 2, second.p_probabilities],
@@ -71,9 +79,9 @@ describe('attach', () => {
       { p: 'old', x: 1 },
       { p: 'old', x: 2 },
     ];
-    assert.deepEqual(await attach(rows, 'rows', again, noRows), [first, second]);
+    assert.deepEqual(await attach(rows, again), [first, second]);
     const columns = { p: ['old', 'old'], x: [1, 2] };
-    assert.deepEqual(await attach(columns, 'columns', again, noRows), {
+    assert.deepEqual(await attach(columns, again), {
       p: ['b', 'a'],
       x: [1, 2],
       p_probabilities: [first.p_probabilities, second.p_probabilities],
@@ -82,9 +90,7 @@ describe('attach', () => {
 
   it('any other form becomes rows', async () => {
     const numbers: Prediction = { kind: 'numbers', values: [1.5, 2.5] };
-    const result = await attach('x\n1\n2', 'parsed', attachmentOf(numbers, 'p', undefined), () =>
-      Promise.resolve([{ x: 1 }, { x: 2 }]),
-    );
+    const result = await attach('x\n1\n2', predictionColumns(numbers, 'p', undefined));
     assert.deepEqual(result, [
       { x: 1, p: 1.5 },
       { x: 2, p: 2.5 },
@@ -100,9 +106,9 @@ describe('attach', () => {
         [3, 4],
       ],
     };
-    assert.deepEqual(await attach([{}, {}], 'rows', attachmentOf(quantiles, 'p', undefined), noRows), [
-      { p: { '0.1': 1, '0.9': 3 } },
-      { p: { '0.1': 2, '0.9': 4 } },
+    assert.deepEqual(await attach([{ x: 1 }, { x: 2 }], predictionColumns(quantiles, 'p', undefined)), [
+      { x: 1, p: { '0.1': 1, '0.9': 3 } },
+      { x: 2, p: { '0.1': 2, '0.9': 4 } },
     ]);
     const full: Prediction = {
       kind: 'full',
@@ -115,7 +121,7 @@ describe('attach', () => {
         logits: [[0]],
       },
     };
-    const [row] = (await attach([{}], 'rows', attachmentOf(full, 'p', undefined), noRows)) as {
+    const [row] = (await attach([{ x: 1 }], predictionColumns(full, 'p', undefined), 1)) as {
       p: { mean: number; median: number; mode: number; quantiles: Record<string, number> };
     }[];
     assert.equal(row!.p.mean, 5);
@@ -140,9 +146,8 @@ describe('attach', () => {
     const one: Prediction = { kind: 'probas', values: [[0.4, 0.6]] };
     const result = (await attach(
       [row],
-      'rows',
-      attachmentOf(one, '__proto__', ['__proto__', 'toString']),
-      noRows,
+      predictionColumns(one, '__proto__', ['__proto__', 'toString']),
+      1,
     )) as object[];
     const attached = result[0]!;
     assert.deepEqual(Object.keys(attached).sort(), ['__proto__', '__proto___probabilities', 'constructor']);
@@ -156,7 +161,7 @@ describe('attach', () => {
   });
 
   it('refuses to join unlike counts', async () => {
-    await assert.rejects(attach([{}], 'rows', attachmentOf(probas, 'p', undefined), noRows), {
+    await assert.rejects(attach([{ x: 1 }], predictionColumns(probas, 'p', undefined)), {
       code: 'internal',
     });
   });
@@ -174,7 +179,7 @@ describe('attach', () => {
     };
     setImmediate(count);
     const before = process.cpuUsage();
-    const result = (await attach(rows, 'rows', attachmentOf(many, 'p', ['a', 'b']), noRows)) as unknown[];
+    const result = (await attach(rows, predictionColumns(many, 'p', ['a', 'b']), rows.length)) as unknown[];
     attached = true;
     // Of the processor: by the clock a turn may be longer where the machine has other work.
     const { user, system } = process.cpuUsage(before);
@@ -200,15 +205,15 @@ describe('attach', () => {
       { p_mid: 5, p_low: 1, p_high: 9, p_time: 1000 },
       { p_mid: 5, p_low: 2, p_high: 8, p_time: null },
     ];
-    const attachment = { property: 'p', rows: 2, value: () => 0, flat };
+    const attachment = [{ name: 'p', cell: () => 0 }, ...flat];
     assert.deepEqual(
-      await attach([{}, {}], 'rows', attachment, noRows),
-      expected.map((one) => ({ p: 0, ...one })),
+      await attach([{ x: 1 }, { x: 2 }], attachment),
+      expected.map((one, row) => ({ x: row + 1, p: 0, ...one })),
     );
-    assert.deepEqual(await attach({ x: [1, 2] }, 'columns', attachment, noRows), {
+    assert.deepEqual(await attach({ x: [1, 2] }, attachment), {
       ...{ x: [1, 2], p: [0, 0], p_mid: [5, 5], p_low: [1, 2], p_high: [9, 8], p_time: [1000, null] },
     });
-    assert.deepEqual(await attach([['x'], [1], [2]], 'matrix', attachment, noRows), [
+    assert.deepEqual(await attach([['x'], [1], [2]], attachment), [
       ['x', 'p', 'p_mid', 'p_low', 'p_high', 'p_time'],
       [1, 0, 5, 1, 9, 1000],
       [2, 0, 5, 2, 8, null],
@@ -227,7 +232,7 @@ describe('attach', () => {
         ...flattened,
       });
       assert.deepEqual([column?.name, others], ['p_probability', []]);
-      return [0, 1].map((row) => column!.value(row));
+      return [0, 1].map((row) => cellAt(column!, row));
     };
     assert.deepEqual(values({ rarer: 'cat' }), [0.2, 0.5]);
     assert.deepEqual(values({}), [0.8, 0.5]);
@@ -278,15 +283,15 @@ describe('attach', () => {
     const digits = tellingDigits(0.14);
     const values = [[0.43751766], [0.57548703], [0.72119654]];
     const bands: Prediction = { kind: 'quantiles', quantiles: [0.1, 0.5, 0.9], values };
-    const { value } = attachmentOf(bands, 'p', undefined, { digits });
-    assert.deepEqual(value(0), { 0.1: 0.4375, 0.5: 0.5755, 0.9: 0.7212 });
+    const [bandsOf] = predictionColumns(bands, 'p', undefined, { digits });
+    assert.deepEqual(cellAt(bandsOf!, 0), { 0.1: 0.4375, 0.5: 0.5755, 0.9: 0.7212 });
     const flat = flatColumns(bands, { property: 'p', classes: undefined, digits });
     assert.deepEqual(
-      flat.map((column) => column.value(0)),
+      flat.map((column) => cellAt(column, 0)),
       [0.5755, 0.4375, 0.7212],
     );
     const sure: Prediction = { kind: 'probas', values: [[0.00187654321, 0.99812345679]] };
-    const { probabilities } = attachmentOf(sure, 'p', ['no', 'yes'], { digits });
-    assert.deepEqual(probabilities!(0), { no: 0.001877, yes: 0.998123 });
+    const [, probabilities] = predictionColumns(sure, 'p', ['no', 'yes'], { digits });
+    assert.deepEqual(cellAt(probabilities!, 0), { no: 0.001877, yes: 0.998123 });
   });
 });
