@@ -1,25 +1,24 @@
 import { Serial, Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
-import { Gather } from './gather';
-import { JoinedRows } from './joined-rows';
 import { LearnThread } from './learn-thread';
-import { checkCells, type MachineColumns } from './machine-columns';
 import type { Episode } from './method/alarms';
 import { Detector, type MarkedRows } from './method/detector';
 import type { HistoryCell, HistoryRow } from './method/history';
 import type { Change } from './method/verdict';
-import { checkOptions, LEARN_ROWS, WEEKS } from './options';
-import { type MachineReading, ReadingReader } from './reading';
+import { checkCells, type MachineColumns, type MachineReading, ReadingReader } from './reading';
+import { Gather, inOrder, JoinedRows, TaughtRows } from './rows';
 import { AnomalyStore, type Entry } from './store';
-import { inOrder, TaughtRows } from './taught-rows';
-import type {
-  AnomalyAnswer,
-  AnomalyChange,
-  AnomalyOptions,
-  AnomalyProgress,
-  AnomalyReading,
-  AnomalySurroundings,
-  ReadingPlace,
+import {
+  type AnomalyAnswer,
+  type AnomalyChange,
+  type AnomalyOptions,
+  type AnomalyProgress,
+  type AnomalyReading,
+  type AnomalySurroundings,
+  checkOptions,
+  LEARN_ROWS,
+  type ReadingPlace,
+  WEEKS,
 } from './types';
 
 /** Knows what is usual for each of many machines, and says what is not. One reading after the other. */

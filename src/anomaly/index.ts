@@ -1,8 +1,7 @@
 export { Anomalies } from './anomalies';
 export type { Episode } from './method/alarms';
 export type { Detector } from './method/detector';
-export type { RecentSensor } from './method/recent-rows';
-export type { OffSensor } from './method/verdict';
+export type { OffSensor, RecentSensor } from './method/verdict';
 export type {
   AnomalyAnswer,
   AnomalyChange,

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 
 import { Serial } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
-import type { Learned, LearnTask } from './method/learn';
+import type { Learned, LearnTask } from './method/fit';
 
 /** The thread ends after so long without a fit, in milliseconds. */
 const IDLE_MS = 10_000;

@@ -12,9 +12,9 @@ import { KeptLock } from '../util/folder-lock';
 import { isObject, reasonOf, tryParseJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { Episode } from './method/alarms';
+import type { AnsweredMovement } from './method/creep';
 import type { KeptDetector, MarkedRows } from './method/detector';
 import type { HistoryCell } from './method/history';
-import type { AnsweredMovement } from './method/moved-sensors';
 
 /** Of the files below. */
 const VERSION = 1;

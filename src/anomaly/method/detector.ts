@@ -1,16 +1,19 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
-import { type KeptClock, MachineClock } from './clock';
-import { History, type HistoryCell, type HistoryRow, type KeptHistory, type Mark } from './history';
-import { newValueOf, type SensorLayout, sensorLayout } from './layout';
-import type { Learned, LearnTask } from './learn';
-import { MissingSensors } from './missing-sensors';
-import { type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './moved-sensors';
-import { type KeptOddHistory, OddHistory } from './odd-history';
-import type { RecentRows } from './recent-rows';
-import { RowScorer } from './row-scorer';
+import { type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './creep';
+import { type KeptOddHistory, type Learned, type LearnTask, OddHistory } from './fit';
+import {
+  History,
+  type HistoryCell,
+  type HistoryRow,
+  type KeptClock,
+  type KeptHistory,
+  MachineClock,
+  type Mark,
+} from './history';
+import { MissingSensors, newValueOf, type SensorLayout, sensorLayout } from './layout';
 import { rarityOf } from './tail';
 import type { UsualModel } from './usual';
-import { type Change, expectedOf, frontOf, type RowVerdict } from './verdict';
+import { type Change, expectedOf, frontOf, type RecentRows, RowScorer, type RowVerdict } from './verdict';
 
 const WEEK_MS = 7 * 86_400_000;
 /** Until there are so many rows, the next fit comes at so many times those of the last one. */

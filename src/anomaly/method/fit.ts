@@ -1,21 +1,52 @@
 import { quantileOf } from '../../metrics/regression';
 import { type AnchorReference, anchorReference } from './creep';
-import { heldOutBlocks, type HistoryRows, inputsOfRows } from './inputs';
-import { added, fitExpectations, type InputMoments, inputsOf, momentsOf } from './ridge';
-import { clamp, MOST_SPREADS, robustScale, shareOfNewest, sortedColumn } from './robust';
+import type { KeptHistory } from './history';
+import { type SensorLayout, trainRowsOf } from './layout';
+import {
+  added,
+  fitExpectations,
+  heldOutBlocks,
+  type HistoryRows,
+  type InputMoments,
+  inputsOf,
+  inputsOfRows,
+  momentsOf,
+} from './ridge';
 import {
   ALL,
+  clamp,
   CROSS,
   emptyStatistics,
   missedScale,
+  MOST_SPREADS,
   paceScales,
+  robustScale,
   ROW_STATISTICS,
+  shareOfNewest,
+  sortedColumn,
   takeRow,
   usualMemory,
   VIEWS,
 } from './statistics';
 import { fitTail } from './tail';
 import { expectRow, keepRows, knownBy, PAST_SHARES, rarityOfRow, type UsualModel } from './usual';
+
+/** What a fit takes and gives: it may be made in another thread. */
+export interface LearnTask {
+  history: KeptHistory;
+  layout: SensorLayout;
+  /** The number of the first row of the train set, and of rows in all. */
+  first: number;
+  taken: number;
+  /** Whether creeping is to be measured by it. */
+  withAnchor: boolean;
+}
+
+export type Learned = FittedUsual & Omit<LearnTask, 'history'>;
+
+export function learn({ history, ...task }: LearnTask): Learned {
+  return { ...task, ...fitUsual(trainRowsOf(history, task.layout), task.withAnchor) };
+}
 
 /** The first pass leaves out the rows that are missed most: beyond this quantile. */
 const KEPT_SHARE = 0.97;
@@ -33,7 +64,7 @@ export interface Period {
 }
 
 /** What a fit gives. */
-export interface FittedUsual {
+interface FittedUsual {
   usual: UsualModel;
   /** rows: how rare each train row is */
   rarities: Float64Array;
@@ -43,7 +74,7 @@ export interface FittedUsual {
 }
 
 /** Learns what is usual. @param withAnchor whether creeping is to be measured by this fit */
-export function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
+function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
   const { width, values, leftOut } = train;
   const { sensors } = width;
   const scale = robustScale(onlyKept(values, sensors, leftOut), sensors);
@@ -240,4 +271,65 @@ function oddPeriods(
     }
   });
   return periods;
+}
+
+/** Faults take at most this share out of the history. */
+const MOST_ODD = 0.25;
+/** More odd periods than this are how the machine lives, such as each start in the morning. */
+const MOST_ODD_PERIODS = 12;
+
+export interface KeptOddHistory {
+  odd?: Period[];
+  isAsked: boolean;
+}
+
+/** The question about odd periods of the history: asked once, after the first fit. */
+export class OddHistory {
+  /** Rows by their numbers; undefined where nothing is asked. */
+  private periods: Period[] | undefined;
+  private isAsked: boolean;
+
+  constructor(kept?: KeptOddHistory) {
+    this.periods = kept?.odd;
+    this.isAsked = kept?.isAsked ?? false;
+  }
+
+  /**
+   * Takes what the first fit found odd.
+   *
+   * @param odd in rows of the train set
+   * @param first the number of its first row
+   * @param rows of the train set
+   * @param oldest the number of the oldest row that is still kept
+   * @returns whether people are to be asked
+   */
+  found(odd: readonly Period[], first: number, rows: number, oldest: number): boolean {
+    if (this.isAsked) {
+      return false;
+    }
+    this.isAsked = true;
+    const oddRows = odd.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+    const kept = odd
+      .map(({ from, to }) => ({ from: from + first, to: to + first }))
+      .filter(({ from }) => from >= oldest);
+    const isRare = kept.length <= MOST_ODD_PERIODS && oddRows <= MOST_ODD * rows;
+    this.periods = kept.length > 0 && isRare ? kept : undefined;
+    return this.periods !== undefined;
+  }
+
+  /** The periods that people are asked about, of rows that are still kept. */
+  asked(oldest: number): Period[] {
+    return (this.periods ?? []).filter(({ from }) => from >= oldest);
+  }
+
+  /** The question is answered. @returns the periods it was about; undefined where nothing was asked */
+  answered(): Period[] | undefined {
+    const { periods } = this;
+    this.periods = undefined;
+    return periods;
+  }
+
+  keep(): KeptOddHistory {
+    return { odd: this.periods, isAsked: this.isAsked };
+  }
 }

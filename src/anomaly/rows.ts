@@ -1,0 +1,211 @@
+import type { Yielder } from '../util/concurrency';
+import { parseDuration } from '../util/durations';
+import { ServiceError } from '../wire/service-error';
+import { History, HISTORY_ROWS, type HistoryCell, type HistoryRow } from './method/history';
+
+/** Machines whose single values are gathered at most. */
+const MAX_KEYS = 10_000;
+/** A sensor that has not come for so many rounds is not waited for. */
+const ROUNDS = 3;
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface Round {
+  now: Map<string, unknown>;
+  number: number;
+  /** The round in which each column came last. */
+  seen: Map<string, number>;
+}
+
+/**
+ * Gathers messages of a single value into rows, one for each round of the sensors: a row is whole when all columns of the
+ * last rounds are there, or when one of them comes again.
+ */
+export class Gather {
+  private readonly rounds = new Map<string | undefined, Round>();
+
+  /** Forgets the values that wait, of all keys or of one. */
+  clear(key?: string): void {
+    if (key === undefined) {
+      this.rounds.clear();
+    } else {
+      this.rounds.delete(key);
+    }
+  }
+
+  /** @returns the rows that are whole by this value */
+  add(key: string | undefined, values: Values): Values[] {
+    const round = this.rounds.get(key) ?? { now: new Map(), number: 0, seen: new Map() };
+    const rows: Values[] = [];
+    const entries = Object.entries(values);
+    if (entries.some(([column]) => round.now.has(column))) {
+      rows.push(finish(round));
+    }
+    for (const [column, value] of entries) {
+      round.now.set(column, value);
+      round.seen.set(column, round.number);
+    }
+    // Which sensors there are is known after the first round.
+    if (round.number > 0 && [...round.seen.keys()].every((column) => round.now.has(column))) {
+      rows.push(finish(round));
+    }
+    if (this.rounds.size >= MAX_KEYS && !this.rounds.has(key)) {
+      this.rounds.clear();
+    }
+    this.rounds.set(key, round);
+    return rows;
+  }
+}
+
+function finish(round: Round): Values {
+  const row = Object.fromEntries(round.now);
+  round.now.clear();
+  round.number++;
+  for (const [column, last] of round.seen) {
+    if (round.number - last > ROUNDS) {
+      round.seen.delete(column);
+    }
+  }
+  return row;
+}
+
+interface JoinedRow {
+  time: number;
+  cells: Map<string, HistoryCell>;
+}
+
+interface Span {
+  /** Its number: spans of this length since 1970. */
+  number: number;
+  /** The time of its newest reading. */
+  time: number;
+  sums: Map<string, { sum: number; count: number }>;
+  words: Map<string, string>;
+}
+
+/**
+ * Joins the readings of a machine that come within a span of time into one row: the means of numbers, and the last words. A
+ * row is whole when a reading of another span comes, so the last one is not known yet.
+ */
+export class JoinedRows {
+  private readonly spans = new Map<string | null, Span>();
+
+  /** @param every how long a span is, in milliseconds */
+  constructor(private readonly every: number) {}
+
+  /** @param text `5m`; empty: undefined, each reading is a row. @throws ServiceError `config.invalid` */
+  static parse(text: string | undefined): JoinedRows | undefined {
+    if (text === undefined || text.trim() === '') {
+      return undefined;
+    }
+    const every = parseDuration(text);
+    if (every === undefined) {
+      throw new ServiceError(
+        'config.invalid',
+        `The field One row every must be a duration such as 30s or 5m, not "${text}".`,
+      );
+    }
+    return new JoinedRows(every);
+  }
+
+  /** An empty one, for rows of a table. */
+  again(): JoinedRows {
+    return new JoinedRows(this.every);
+  }
+
+  /** @returns the row of the span before, where this reading is the first of another one */
+  add(key: string | null, time: number, cells: ReadonlyMap<string, HistoryCell>): JoinedRow | undefined {
+    const number = Math.floor(time / this.every);
+    let span = this.spans.get(key);
+    const whole = span === undefined || span.number === number ? undefined : rowOf(span);
+    if (span?.number !== number) {
+      span = { number, time, sums: new Map(), words: new Map() };
+      this.spans.set(key, span);
+    }
+    span.time = Math.max(span.time, time);
+    for (const [name, cell] of cells) {
+      if (typeof cell === 'number') {
+        const { sum, count } = span.sums.get(name) ?? { sum: 0, count: 0 };
+        span.sums.set(name, { sum: sum + cell, count: count + 1 });
+      } else {
+        span.words.set(name, cell);
+      }
+    }
+    return whole;
+  }
+
+  /** Whether a reading is of a span before the one that waits: it is late. */
+  isPast(key: string | null, time: number): boolean {
+    return Math.floor(time / this.every) < (this.spans.get(key)?.number ?? -Infinity);
+  }
+
+  /** The time of the newest reading that waits. */
+  newest(key: string | null): number | undefined {
+    return this.spans.get(key)?.time;
+  }
+
+  /** The row that waits, which is let go; undefined where none does. */
+  take(key: string | null): JoinedRow | undefined {
+    const span = this.spans.get(key);
+    this.spans.delete(key);
+    return span === undefined ? undefined : rowOf(span);
+  }
+
+  /** Forgets what waits, of all keys or of one. */
+  clear(key?: string): void {
+    if (key === undefined) {
+      this.spans.clear();
+    } else {
+      this.spans.delete(key);
+    }
+  }
+}
+
+function rowOf({ time, sums, words }: Span): JoinedRow {
+  const cells = new Map<string, HistoryCell>(words);
+  for (const [name, { sum, count }] of sums) {
+    cells.set(name, sum / count);
+  }
+  return { time, cells };
+}
+
+/**
+ * The newest rows of a table for one machine, in whichever order the table has them. Bounded: the newest as a machine
+ * keeps them, and as many at most beside them that came out of order.
+ */
+export class TaughtRows {
+  private kept = new History();
+  private others = new History();
+
+  /** Takes a row. Full once it is: `makeRoom` comes before the next. */
+  add(time: number, cells: ReadonlyMap<string, HistoryCell>): void {
+    const { kept, others } = this;
+    (kept.length === 0 || time >= kept.time(kept.taken - 1) ? kept : others).push(time, cells);
+  }
+
+  get isFull(): boolean {
+    return this.others.length === HISTORY_ROWS;
+  }
+
+  /** Lets go of rows that are older than the newest. */
+  async makeRoom(yielder: Yielder): Promise<void> {
+    const newest = this.inOrder().slice(-HISTORY_ROWS);
+    this.others = new History();
+    this.kept = new History();
+    for (const { time, cells } of newest) {
+      this.kept.push(time, cells());
+      await yielder.due();
+    }
+  }
+
+  /** The oldest first. */
+  inOrder(): HistoryRow[] {
+    const { kept, others } = this;
+    return others.length === 0 ? kept.rows : inOrder([...kept.rows, ...others.rows]);
+  }
+}
+
+/** The oldest first; those of one time as they came. */
+export function inOrder(rows: readonly HistoryRow[]): HistoryRow[] {
+  return [...rows].sort((a, b) => a.time - b.time);
+}
