@@ -11,6 +11,7 @@ const root = path.join(here, '..');
 const benches = {
   tables: { file: 'tables.mjs', peers: true },
   learner: { file: 'learner/learner.mjs', peers: true },
+  times: { file: 'learner/times.mjs', peers: false },
   many: { file: 'learner/many/many.mjs', peers: false },
   told: { file: 'learner/told.mjs', peers: false },
   copies: { file: 'learner/copies.mjs', peers: false },

@@ -301,6 +301,27 @@ export function mixed(rows, regression = false) {
   return makeTable(features, y, regression);
 }
 
+/** 20 columns of numbers, eight of which count. */
+export function plain(rows, regression = false) {
+  const { uniform, normal } = generator(11);
+  const x = column(20, () => Float64Array.from(column(rows, normal)));
+  const y = column(rows, (i) => {
+    const z =
+      Math.sin(2 * x[3][i]) +
+      0.7 * x[4][i] * x[5][i] +
+      (x[0][i] > 0 ? 0.8 : -0.4) +
+      0.5 * Math.abs(x[6][i]) +
+      0.4 * x[7][i] * (x[8][i] > 0 ? 1 : 0.2) +
+      0.3 * x[9][i];
+    return regression ? z + normal() : String(uniform() < 1 / (1 + Math.exp(-1.5 * z)));
+  });
+  return makeTable(
+    x.map((v, i) => numbers(`x${i}`, v)),
+    y,
+    regression,
+  );
+}
+
 const GENERATED = [
   ['friedman 200', 200, friedman],
   ['friedman 2000', 2000, friedman],
