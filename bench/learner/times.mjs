@@ -24,7 +24,9 @@ if (!hasSklearn()) {
   process.exit(1);
 }
 const sizes = process.argv.slice(2).map(Number);
-console.log('| rows | columns | target | fit s | scikit-learn | ratio | 4,000 rows ms | scikit-learn | ratio | loss | scikit-learn |');
+console.log(
+  '| rows | columns | target | fit s | scikit-learn | ratio | 4,000 rows ms | scikit-learn | ratio | loss | scikit-learn |',
+);
 console.log('|---|---|---|---|---|---|---|---|---|---|---|');
 for (const rows of sizes.length > 0 ? sizes : [300, 3000, 30_000, 100_000]) {
   for (const [columns, make] of [

@@ -47,7 +47,7 @@ export { argsort, sorted } from '../../dist/src/learner/math/order';
 export { Random } from '../../dist/src/learner/math/random';
 export { processApart } from '../../dist/src/learner/model/ensemble';
 export { memberScores } from '../../dist/src/learner/model/model';
-export { addTreeSums, leavesOf, rowMajor, walkOf } from '../../dist/src/learner/model/tree-scores';
+export { addTreeSums } from '../../dist/src/learner/model/tree-scores';
 export { packTerms, packTrees, unpackTerms, unpackTrees } from '../../dist/src/learner/storage/packing';
 export { keptTrees, trainFold } from '../../dist/src/learner/training/fold';
 export {
@@ -80,3 +80,4 @@ export {
   trySmallNode,
 } from '../../dist/src/learner/trees/splits';
 export { isLeft, leafOf, roundToGrid, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
+export { LeafFinder } from '../../dist/src/learner/trees/walk';

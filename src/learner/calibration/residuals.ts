@@ -3,6 +3,7 @@ import type { ColumnSpec } from '../features/encode';
 import { argsort } from '../math/order';
 import type { Random } from '../math/random';
 import { leafOf, type Trees } from '../trees/trees';
+import { LeafFinder } from '../trees/walk';
 import { quantilesOf } from './distribution';
 import { growTrees } from './residual-trees';
 
@@ -195,12 +196,24 @@ export function meanResiduals(forest: ResidualForest, columns: Uint8Array[], row
   const means = leafMeans(forest);
   const out = new Float64Array(rows).fill(ofAll);
   const count = trees.roots.length;
-  for (let row = 0; mix < 1 && count > 0 && row < rows; row++) {
-    let sum = 0;
-    for (let tree = 0; tree < count; tree++) {
-      sum += means[leafOf(trees, trees.roots[tree], columns, row)];
+  if (mix === 1 || count === 0) {
+    return out;
+  }
+  const finder = new LeafFinder(
+    trees,
+    columns,
+    Int32Array.from({ length: rows }, (_, row) => row),
+  );
+  const leaves = new Int32Array(rows);
+  const sums = new Float64Array(rows);
+  for (let tree = 0; tree < count; tree++) {
+    finder.leavesOf(tree, leaves);
+    for (let row = 0; row < rows; row++) {
+      sums[row] += means[leaves[row]];
     }
-    out[row] = (1 - mix) * (sum / count) + mix * ofAll;
+  }
+  for (let row = 0; row < rows; row++) {
+    out[row] = (1 - mix) * (sums[row] / count) + mix * ofAll;
   }
   return out;
 }

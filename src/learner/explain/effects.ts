@@ -1,6 +1,7 @@
 import { balance, type Calibration } from '../calibration/calibrate';
 import { valueAlong } from '../linear/linear';
 import { exp, quickSigmoid, softmax } from '../math/numeric';
+import { indices } from '../math/order';
 import { calibratedProbabilities, processApart } from '../model/ensemble';
 import { type Background, type Member, type Part, partScores } from '../model/model';
 import { explanationCache } from './explanation-cache';
@@ -122,7 +123,7 @@ export function backgroundScores(part: Part, background: Background): Float64Arr
   let own = known.get(part);
   if (own?.background !== background) {
     const { columns, numbers = [], rows } = background;
-    const all = Int32Array.from({ length: rows }, (_, row) => row);
+    const all = indices(rows);
     const sums: Part = part.kind === 'votes' ? { ...part, kind: 'trees' } : part;
     own = { background, scores: partScores(sums, { columns, numbers }, all) };
     known.set(part, own);

@@ -1,4 +1,5 @@
 import { columnSpecs } from '../features/encode';
+import { indices } from '../math/order';
 import { ensembleMean } from '../model/ensemble';
 import { type Background, changeOfLog, logOfChange, type Member, type Model } from '../model/model';
 import {
@@ -136,7 +137,7 @@ function backgroundShift(model: Model, background: Background): number {
   if (known?.members !== model.members.length) {
     const { columns, numbers = [], rows } = background;
     const table = { columns, numbers };
-    const all = Int32Array.from({ length: rows }, (_, row) => row);
+    const all = indices(rows);
     const scaled = ensembleMean(model.members, table, all);
     const shift = meanShifts(model, table, scaled).reduce((sum, one) => sum + one / rows, 0);
     known = { members: model.members.length, shift };

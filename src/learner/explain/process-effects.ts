@@ -2,6 +2,7 @@ import { distance, type Kernel, matern, positions } from '../gaussian/kernel';
 import { type GaussianScores, pointsOf } from '../gaussian/scores';
 import type { Kernels } from '../kernels/functions';
 import { alignedBytes, openOwnMemory } from '../kernels/scratch';
+import { indices } from '../math/order';
 import type { Background } from '../model/model';
 import type { ForegroundRow } from './shapley';
 
@@ -201,7 +202,7 @@ function buffersFor(
     return known.buffers;
   }
   const table = { columns: background.columns, numbers: background.numbers ?? [] };
-  const rows = Int32Array.from({ length: background.rows }, (_, row) => row);
+  const rows = indices(background.rows);
   const each = factorsOf(kernel, positions(kernel, table, rows), background.rows);
   const buffers = new ProductBuffers({
     ...{ groups, outputs, mixtures },

@@ -163,9 +163,13 @@ function numberTerms(
   if (spread > 0 && Number.isFinite(spread)) {
     const scale = scaleOf(spread, counts);
     const most = whole ? Infinity : MOST_DEVIATIONS;
-    const all = finite.map((value) => standardised(value, mean, scale, most)).sort();
-    const kind = whole ? 'whole' : 'number';
-    const rule: NumberRule = { kind, mean, scale, low: all[0], high: all[all.length - 1] };
+    let [low, high] = [Infinity, -Infinity];
+    for (const value of finite) {
+      const z = standardised(value, mean, scale, most);
+      low = Math.min(low, z);
+      high = Math.max(high, z);
+    }
+    const rule: NumberRule = { kind: whole ? 'whole' : 'number', mean, scale, low, high };
     terms.unshift({ column, rule, values: NO_VALUES });
   }
   return terms;

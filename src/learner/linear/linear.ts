@@ -129,12 +129,15 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
   const tables: LinearTables[] = [];
   const penalties = input.regression ? [...PENALTIES, ...SMALL_PENALTIES] : PENALTIES;
   const curve = new Float64Array(penalties.length);
+  const scores = new Float64Array(input.tableRows * width);
   const take = (i: number) => {
     const table = makeTables(terms, weights, width, input.specs);
-    const scores = new Float64Array(input.tableRows * width);
-    for (const row of input.heldOut) {
-      addLinearScores(table, input, row, 1, scores, row * width);
-    }
+    const own = linearScores(table, input, input.heldOut);
+    input.heldOut.forEach((row, held) => {
+      for (let k = 0; k < width; k++) {
+        scores[row * width + k] = own[held * width + k];
+      }
+    });
     curve[i] = input.objective.loss(scores, input.heldOut);
     tables.push(table);
   };
@@ -146,30 +149,26 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
       }),
     );
   } else {
+    const projected = projectedTarget(input, design, size);
     penalties.forEach((penalty, i) => {
-      leastSquares(input, design, products, size, penalty, weights);
+      weights.set(projected);
+      solve(penalised(products, size, 1, penalty), size, weights);
       take(i);
     });
   }
   return { tables, curve, work: count * size * size + steps * step * PENALTIES.length };
 }
 
-function leastSquares(
-  { rows, target }: LinearInput,
-  design: Float64Array,
-  products: Float64Array,
-  size: number,
-  penalty: number,
-  weights: Float64Array,
-): void {
-  weights.fill(0);
+/** The products of each column of the design with the target. */
+function projectedTarget({ rows, target }: LinearInput, design: Float64Array, size: number): Float64Array {
+  const out = new Float64Array(size);
   for (let i = 0; i < rows.length; i++) {
     const value = target[rows[i]];
     for (let j = 0; j < size; j++) {
-      weights[j] += design[i * size + j] * value;
+      out[j] += design[i * size + j] * value;
     }
   }
-  solve(penalised(products, size, 1, penalty), size, weights);
+  return out;
 }
 
 /** @param weights (1 + terms) × outputs, the intercept first */
@@ -240,42 +239,6 @@ export function tablesOf(
   return makeTables(terms, all, base.length, specs);
 }
 
-/** Adds `weight` times the model's scores of a row to `out[to … to + width - 1]`. */
-export function addLinearScores(
-  tables: LinearTables,
-  { columns, numbers }: EncodedTable,
-  row: number,
-  weight: number,
-  out: Float64Array,
-  to: number,
-): void {
-  const { base, at, scores, lines } = tables;
-  const width = base.length;
-  for (let k = 0; k < width; k++) {
-    out[to + k] += weight * base[k];
-  }
-  for (let column = 0; column < at.length; column++) {
-    const from = at[column];
-    if (from < 0) {
-      continue;
-    }
-    const cell = from + columns[column][row] * width;
-    for (let k = 0; k < width; k++) {
-      out[to + k] += weight * scores[cell + k];
-    }
-  }
-  if (lines === undefined) {
-    return;
-  }
-  const { columns: along, weights } = lines;
-  for (let line = 0; line < along.length; line++) {
-    const z = weight * valueAlong(lines, line, numbers[along[line]]![row]);
-    for (let k = 0; k < width; k++) {
-      out[to + k] += z * weights[line * width + k];
-    }
-  }
-}
-
 /** The standardised and clipped value of a numeric term, before its weight. */
 export function valueAlong(lines: Lines, line: number, value: number): number {
   return standardised(value, lines.means[line], lines.scales[line], lines.mosts?.[line]);
@@ -328,10 +291,45 @@ export function linearScores(tables: LinearTables, table: EncodedTable, rows: In
     );
     return out;
   }
-  for (let i = 0; i < rows.length; i++) {
-    addLinearScores(tables, table, rows[i], 1, out, i * width);
-  }
+  addByColumn(tables, table, rows, out);
   return out;
+}
+
+/** One column after the other: a row's scores are summed in the same order as by its columns. */
+function addByColumn(
+  { base, at, scores, lines }: LinearTables,
+  { columns, numbers }: EncodedTable,
+  rows: Int32Array,
+  out: Float64Array,
+): void {
+  const width = base.length;
+  for (let i = 0; i < out.length; i++) {
+    out[i] += base[i % width];
+  }
+  for (let column = 0; column < at.length; column++) {
+    if (at[column] >= 0) {
+      const bins = columns[column];
+      for (let i = 0, to = 0; i < rows.length; i++) {
+        const cell = at[column] + bins[rows[i]] * width;
+        for (let k = 0; k < width; k++, to++) {
+          out[to] += scores[cell + k];
+        }
+      }
+    }
+  }
+  for (let line = 0; lines && line < lines.columns.length; line++) {
+    const values = numbers[lines.columns[line]]!;
+    const { weights } = lines;
+    const mean = lines.means[line];
+    const scale = lines.scales[line];
+    const most = lines.mosts?.[line];
+    for (let i = 0, to = 0; i < rows.length; i++) {
+      const z = standardised(values[rows[i]], mean, scale, most);
+      for (let k = 0; k < width; k++, to++) {
+        out[to] += z * weights[line * width + k];
+      }
+    }
+  }
 }
 
 /** With room for each column that is used, and for each number. */

@@ -5,16 +5,42 @@
 export function cholesky(matrix: Float64Array, size: number): Float64Array {
   const factor = matrix.slice();
   for (let j = 0; j < size; j++) {
-    for (let i = j; i < size; i++) {
+    const own = j * size;
+    let pivot = factor[own + j];
+    for (let k = 0; k < j; k++) {
+      pivot -= factor[own + k] * factor[own + k];
+    }
+    const root = pivot > 1e-10 * Math.abs(matrix[own + j]) ? Math.sqrt(pivot) : Infinity;
+    factor[own + j] = root;
+    let i = j + 1;
+    // Four sums at a time: one alone would wait for each of its additions.
+    for (; i + 3 < size; i += 4) {
+      const row0 = i * size;
+      const row1 = row0 + size;
+      const row2 = row1 + size;
+      const row3 = row2 + size;
+      let sum0 = factor[row0 + j];
+      let sum1 = factor[row1 + j];
+      let sum2 = factor[row2 + j];
+      let sum3 = factor[row3 + j];
+      for (let k = 0; k < j; k++) {
+        const by = factor[own + k];
+        sum0 -= factor[row0 + k] * by;
+        sum1 -= factor[row1 + k] * by;
+        sum2 -= factor[row2 + k] * by;
+        sum3 -= factor[row3 + k] * by;
+      }
+      factor[row0 + j] = sum0 / root;
+      factor[row1 + j] = sum1 / root;
+      factor[row2 + j] = sum2 / root;
+      factor[row3 + j] = sum3 / root;
+    }
+    for (; i < size; i++) {
       let sum = factor[i * size + j];
       for (let k = 0; k < j; k++) {
-        sum -= factor[i * size + k] * factor[j * size + k];
+        sum -= factor[i * size + k] * factor[own + k];
       }
-      if (i > j) {
-        factor[i * size + j] = sum / factor[j * size + j];
-      } else {
-        factor[j * size + j] = sum > 1e-10 * Math.abs(matrix[j * size + j]) ? Math.sqrt(sum) : Infinity;
-      }
+      factor[i * size + j] = sum / root;
     }
   }
   return factor;
@@ -38,19 +64,22 @@ export function solve(factor: Float64Array, size: number, right: Float64Array): 
   }
 }
 
-/** The Gram matrix (columns × columns) of a design (rows × columns). */
+/** The Gram matrix (columns × columns) of a design (rows × columns) of finite numbers, of which most may be 0. */
 export function gram(design: Float64Array, rows: number, columns: number): Float64Array {
   const out = new Float64Array(columns * columns);
+  const filled = new Int32Array(columns);
   for (let row = 0; row < rows; row++) {
     const at = row * columns;
+    let count = 0;
     for (let i = 0; i < columns; i++) {
-      const value = design[at + i];
-      if (value === 0) {
-        continue;
-      }
-      const to = i * columns;
-      for (let j = 0; j <= i; j++) {
-        out[to + j] += value * design[at + j];
+      filled[count] = i;
+      count += design[at + i] === 0 ? 0 : 1;
+    }
+    for (let k = 0; k < count; k++) {
+      const to = filled[k] * columns;
+      const value = design[at + filled[k]];
+      for (let l = 0; l <= k; l++) {
+        out[to + filled[l]] += value * design[at + filled[l]];
       }
     }
   }

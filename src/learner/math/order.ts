@@ -12,10 +12,7 @@ const LOW_WORD = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
 export function argsort(values: Float64Array): Int32Array {
   const count = values.length;
   const words = new Int32Array(Float64Array.from(values).buffer);
-  let order: Int32Array = new Int32Array(count);
-  for (let i = 0; i < count; i++) {
-    order[i] = i;
-  }
+  let order = indices(count);
   const [low, high] = [new Int32Array(count), new Int32Array(count)];
   for (let i = 0; i < count; i++) {
     const isZero = values[i] === 0;
@@ -61,6 +58,15 @@ export function sorted(values: Float64Array): Float64Array {
   const out = new Float64Array(order.length);
   for (let i = 0; i < out.length; i++) {
     out[i] = values[order[i]];
+  }
+  return out;
+}
+
+/** 0 … count - 1. */
+export function indices(count: number): Int32Array {
+  const out = new Int32Array(count);
+  for (let i = 0; i < count; i++) {
+    out[i] = i;
   }
   return out;
 }

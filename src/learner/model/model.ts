@@ -4,7 +4,7 @@ import type { EncodedTable, Encoder } from '../features/encode';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
 import { linearScores, type LinearTables } from '../linear/linear';
 import { exp, log } from '../math/numeric';
-import { sorted } from '../math/order';
+import { indices, sorted } from '../math/order';
 import type { Trees } from '../trees/trees';
 import type { FeatureColumn, FitReport, Label } from '../types';
 import { addTreeScores } from './tree-scores';
@@ -106,7 +106,7 @@ export function memberScores(member: Member, table: EncodedTable, rows: Int32Arr
 export function heldOutScores(members: Member[], holder: Uint8Array, table: EncodedTable): Float64Array {
   const { width } = members[0];
   const out = new Float64Array(holder.length * width);
-  const all = Int32Array.from(holder, (_, row) => row);
+  const all = indices(holder.length);
   members.forEach((member, m) => {
     const rows = all.filter((row) => holder[row] === m);
     const scores = memberScores(member, table, rows);

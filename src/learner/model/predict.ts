@@ -5,6 +5,7 @@ import { binAll } from '../features/binning';
 import { encodeColumn, type EncodedTable, measuredValues, numbersOf } from '../features/encode';
 import { extrapolatedBy } from '../linear/linear';
 import { exp, log } from '../math/numeric';
+import { indices } from '../math/order';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { ensembleMean, ensembleProbabilities } from './ensemble';
 import { changeOfLog, divideByLevel, levelsOf, type Member, type Model } from './model';
@@ -31,7 +32,7 @@ export function predict(
   options: PredictOptions = {},
 ): ClassificationResult | RegressionResult {
   const { table, levels } = encodeWithLevels(model, features, rows);
-  const all = Int32Array.from({ length: rows }, (_, row) => row);
+  const all = indices(rows);
   const members = firstMembers(model.members, options.estimators);
   const { classes } = model;
   if (!model.calibration) {

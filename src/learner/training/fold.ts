@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../features/encode';
-import { addLinearScores, fitLinear, type LearnedLinear, type LinearTables } from '../linear/linear';
+import { fitLinear, type LearnedLinear, linearScores, type LinearTables } from '../linear/linear';
+import { indices } from '../math/order';
 import { Random } from '../math/random';
 import { type Part, partScores } from '../model/model';
 import { boost, type Boosted } from '../trees/boost';
@@ -41,7 +42,7 @@ function objectiveOf(prepared: PreparedFit): Objective {
 /** The rows of a fold: those it learns from, and those it holds out. */
 export function foldRows(prepared: PreparedFit, fold: number): { rows: Int32Array; heldOut: Int32Array } {
   if (prepared.plan.parts < 2) {
-    const all = Int32Array.from({ length: prepared.rows }, (_, row) => row);
+    const all = indices(prepared.rows);
     return { rows: all, heldOut: all };
   }
   const { part, clusters } = prepared;
@@ -122,14 +123,6 @@ function explainedBy(boosted: Boosted | undefined): number {
   return curve.length > 0 && curve[0] > 0 ? 1 - Math.min(...curve) / curve[0] : 0;
 }
 
-function lineScores(prepared: PreparedFit, line: LinearTables): Float64Array {
-  const scores = new Float64Array(prepared.rows * line.base.length);
-  for (let row = 0; row < prepared.rows; row++) {
-    addLinearScores(line, prepared, row, 1, scores, row * line.base.length);
-  }
-  return scores;
-}
-
 function lowestOf(curve: Float64Array): number {
   return curve.indexOf(Math.min(...curve));
 }
@@ -176,7 +169,8 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       hooks.onProgress?.((run + Math.min(1, iteration / rules.longAfter)) / runs);
     };
     try {
-      const start = line && run === plan.lineFirst ? lineScores(prepared, line) : undefined;
+      const start =
+        line && run === plan.lineFirst ? linearScores(line, prepared, indices(prepared.rows)) : undefined;
       const input = { ...common, start, onIteration };
       return boost(input, rules, new Random(settings.seed, STREAM.fold + fold, run));
     } catch (error) {

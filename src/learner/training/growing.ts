@@ -1,6 +1,7 @@
 import type { TermInput } from '../linear/design';
 import { fitLinear } from '../linear/linear';
 import { exp, log, square } from '../math/numeric';
+import { indices } from '../math/order';
 import { inUnits, type LevelGrowth, logOfChange, type Scaled } from '../model/model';
 import { squaredError } from '../trees/loss';
 import type { FeatureColumn } from '../types';
@@ -121,7 +122,7 @@ export function lineError(
   { values, part, ...table }: LineInput & Scaled,
   changes: Float64Array,
 ): number | undefined {
-  const all = Int32Array.from(part, (_, row) => row);
+  const all = indices(part.length);
   const rows = all.filter((row) => part[row] % TRIED_EACH !== 0);
   const heldOut = all.filter((row) => part[row] % TRIED_EACH === 0);
   if (rows.length < heldOut.length) {

@@ -1,4 +1,4 @@
-import { argsort } from '../math/order';
+import { argsort, indices } from '../math/order';
 import type { Random } from '../math/random';
 import type { FeatureColumn, TargetColumn } from '../types';
 
@@ -177,7 +177,7 @@ export function assignParts(
 /** Assigns rows to parts at random, stratified by class or by rank of the target. */
 function assignRows(target: TargetColumn, part: Uint8Array, parts: number, random: Random): void {
   const rows = part.length;
-  const order = random.shuffle(Int32Array.from({ length: rows }, (_, row) => row));
+  const order = random.shuffle(indices(rows));
   if (target.task === 'classification') {
     const place = new Int32Array(target.classes.length + 1);
     for (const code of target.codes) {
@@ -238,7 +238,7 @@ function assignWhole(
   const shares = sharesOf(classOf, classes, of, count);
   const width = classes + 1;
   const filled = new Float64Array(parts * width);
-  const order = random.shuffle(Int32Array.from({ length: count }, (_, cluster) => cluster));
+  const order = random.shuffle(indices(count));
   const largest = Float64Array.from({ length: count }, (_, cluster) =>
     Math.max(...shares.subarray(cluster * width, (cluster + 1) * width)),
   );

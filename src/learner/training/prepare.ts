@@ -1,6 +1,7 @@
 import { FEWEST_COLUMNS, PrivateValues, RowDigests, RowKinds } from '../../metrics/repeated-rows';
 import { chooseEncoders, type ColumnSpec, type Encoder, shareTokens } from '../features/encode';
 import { square } from '../math/numeric';
+import { indices } from '../math/order';
 import { Random } from '../math/random';
 import {
   type Background,
@@ -408,7 +409,7 @@ function withoutCopies(
     return { input, copies: 0 };
   }
   const isCopy = kinds.copies();
-  const kept = Int32Array.from({ length: kinds.rows }, (_, row) => row).filter((row) => isCopy[row] === 0);
+  const kept = indices(kinds.rows).filter((row) => isCopy[row] === 0);
   return {
     input: {
       ...input,

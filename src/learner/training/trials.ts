@@ -12,6 +12,7 @@ import {
 } from '../features/encode';
 import { finerBorders } from '../features/finer-borders';
 import { square } from '../math/numeric';
+import { indices } from '../math/order';
 import type { Random } from '../math/random';
 import { partScores } from '../model/model';
 import { boost, type Boosted, type BoostRules } from '../trees/boost';
@@ -74,7 +75,7 @@ function tryBoosting(
   table: Pick<Encoded, 'columns' | 'numbers' | 'specs'>,
   { rules, codes, classes, part, random, ...rest }: TrialInput,
 ): Trial {
-  const all = Int32Array.from(part, (_, row) => row);
+  const all = indices(part.length);
   const heldOut = all.filter((row) => part[row] === rest.heldOut);
   const input = {
     columns: table.columns,
@@ -298,7 +299,7 @@ export function wantsSingleRowsOfMany(
   if (part.length <= manyRows || own.minLeaf === 1 || input.columns.length > TRIAL.triedColumns) {
     return false;
   }
-  const all = Int32Array.from(part, (_, row) => row);
+  const all = indices(part.length);
   const rows = thinned(all.filter((row) => part[row] !== 0));
   const heldOut = thinned(all.filter((row) => part[row] === 0));
   if (rows.length === 0 || heldOut.length === 0) {
@@ -404,7 +405,7 @@ function isCalendar(encoder: Encoder): boolean {
 }
 
 function heldOutLoss({ specs, columns, objective, rules, part, random }: CalendarInput, own: number): number {
-  const all = Int32Array.from(part, (_, row) => row);
+  const all = indices(part.length);
   const input = {
     columns,
     specs,

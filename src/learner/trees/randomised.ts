@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../features/encode';
 import { closing } from '../kernels/scratch';
+import { indices } from '../math/order';
 import type { Random } from '../math/random';
 import { NodeRows } from './node-rows';
 import { SET_WORDS, type Split, TreeBuilder, type Trees } from './trees';
@@ -80,7 +81,7 @@ class RandomisedGrower {
   ) {
     const { classes, base, specs } = input;
     this.builder = new TreeBuilder(base.length);
-    this.order = Int32Array.from(specs, (_, column) => column);
+    this.order = indices(specs.length);
     this.pure = new Int32Array(classes).fill(-1);
     this.totals = new Float64Array(rows.width);
     this.leafValues = new Float64Array(base.length);
