@@ -10,7 +10,6 @@ import {
   BRANCH_TO_RIGHT,
   CHANGE_BYTES,
   CHANGE_LEAF_BITS,
-  GROUP_BITS,
   HEADER_BRANCHES,
   HEADER_BRANCHES_END,
   HEADER_BYTES,
@@ -45,7 +44,7 @@ import {
   SLOT_PLACE,
   WEIGHTS_ROW,
 } from './layout';
-import { addNumber, addPair } from './shared.as';
+import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
 
 /*
  * Shapley values of the trees in leaf blocks, changes of their scores along permutations, and scores of coalitions. With one
@@ -54,9 +53,6 @@ import { addNumber, addPair } from './shared.as';
  * while there is space, and then added. Blocks without keys, whose results would not be reused, add their changes directly.
  */
 
-const WHOLE: usize = 4;
-const NUMBER: usize = 8;
-const PAIR: usize = 16;
 const FLIP_BYTES: usize = 8;
 const LAST_LEAF: usize = 31;
 
@@ -76,7 +72,7 @@ function isToLeft(branch: usize, bins: usize): u32 {
  * Writes, per place, the leaves whose slot the foreground row passes, as bits. Leaves without a slot for the place count as
  * passed.
  */
-function findPasses(header: usize, bins: usize): void {
+export function findPasses(header: usize, bins: usize): void {
   memory.fill(SCRATCH_OWN, 0xff, load<u32>(header, HEADER_PLACES) * WHOLE);
   const end = load<u32>(header, HEADER_BRANCHES_END);
   for (let at = load<u32>(header, HEADER_BRANCHES); at < end; at += BRANCH_BYTES) {
@@ -189,11 +185,11 @@ class Classes {
 }
 
 /** Of the leaf in hand: the ends of its slots passed and failed, and the background rows that pass all of the latter. */
-let insideEnd: usize = 0;
-let outsideEnd: usize = 0;
-let reaching: u32 = 0;
+export let insideEnd: usize = 0;
+export let outsideEnd: usize = 0;
+export let reaching: u32 = 0;
 
-class Slots {
+export class Slots {
   /**
    * Divides the slots of a leaf by whether the foreground row passes them.
    *
@@ -467,61 +463,5 @@ export function addBlocksOfClasses(
     takeValuesOfClasses(header, weight, values, width);
     addStepsOfClasses(header, rows, scores, values, width);
     Effects.add(true, header, rows, effects, values, width);
-  }
-}
-
-/** Adds a number per class of 32 bits, times `weight`. */
-function addTimes(to: usize, from: usize, count: usize, weight: f64): void {
-  for (const end = from + count * WHOLE; from < end; from += WHOLE, to += NUMBER) {
-    addNumber(to, weight * (load<f32>(from) as f64));
-  }
-}
-
-export function addBlockCoalitions(
-  headers: usize,
-  end: usize,
-  bins: usize,
-  rows: u32,
-  scores: usize,
-  starts: usize,
-  bits: usize,
-  perLeaf: usize,
-  weight: f64,
-): void {
-  for (let header = headers; header < end; header += HEADER_BYTES) {
-    findPasses(header, bins);
-    const leavesEnd = load<u32>(header, HEADER_LEAVES_END);
-    const groups: usize = load<u32>(header, HEADER_GROUPS);
-    const mixtureBytes: usize = load<u32>(header, HEADER_MIXTURE_BYTES);
-    const output = scores + load<u32>(header, HEADER_OUTPUT);
-    let slots: usize = leavesEnd;
-    let bit: u32 = 0;
-    for (
-      let leaf: usize = load<u32>(header, HEADER_LEAVES);
-      leaf < leavesEnd;
-      leaf += LEAF_RECORD_BYTES, bit++
-    ) {
-      slots = Slots.divide(false, slots, leaf, bit, rows, groups, bits, GROUP_BITS);
-      const values = perLeaf == 1 ? leaf + LEAF_VALUE : (load<u32>(leaf, LEAF_VALUE) as usize);
-      for (let rest = reaching; rest; rest &= rest - 1) {
-        const row = ctz<u32>(rest);
-        let inside: u32 = 0;
-        for (let at: usize = SCRATCH_INSIDE; at < insideEnd; at += 8) {
-          const isFailing = (load<u32>(at) >> row) & 1;
-          inside |= load<u32>(load<u32>(at, 4) + row * WHOLE) & (0 - isFailing);
-        }
-        let outside: u32 = 0;
-        for (let at: usize = SCRATCH_OUTSIDE; at < outsideEnd; at += WHOLE) {
-          outside |= load<u32>(load<u32>(at) + row * WHOLE);
-        }
-        const first = output + load<u32>(starts + row * WHOLE) + inside * mixtureBytes;
-        for (let part = outside; ; part = (part - 1) & outside) {
-          addTimes(first + part * mixtureBytes, values, perLeaf, popcnt<u32>(part) & 1 ? -weight : weight);
-          if (!part) {
-            break;
-          }
-        }
-      }
-    }
   }
 }

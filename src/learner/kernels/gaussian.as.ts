@@ -1,4 +1,13 @@
-import { addNumber, addPair, Exponential, plusFirst, plusProduct, sumOfLanes } from './shared.as';
+import {
+  addNumber,
+  addPair,
+  Exponential,
+  NUMBER,
+  PAIR,
+  plusFirst,
+  plusProduct,
+  sumOfLanes,
+} from './shared.as';
 import {
   DIMENSION_BYTES,
   DIMENSION_IS_CATEGORY,
@@ -9,8 +18,6 @@ import {
 
 /* The loops of `dense.ts`, four rows at a time. Dot products have four partial sums each, as in `dotAt`. */
 
-const NUMBER: usize = 8;
-const PAIR: usize = 16;
 /** Two pairs of numbers. */
 const GROUP: usize = 32;
 

@@ -1,11 +1,8 @@
 export * from './trees.as';
 export * from './sorted-rows.as';
-export * from './trees.as';
-export * from './gaussian.as';
-export * from './slopes.as';
 export * from './gaussian.as';
 export * from './slopes.as';
 export * from './quick-scorer.as';
-export * from './quick-scorer.as';
-export * from './blocks.as';
+export { addBlocks, addBlocksOfClasses } from './blocks.as';
+export * from './coalitions.as';
 export * from './products.as';

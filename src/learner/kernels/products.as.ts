@@ -1,9 +1,7 @@
-import { addNumber, addPair, plusFirst, plusProduct, sumOfLanes } from './shared.as';
+import { addNumber, addPair, NUMBER, PAIR, plusFirst, plusProduct, sumOfLanes } from './shared.as';
 
 /* The loops over kernels that are products over groups of columns. */
 
-const NUMBER: usize = 8;
-const PAIR: usize = 16;
 /** Four numbers. */
 const FOUR: usize = 32;
 

@@ -1,3 +1,4 @@
+import { NUMBER, PAIR } from './shared.as';
 import {
   ARRAY_BIN,
   ARRAY_FEATURE,
@@ -27,7 +28,6 @@ import {
 
 /* The loops of `TreeSums`: eight leaves of 64 rows at a time. */
 
-const NUMBER: usize = 8;
 const VECTOR: usize = 16;
 
 /** As in `Trees`. */
@@ -294,7 +294,6 @@ export function addValues16(leaves: usize, sums: usize, sumsEnd: usize, table: u
  */
 
 const FLOAT: usize = 4;
-const PAIR: usize = 16;
 const MAX_PAIRS = 8;
 
 /** What is added: values of leaves by their index, values of leaves by their place in a table, or terms times a factor. */

@@ -1,7 +1,11 @@
 import { POWERS, ROOTS } from './layout';
 
-/** Sums that several kernels share. */
+/** Bytes of a whole number, of a number and of a pair of them. */
+export const WHOLE: usize = 4;
+export const NUMBER: usize = 8;
+export const PAIR: usize = 16;
 
+/** The sum of a pair. */
 export function sumOfLanes(pair: v128): f64 {
   return f64x2.extract_lane(pair, 0) + f64x2.extract_lane(pair, 1);
 }

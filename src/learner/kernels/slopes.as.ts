@@ -1,10 +1,17 @@
-import { addNumber, addPair, Exponential, plusFirst, plusProduct, sumOfLanes } from './shared.as';
+import {
+  addNumber,
+  addPair,
+  Exponential,
+  NUMBER,
+  PAIR,
+  plusFirst,
+  plusProduct,
+  sumOfLanes,
+  WHOLE,
+} from './shared.as';
 
 /* The loops of `Slopes`. Dot products have four partial sums each, as in `dotAt`. */
 
-const WHOLE: usize = 4;
-const NUMBER: usize = 8;
-const PAIR: usize = 16;
 /** Two pairs of numbers. */
 const GROUP: usize = 32;
 

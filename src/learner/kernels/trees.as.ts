@@ -1,11 +1,7 @@
-import { addNumber, addPair } from './shared.as';
+import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
 import { BLOCK } from './layout';
 
 /* The loops of `GrowSpace`. A row's gradient and hessian are one pair, so they are added by one instruction. */
-
-const WHOLE: usize = 4;
-const NUMBER: usize = 8;
-const PAIR: usize = 16;
 
 function rowAt(rows: usize): usize {
   return load<u32>(rows) as usize;

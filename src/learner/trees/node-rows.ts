@@ -10,7 +10,7 @@ interface NodeRowsInput {
   rows: Int32Array;
   /** Per row of the table, a finite value or the index of its class. */
   target: ArrayLike<number>;
-  /** Number of classes; 0 for values. */
+  /** Number of classes, which fit in a byte; 0 for values. */
   classes: number;
   /** What is subtracted from each value. */
   base: number;
@@ -27,16 +27,13 @@ interface BinRange {
   hasMissing: boolean;
 }
 
-/** With more, adding up sixteen counts per class at each node takes longer than it saves; their codes must fit in a byte. */
-const MOST_CLASSES = 64;
-
 /** The rows of a tree, ordered so that each node's are one stretch, and sums over those that a split sends left. Must be closed. */
 export class NodeRows {
   /** The rows; those of a node are at `start … end - 1`. */
   readonly list: Int32Array;
   /** Per row of the table, its value less the base, or its class; one of the two is empty. */
   readonly values: Float64Array;
-  readonly codes: Uint8Array | Int32Array;
+  readonly codes: Uint8Array;
   /** What `sumLeft` found, by split: the rows that go left, and the sum of their values or their number by class. */
   readonly counts: Int32Array;
   readonly sums: Float64Array;
@@ -76,7 +73,6 @@ export class NodeRows {
     this.rangedNode = new Int32Array(this.blocks);
     this.firstOf = new Int32Array(this.blocks);
     this.nextOf = new Int32Array(tried);
-    const ownCodes = new Int32Array(classes > MOST_CLASSES ? tableRows : 0);
     const [values, codes] = classes > 0 ? [0, tableRows] : [tableRows, 0];
     const ofLeft = Math.max(SUMMED * 8 + BLOCK, classes * BLOCK);
     const bytes =
@@ -93,7 +89,7 @@ export class NodeRows {
     this.list.set(rows);
     this.spare = scratch.wholes(rows.length);
     this.values = scratch.numbers(values);
-    this.codes = classes > MOST_CLASSES ? ownCodes : scratch.bytes(codes);
+    this.codes = scratch.bytes(codes);
     for (let row = 0; row < tableRows; row++) {
       if (classes > 0) {
         this.codes[row] = target[row];
@@ -150,17 +146,12 @@ export class NodeRows {
 
   /** Finds `counts` and `sums` of the first `tried` splits. */
   sumLeft(splits: Split[], tried: number, start: number, end: number): void {
-    const { columns, specs, classes } = this.input;
-    const isCounted = classes > MOST_CLASSES;
-    if (!isCounted) {
-      this.sumByBlock(splits, tried, start, end);
-    }
+    const { columns, specs } = this.input;
+    this.sumByBlock(splits, tried, start, end);
     for (let i = 0; i < tried; i++) {
       const { column, set } = splits[i];
       if (set) {
         sumOfSet(this, columns[column], specs[column].bins, set, i, start, end);
-      } else if (isCounted) {
-        sumBelow(this, columns[column], splits[i], i, start, end);
       }
     }
   }
@@ -307,56 +298,11 @@ export class NodeRows {
   }
 }
 
-/** What is summed, and what receives the sums: see `NodeRows`. */
-interface SumInput {
-  readonly list: Int32Array;
-  readonly values: Float64Array;
-  readonly codes: Uint8Array | Int32Array;
-  readonly counts: Int32Array;
-  readonly sums: Float64Array;
-  readonly width: number;
-}
-
-/** Sums the rows that go left by split `i` of an ordered column. */
-function sumBelow(
-  { list, values, codes, counts, sums, width }: SumInput,
-  bins: Uint8Array,
-  { bin: border, missingLeft }: Split,
-  i: number,
-  start: number,
-  end: number,
-): void {
-  // If missing values go right, their bin 0 becomes 255. Nodes are small: neither a table of bins nor a branch.
-  const first = missingLeft ? 0 : 1;
-  const last = border - first;
-  const to = i * width;
-  let count = 0;
-  if (codes.length > 0) {
-    sums.fill(0, to, to + width);
-    for (let at = start; at < end; at++) {
-      const row = list[at];
-      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-      count += isIn;
-      sums[to + codes[row]] += isIn;
-    }
-  } else {
-    let sum = 0;
-    for (let at = start; at < end; at++) {
-      const row = list[at];
-      const isIn = ((bins[row] - first) & 255) <= last ? 1 : 0;
-      count += isIn;
-      sum += isIn * values[row];
-    }
-    sums[to] = sum;
-  }
-  counts[i] = count;
-}
-
 const goesLeft = new Uint8Array(256);
 
 /** Sums the rows whose category is in the set of split `i`. */
 function sumOfSet(
-  { list, values, codes, counts, sums, width }: SumInput,
+  { list, values, codes, counts, sums, width }: NodeRows,
   bins: Uint8Array,
   categories: number,
   set: Int32Array,
