@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import { answerOf, flowers, Harness, infoOf, line } from './harness';
+import { answerOf, flowers, type Harness, infoOf, line } from './harness';
+import { sharedService } from './shared';
 
 describe('Service: what a client of a hosted service asks beside fit and predict', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   const call = async (method: string, route: string, headers: Record<string, string> = {}) =>
     answerOf(await fetch(h.url(route), { method, headers }));

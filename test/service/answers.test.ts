@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 
 import { type Answer, answerOf, flowers, Harness, infoOf, nobody, UUID } from './harness';
+import { sharedService } from './shared';
 
 const GENERIC = ['code', 'detail', 'retryable', 'support'];
 const QUICKSTART = ['error_code', 'message', 'trace_id'];
@@ -55,10 +56,9 @@ describe('Service: statuses and error bodies (S 4, 5, 7)', () => {
   let fitted: string;
   const { x, y } = flowers();
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
     fitted = await h.fit(x, y, 'classification');
   });
-  after(() => h.stop());
 
   const call = async (method: string, route: string, headers: Record<string, string> = h.bearer()) =>
     answerOf(await fetch(h.url(route), { method, headers }));

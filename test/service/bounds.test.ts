@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { waitFor } from '../helpers/wait';
 import { flowers, Harness, line } from './harness';
+import { sharedService } from './shared';
 
 /** As docs/embedded-service.md says. */
 const CONNECTIONS = 2_000;
@@ -140,27 +141,23 @@ describe('Service: how much it takes at once', function () {
   });
 
   it('fits once for many who ask the same at the same time, and tells each the same', async () => {
-    const h = await Harness.start();
-    try {
-      const { x, y } = flowers();
-      const train_set_upload_id = await h.uploadTrain(x, y);
-      const shapes = [
-        { train_set_upload_id, task: 'classification', svc_config: { random_state: 5, n_estimators: 2 } },
-        {
-          train_set_upload_id: train_set_upload_id.toUpperCase(),
-          task_config: { task: 'classification', svc_config: { random_state: 5, n_estimators: 2 } },
-          svc_systems: ['text', 'preprocessing'],
-        },
-      ];
-      const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => h.post('fit', shapes[i % 2])));
-      assert.ok(answers.every(({ status }) => status === 200));
-      assert.equal(new Set(answers.map(({ body }) => body.fitted_train_set_id)).size, 1);
-      assert.equal(answers.filter(({ body }) => body.reused === false).length, 1);
-      const reports = new Set(answers.map(({ body }) => JSON.stringify(body.report)));
-      assert.equal(reports.size, 1);
-      assert.equal((await h.get('get_service_status')).body.fitted_train_sets, 1);
-    } finally {
-      await h.stop();
-    }
+    const h = await sharedService();
+    const { x, y } = flowers();
+    const train_set_upload_id = await h.uploadTrain(x, y);
+    const shapes = [
+      { train_set_upload_id, task: 'classification', svc_config: { random_state: 5, n_estimators: 2 } },
+      {
+        train_set_upload_id: train_set_upload_id.toUpperCase(),
+        task_config: { task: 'classification', svc_config: { random_state: 5, n_estimators: 2 } },
+        svc_systems: ['text', 'preprocessing'],
+      },
+    ];
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => h.post('fit', shapes[i % 2])));
+    assert.ok(answers.every(({ status }) => status === 200));
+    assert.equal(new Set(answers.map(({ body }) => body.fitted_train_set_id)).size, 1);
+    assert.equal(answers.filter(({ body }) => body.reused === false).length, 1);
+    const reports = new Set(answers.map(({ body }) => JSON.stringify(body.report)));
+    assert.equal(reports.size, 1);
+    assert.equal((await h.get('get_service_status')).body.fitted_train_sets, 1);
   });
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 
-import { Harness, line } from './harness';
+import { type Harness, line } from './harness';
 import { parquetOf } from './parquet-file';
+import { sharedService } from './shared';
 
 describe('Service: tables without column names', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   const rows = Array.from({ length: 120 }, (_, i) => i);
   const named = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { type Answer, answerOf, Harness } from './harness';
+import { type Answer, answerOf, type Harness } from './harness';
+import { sharedService } from './shared';
 
 /** Two classes that overlap, one four times as frequent as the other. */
 function overlapping(): { x: string; y: string } {
@@ -20,10 +21,9 @@ describe('Service: the configuration object (S 2.6)', () => {
   let h: Harness;
   let upload: string;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
     upload = await h.uploadTrain(x, y);
   });
-  after(() => h.stop());
 
   const fit = async (config: object, task = 'classification'): Promise<string> => {
     const svc_config = { n_estimators: 3, ...config };

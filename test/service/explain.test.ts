@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { type Answer, Harness } from './harness';
+import { type Answer, type Harness } from './harness';
+import { sharedService } from './shared';
 
 /** A fault where it is hot and loud together; `note` says nothing. */
 function machine(): { x: string; y: string } {
@@ -23,7 +24,7 @@ describe('Service: why a row is predicted as it is (EXPLAIN)', () => {
   let h: Harness;
   let fitted: string;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
     const { x, y } = machine();
     const upload = await h.uploadTrain(x, y);
     const config = {
@@ -42,7 +43,6 @@ describe('Service: why a row is predicted as it is (EXPLAIN)', () => {
     });
     fitted = answer.body.fitted_train_set_id as string;
   });
-  after(() => h.stop());
 
   const ask = async (inner: unknown): Promise<Answer> =>
     h.post('predict', {

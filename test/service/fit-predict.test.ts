@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 import { collide } from '../helpers/collide';
 import { waitFor } from '../helpers/wait';
 import { flowers, Harness, infoOf, line, putFile, UUID } from './harness';
+import { sharedService } from './shared';
 
 describe('Service: fit and predict', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   describe('classification', () => {
     const { x, y } = flowers();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 
-import { Harness, hashOf, UUID } from './harness';
+import { type Harness, hashOf, UUID } from './harness';
 import { parquetOf } from './parquet-file';
+import { sharedService } from './shared';
 
 /*
  * A client of the hosted service's own kind, written from the specification with node:http alone: it knows
@@ -91,10 +92,9 @@ describe('Service: a client of the hosted service', () => {
   let h: Harness;
   let client: ForeignClient;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
     client = new ForeignClient(h.service.url, h.service.token);
   });
-  after(() => h.stop());
 
   async function uploadTrain(target: unknown[], naming: 'schema' | 'sample' | 'quickstart'): Promise<string> {
     const x = parquetOf(features);

@@ -15,7 +15,8 @@ import {
 } from '../../dist/src/connection';
 import { startEndpoint } from '../helpers/endpoint';
 import { waitFor } from '../helpers/wait';
-import { Harness, temporaryFolder } from './harness';
+import { type Harness, temporaryFolder } from './harness';
+import { sharedService } from './shared';
 
 /** Rows whose answer tells which of the fits they were in. */
 const rowsOf = (fit: number) =>
@@ -61,9 +62,8 @@ describe('models that were replaced', function () {
   };
 
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
   beforeEach(async () => {
     file = path.join(await temporaryFolder(), 'models.json');
     open();

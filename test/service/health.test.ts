@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { waitFor } from '../helpers/wait';
 import { commandsOfTests, end } from './command';
 import { answerOf, Harness } from './harness';
+import { sharedService } from './shared';
 
 /** So many that it takes a while to explain them. */
 const ROWS = 60;
@@ -13,22 +14,18 @@ describe('Service: health, readiness and the end', function () {
   const { folder, cli } = commandsOfTests();
 
   it('answers /healthz and /readyz to anybody, and to GET and HEAD alone', async () => {
-    const h = await Harness.start();
-    try {
-      for (const [route, body] of [
-        ['/healthz', { status: 'ok' }],
-        ['/readyz', { status: 'ready' }],
-      ] as const) {
-        for (const headers of [{}, { authorization: 'Bearer wrong' }] as Record<string, string>[]) {
-          const answer = await answerOf(await fetch(h.url(route), { headers }));
-          assert.deepEqual([answer.status, answer.body], [200, body]);
-        }
-        assert.equal((await fetch(h.url(route), { method: 'HEAD' })).status, 200);
-        assert.equal((await fetch(h.url(route), { method: 'POST' })).status, 401);
-        assert.equal((await fetch(h.url(route), { method: 'POST', headers: h.bearer() })).status, 405);
+    const h = await sharedService();
+    for (const [route, body] of [
+      ['/healthz', { status: 'ok' }],
+      ['/readyz', { status: 'ready' }],
+    ] as const) {
+      for (const headers of [{}, { authorization: 'Bearer wrong' }] as Record<string, string>[]) {
+        const answer = await answerOf(await fetch(h.url(route), { headers }));
+        assert.deepEqual([answer.status, answer.body], [200, body]);
       }
-    } finally {
-      await h.stop();
+      assert.equal((await fetch(h.url(route), { method: 'HEAD' })).status, 200);
+      assert.equal((await fetch(h.url(route), { method: 'POST' })).status, 401);
+      assert.equal((await fetch(h.url(route), { method: 'POST', headers: h.bearer() })).status, 405);
     }
   });
 

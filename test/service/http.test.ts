@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 
 import { answerOf, Harness, nobody } from './harness';
+import { sharedService } from './shared';
 
 /** Envelope 1 of S 7. */
 function assertGeneric(body: Record<string, unknown>, code: string): void {
@@ -22,9 +23,8 @@ function assertQuickstart(body: Record<string, unknown>, code: string): void {
 describe('Service: HTTP', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   /** The answer to a JSON body of so many bytes, none of which is sent: a sender still writing may meet a closed line. */
   const announce = (route: string, bytes: number) =>

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
 import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/connection';
-import { Harness, temporaryFolder } from './harness';
+import { type Harness, temporaryFolder } from './harness';
+import { sharedService } from './shared';
 
 const rows = (fit: number) =>
   Array.from({ length: 30 }, (_, i) => ({ load: i % 10, heat: fit * 1000 + (i % 10) }));
@@ -48,9 +49,8 @@ describe('what an import leaves in the embedded service', function () {
   };
 
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
   beforeEach(async () => {
     file = path.join(await temporaryFolder(), 'models.json');
     cards = new ModelCards({ path: file, service: 'embedded' });

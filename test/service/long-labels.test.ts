@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 
 import { connect, type Tabular } from '../../dist/src';
 import { startEndpoint } from '../helpers/endpoint';
-import { Harness, temporaryFolder } from './harness';
+import { temporaryFolder } from './harness';
+import { sharedService } from './shared';
 
 /** Whole numbers around and beyond 2^53, in the order of their value. */
 const LONG = [
@@ -58,32 +59,28 @@ describe('labels that are whole numbers beyond 2^53', function () {
   });
 
   it('are bare numbers on the wire, as other readers take them; text of digits stays text', async () => {
-    const h = await Harness.start();
-    try {
-      const x = `at,i\n${rows.map(({ at, i }) => `${at},${i}\n`).join('')}`;
-      const numbers = await h.fit(
-        x,
-        `label\n${rows.map(({ label }) => `${label}\n`).join('')}`,
-        'classification',
-      );
-      const test = `at,i\n${asked.map(({ at, i }) => `${at},${i}\n`).join('')}`;
-      const preds = await h.predict(numbers, test, 'classification', { output_type: 'preds' });
-      assert.ok(preds.text.startsWith(`{"prediction":[${LONG.join(',')}],`), preds.text);
-      assert.ok(preds.text.includes(`"classes":[${LONG.join(',')}]`), preds.text);
-      const text = await h.post('/predict', {
-        task_config: { task: 'classification', predict_params: { output_type: 'preds' } },
-        X_train: rows.map(({ at }) => [at]),
-        y_train: rows.map(({ label }) => label),
-        X_test: [[5]],
-      });
-      assert.deepEqual(text.body.prediction, ['1152921504606846976']);
-    } finally {
-      await h.stop();
-    }
+    const h = await sharedService();
+    const x = `at,i\n${rows.map(({ at, i }) => `${at},${i}\n`).join('')}`;
+    const numbers = await h.fit(
+      x,
+      `label\n${rows.map(({ label }) => `${label}\n`).join('')}`,
+      'classification',
+    );
+    const test = `at,i\n${asked.map(({ at, i }) => `${at},${i}\n`).join('')}`;
+    const preds = await h.predict(numbers, test, 'classification', { output_type: 'preds' });
+    assert.ok(preds.text.startsWith(`{"prediction":[${LONG.join(',')}],`), preds.text);
+    assert.ok(preds.text.includes(`"classes":[${LONG.join(',')}]`), preds.text);
+    const text = await h.post('/predict', {
+      task_config: { task: 'classification', predict_params: { output_type: 'preds' } },
+      X_train: rows.map(({ at }) => [at]),
+      y_train: rows.map(({ label }) => label),
+      X_test: [[5]],
+    });
+    assert.deepEqual(text.body.prediction, ['1152921504606846976']);
   });
 
   it('pass through an on-premises endpoint, a real one and one that answers small ones as numbers', async () => {
-    const h = await Harness.start();
+    const h = await sharedService();
     const endpoint = await startEndpoint();
     try {
       for (const to of [
@@ -105,7 +102,6 @@ describe('labels that are whole numbers beyond 2^53', function () {
       }
     } finally {
       await endpoint.close();
-      await h.stop();
     }
   });
 });

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
 import { Connection, EmbeddedService, ModelCards, type PredictOutcome } from '../../dist/src/connection';
-import { Harness, temporaryFolder } from './harness';
+import { type Harness, temporaryFolder } from './harness';
+import { sharedService } from './shared';
 
 /** Rows whose answer tells which of the fits they were in: 1000 for the first, 2000 for the second. */
 const rowsOf = (fit: number) =>
@@ -37,7 +38,7 @@ describe('versions of a model in the embedded service', function () {
     );
 
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
   beforeEach(async () => {
     warnings = [];
@@ -53,7 +54,6 @@ describe('versions of a model in the embedded service', function () {
     await connection.close();
     await cards.close();
   });
-  after(() => h.stop());
 
   it('predict by name and number, and roll back without a fit; a prediction is of one of them', async () => {
     await fit(1);

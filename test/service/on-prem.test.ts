@@ -6,7 +6,7 @@ import path from 'node:path';
 import { connect, type ServiceError, type Tabular } from '../../dist/src';
 import { type Endpoint, startEndpoint } from '../helpers/endpoint';
 import { withTemporaryFolder } from '../helpers/temporary';
-import { Harness } from './harness';
+import { sharedService } from './shared';
 
 const history = Array.from({ length: 60 }, (_, i) => ({
   load: i % 20,
@@ -270,7 +270,7 @@ describe('on-premises: the embedded service as the endpoint', function () {
   this.timeout(60_000);
 
   it('learns from what it is sent: labels, numbers, text, gaps; and caches where asked', async () => {
-    const h = await Harness.start();
+    const h = await sharedService();
     const tabular = await connect({ endpoint: h.url('/predict'), token: h.service.token });
     try {
       const rows = Array.from({ length: 200 }, (_, i) => ({
@@ -313,7 +313,6 @@ describe('on-premises: the embedded service as the endpoint', function () {
       assert.deepEqual(await readdir(path.join(h.folder, 'uploads')), []);
     } finally {
       await tabular.close();
-      await h.stop();
     }
   });
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 
-import { Harness, line } from './harness';
+import { type Harness, line } from './harness';
+import { sharedService } from './shared';
 
 describe('Service: predictions that other languages read', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   it('answers main with the statistics of full, and the quantiles that were asked for', async () => {
     const { x, y } = line();

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 import { Harness, nobody } from './harness';
+import { sharedService } from './shared';
 
 const MIB = 1024 * 1024;
 
@@ -26,10 +27,10 @@ describe('Service: HTTP by the byte', () => {
   /** Takes files of 2,000 bytes at most. */
   let limited: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
     limited = await Harness.start({ limits: { dataset_max_size_bytes: 2000 } });
   });
-  after(() => Promise.all([h.stop(), limited.stop()]));
+  after(() => limited.stop());
 
   const headOf = (line: string, ...headers: string[]): string =>
     [`${line} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n');

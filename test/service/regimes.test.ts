@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 
-import { type Answer, Harness } from './harness';
+import { type Answer, type Harness } from './harness';
 import { parquetOf } from './parquet-file';
+import { sharedService } from './shared';
 
 const list = <T>(count: number, value: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => value(i));
@@ -11,9 +12,8 @@ const day = (i: number): Date => new Date(Date.UTC(2024, 0, 1 + i));
 describe('Service: odd tables', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   type Columns = Record<string, unknown[]>;
   async function run(x: Columns, y: unknown[], task: string, test: Columns = x): Promise<Answer> {

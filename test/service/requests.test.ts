@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
-import { type Answer, answerOf, Harness, nobody } from './harness';
+import { type Answer, answerOf, type Harness, nobody } from './harness';
+import { sharedService } from './shared';
 
 /*
  * Every field of every request of S 4, in both fit shapes, both namings of file info and under another API name:
@@ -372,9 +373,8 @@ function objectsOf(body: Record<string, unknown>, at: string[] = []): string[][]
 describe('Service: every field of every request', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   for (const api of ['svc', 'acme-2']) {
     const forms = [...jsonForms(api), ...uploadForms('schema'), ...uploadForms('sample')];

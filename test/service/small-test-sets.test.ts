@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { flowers, Harness, infoOf, putFile } from './harness';
+import { flowers, type Harness, infoOf, putFile } from './harness';
+import { sharedService } from './shared';
 
 const PREDICTS = 60;
 
 describe('Service: small test sets', () => {
   let h: Harness;
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
 
   /** Every file and folder below, with the time of its last change. */
   async function everything(): Promise<string[]> {

@@ -13,7 +13,8 @@ import {
   type TrainResult,
 } from '../../dist/src/connection';
 import { waitFor } from '../helpers/wait';
-import { Harness, temporaryFolder } from './harness';
+import { type Harness, temporaryFolder } from './harness';
+import { sharedService } from './shared';
 
 interface Reading {
   time?: string;
@@ -81,9 +82,8 @@ describe('a fit that replaces the model only if it is better', function () {
   const whyOf = ({ challenger }: TrainResult) => [challenger?.taken, challenger?.why];
 
   before(async () => {
-    h = await Harness.start();
+    h = await sharedService();
   });
-  after(() => h.stop());
   beforeEach(async () => {
     warnings.length = 0;
     file = path.join(await temporaryFolder(), 'models.json');

@@ -11,9 +11,9 @@ import {
   type PredictOutcome,
 } from '../../../dist/src/connection';
 import { type ClientOptions, ServiceClient } from '../../doors/client';
-import { type ServiceHandle, startService } from '../../doors/service';
 import type { ServiceError } from '../../doors/wire';
 import { startStrictService, type StrictOptions, type StrictService } from '../../helpers/strict-service';
+import { sharedService } from '../../service/shared';
 
 export interface Bench {
   service: StrictService;
@@ -76,14 +76,13 @@ export async function bench(options: StrictOptions = {}): Promise<Bench> {
   };
 }
 
-/** A connection to an embedded service, for the tests of one `describe`. */
+/** A connection to an embedded service, and a folder, for the tests of one `describe`. */
 export function embeddedBench(): { connection: Connection; folder: string } {
-  const at = {} as { connection: Connection; folder: string; service: ServiceHandle };
+  const at = {} as { connection: Connection; folder: string };
   before(async function () {
     this.timeout(30_000);
     at.folder = await mkdtemp(path.join(os.tmpdir(), 'tabular-embedded-'));
-    at.service = await startService({ dataDir: path.join(at.folder, 'service') });
-    const { url: baseUrl, token } = at.service;
+    const { url: baseUrl, token } = (await sharedService()).service;
     at.connection = new Connection({
       service: new EmbeddedService({ open: () => Promise.resolve(new ServiceClient({ baseUrl, token })) }),
       cards: new ModelCards({ service: 'embedded' }),
@@ -91,7 +90,6 @@ export function embeddedBench(): { connection: Connection; folder: string } {
   });
   after(async () => {
     await at.connection.close();
-    await at.service.close();
     await rm(at.folder, { recursive: true, force: true });
   });
   return at;
