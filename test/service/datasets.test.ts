@@ -106,6 +106,37 @@ describe('Service: what it keeps, and having it removed', function () {
     assert.deepEqual([again.status, again.body.reused], [200, false]);
   });
 
+  it('keeps nothing in memory of a model that is removed: another one that comes with its id answers for itself', async () => {
+    const exported = async (id: string) => {
+      const from = h.url(`/export_fitted_train_set/?fitted_train_set_id=${id}`);
+      const bytes = Buffer.from(await (await fetch(from, { headers: h.bearer() })).arrayBuffer());
+      const end = bytes.indexOf('\n');
+      return { entry: JSON.parse(bytes.toString('utf8', 0, end)) as object, model: bytes.subarray(end + 1) };
+    };
+    const fitOf = (factor: number) => {
+      const { x } = line();
+      const y = x
+        .split('\n')
+        .slice(1, -1)
+        .map((row) => factor * Number(row.split(',')[0]));
+      return h.fit(x, `target\n${y.join('\n')}\n`, 'regression');
+    };
+    const [removed, other] = [await fitOf(1), await fitOf(-1)];
+    const predicted = async () =>
+      (await h.predict(removed, 'a,b\n40,1\n', 'regression')).body.prediction[0] as number;
+    const { entry, model } = await exported(other);
+    assert.ok((await predicted()) > 30);
+    await remove(removed);
+    const body = Buffer.concat([Buffer.from(`${JSON.stringify({ ...entry, id: removed })}\n`), model]);
+    const put = await fetch(h.url('/import_fitted_train_set/'), {
+      method: 'POST',
+      headers: h.bearer(),
+      body,
+    });
+    assert.deepEqual((await answerOf(put)).body.fitted_train_set_id, removed);
+    assert.ok((await predicted()) < -30);
+  });
+
   it('removes an upload that has not arrived, and voids its URLs', async () => {
     const { x, y } = line();
     const { body } = await h.post('prepare_train_set_upload', {

@@ -146,11 +146,7 @@ async function remove(context: ServiceContext, { uploads, models }: Doomed): Pro
   for (const id of models) {
     await store.models.erase(id);
   }
-  if (models.length > 0) {
-    // Their threads hold models in memory.
-    await predictPool.retire();
-    predictPool.warm();
-  }
+  predictPool.forget(models);
   return { deleted_dataset_uids: uploads, deleted_fitted_train_set_ids: models };
 }
 

@@ -14,6 +14,8 @@ const EXPANSION = 2;
 export class ModelCache {
   private readonly models = new Map<string, { model: Model; bytes: number }>();
   private bytes = 0;
+  /** Those being read. */
+  private readonly loading = new Set<string>();
 
   constructor(private readonly maxBytes: number) {}
 
@@ -25,7 +27,12 @@ export class ModelCache {
       this.models.set(ref.id, known);
       return known.model;
     }
-    const loaded = await load(ref);
+    this.loading.add(ref.id);
+    let isWanted = true;
+    const loaded = await load(ref).finally(() => (isWanted = this.loading.delete(ref.id)));
+    if (!isWanted) {
+      return loaded.model;
+    }
     this.models.set(ref.id, loaded);
     this.bytes += loaded.bytes;
     for (const [id, { bytes }] of this.models) {
@@ -36,6 +43,15 @@ export class ModelCache {
       this.bytes -= bytes;
     }
     return loaded.model;
+  }
+
+  /** Drops these, and does not keep one that is being read. */
+  forget(ids: string[]): void {
+    for (const id of ids) {
+      this.loading.delete(id);
+      this.bytes -= this.models.get(id)?.bytes ?? 0;
+      this.models.delete(id);
+    }
   }
 }
 

@@ -146,16 +146,27 @@ export type JobWork<T> = (
 /** Smaller steps of progress are not reported: a small fit has thousands, and a message costs more than a step. */
 const MIN_PROGRESS = 1 / 500;
 
-/** Makes this thread a worker of a pool: each message is a job for `work`. */
-export function serveJobs<T>(work: JobWork<T>): void {
+/** What a pool posts to a thread: a job, or the keys of jobs for which the thread need not keep anything any more. */
+type PoolMessage<T> = { id: number; task: T; wasmBytes?: number } | { forget: string[] };
+
+/**
+ * Makes this thread a worker of a pool: each message is a job for `work`.
+ * @param forget drops what was kept for jobs with these keys; also called while a job is under way
+ */
+export function serveJobs<T>(work: JobWork<T>, forget?: (keys: string[]) => void): void {
   const port = parentPort;
   if (port === null) {
     throw new Error('This script runs in a worker thread only.');
   }
-  port.on('message', ({ id, task, wasmBytes }: { id: number; task: T; wasmBytes?: number }) => {
+  port.on('message', (message: PoolMessage<T>) => {
+    if ('forget' in message) {
+      forget?.(message.forget);
+      return;
+    }
+    const { id, task, wasmBytes } = message;
     limitWasm(wasmBytes);
-    const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []): void =>
-      port.postMessage(message, transfer);
+    const answer = (said: WorkerAnswer, transfer: ArrayBuffer[] = []): void =>
+      port.postMessage(said, transfer);
     let reported = 0;
     const tell = (progress: number): void => {
       if (progress >= reported + MIN_PROGRESS) {

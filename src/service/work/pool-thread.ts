@@ -27,8 +27,6 @@ export class PoolThread {
   job?: PoolJob;
   /** It runs its script. */
   online = false;
-  /** It ends after its current job. */
-  retired = false;
   private readonly worker: Worker;
   /** The newest last. */
   private readonly keys = new Set<string>();
@@ -49,7 +47,7 @@ export class PoolThread {
 
   /** Whether it may be given a job. */
   get isIdle(): boolean {
-    return this.job === undefined && !this.retired;
+    return this.job === undefined;
   }
 
   /** Whether it has lately had a job with that key: it has their model in memory. */
@@ -66,6 +64,12 @@ export class PoolThread {
     }
     this.bear(job.patienceMs);
     this.worker.postMessage({ id: job.id, task: job.task, wasmBytes }, job.transfer ?? []);
+  }
+
+  /** Has it drop what it keeps for jobs with these keys. */
+  forget(keys: string[]): void {
+    keys.forEach((key) => this.keys.delete(key));
+    this.worker.postMessage({ forget: keys });
   }
 
   /** Gives its job this long from now on, in milliseconds. */

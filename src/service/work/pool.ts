@@ -185,13 +185,9 @@ export class WorkerPool {
     await Promise.all([...this.threads].map((thread) => this.stop(thread)));
   }
 
-  /** Ends the threads, and with them what they have cached; busy ones end after their job. */
-  async retire(): Promise<void> {
-    const threads = [...this.threads];
-    for (const thread of threads) {
-      thread.retired = true;
-    }
-    await Promise.all(threads.filter(({ job }) => job === undefined).map((thread) => this.stop(thread)));
+  /** Has the threads drop what they keep for jobs with these keys; busy ones do when their job lets them. */
+  forget(keys: string[]): void {
+    this.threads.forEach((thread) => thread.forget(keys));
   }
 
   /** @param ending the signal whose abort ends a thread at work as well */
@@ -267,10 +263,7 @@ export class WorkerPool {
 
   /** Whether a thread is being made ready for the job: that is done before another one would be. */
   private isPrepared({ key }: PoolJob): boolean {
-    return (
-      key !== undefined &&
-      [...this.threads].some(({ job, retired }) => job?.key === key && job.prepares && !retired)
-    );
+    return key !== undefined && [...this.threads].some(({ job }) => job?.key === key && job.prepares);
   }
 
   /** An idle thread that knows the job's key, else any idle one, else a new one. */
@@ -320,11 +313,7 @@ export class WorkerPool {
       });
       return;
     }
-    if (thread.retired) {
-      void this.stop(thread);
-    } else {
-      this.rest(thread);
-    }
+    this.rest(thread);
     this.settle(job, answer);
     this.assign();
   }

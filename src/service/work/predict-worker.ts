@@ -15,13 +15,16 @@ import { assertAnswerSize, explanationOf, predictionJson } from './prediction-js
 const { cacheBytes } = workerData as { cacheBytes: number };
 const cache = new ModelCache(cacheBytes);
 
-serveJobs<PredictTask>(async (task, _progress, mayTake) => {
-  if (task.kind === 'predict') {
-    return score(task, mayTake);
-  }
-  await (task.kind === 'check' ? checkModel(task) : cache.get(task.model));
-  return { result: undefined };
-});
+serveJobs<PredictTask>(
+  async (task, _progress, mayTake) => {
+    if (task.kind === 'predict') {
+      return score(task, mayTake);
+    }
+    await (task.kind === 'check' ? checkModel(task) : cache.get(task.model));
+    return { result: undefined };
+  },
+  (ids) => cache.forget(ids),
+);
 
 async function score(job: PredictJob, mayTake: (ms: number) => void): Promise<JobResult> {
   const { limits } = job;
