@@ -1,5 +1,5 @@
 /*
- * npm run bench -- copies <folder of CSV files>: how often the rule of src/metrics/repeated-rows.ts finds copies in tables
+ * npm run bench -- copies <folder of CSV files> [--alone]: how often the rule of src/metrics/repeated-rows.ts finds copies in tables
  * as they are, and with copies made on purpose. The figures beside the rule are of the CSV files of
  * https://github.com/vincentarelbundock/Rdatasets below 1.5 MB, with 60 rows and 3 columns at least.
  */
@@ -8,7 +8,13 @@ import path from 'node:path';
 
 import Papa from 'papaparse';
 
-import { FEWEST_COLUMNS, PrivateValues, RowKinds } from '../../dist/src/metrics/repeated-rows.js';
+import {
+  ColumnSplit,
+  FEWEST_COLUMNS,
+  PrivateValues,
+  RowKinds,
+  RowsButOne,
+} from '../../dist/src/metrics/repeated-rows.js';
 
 const FEWEST_ROWS = 60;
 const COLUMNS_TO_TRY = 3;
@@ -16,6 +22,8 @@ const MOST_COLUMNS = 200;
 const MOST_ROWS = 5000;
 
 const folder = process.argv[2];
+/** Asks each column by itself alone. */
+const alone = process.argv.includes('--alone');
 if (folder === undefined) {
   console.error('Name a folder of CSV files.');
   process.exit(1);
@@ -40,22 +48,34 @@ function findsCopies(rows) {
   if (kinds.areAllDifferent || kinds.times > 1 || rows[0].length < FEWEST_COLUMNS) {
     return kinds.times > 1;
   }
-  return rows[0].some((_, column) => {
+  const splits = rows[0].map(() => new ColumnSplit());
+  const cells = rows.map(() => []);
+  const isTold = rows[0].some((_, column) => {
     const values = new PrivateValues(kinds);
     const number = numbering();
     rows.forEach((row, at) => {
+      const value = number(row[column]);
+      cells[at].push(value);
+      splits[column].add(value, at);
       if (row[column] !== '' && row[column] !== 'NA') {
-        values.add(number(row[column]), at);
+        values.add(value, at);
       }
     });
     return values.tellOfCopies();
   });
+  if (isTold || alone || !kinds.mayBeCopied(rows[0].length)) {
+    return isTold;
+  }
+  const together = new RowsButOne(kinds, splits);
+  rows.forEach((_, at) => together.add(cells[at], at));
+  return together.tellOfCopies();
 }
 
 const ways = {
   'as it is': (rows) => rows,
   'every row twice': (rows) => [...rows, ...rows],
   'a third twice': (rows) => [...rows, ...rows.filter(() => random() < 1 / 3)],
+  'a tenth twice': (rows) => [...rows, ...rows.filter(() => random() < 1 / 10)],
   'one row for an eighth': (rows) => [
     ...rows,
     ...new Array(Math.floor(rows.length / 8)).fill(rows[Math.floor(random() * rows.length)]),

@@ -3,7 +3,8 @@
  * beside the loss of rows that it did not see, on CSV files of a folder such as https://github.com/vincentarelbundock/Rdatasets.
  * The tables are drawn from it, with a target each; three splits, of which 30 % are held back. `--from` leaves out the first
  * ones. A table counts as doubted where a fit of it doubted what it tells, and as unsure where the range that is told with
- * the loss reaches to twice the log loss, or to one and a half times the RMSE. `--save` keeps the figures, and goes on with them;
+ * the loss reaches to twice the log loss, or to one and a half times the RMSE. As many by chance: what would be within 15 % if
+ * the expected loss were told, as later rows of the same number are drawn anew from those held back. `--save` keeps the figures, and goes on with them;
  * `--against` compares the losses with those of another learner (LEARNER=…).
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,6 +30,8 @@ const NEAR = 1.15;
 const FAR = 1.4;
 /** The upper end of the told range over told: above these the loss is told to be unsure. */
 const UNSURE = { classification: 2, regression: 1.5 };
+/** How often later rows are drawn anew. */
+const DRAWS = 200;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -145,11 +148,8 @@ function fit(table, seed) {
     options: { random_state: seed },
   });
   const { scores } = report;
-  const later = measure(
-    table,
-    learner.predict({ ...model, report }, of(test), test.length),
-    targetOf(table, test),
-  );
+  const predicted = learner.predict({ ...model, report }, of(test), test.length);
+  const later = measure(table, predicted, targetOf(table, test));
   const isDoubted =
     littleEvidence({ ...scores, rows: train.length }) !== undefined ||
     report.repeated_rows !== undefined ||
@@ -161,7 +161,48 @@ function fit(table, seed) {
     inRange: scores.loss_high === undefined || (later.logloss ?? later.rmse) <= scores.loss_high,
     isDoubted,
     isUnsure: scores.loss_high > UNSURE[table.task] * told,
+    losses: lossesOf(table, predicted, test),
   };
+}
+
+/** Of each row its log loss, or its squared error. */
+function lossesOf(table, predicted, rows) {
+  const short = (loss) => Number(loss.toPrecision(5));
+  if (table.task === 'regression') {
+    const mean = predicted.mean();
+    return rows.map((row, i) => short((table.values[row] - mean[i]) ** 2));
+  }
+  const count = table.classes.length;
+  return rows.map((row, i) =>
+    short(-Math.log(Math.max(predicted.probas[i * count + table.codes[row]], 1e-15))),
+  );
+}
+
+/** The part of the draws in which the loss of later rows is within 15 % of the expected one. */
+function nearByChance({ task }, splits, random) {
+  const lossOf = (sum, rows) => (task === 'regression' ? Math.sqrt(sum / rows) : sum / rows);
+  const expected = splits.reduce(
+    (all, { losses }) =>
+      all +
+      lossOf(
+        losses.reduce((a, b) => a + b),
+        losses.length,
+      ),
+    0,
+  );
+  let near = 0;
+  for (let draw = 0; draw < DRAWS; draw++) {
+    let later = 0;
+    for (const { losses } of splits) {
+      let sum = 0;
+      for (let i = 0; i < losses.length; i++) {
+        sum += losses[Math.floor(random() * losses.length)];
+      }
+      later += lossOf(sum, losses.length);
+    }
+    near += later <= NEAR * expected && later >= expected / NEAR ? 1 : 0;
+  }
+  return near / DRAWS;
 }
 
 const saved = read(options.save);
@@ -215,6 +256,13 @@ const without = (...words) => {
 console.log(
   `\nLater over told within 15 % on ${near.length} of ${results.length} tables, above ${FAR} on ${far.length}, ` +
     `of which without a doubt ${without('isDoubted')}, without a doubt or a range as wide ${without('isDoubted', 'isUnsure')}.`,
+);
+const drawn = results.filter(({ splits }) => splits.every(({ losses }) => losses));
+const chance = randomOf(3);
+const byChance = drawn.reduce((sum, { table, splits }) => sum + nearByChance(table, splits, chance), 0);
+const above = drawn.filter(({ ratio }) => ratio > 1);
+console.log(
+  `As many by chance of ${drawn.length}: ${byChance.toFixed(1)}. Later is above told on ${above.length} of them.`,
 );
 const changes = results.filter(({ change }) => change).map(({ change }) => Math.log(change));
 if (changes.length > 0) {

@@ -61,9 +61,14 @@ function finished(hash: number): number {
  *
  * What tells the two apart are private values: those that a column has in one kind of row alone. Where chance repeats
  * rows, a rare value comes back beside other values of the other columns, so that few private values have more than one
- * row. Of 1,861 public tables as they are the rule below finds copies in 4, of which three hold some. With every row twice
- * it finds them in 1,847, with a third of the rows twice in 1,375, with one row repeated for an eighth of the table in 948;
- * the rest have few values or three columns, mostly (bench/learner/copies.mjs).
+ * row.
+ *
+ * Where no column has private values enough, rows tell that agree in all columns but one. Chance repeats a row seldom, and
+ * all but one of its columns far oftener; a copy agrees in all of them. `RowsButOne` counts both.
+ *
+ * Of 2,010 public tables as they are copies are found in 10, of which most hold some; with every row twice in 1,996, with a
+ * third of the rows twice in 1,492, with a tenth in 931, with one row repeated for an eighth of the table in 994. The rest have
+ * few values or three columns, mostly (bench/learner/copies.mjs).
  */
 
 /** With fewer columns, the target among them, rows that agree in one value soon agree in all. */
@@ -84,6 +89,13 @@ const MOST_TIMES = 3;
 const SINGLE = 0.3;
 /** Of a long column about so many values are looked at, each in all of its rows. */
 const VALUES = 20_000;
+/**
+ * At least so many of the groups of rows that agree in all columns but one, and repeat, must be of one kind. Chosen on 874
+ * public tables (docs/benchmarks/told.md, "Rows that stand in the table twice").
+ */
+const OF_ONE_KIND = 0.92;
+/** Cells that are looked at together at most. */
+const MOST_CELLS = 1_000_000;
 
 /** The kinds of rows of a table: equal rows are of one kind. Typed arrays hold them: some 30 bytes per row. */
 export class RowKinds {
@@ -141,6 +153,14 @@ export class RowKinds {
     return this.kinds < FEWEST_KINDS || times > MOST_TIMES ? 1 : times;
   }
 
+  /** Whether rows that agree in all columns but one are worth a look: not where a few kinds make up the table. */
+  mayBeCopied(columns: number): boolean {
+    const { added, kinds } = this;
+    const repeated = this.counts.subarray(0, kinds).reduce((sum, count) => sum + (count > 1 ? 1 : 0), 0);
+    const isSmall = added <= VALUES && added * columns <= MOST_CELLS;
+    return isSmall && repeated >= FEWEST_COPIED && added <= MOST_TIMES * kinds;
+  }
+
   /**
    * Per row, 1 if it is a copy. A table that stands there several times is kept once, with the rows that chance repeats
    * in it; otherwise one row of each kind is kept.
@@ -170,6 +190,16 @@ export class PrivateValues {
     }
   }
 
+  /** Whether nearly all values of several rows are private. */
+  areRepeatedByOneKind(): boolean {
+    let [copied, shared] = [0, 0];
+    for (const kind of this.kindOf.values()) {
+      shared += kind === SHARED ? 1 : 0;
+      copied += kind !== SHARED && this.kinds.count(kind) > 1 ? 1 : 0;
+    }
+    return copied >= FEWEST_COPIED && copied >= OF_ONE_KIND * (copied + shared);
+  }
+
   /** Whether more of these values come again, with all other values of their row, than chance explains. */
   tellOfCopies(): boolean {
     let values = 0;
@@ -195,6 +225,59 @@ export class PrivateValues {
 }
 
 const SHARED = -1;
+
+/** How the values of a column divide the rows. */
+export class ColumnSplit {
+  private readonly firstOf = new Map<number, number>();
+  private sum = 0;
+
+  /** @param value a digest of the cell, 32 bits */
+  add(value: number, row: number): void {
+    const first = this.firstOf.get(value) ?? row;
+    this.firstOf.set(value, first);
+    this.sum = (this.sum + finished(mixed(first, row))) | 0;
+  }
+
+  /** Equal for columns that divide the rows alike, such as a number and its logarithm. */
+  get print(): number {
+    return this.sum;
+  }
+}
+
+/**
+ * Groups of rows that agree in all columns but one, for each column in turn. Columns that divide the rows alike are left out
+ * together: each of them would stand in for the other.
+ */
+export class RowsButOne {
+  private readonly groups: PrivateValues[];
+  private readonly groupOf: number[];
+  private readonly own: Int32Array;
+
+  constructor(kinds: RowKinds, splits: readonly ColumnSplit[]) {
+    const prints = [...new Set(splits.map(({ print }) => print))];
+    this.groupOf = splits.map(({ print }) => prints.indexOf(print));
+    this.groups = prints.map(() => new PrivateValues(kinds));
+    this.own = new Int32Array(prints.length);
+  }
+
+  /** @param cells a digest of each cell of the row, 32 bits */
+  add(cells: ArrayLike<number>, row: number): void {
+    const { own, groups, groupOf } = this;
+    own.fill(0);
+    let all = 0;
+    for (let column = 0; column < cells.length; column++) {
+      const cell = finished(mixed(column, cells[column]));
+      own[groupOf[column]] += cell;
+      all = (all + cell) | 0;
+    }
+    groups.forEach((group, at) => group.add((all - own[at]) | 0, row));
+  }
+
+  /** Whether rows that repeat agree in all columns far more often than chance lets them. */
+  tellOfCopies(): boolean {
+    return this.groups.length >= FEWEST_COLUMNS && this.groups.every((group) => group.areRepeatedByOneKind());
+  }
+}
 
 function greatestDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestDivisor(b, a % b);

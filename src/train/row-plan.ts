@@ -1,8 +1,16 @@
-import { FEWEST_COLUMNS, MISSING_WORD, PrivateValues, RowDigests, RowKinds } from '../metrics/repeated-rows';
+import {
+  ColumnSplit,
+  FEWEST_COLUMNS,
+  MISSING_WORD,
+  PrivateValues,
+  RowDigests,
+  RowKinds,
+  RowsButOne,
+} from '../metrics/repeated-rows';
 import type { FittedModel, KeyTime } from '../models/cards';
 import type { Hooks, SetInput, TableChoices } from '../models/types';
 import type { Column, ColumnType } from '../table/cells/types';
-import { type ColumnData, isMissing } from '../table/columns/column-batch';
+import { type ColumnBatch, type ColumnData, isMissing } from '../table/columns/column-batch';
 import type { TableProfile } from '../table/inference/profile';
 import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
@@ -166,21 +174,60 @@ async function areMoreThanChance(
     return false;
   }
   const values = columns.map(() => new PrivateValues(kinds));
+  const splits = columns.map(() => new ColumnSplit());
+  const mayBeCopied = kinds.mayBeCopied(columns.length);
   const yielder = new Yielder();
-  let first = 0;
-  for await (const batch of source.batches(columns, { signal })) {
+  for await (const { batch, cells, first } of cellsOf(source, columns, signal)) {
     for (const [at, column] of batch.columns.entries()) {
-      const digests = await digestsOf(batch.rows, [column], yielder);
       for (let row = 0; row < batch.rows; row++) {
+        if (mayBeCopied) {
+          splits[at]!.add(cells[at]![row]!, first + row);
+        }
         if (!isMissing(column, row)) {
-          values[at]!.add(digests.of(row) | 0, first + row);
+          values[at]!.add(cells[at]![row]!, first + row);
         }
       }
       await yielder.due();
     }
+  }
+  if (values.some((one) => one.tellOfCopies())) {
+    return true;
+  }
+  if (!mayBeCopied) {
+    return false;
+  }
+  const rows = new RowsButOne(kinds, splits);
+  const own = new Int32Array(columns.length);
+  for await (const { batch, cells, first } of cellsOf(source, columns, signal)) {
+    for (let row = 0; row < batch.rows; row++) {
+      cells.forEach((column, at) => (own[at] = column[row]!));
+      rows.add(own, first + row);
+      if (yielder.isDueAt(row)) {
+        await yielder.yield();
+      }
+    }
+  }
+  return rows.tellOfCopies();
+}
+
+/** Per batch of a table, a digest of each cell: columns × rows, 32 bits. `first` is the number of its first row. */
+async function* cellsOf(
+  source: TableSource,
+  columns: readonly Column[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ batch: ColumnBatch; cells: Int32Array[]; first: number }> {
+  const yielder = new Yielder();
+  let first = 0;
+  for await (const batch of source.batches(columns, { signal })) {
+    const cells: Int32Array[] = [];
+    for (const column of batch.columns) {
+      const digests = await digestsOf(batch.rows, [column], yielder);
+      cells.push(Int32Array.from({ length: batch.rows }, (_, row) => digests.of(row) | 0));
+      await yielder.due();
+    }
+    yield { batch, cells, first };
     first += batch.rows;
   }
-  return values.some((one) => one.tellOfCopies());
 }
 
 /** How the rows of a train set belong together. */

@@ -4,7 +4,7 @@ export * from '../../dist/src/metrics/curves';
 export { heldOutLosses } from '../../dist/src/metrics/held-out-losses';
 export { inBlocks, logLossRange, rmseRange } from '../../dist/src/metrics/loss-range';
 export { areNeighboursAlike } from '../../dist/src/metrics/neighbours';
-export { PrivateValues, RowKinds } from '../../dist/src/metrics/repeated-rows';
+export { ColumnSplit, PrivateValues, RowKinds, RowsButOne } from '../../dist/src/metrics/repeated-rows';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
 export { stabilityIndex } from '../../dist/src/metrics/stability';
 export * from '../../dist/src/metrics/threshold-curve';

@@ -1,4 +1,11 @@
-import { FEWEST_COLUMNS, PrivateValues, RowDigests, RowKinds } from '../../metrics/repeated-rows';
+import {
+  ColumnSplit,
+  FEWEST_COLUMNS,
+  PrivateValues,
+  RowDigests,
+  RowKinds,
+  RowsButOne,
+} from '../../metrics/repeated-rows';
 import { chooseEncoders, type ColumnSpec, type Encoder, shareTokens } from '../features/encode';
 import { square } from '../math/numeric';
 import { indices } from '../math/order';
@@ -404,7 +411,8 @@ function withoutCopies(
   const columns = [...features.map(cellsOf), target.task === 'classification' ? target.codes : target.values];
   const kinds = kindsOf(columns);
   const areTold = (): boolean =>
-    columns.length >= FEWEST_COLUMNS && columns.some((column) => tellsOfCopies(column, kinds));
+    columns.length >= FEWEST_COLUMNS &&
+    (columns.some((column) => tellsOfCopies(column, kinds)) || tellTogether(columns, kinds));
   if (kinds.areAllDifferent || (kinds.times === 1 && !areTold())) {
     return { input, copies: 0 };
   }
@@ -456,6 +464,30 @@ function tellsOfCopies(column: Cells, kinds: RowKinds): boolean {
     }
   }
   return values.tellOfCopies();
+}
+
+/** Whether rows that agree in all columns but one tell of copies. */
+function tellTogether(columns: readonly Cells[], kinds: RowKinds): boolean {
+  if (!kinds.mayBeCopied(columns.length)) {
+    return false;
+  }
+  const all = Int32Array.from({ length: kinds.rows }, (_, row) => row);
+  const digests = columns.map((column) => {
+    const own = digestsOf([column]);
+    return all.map((row) => own.of(row) | 0);
+  });
+  const splits = digests.map((own) => {
+    const split = new ColumnSplit();
+    own.forEach((digest, row) => split.add(digest, row));
+    return split;
+  });
+  const rows = new RowsButOne(kinds, splits);
+  const cells = new Int32Array(columns.length);
+  for (const row of all) {
+    digests.forEach((own, column) => (cells[column] = own[row]));
+    rows.add(cells, row);
+  }
+  return rows.tellOfCopies();
 }
 
 function featureOf(feature: FeatureColumn, kept: Int32Array): FeatureColumn {

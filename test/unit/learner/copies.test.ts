@@ -10,7 +10,7 @@ import {
   trainModel,
   type TrainOptions,
 } from '../../../dist/src/learner';
-import { PrivateValues, RowKinds } from '../../doors/metrics';
+import { ColumnSplit, PrivateValues, RowKinds, RowsButOne } from '../../doors/metrics';
 import { normals } from './tables';
 
 interface Table {
@@ -68,6 +68,22 @@ describe('learner: rows that stand in a table more than once', () => {
       assert.deepEqual(meansOf(model), meansOf(once));
     });
   }
+
+  it('neither change the model where no value is of one row alone, but rows that agree in all columns but one are rare', () => {
+    const { features } = machine(240, 3);
+    const grades = Array.from({ length: 14 }, (_, column): FeatureColumn => ({
+      name: `grade ${column}`,
+      kind: 'number',
+      values: normals(240, 20 + column).map((value) => Math.max(-1, Math.min(1, Math.round(value)))),
+    }));
+    const values = normals(240, 40).map((value) => Math.round(value));
+    const target = { task: 'regression' as const, values };
+    const graded = { features: [...grades, features[2]!], target };
+    const rows = [...all(240), ...all(240).filter((row) => row % 3 === 0)];
+    const model = trainModel({ ...pick(graded, rows), options });
+    assert.equal(model.report.repeated_rows, 80);
+    assert.deepEqual(model.report.scores, trainModel({ ...graded, options }).report.scores);
+  });
 
   it('leave nothing out of a table without them', () => {
     assert.equal('repeated_rows' in once.report, false);
@@ -159,5 +175,39 @@ describe('metrics: kinds of rows', () => {
     // A column that tells the target, of 15 and of 50 values.
     assert.equal(verdict(each(300, (i) => [i % 15, i % 15])), false);
     assert.equal(verdict(each(300, (i) => [(i * i) % 50, (i * i) % 50])), false);
+  });
+
+  it('are more than chance explains if rows that repeat agree in all columns at once', () => {
+    const verdict = (rows: readonly (readonly number[])[]): boolean => {
+      const kinds = new RowKinds(rows.length);
+      rows.forEach((row) => kinds.add(row.reduce((sum, cell) => sum * 4 + cell, 0)));
+      const splits = rows[0]!.map((_, column) => {
+        const split = new ColumnSplit();
+        rows.forEach((row, at) => split.add(row[column]!, at));
+        return split;
+      });
+      const without = new RowsButOne(kinds, splits);
+      rows.forEach((row, at) => without.add(row, at));
+      return kinds.mayBeCopied(rows[0]!.length) && without.tellOfCopies();
+    };
+    const table = (columns: number, seed: number): number[][] => {
+      const values = normals(200 * columns, seed);
+      return Array.from({ length: 200 }, (_, row) =>
+        Array.from({ length: columns }, (_, at) => (values[row * columns + at]! > 0 ? 1 : 0)),
+      );
+    };
+    const twice = (rows: number[][]): number[][] => [...rows, ...rows.filter((_, row) => row % 5 === 0)];
+    for (const seed of [1, 2, 3]) {
+      const wide = table(20, seed);
+      assert.equal(verdict(wide), false);
+      assert.equal(verdict(twice(wide)), true, 'of a million kinds two hundred, and some again');
+      // Chance repeats rows of six columns, and then their first five oftener.
+      const narrow = table(6, seed);
+      assert.equal(verdict(narrow), false);
+      assert.equal(verdict(twice(narrow)), false);
+      // With each column a second one that tells the same, none can be left out alone.
+      const doubled = table(8, seed).map((row) => [...row, ...row.map((cell) => 2 - cell)]);
+      assert.equal(verdict(doubled), false);
+    }
   });
 });
