@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { longestStatuses } from '../helpers/longest-statuses';
 import { type FlowNode, root } from '../helpers/node-red';
-import { describeInEditor, type EditorRed, findChromium, openEditor } from './editor';
+import { describeInEditor, type EditorRed, openWindow } from './editor';
 
 const folder = path.join(root, 'examples');
 /**
@@ -65,7 +65,7 @@ describeInEditor(
 
     it('is shown in the language of the editor', async () => {
       await editor.page.locator(label, { hasText: /^embedded service$/ }).waitFor();
-      const other = await openEditor(findChromium()!, red.url, 'de');
+      const other = await openWindow(editor.page.context().browser()!, red.url, 'de');
       try {
         await other.page.locator(label, { hasText: /^eingebetteter Dienst$/ }).waitFor();
       } finally {
