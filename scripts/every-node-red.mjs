@@ -5,7 +5,7 @@
  * hashes are held against each Node that users have: the same table and seed give the same bits on all of them.
  * The npm packages node-<platform>-<arch> carry Node's own binaries.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -13,42 +13,56 @@ import { buildOnce, installOnce, npm } from './lib/prepare.mjs';
 import { runFolders, runInFull, runLarge, runMocha } from './lib/tests.mjs';
 
 const VERSIONS = [{ node: '22' }, { node: '24', nodeRed: '5' }];
+/** These start no Node-RED, but programs on the Node that runs the tests: npm test has seen all of them. */
+const SAME = ['package', 'programs'].map((name) => path.join('test', 'runtime', `${name}.test.ts`));
 
 installOnce();
 buildOnce();
 
 const system = process.platform === 'win32' ? 'win' : process.platform;
 const binaryPackage = `node-${system}-${process.arch}`;
-let failed = [runLarge(), runInFull()].filter((passed) => !passed).length;
-for (const { node, nodeRed } of VERSIONS) {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-every-'));
-  try {
-    writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ name: 'every', private: true }));
-    const wanted = [`${binaryPackage}@${node}`, ...(nodeRed === undefined ? [] : [`node-red@~${nodeRed}`])];
-    // The binary is for the tests alone: Node-RED's engines are checked against the Node that runs npm.
-    npm(folder, 'install', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', ...wanted);
-    const binary = [path.join('bin', 'node'), 'node.exe']
-      .map((name) => path.join(folder, 'node_modules', binaryPackage, name))
-      .find((file) => existsSync(file));
-    console.log(`\nThe learner's golden hashes on Node ${node}`);
-    if (
-      !runMocha(['test/unit/learner/golden.test.ts', 'test/unit/learner/explain-golden.test.ts'], { binary })
-    ) {
-      failed += 1;
-    }
-    if (nodeRed !== undefined) {
-      console.log(`\nNode-RED ${nodeRed} on Node ${node}`);
-      const env = {
-        ...process.env,
-        NODE_BINARY: binary,
-        NODE_RED: path.join(folder, 'node_modules', 'node-red'),
-      };
-      if (!runFolders(['runtime', 'e2e'], [], { env })) {
-        failed += 1;
-      }
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-every-'));
+
+/** Installs a Node, and a Node-RED where one is named; answers a path in its node_modules. */
+function installed({ node, nodeRed }) {
+  const own = path.join(folder, node);
+  mkdirSync(own);
+  writeFileSync(path.join(own, 'package.json'), JSON.stringify({ name: 'every', private: true }));
+  const wanted = [`${binaryPackage}@${node}`, ...(nodeRed === undefined ? [] : [`node-red@~${nodeRed}`])];
+  // The binary is for the tests alone: Node-RED's engines are checked against the Node that runs npm.
+  npm(own, 'install', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', ...wanted);
+  return path.join(own, 'node_modules');
 }
-process.exitCode = failed ? 1 : 0;
+
+/** The file of a Node that `installed` has brought. */
+const binaryIn = (modules) =>
+  [path.join('bin', 'node'), 'node.exe']
+    .map((name) => path.join(modules, binaryPackage, name))
+    .find((file) => existsSync(file));
+
+/** Each keeps one core busy. */
+function golden(version) {
+  const binary = binaryIn(installed(version));
+  const title = `The learner's golden hashes on Node ${version.node}`;
+  const files = ['golden', 'explain-golden'].map((name) => `test/unit/learner/${name}.test.ts`);
+  return runMocha(files, { binary, title });
+}
+
+function onNodeRed({ node, nodeRed }) {
+  const modules = path.join(folder, node, 'node_modules');
+  console.log(`\nNode-RED ${nodeRed} on Node ${node}`);
+  const env = { ...process.env, NODE_BINARY: binaryIn(modules), NODE_RED: path.join(modules, 'node-red') };
+  return runFolders({ folders: ['runtime', 'e2e'], without: SAME, env });
+}
+
+try {
+  const passed = [
+    await runLarge(),
+    await runInFull(),
+    ...(await Promise.all(VERSIONS.map(golden))),
+    await onNodeRed(VERSIONS.find(({ nodeRed }) => nodeRed !== undefined)),
+  ];
+  process.exitCode = passed.every(Boolean) ? 0 : 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

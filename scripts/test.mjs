@@ -8,5 +8,5 @@ import { runFolders, runMocha } from './lib/tests.mjs';
 installOnce();
 buildOnce();
 const args = process.argv.slice(2);
-const passed = args.some((arg) => arg.endsWith('.test.ts')) ? runMocha(args) : runFolders(undefined, args);
+const passed = await (args.some((arg) => arg.endsWith('.test.ts')) ? runMocha(args) : runFolders({ args }));
 process.exitCode = passed ? 0 : 1;

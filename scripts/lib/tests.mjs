@@ -3,7 +3,8 @@
  * measures memory or time, or fills a machine by itself, lies in test/large/ and runs two at a time, each in a process of
  * its own: with test:every.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -44,8 +45,12 @@ function filesOf(folder) {
  * that the cores have work all the time, and over the first two thirds of them, the largest first, so that no long file
  * is left for the end.
  */
-function inOrder(folders) {
-  const filesIn = (kind) => kind.filter((folder) => folders.includes(folder)).flatMap(filesOf);
+function inOrder(folders, without) {
+  const filesIn = (kind) =>
+    kind
+      .filter((folder) => folders.includes(folder))
+      .flatMap(filesOf)
+      .filter((file) => !without.includes(file));
   const sizeOf = (file) => statSync(path.join(root, file)).size;
   const waiting = filesIn(WAITING).sort((a, b) => sizeOf(b) - sizeOf(a));
   const computing = filesIn(COMPUTING);
@@ -53,26 +58,45 @@ function inOrder(folders) {
   return [...waiting.flatMap((file) => [file, ...computing.splice(0, share)]), ...computing];
 }
 
-/** Hands these arguments to Mocha. `binary` is the Node to run it, with `flags`. Answers if all passed. */
-export function runMocha(args, { env = process.env, binary = process.execPath, flags = [] } = {}) {
-  return spawnSync(binary, [...flags, mocha, ...args], { cwd: root, stdio: 'inherit', env }).status === 0;
+/**
+ * Hands these arguments to Mocha. `binary` is the Node to run it, with `flags`. With a `title`, what it prints comes under
+ * it at the end: for those that run side by side. Answers if all passed.
+ */
+export async function runMocha(args, options = {}) {
+  const { env = process.env, binary = process.execPath, flags = [], title } = options;
+  const output = title === undefined ? 'inherit' : 'pipe';
+  const child = spawn(binary, [...flags, mocha, ...args], {
+    cwd: root,
+    stdio: ['inherit', output, output],
+    env,
+  });
+  const printed = title === undefined ? [] : [Buffer.from(`\n${title}\n`)];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (text) => printed.push(text));
+  }
+  const [code] = await once(child, 'close');
+  process.stdout.write(Buffer.concat(printed));
+  return code === 0;
 }
 
 /** Runs these files side by side. Answers if all passed. */
-function runBeside(files, args, options, jobs) {
+async function runBeside(files, args, options, jobs) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-tests-'));
   try {
     // What is made once for all files, as the package that npm installs, is kept here.
     const env = { ...(options.env ?? process.env), TABULAR_TESTS_SHARED: folder };
-    return runMocha(['--parallel', '--jobs', String(jobs), ...args, ...files], { ...options, env });
+    return await runMocha(['--parallel', '--jobs', String(jobs), ...args, ...files], { ...options, env });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Runs the tests of these folders of test/; `args` are further arguments for Mocha. Answers if all passed. */
-export function runFolders(folders = [...WAITING, ...COMPUTING], args = [], options = {}) {
-  return runBeside(inOrder(folders), args, { flags: FLAGS, ...options }, JOBS);
+/**
+ * Runs the tests of these folders of test/, but for the files of `without`; `args` are further arguments for Mocha.
+ * Answers if all passed.
+ */
+export function runFolders({ folders = [...WAITING, ...COMPUTING], without = [], args = [], env } = {}) {
+  return runBeside(inOrder(folders, without), args, { flags: FLAGS, env }, JOBS);
 }
 
 /** Runs the files whose properties try fewer cases in npm test, with all of them. Answers if all passed. */
