@@ -64,19 +64,16 @@ const LAYERS = {
  */
 const FOLDERS = {
   'src/table': {
-    packages: [],
     cells: [],
     columns: ['cells'],
-    storage: ['cells', 'packages'],
+    storage: ['cells'],
     text: ['cells'],
     inference: ['cells', 'columns'],
-    arrow: ['cells', 'columns', 'packages', 'storage'],
+    arrow: ['cells', 'columns', 'storage'],
     csv: ['cells', 'columns', 'storage', 'text'],
-    values: ['cells', 'columns', 'arrow'],
-    parquet: ['cells', 'columns', 'arrow', 'packages', 'storage'],
-    json: ['cells', 'columns', 'text', 'values'],
-    files: ['cells', 'columns', 'arrow', 'csv', 'inference', 'parquet', 'storage', 'text'],
-    encoder: ['cells', 'columns', 'csv', 'files', 'inference', 'packages', 'parquet', 'storage'],
+    values: ['cells', 'columns', 'arrow', 'text'],
+    parquet: ['cells', 'columns', 'arrow', 'storage'],
+    encoder: ['cells', 'columns', 'arrow', 'csv', 'inference', 'parquet', 'storage', 'text'],
   },
   'src/learner': {
     math: [],

@@ -1,7 +1,7 @@
 import { comparableLabel } from '../metrics/answer-costs';
 import type { AnswerRule } from '../models/threshold';
 import { type Label, setCell } from '../table/cells/types';
-import type { AddedColumn } from '../table/values/open';
+import type { AddedColumn } from '../table/values/tables';
 import { orNull, type Prediction } from '../wire/prediction';
 import type { Statistics } from '../wire/types';
 import { DEFAULT_QUANTILES } from '../wire/vocabulary';

@@ -16,7 +16,7 @@ import { areFew, batchOfRows } from '../table/columns/read-batches';
 import { encodeBatches } from '../table/encoder/encode';
 import { fileAsIs, openTable, type TableSource } from '../table/open';
 import type { TableFile } from '../table/storage/table-file';
-import type { AddedColumns } from '../table/values/open';
+import type { AddedColumns } from '../table/values/tables';
 import { reasonOf } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { LegacyPredictRequest } from '../wire/types';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 
-import { maxWasmBytes } from '../table/packages/heavy-modules';
+import { maxWasmBytes } from '../table/arrow/heavy-modules';
 import { availableMemory } from '../util/process';
 import type { LimitSet, ModelLimits } from '../wire/types';
 import type { RateLimits } from './rate-limit';

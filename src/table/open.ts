@@ -15,7 +15,7 @@ import type { OpenedTable } from './encoder/protocol';
 import type { AsIs } from './files/check-as-is';
 import type { AsIsBounds, Origin, PathOrigin } from './files/origin';
 import { type ProfileOptions, profileSource, type TableProfile } from './inference/profile';
-import { openJsonText } from './json/source';
+import { openJsonText } from './values/json';
 import { storedAs } from './parquet/arrow-types';
 import { BytesBlob } from './storage/blob';
 import { type TableFile, userFile } from './storage/table-file';
@@ -31,7 +31,7 @@ import {
   wholeUnpacked,
   wideEncoding,
 } from './text/sniff';
-import { type AddedColumns, addToRows, openValue, ValueTable } from './values/open';
+import { type AddedColumns, addToRows, openValue, ValueTable } from './values/tables';
 
 /** A table that can be read more than once, in this thread or in the encoder thread. */
 export interface TableSource {

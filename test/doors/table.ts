@@ -6,7 +6,7 @@ export { assertText } from '../../dist/src/table/columns/header';
 export { CsvParser } from '../../dist/src/table/csv/parser';
 export { CsvSource } from '../../dist/src/table/csv/source';
 export { checkAsIs } from '../../dist/src/table/files/check-as-is';
-export { parquet } from '../../dist/src/table/packages/heavy-modules';
+export { parquet } from '../../dist/src/table/arrow/heavy-modules';
 export { openParquet } from '../../dist/src/table/parquet/reader';
 export { ParquetSource } from '../../dist/src/table/parquet/source';
 export { type ThriftFields, thriftStruct } from '../../dist/src/table/parquet/thrift';
@@ -15,5 +15,5 @@ export { combineCrc32c, crc32c, crc32cToBase64 } from '../../dist/src/table/stor
 export { fileChecksum } from '../../dist/src/table/storage/file-checksum';
 export { readAhead, Sink, userFile } from '../../dist/src/table/storage/table-file';
 export { stringPieces } from '../../dist/src/table/text/decode';
-export type { AddedColumn } from '../../dist/src/table/values/open';
+export type { AddedColumn } from '../../dist/src/table/values/tables';
 export { OwnCopy } from '../../dist/src/table/values/own-copy';

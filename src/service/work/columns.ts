@@ -9,7 +9,7 @@ import { parseNumber } from '../../table/cells/parse-number';
 import type { ColumnType } from '../../table/cells/types';
 import { cellsOf, type ColumnBatch, type ColumnData } from '../../table/columns/column-batch';
 import { readTableFile } from '../../table/files/read-table-file';
-import { NeedsMemory } from '../../table/packages/heavy-modules';
+import { NeedsMemory } from '../../table/arrow/heavy-modules';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { assertWithoutLinks, fileSystemCode } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';

@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, type Transferable } from 'node:worker_threads';
 
-import { limitWasm, NeedsMemory } from '../../table/packages/heavy-modules';
+import { limitWasm, NeedsMemory } from '../../table/arrow/heavy-modules';
 import { fileSystemCode, isStorageFailure } from '../../util/files';
 import { isStartFailure, Refusal, type RefusalBody, toRefusal } from '../refusal';
 

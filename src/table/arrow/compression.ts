@@ -1,4 +1,4 @@
-import { arrow, zstdModule } from '../packages/heavy-modules';
+import { arrow, zstdModule } from './heavy-modules';
 import type { Bytes } from '../storage/blob';
 import {
   damagedIpc,

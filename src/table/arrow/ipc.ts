@@ -7,7 +7,7 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
-import { arrow } from '../packages/heavy-modules';
+import { arrow } from './heavy-modules';
 import { type Bytes, BytesBlob } from '../storage/blob';
 import { TYPE } from './columns';
 import { assertCompressed, registerCodecs } from './compression';

@@ -5,7 +5,7 @@ import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { type SampleChoice, TableSampler } from '../columns/table-sample';
 import { checkAsIs } from '../files/check-as-is';
-import { openOrigin } from '../files/open-file';
+import { openOrigin } from './files';
 import type { Origin } from '../files/origin';
 import { profileSource } from '../inference/profile';
 import { ParquetSource } from '../parquet/source';

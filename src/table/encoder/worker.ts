@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 
 import { toServiceError } from '../../wire/service-error';
-import { hasTrapped, wasmBytes } from '../packages/heavy-modules';
+import { hasTrapped, wasmBytes } from '../arrow/heavy-modules';
 import type { Answer, EncoderTask, Request } from './protocol';
 import { type JobPort, runTask } from './tasks';
 

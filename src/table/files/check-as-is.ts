@@ -3,7 +3,7 @@ import { storedAs } from '../parquet/arrow-types';
 import { ParquetSource } from '../parquet/source';
 import { type FileChecksum, fileChecksum } from '../storage/file-checksum';
 import { demandSame } from '../storage/table-file';
-import { openPath } from './open-file';
+import { openPath } from '../encoder/files';
 import type { AsIsBounds, PathOrigin } from './origin';
 
 /** What is known of a file that goes up byte for byte. */

@@ -6,7 +6,7 @@ import type { SliceSource } from '../columns/slices';
 import { CsvSource } from '../csv/source';
 import { profileSource } from '../inference/profile';
 import { ParquetSource } from '../parquet/source';
-import { type Opened, openFile } from './open-file';
+import { type Opened, openFile } from '../encoder/files';
 
 /** A file as the embedded service reads it. */
 export interface TableContent {

@@ -1,6 +1,6 @@
 import type { Field } from 'apache-arrow';
 
-import { arrow } from '../packages/heavy-modules';
+import { arrow } from '../arrow/heavy-modules';
 import type { BlobLike } from '../storage/blob';
 import {
   FILE_METADATA,

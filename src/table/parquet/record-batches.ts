@@ -10,7 +10,7 @@ import {
   maxWasmBytes,
   NeedsMemory,
   wasmBytes,
-} from '../packages/heavy-modules';
+} from '../arrow/heavy-modules';
 
 export interface ParquetField {
   name: string;

@@ -10,7 +10,7 @@ import { BytesBlob, FileBlob } from '../storage/blob';
 import { demandSame, type FileVersion, fileVersion, openRegular, unreadable } from '../storage/table-file';
 import { decodedPieces } from '../text/decode';
 import { contentOf, noTable, packedContent, toldSize, unpacked } from '../text/sniff';
-import type { Origin } from './origin';
+import type { Origin } from '../files/origin';
 
 /** A source with what must be closed after it. */
 export interface Opened {

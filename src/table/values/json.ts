@@ -5,7 +5,7 @@ import { type Row, setCell } from '../cells/types';
 import { assertWidth, MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/header';
 import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/decode';
-import { KeyUnion, openValue, RowsTable } from '../values/open';
+import { KeyUnion, openValue, RowsTable } from './tables';
 
 /** JSON text up to this many characters is parsed in one go: a few milliseconds. */
 const WHOLE = 512 * 1024;
