@@ -1,6 +1,10 @@
+import { types } from 'node:util';
+
 import { setCell } from '../table';
+import { isSparse, isTooWide, maybeEndless } from '../table/columns/header';
+import { Yielder } from '../util/concurrency';
+import { parseJson } from '../util/values';
 import { isNamed, opened, plainValue } from './paths';
-import { isBad } from './quality';
 import { isDateText, looksLikeTime, timesIn } from './times';
 
 export interface FlattenOptions {
@@ -236,4 +240,93 @@ function fits(pattern: string, column: string): boolean {
 /** Whether a value may be one of a sensor: no date with its time of day, no Date. */
 export function isSensorValue(value: unknown): boolean {
   return !(value instanceof Date) && !(typeof value === 'string' && isDateText(value));
+}
+
+const GOOD = /^\s*(?:good|ok|valid|normal|true)/i;
+const BAD = /^\s*(?:bad|uncertain|invalid|error|err|fail|fault|stale|false|not)/i;
+/** The two highest bits of a status code of OPC UA: 0 good, 1 uncertain, 2 and 3 bad (OPC UA Part 4, 7.39). */
+const SEVERITY = 2 ** 30;
+/** From here on the quality of OPC DA is good (OPC DA 3.00, 6.8). */
+const GOOD_OF_DA = 192;
+
+/** From here on the quality of a data point of Industrial Edge is good (Common Databus Payload Format). */
+const GOOD_OF_DATABUS = 2;
+
+/**
+ * Whether a quality or status says that its value cannot be used. What it is not known to say, it does not.
+ *
+ * @param name what it is named, maybe by a path: a `quality` is good from 192 on, a `qc` from 2 on, and of a status code 0 is
+ */
+export function isBad(given: unknown, name: string): boolean {
+  const quality = isNamed(given)
+    ? (given.name ?? given._name ?? given.Symbol ?? given.value ?? given._value ?? given.Code)
+    : given;
+  if (typeof quality === 'string') {
+    return !GOOD.test(quality) && BAD.test(quality);
+  }
+  if (typeof quality === 'boolean') {
+    return !quality;
+  }
+  if (typeof quality !== 'number') {
+    return false;
+  }
+  return /quality/i.test(name)
+    ? quality < GOOD_OF_DA && quality !== 100
+    : name === 'qc'
+      ? quality < GOOD_OF_DATABUS
+      : quality >= SEVERITY;
+}
+
+/** Rows that are looked at for nested cells. Where the first are further on, they are an error that names row and column. */
+const LOOKED_AT = 100;
+/** Text without it has no nested object. */
+const NESTED_JSON = /[:[,]\s*\{/;
+
+/**
+ * A table whose rows are nested objects, with columns named by their paths (`ENERGY.Power`), as a series names them. Any
+ * other table is given back as it is. Lists within rows are left out.
+ *
+ * @param onList told of a list that is left out: its column
+ */
+export async function flatTable(given: unknown, onList: (column: string) => void): Promise<unknown> {
+  const table =
+    typeof given === 'string' && NESTED_JSON.test(given.slice(0, 4096))
+      ? opened(given, (text) => parseJson(text))
+      : given;
+  const options: FlattenOptions = { names: [], onList, onBad: () => undefined };
+  if (isNamed(table)) {
+    return isNested(table, true) ? flatten(table, '', options) : given;
+  }
+  if (!Array.isArray(table)) {
+    return given;
+  }
+  const rows = table as unknown[];
+  const endless = maybeEndless();
+  if (isSparse(rows) || !rows.slice(0, LOOKED_AT).some((row) => isNamed(row) && isNested(row, endless))) {
+    return given;
+  }
+  const yielder = new Yielder();
+  const flat: unknown[] = [];
+  for (const row of rows) {
+    flat.push(isNamed(row) ? flatten(row, '', options) : row);
+    await yielder.due();
+  }
+  return flat;
+}
+
+/**
+ * Whether a row has an object in a cell; one of too many columns is refused later on.
+ * @param endless whether it may be one of half a million properties
+ */
+function isNested(row: Record<string, unknown>, endless: boolean): boolean {
+  // Asking a Proxy for its names may have any effect: it is asked once, where the table is read.
+  if (types.isProxy(row) || isTooWide(row, endless)) {
+    return false;
+  }
+  for (const name in row) {
+    if (isNamed(row[name])) {
+      return true;
+    }
+  }
+  return false;
 }

@@ -1,4 +1,4 @@
-export { flatTable } from './flat-table';
+export { flatTable } from './flatten';
 export { MessageReader, type MessageSettings } from './message-reader';
 export type { MessageNote } from './notes';
 export { shapeOfColumns } from './recognise';

@@ -1,9 +1,9 @@
 import { isSparse, openTable, ownNames, readRows, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/concurrency';
-import { alignedRows } from './aligned';
 import {
   flatten,
   type FlattenOptions,
+  isBad,
   isBadBeside,
   isSensorValue,
   namedEntries,
@@ -29,13 +29,11 @@ import {
 } from './items';
 import { type MessageNote, Notes } from './notes';
 import { at, isNamed, opened, plainValue } from './paths';
-import { isBad } from './quality';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
-import { rowsOfLists, rowsWithin } from './rows';
+import { alignedRows, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
 import { instant, isEpochOf, looksLikeTime, offsetOf, timesIn } from './times';
 import type { TopicParts, TopicPattern } from './topic-pattern';
 import type { MessageReading, ReadMessage, SourceMessage } from './types';
-import { Turned, wideTable } from './wide-table';
 import { MAX_VALUE_CHARACTERS, payloadOf } from './written';
 
 /** Where the key and the time of readings are, as far as people say it. */

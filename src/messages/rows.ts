@@ -1,7 +1,9 @@
-import { setCell } from '../table';
+import { datesAmong, datesInHeader, setCell } from '../table';
+import { ServiceError } from '../wire/service-error';
 import { flatten, namedEntries } from './flatten';
+import { type Found, nameOf } from './items';
 import { at, isNamed, plainValue } from './paths';
-import { looksLikeTime, timesIn } from './times';
+import { looksLikeTime, timeAmong, timesIn } from './times';
 
 type Row = Record<string, unknown>;
 
@@ -173,4 +175,221 @@ function isWithTime(row: unknown): boolean {
   const cells = isNamed(row) ? flatten(row, '', QUIET) : undefined;
   const time = cells === undefined ? undefined : timesIn(cells);
   return time !== undefined && looksLikeTime(time.value) && Object.keys(cells!).length > time.columns.length;
+}
+
+/** A list of values, and the names that lead to it. */
+interface FoundList {
+  path: string[];
+  list: readonly unknown[];
+}
+
+const LIST_DEPTH = 5;
+/** Names of a list of times, beside those of a time with an s behind. */
+const TIMES = /^(?:unix_seconds|epochs|index|x)$/i;
+/** What names the entry of a list that has values of its own. */
+const LABEL = ['name', 'Label', 'label', 'Id', 'id', 'code'];
+
+/**
+ * The rows of an object that has its times in one list and values in others of the same length, wherever they stand in it, or
+ * lists of `[time, value]`, as charts and energy services answer; undefined of any other. What stands beside at the top, such
+ * as the device, is a column of each row.
+ * https://github.com/OpenEMS/openems/blob/develop/io.openems.common/src/io/openems/common/jsonrpc/response/QueryHistoricTimeseriesDataResponse.java,
+ * https://github.com/openenergymonitor/forum-archive/blob/master/node/1275.html (feed/data of Emoncms); seen in answers of
+ * Energy-Charts (public_power, signal) and VRM (stats).
+ */
+export function alignedRows(payload: unknown, column: string | undefined): Row[] | undefined {
+  if (isPairs(payload)) {
+    return rowsOfPairs([{ path: [column ?? 'value'], list: payload }]);
+  }
+  if (!isNamed(payload) || !hasList(payload, 0)) {
+    return undefined;
+  }
+  const lists: FoundList[] = [];
+  listsIn(payload, [], lists, 0);
+  const rows = rowsOfTimes(lists) ?? rowsOfPairs(lists.filter(({ list }) => isPairs(list)));
+  const beside = Object.entries(payload).filter(
+    ([, one]) => typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean',
+  );
+  return rows?.map((row) => ({ ...Object.fromEntries(beside), ...row }));
+}
+
+/** Whether a list of plain values or of lists stands anywhere: most messages have none. */
+function hasList(value: Row, depth: number): boolean {
+  for (const name in value) {
+    const one = value[name];
+    if (Array.isArray(one) ? one.length > 0 : isNamed(one) && depth < LIST_DEPTH && hasList(one, depth + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function listsIn(value: unknown, path: string[], found: FoundList[], depth: number): void {
+  if (depth > LIST_DEPTH) {
+    return;
+  }
+  if (isNamed(value)) {
+    for (const [name, one] of Object.entries(value)) {
+      listsIn(one, [...path, name], found, depth + 1);
+    }
+  } else if (Array.isArray(value) && value.length > 0) {
+    const all = value as unknown[];
+    if (!all.every(isNamed)) {
+      found.push({ path, list: all });
+    } else {
+      entriesIn(all, path, found, depth);
+    }
+  }
+}
+
+/** Lists within the entries of a list, each under its name; an only entry may have none. */
+function entriesIn(all: readonly Row[], path: string[], found: FoundList[], depth: number): void {
+  const by = LABEL.find((name) =>
+    all.every((one) => typeof one[name] === 'string' || typeof one[name] === 'number'),
+  );
+  const isApart = by !== undefined && new Set(all.map((one) => one[by])).size === all.length;
+  if (!isApart && all.length > 1) {
+    return;
+  }
+  for (const one of all) {
+    const lists: FoundList[] = [];
+    listsIn(one, [], lists, depth + 1);
+    const levels = by === undefined ? path : [...path, String(one[by])];
+    // The name of an only list says nothing beside that of its entry.
+    const isOnly = by !== undefined && lists.length === 1;
+    found.push(
+      ...lists.map((each) => ({ path: isOnly ? levels : [...levels, ...each.path], list: each.list })),
+    );
+  }
+}
+
+function rowsOfTimes(lists: readonly FoundList[]): Row[] | undefined {
+  const times = lists.filter(({ path, list }) => isNameOfTimes(path.at(-1)!) && areTimes(list));
+  const [first] = times;
+  const values = lists.filter(
+    (one) =>
+      one !== first &&
+      one.list.length === first?.list.length &&
+      one.list.every((cell) => plainValue(cell) !== undefined),
+  );
+  if (first === undefined || times.length > 1 || values.length === 0) {
+    return undefined;
+  }
+  const names = namesOf(values);
+  return first.list.map((time, i) => {
+    const row: Row = { time };
+    for (const [place, { list }] of values.entries()) {
+      setCell(row, names[place]!, list[i]);
+    }
+    return row;
+  });
+}
+
+function isNameOfTimes(name: string): boolean {
+  return TIMES.test(name) || timeAmong([name, name.replace(/s$/i, '')]) !== undefined;
+}
+
+function areTimes(list: readonly unknown[]): boolean {
+  return list.slice(0, LOOKED_AT).every(looksLikeTime);
+}
+
+function isPairs(list: unknown): list is readonly unknown[][] {
+  return (
+    Array.isArray(list) &&
+    list.length > 0 &&
+    list
+      .slice(0, LOOKED_AT)
+      .every(
+        (pair) =>
+          Array.isArray(pair) &&
+          pair.length >= 2 &&
+          looksLikeTime(pair[0]) &&
+          pair.slice(1).every((cell) => cell === null || typeof cell === 'number'),
+      )
+  );
+}
+
+function rowsOfPairs(lists: readonly FoundList[]): Row[] | undefined {
+  if (lists.length === 0) {
+    return undefined;
+  }
+  const names = namesOf(lists);
+  const rows = new Map<unknown, Row>();
+  for (const [place, { list }] of lists.entries()) {
+    for (const pair of list) {
+      const [time, ...cells] = Array.isArray(pair) ? (pair as unknown[]) : [];
+      const row = rows.get(time) ?? { time };
+      rows.set(time, row);
+      for (const [i, cell] of cells.entries()) {
+        setCell(row, i === 0 ? names[place]! : `${names[place]!}.${i + 1}`, cell);
+      }
+    }
+  }
+  return rows.size === 0 ? undefined : [...rows.values()];
+}
+
+/** The names of columns, without the levels that all of them have. */
+function namesOf(lists: readonly FoundList[]): string[] {
+  const shortest = Math.min(...lists.map(({ path }) => path.length)) - 1;
+  let same = 0;
+  while (same < shortest && lists.every(({ path }) => path[same] === lists[0]!.path[same])) {
+    same++;
+  }
+  return lists.map(({ path }) => path.slice(same).join('.'));
+}
+
+/** A table with a column for each time, as spreadsheets and pivot tables have them. */
+export interface WideTable {
+  /** The columns that are times. */
+  times: readonly string[];
+  /** The column beside them, whose cells say which sensor, or which machine, a row is of; undefined where there is none. */
+  label?: string;
+}
+
+/**
+ * Whether the names of a table are times in the main. Undefined where they are not, and where a column has the times.
+ * @throws ServiceError `table.invalid` where several columns stand beside them
+ */
+export function wideTable(names: readonly string[]): WideTable | undefined {
+  const times = datesAmong(names);
+  if (times === undefined || timeAmong(names) !== undefined) {
+    return undefined;
+  }
+  const others = names.filter((name) => !times.includes(name));
+  if (others.length > 1) {
+    throw new ServiceError(
+      'table.invalid',
+      `${datesInHeader(times)} So a row has no time. Give a row for each time, with the time in a column of its own, or leave one column beside the times, which names the sensors.`,
+    );
+  }
+  return { times, label: others[0] };
+}
+
+/**
+ * The reading of each time: a column for each row, or where a key is told by the label, a reading for each.
+ * @param keyColumn the column of the key, where a person chose one
+ */
+export class Turned {
+  private readonly found = new Map<string, Found>();
+
+  constructor(
+    private readonly table: WideTable,
+    private readonly keyColumn: string | undefined,
+  ) {}
+
+  get readings(): IterableIterator<Found> {
+    return this.found.values();
+  }
+
+  add(row: Readonly<Record<string, unknown>>): void {
+    const { times, label } = this.table;
+    const name = (label === undefined ? undefined : nameOf(row[label])) ?? 'value';
+    const isKey = label !== undefined && label === this.keyColumn;
+    for (const time of times) {
+      const which = JSON.stringify([isKey ? name : '', time]);
+      const one = this.found.get(which) ?? { key: isKey ? name : undefined, time, values: {} };
+      this.found.set(which, one);
+      setCell(one.values, isKey ? 'value' : name, row[time]);
+    }
+  }
 }

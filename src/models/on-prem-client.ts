@@ -13,7 +13,7 @@ import type {
   TrainSetUpload,
 } from '../client';
 import { encodeJsonRows, type JsonRows } from '../table/encoder/encode';
-import { ROW_SEPARATOR } from '../table/encoder/json-rows';
+import { ROW_SEPARATOR } from '../table/encoder/protocol';
 import { joinPredictions } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { FitResponse, ModelLimits } from '../wire/types';

@@ -5,8 +5,8 @@ import type { Column } from '../table/cells/types';
 import { batchBytes, type ColumnBatch, joinBatches } from '../table/columns/column-batch';
 import { ownNames } from '../table/columns/header';
 import { openTable, openTableFile, type TableSource } from '../table/open';
-import { type AddedColumns, addToRow } from '../table/values/tables';
 import { OwnCopy } from '../table/values/own-copy';
+import { type AddedColumns, addToRow } from '../table/values/tables';
 import type { Scored, ScoreOptions } from './test-set';
 import type { TrainSetComparison } from './unlike';
 

@@ -69,9 +69,9 @@ export {
   type JsonRows,
   type TrainSetFiles,
 } from './encoder/encode';
+export { readTableFile, type TableContent } from './encoder/files';
 export { closeEncoder, warmEncoder } from './encoder/host';
-export { ROW_SEPARATOR } from './encoder/json-rows';
-export { readTableFile, type TableContent } from './files/read-table-file';
+export { ROW_SEPARATOR } from './encoder/protocol';
 export type { ProfileOptions, TableProfile, TargetProfile } from './inference/profile';
 export { fileAsIs, fitsAsIs, type OpenOptions, openTable, openTableFile, type TableSource } from './open';
 export { TableSpool } from './spool';

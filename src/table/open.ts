@@ -10,13 +10,11 @@ import { batchesOf, type ReadOptions } from './columns/read-batches';
 import { plainCells, type SliceColumn, type SliceSource, type TableForm } from './columns/slices';
 import { CsvSource } from './csv/source';
 import { encodeTrainColumns, type TrainSetFiles, type TrainSetFilesOptions } from './encoder/encode';
+import type { AsIs, AsIsBounds, Origin, PathOrigin } from './encoder/files';
 import { encoder, retried } from './encoder/host';
 import type { OpenedTable } from './encoder/protocol';
-import type { AsIs } from './files/check-as-is';
-import type { AsIsBounds, Origin, PathOrigin } from './files/origin';
 import { type ProfileOptions, profileSource, type TableProfile } from './inference/profile';
-import { openJsonText } from './values/json';
-import { storedAs } from './parquet/arrow-types';
+import { storedAs } from './parquet/source';
 import { BytesBlob } from './storage/blob';
 import { type TableFile, userFile } from './storage/table-file';
 import { bufferChunks, decodedPieces, stringPieces, Utf8Text } from './text/decode';
@@ -31,6 +29,7 @@ import {
   wholeUnpacked,
   wideEncoding,
 } from './text/sniff';
+import { openJsonText } from './values/json';
 import { type AddedColumns, addToRows, openValue, ValueTable } from './values/tables';
 
 /** A table that can be read more than once, in this thread or in the encoder thread. */

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 
 import type { FeatureColumn } from '../../learner';
+import { NeedsMemory } from '../../table/arrow/heavy-modules';
 import { isAbsent } from '../../table/cells/classify';
 import { parseDate } from '../../table/cells/parse-date';
 import { parseNumber } from '../../table/cells/parse-number';
 import type { ColumnType } from '../../table/cells/types';
 import { cellsOf, type ColumnBatch, type ColumnData } from '../../table/columns/column-batch';
-import { readTableFile } from '../../table/files/read-table-file';
-import { NeedsMemory } from '../../table/arrow/heavy-modules';
+import { readTableFile } from '../../table/encoder/files';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { assertWithoutLinks, fileSystemCode } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';

@@ -1,5 +1,5 @@
-import { arrow, zstdModule } from './heavy-modules';
 import type { Bytes } from '../storage/blob';
+import { arrow, zstdModule } from './heavy-modules';
 import {
   damagedIpc,
   type FlatTable,

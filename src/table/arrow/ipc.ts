@@ -7,10 +7,10 @@ import {
   type SliceSource,
   type TableForm,
 } from '../columns/slices';
-import { arrow } from './heavy-modules';
 import { type Bytes, BytesBlob } from '../storage/blob';
 import { TYPE } from './columns';
 import { assertCompressed, registerCodecs } from './compression';
+import { arrow } from './heavy-modules';
 import {
   damagedIpc,
   type FlatTable,

@@ -4,7 +4,6 @@ import { buffer } from 'node:stream/consumers';
 import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
-import type { Origin } from '../files/origin';
 import { parquetOf } from '../parquet/writer';
 import { crc32c, crc32cToBase64 } from '../storage/crc32c';
 import {
@@ -15,6 +14,7 @@ import {
   tableFile,
   type Written,
 } from '../storage/table-file';
+import type { Origin } from './files';
 import { encoder, type Job, retried } from './host';
 import type { WrittenTrainSet } from './protocol';
 

@@ -2,9 +2,12 @@ import type { ErrorCode } from '../../wire/service-error';
 import type { Column, FileFormat } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
-import type { AsIsBounds, Origin, PathOrigin } from '../files/origin';
 import type { ProfileOptions } from '../inference/profile';
 import type { FileVersion, Spill, Written } from '../storage/table-file';
+import type { AsIsBounds, Origin, PathOrigin } from './files';
+
+/** Of rows as JSON: stands between two of them, and nowhere else: inside a cell a line feed is escaped. */
+export const ROW_SEPARATOR = ',\n';
 
 /** What is known of a table without reading it. */
 export interface OpenedTable {

@@ -4,15 +4,19 @@ import { addCounts, type Cell, cellsOf, type ColumnBatch, transferList } from '.
 import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { type SampleChoice, TableSampler } from '../columns/table-sample';
-import { checkAsIs } from '../files/check-as-is';
-import { openOrigin } from './files';
-import type { Origin } from '../files/origin';
 import { profileSource } from '../inference/profile';
 import { ParquetSource } from '../parquet/source';
 import { writeParquet } from '../parquet/writer';
 import { type FileVersion, Sink, type Written } from '../storage/table-file';
-import { writeJsonRows } from './json-rows';
-import type { Answer, EncoderTask, OpenedTable, Request, WrittenTrainSet } from './protocol';
+import { checkAsIs, openOrigin, type Origin } from './files';
+import {
+  type Answer,
+  type EncoderTask,
+  type OpenedTable,
+  type Request,
+  ROW_SEPARATOR,
+  type WrittenTrainSet,
+} from './protocol';
 
 /** How a task talks to the thread that asked for it. */
 export interface JobPort {
@@ -329,4 +333,37 @@ function field(cell: Cell, single: boolean): string {
 
 function quoted(text: string, single: boolean): string {
   return /[",\r\n]/.test(text) || (single && text === '') ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Rows that are made into text at a time. */
+const JSON_ROWS = 1000;
+
+/**
+ * Writes batches as JSON arrays, one for each row, with `ROW_SEPARATOR` between; the brackets around all of them are
+ * left to the caller, which may put several such files into one body. Missing cells are null, dates seconds since 1970 (JSON has no
+ * dates), infinite numbers such that overflow, as JSON readers take them.
+ */
+async function writeJsonRows(batches: AsyncIterable<ColumnBatch>, sink: Sink): Promise<void> {
+  let isFirst = true;
+  for await (const batch of batches) {
+    const cells = batch.columns.map(cellsOf);
+    for (let from = 0; from < batch.rows; from += JSON_ROWS) {
+      let text = '';
+      for (let row = from; row < Math.min(batch.rows, from + JSON_ROWS); row++) {
+        text += `${isFirst ? '' : ROW_SEPARATOR}[${cells.map((column) => jsonOf(column[row]!)).join(',')}]`;
+        isFirst = false;
+      }
+      await sink.write(Buffer.from(text));
+    }
+  }
+}
+
+function jsonOf(cell: Cell): string {
+  if (typeof cell === 'string') {
+    return JSON.stringify(cell);
+  }
+  if (typeof cell === 'number') {
+    return Number.isFinite(cell) ? String(cell) : cell > 0 ? '1e999' : '-1e999';
+  }
+  return cell instanceof Date ? String(cell.getTime() / 1000) : String(cell);
 }

@@ -1,7 +1,7 @@
 import type { ParquetFile, ParquetMetaData, RecordBatch as WasmBatch } from 'parquet-wasm';
 
-import { invalidTable } from '../cells/errors';
 import { parquet } from '../arrow/heavy-modules';
+import { invalidTable } from '../cells/errors';
 import { type BlobLike, BlockStore, type Place } from '../storage/blob';
 import { withWholeTimes } from './int96';
 import {

@@ -1,8 +1,6 @@
 import type { Field } from 'apache-arrow';
 
 import { ServiceError } from '../../wire/service-error';
-import type { ArrowBatch } from '../arrow/source';
-import { invalidTable } from '../cells/errors';
 import {
   arrow,
   dropParquet,
@@ -11,6 +9,8 @@ import {
   NeedsMemory,
   wasmBytes,
 } from '../arrow/heavy-modules';
+import type { ArrowBatch } from '../arrow/source';
+import { invalidTable } from '../cells/errors';
 
 export interface ParquetField {
   name: string;
