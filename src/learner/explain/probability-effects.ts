@@ -13,6 +13,11 @@ import {
 import { nodesPerPermutation, processAlongPermutations, scoresPerMixture } from './process-scores';
 import { allRows, bitCount, type DifferingGroups, type ForegroundRow } from './shapley';
 
+/*
+ * Each of these weighs the error of sampled effects against time: docs/benchmarks/why.md, "What we tried"; `npm run bench -- why`
+ * measures both again.
+ */
+
 /** Try every coalition up to this many differing groups, if it takes at most this many scores per background row. */
 const EXACT_GROUPS = 10;
 const EXACT_SCORES = 3_000;

@@ -33,7 +33,7 @@ export interface NumberRule {
   high: number;
 }
 
-/** Standardised values are clipped at this many deviations. */
+/** Standardised values are clipped at this many deviations (docs/benchmarks/many-tables.md, "Linear models"). */
 export const MOST_DEVIATIONS = 5;
 /** For unclipped terms: this multiple of the largest training value, since larger ones may be errors. */
 const FURTHER = 2;
@@ -87,11 +87,12 @@ export interface TermInput extends EncodedTable {
   whole?: boolean;
 }
 
+/** The square of this many is solved for each penalty: fit-times.md has a table that reaches it. */
 export const MAX_TERMS = 300;
 
 /**
  * A category has a term for each of its most frequent levels: the largest of these numbers that leaves space for all
- * columns.
+ * columns; 50 before. Fleets gain by them: docs/benchmarks/many-tables.md, "Linear models".
  */
 const MOST_LEVELS = [Infinity, 100, 50, 25, 10];
 /** Levels with fewer rows have no term. */

@@ -77,9 +77,14 @@ interface LinearInput extends TermInput {
   bothWays?: boolean;
 }
 
+/**
+ * Held-out rows choose. A larger one within a standard error of the best: 0.0 to +0.2 % (docs/benchmarks/many-tables.md, "What we
+ * tried on small classification tables"); the small ones: "Linear models" there.
+ */
 const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
 /** Least squares only: each costs one factorisation. */
 const SMALL_PENALTIES = [0.01, 0.001, 0.0001, 0.00001];
+/** Steps of logistic regression, and products that a fold may cost: its time in fit-times.md, its loss not measured apart. */
 const MAX_STEPS = 60;
 const FEWEST_STEPS = 5;
 const WORK = 1.5e8;

@@ -33,7 +33,7 @@ interface OpenLeaf extends GrownLeaf {
   best: SplitCandidate;
 }
 
-/** Mean number of rows per bin above which a histogram pays off. */
+/** Mean number of rows per bin above which a histogram pays off. This and the next one change the time alone. */
 const MIN_ROWS_PER_BIN = 1;
 
 /** Sorted rows beat histograms up to this many times the rows of a small node. */

@@ -5,7 +5,7 @@ import { goesMissingLeft, isCategoryNode, LEAF, leafOf, SET_WORDS, type Trees } 
  * leaf, so that there is no branch to mispredict and the four chains of loads overlap.
  */
 
-/** Below this many rows trees are walked row by row: preparing them would take longer. */
+/** Below this many rows trees are walked row by row: preparing them would take longer. Both change the time alone. */
 const MIN_BATCH = 8;
 /** The same for a tree with categories, whose nodes are prepared for each call. */
 const MIN_SETS = 64;
