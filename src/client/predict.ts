@@ -1,9 +1,15 @@
 import { schemas } from '../wire/check';
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict, toWireTask } from '../wire/dialect';
-import { type PredictionContext, readPrediction, rowCount } from '../wire/prediction';
+import { kindOfOutput, type PredictionContext, readPrediction, rowCount } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { PredictMetadata } from '../wire/types';
-import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES, type OutputType, type Task } from '../wire/vocabulary';
+import {
+  DEFAULT_OUTPUT_TYPE,
+  DEFAULT_QUANTILES,
+  OUTPUTS,
+  type OutputType,
+  type Task,
+} from '../wire/vocabulary';
 import { malformedAnswer, parseAnswer, withoutNull } from './answer';
 import { assertConfig, assertRequest, type Core } from './core';
 import { type HttpRequest, multipart } from './http';
@@ -274,16 +280,12 @@ export function maxPredictBytes(asked: AskedSize): number {
     return UNKNOWN;
   }
   const output = asked.output_type ?? DEFAULT_OUTPUT_TYPE[asked.task];
-  const bytesPerRow: Record<OutputType, number> = {
-    probas: NUMBER_BYTES * (asked.classes ?? MAX_CLASSES),
-    preds: LABEL_BYTES,
-    mean: NUMBER_BYTES,
-    median: NUMBER_BYTES,
-    mode: NUMBER_BYTES,
-    quantiles: NUMBER_BYTES * quantiles.length,
-    main: NUMBER_BYTES * (3 + quantiles.length),
-    full: NUMBER_BYTES * (3 + DEFAULT_QUANTILES.length + MAX_BARS),
-  };
+  const width = kindOfOutput(output).width({
+    classes: asked.classes ?? MAX_CLASSES,
+    quantiles: quantiles.length,
+    bars: MAX_BARS,
+  });
+  const bytesPerRow = width * (OUTPUTS[output].kind === 'labels' ? LABEL_BYTES : NUMBER_BYTES);
   const explained = asked.causes === undefined ? 0 : NUMBER_BYTES * (asked.causes + 4);
-  return Math.min(CEILING, FLOOR + rows * (bytesPerRow[output] + explained));
+  return Math.min(CEILING, FLOOR + rows * (bytesPerRow + explained));
 }

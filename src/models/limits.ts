@@ -1,5 +1,6 @@
+import { kindOfOutput } from '../wire/prediction';
 import type { EstimateCostRequest, LimitSet, ModelLimits } from '../wire/types';
-import type { OutputType } from '../wire/vocabulary';
+import { hasBars, type OutputType } from '../wire/vocabulary';
 import type { LimitExceeded } from './types';
 
 /**
@@ -7,8 +8,8 @@ import type { LimitExceeded } from './types';
  */
 export const ANSWER_NUMBERS = 100_000;
 
-/** Numbers per row of a full distribution before its real width is known: 5,000 borders and logits of a kind seen. */
-const FULL_WIDTH = 2_000;
+/** Bars of a full distribution before its real width is known: 5,000 borders and logits of a kind seen. */
+const FULL_BARS = 1_988;
 
 interface TableSize {
   rows: number;
@@ -79,7 +80,7 @@ export function testExcess(
   if (model.trainRows !== undefined && model.trainRows > 0) {
     checks.push(['predict_row_pairs_budget', size.rows * model.trainRows, set.predict_row_pairs_budget]);
   }
-  if (model.outputType === 'full') {
+  if (hasBars(model.outputType)) {
     checks.push([
       'test_set_max_rows_w_full_regression_output',
       size.rows,
@@ -106,7 +107,7 @@ export function maxTestRows(
   if (model.columns > 0 && set.test_set_max_cells !== undefined) {
     bounds.push(Math.floor(set.test_set_max_cells / model.columns));
   }
-  if (model.outputType === 'full') {
+  if (hasBars(model.outputType)) {
     bounds.push(set.test_set_max_rows_w_full_regression_output ?? Infinity);
   }
   return Math.max(1, Math.min(...bounds));
@@ -114,16 +115,11 @@ export function maxTestRows(
 
 /** Rows whose answer is parsed without holding the event loop for long. */
 export function maxAnswerRows(outputType: OutputType, classes: number, quantiles: number): number {
-  const width = {
-    probas: Math.max(2, classes),
-    preds: 1,
-    mean: 1,
-    median: 1,
-    mode: 1,
+  const width = kindOfOutput(outputType).width({
+    classes: Math.max(2, classes),
     quantiles: Math.max(1, quantiles),
-    main: 3 + Math.max(1, quantiles),
-    full: FULL_WIDTH,
-  }[outputType];
+    bars: FULL_BARS,
+  });
   return Math.max(1, Math.floor(ANSWER_NUMBERS / width));
 }
 

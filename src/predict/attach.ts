@@ -1,16 +1,8 @@
 import { comparableLabel } from '../metrics/answer-costs';
 import type { AnswerRule } from '../models/threshold';
-import { type Label, setCell } from '../table/cells/types';
+import type { Label } from '../table/cells/types';
 import type { AddedColumn } from '../table/values/tables';
-import { orNull, type Prediction } from '../wire/prediction';
-import type { Statistics } from '../wire/types';
-import { DEFAULT_QUANTILES } from '../wire/vocabulary';
-
-/** How predictions are written where people and charts read them. */
-interface Digits {
-  number: (value: number) => number;
-  probability: (value: number) => number;
-}
+import { type Digits, kindOf, likeliest, type Prediction, type Telling } from '../wire/prediction';
 
 /** As they are, to the last bit. */
 export const ALL_DIGITS: Digits = { number: (value) => value, probability: (value) => value };
@@ -59,200 +51,51 @@ export function predictionColumns(
   classes: readonly Label[] | undefined,
   { answered, digits = ALL_DIGITS }: { answered?: AnsweredLabels; digits?: Digits } = {},
 ): AddedColumn[] {
-  switch (prediction.kind) {
-    case 'labels': {
-      const { values } = prediction;
-      return [{ name: property, cell: (row) => values[row] }];
-    }
-    case 'numbers': {
-      const { values } = prediction;
-      return [{ name: property, cell: (row) => written(values[row]!, digits) }];
-    }
-    case 'probas': {
-      const { values } = prediction;
-      if (answered?.labelsOnly === true) {
-        return predictionColumns(answered.labels, property, classes);
-      }
-      const own = answered?.labels.values;
-      return [
-        {
-          name: property,
-          cell: (row) => {
-            const likely = own === undefined ? likeliest(values[row]!) : -1;
-            return own === undefined ? (classes?.[likely] ?? likely) : own[row];
-          },
-        },
-        { name: `${property}_probabilities`, cell: (row) => keyed(values[row]!, classes, digits) },
-      ];
-    }
-    case 'quantiles': {
-      const { quantiles, values } = prediction;
-      const names = quantiles.map(String);
-      return [{ name: property, cell: (row) => atRow(values, names, row, digits) }];
-    }
-    case 'main':
-      return [
-        { name: property, cell: statistics(prediction.value, prediction.quantiles.map(String), digits) },
-      ];
-    case 'full': {
-      const { quantiles } = prediction.value;
-      const names = quantiles.map((_, index) =>
-        quantiles.length === DEFAULT_QUANTILES.length ? String(DEFAULT_QUANTILES[index]) : String(index),
-      );
-      return [{ name: property, cell: statistics(prediction.value, names, digits) }];
-    }
-  }
-}
-
-function statistics(
-  { mean, median, mode, quantiles }: Statistics,
-  names: readonly string[],
-  digits: Digits,
-): (row: number) => unknown {
-  return (row) => ({
-    mean: written(mean[row]!, digits),
-    median: written(median[row]!, digits),
-    mode: written(mode[row]!, digits),
-    quantiles: atRow(quantiles, names, row, digits),
+  const told = answered?.labelsOnly === true ? answered.labels : prediction;
+  const { value, probabilities } = kindOf(told).tell(told, {
+    ...{ digits, classes },
+    answered: answered?.labels.values,
   });
+  return [
+    { name: property, cell: value },
+    ...(probabilities === undefined ? [] : [{ name: `${property}_probabilities`, cell: probabilities }]),
+  ];
 }
 
-function atRow(
-  values: readonly number[][],
-  names: readonly string[],
-  row: number,
-  digits: Digits,
-): Record<string, number | null> {
-  const result: Record<string, number | null> = {};
-  for (let index = 0; index < names.length; index++) {
-    result[names[index]!] = written(values[index]![row]!, digits);
-  }
-  return result;
-}
-
-const written = (value: number, { number }: Digits): number | null => orNull(number(value));
-
-/** Probabilities by their labels, or by their places where those are not known. */
-function keyed(
-  values: readonly number[],
-  classes: readonly Label[] | undefined,
-  { probability }: Digits,
-): Record<string, number> {
-  const result: Record<string, number> = {};
-  for (let index = 0; index < values.length; index++) {
-    setCell(result, String(classes?.[index] ?? index), probability(values[index]!));
-  }
-  return result;
-}
-
-interface Flattened {
+interface Flattened extends Telling {
   property: string;
-  /** The labels in the order of the probabilities. */
-  classes: readonly Label[] | undefined;
   /** Of two classes the rarer one, where it is known. */
   rarer?: Label;
-  /** What each row is answered, of probabilities. */
-  answered?: readonly unknown[];
   /** What time each row is about, milliseconds since 1970, where it is known. */
   times?: readonly (number | undefined)[];
-  digits: Digits;
 }
 
 /**
  * Predictions as plain numbers, as a chart takes them: the middle and the edges of the band, the probability of the
  * rarer of two classes or of the label of several, and the time that a row is about.
  */
-export function flatColumns(prediction: Prediction, flattened: Flattened): AddedColumn[] {
-  const { property, times } = flattened;
-  const time = times?.some((one) => one !== undefined)
-    ? [{ name: `${property}_time`, cell: (row: number) => times[row] ?? null }]
-    : [];
-  return [...numbersOf(prediction, flattened), ...time];
-}
-
-function numbersOf(prediction: Prediction, flattened: Flattened): AddedColumn[] {
-  const { property } = flattened;
-  switch (prediction.kind) {
-    case 'probas':
-      return [{ name: `${property}_probability`, cell: probabilityOf(prediction.values, flattened) }];
-    case 'quantiles':
-      return band(flattened, prediction.quantiles, prediction.values);
-    case 'main': {
-      const { quantiles, value } = prediction;
-      return band(flattened, quantiles, value.quantiles, value.median);
-    }
-    case 'full':
-      return band(
-        flattened,
-        prediction.value.quantiles.map((_, at) => at),
-        prediction.value.quantiles,
-        prediction.value.median,
-      );
-    default:
-      return [];
-  }
-}
-
-/** @param median [row]; left out: between the quantiles on both sides of one half */
-function band(
-  { property, digits }: Flattened,
-  levels: readonly number[],
-  values: readonly (readonly number[])[],
-  median?: readonly number[],
+export function flatColumns(
+  prediction: Prediction,
+  { property, times, rarer, ...telling }: Flattened,
 ): AddedColumn[] {
-  const order = levels.map((_, at) => at).sort((a, b) => levels[a]! - levels[b]!);
-  const [low, high] = [order[0], order.at(-1)];
-  const middle = median === undefined ? middleOf(levels, values, order) : (row: number) => median[row]!;
-  const at = (place: number) => (row: number) => written(values[place]![row]!, digits);
+  const comparable = telling.classes?.map(comparableLabel);
+  const placeOf = (label: Label): number => comparable?.indexOf(comparableLabel(label)) ?? -1;
+  const told = kindOf(prediction).tellNumbers(prediction, {
+    ...telling,
+    placeOf,
+    ...(rarer !== undefined && placeOf(rarer) >= 0 && { rarer: placeOf(rarer) }),
+  });
   return [
-    ...(middle === undefined
-      ? []
-      : [{ name: `${property}_mid`, cell: (row: number) => written(middle(row), digits) }]),
-    ...(low === undefined || high === undefined || low === high
-      ? []
-      : [
-          { name: `${property}_low`, cell: at(low) },
-          { name: `${property}_high`, cell: at(high) },
-        ]),
+    ...Object.entries(told).map(([name, cell]) => ({ name: `${property}_${name}`, cell })),
+    ...(times?.some((one) => one !== undefined)
+      ? [{ name: `${property}_time`, cell: (row: number) => times[row] ?? null }]
+      : []),
   ];
-}
-
-/** The median by the quantiles around it; undefined where they are all on one side of it. */
-function middleOf(
-  levels: readonly number[],
-  values: readonly (readonly number[])[],
-  order: readonly number[],
-): ((row: number) => number) | undefined {
-  const above = order.find((at) => levels[at]! >= 0.5);
-  const below = order.findLast((at) => levels[at]! <= 0.5);
-  if (above === undefined || below === undefined) {
-    return undefined;
-  }
-  const width = levels[above]! - levels[below]!;
-  const part = width > 0 ? (0.5 - levels[below]!) / width : 0;
-  return (row) => values[below]![row]! + part * (values[above]![row]! - values[below]![row]!);
-}
-
-function probabilityOf(
-  values: readonly (readonly number[])[],
-  { classes, rarer, answered, digits }: Flattened,
-): (row: number) => number | null {
-  const comparable = classes?.map(comparableLabel);
-  const placeOf = (label: unknown): number => comparable?.indexOf(comparableLabel(label as Label)) ?? -1;
-  if (values[0]?.length === 2) {
-    const known = rarer === undefined ? -1 : placeOf(rarer);
-    const at = known < 0 ? 1 : known;
-    return (row) => orNull(digits.probability(values[row]![at]!));
-  }
-  return (row) => {
-    const known = answered === undefined ? -1 : placeOf(answered[row]);
-    return orNull(digits.probability(values[row]![known < 0 ? likeliest(values[row]!) : known]!));
-  };
 }
 
 /** The label of each row, where a threshold decides. */
 interface AnsweredLabels {
-  labels: Extract<Prediction, { kind: 'labels' }>;
+  labels: { kind: 'labels'; values: Label[] };
   /** Only labels were asked for. */
   labelsOnly: boolean;
 }
@@ -276,15 +119,4 @@ export function answeredBy(
     return classes[at] ?? at;
   });
   return { labels: { kind: 'labels', values }, labelsOnly: rule.labelsOnly };
-}
-
-/** The index of the largest value; the first of equal ones. */
-function likeliest(values: readonly number[]): number {
-  let best = 0;
-  for (let index = 1; index < values.length; index++) {
-    if (values[index]! > values[best]!) {
-      best = index;
-    }
-  }
-  return best;
 }

@@ -21,9 +21,9 @@ import type { Column, Label } from '../table/cells/types';
 import { type ColumnBatch, pickRows } from '../table/columns/column-batch';
 import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
-import type { Prediction } from '../wire/prediction';
+import { kindOf, type Prediction } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import { DEFAULT_QUANTILES, type OutputType } from '../wire/vocabulary';
+import type { OutputType } from '../wire/vocabulary';
 import { columnsOf, type QueuedPredict } from './message';
 import { scoreInParts } from './parts';
 import type { Failed } from './queue';
@@ -264,51 +264,21 @@ async function rowAnswers(table: EvaluatedTable): Promise<RowAnswers> {
 
 /** Of some rows. */
 function picked(prediction: Prediction, rows: Int32Array): Prediction {
-  const pick = <Item>(list: readonly Item[]): Item[] =>
-    rows.length === list.length ? [...list] : Array.from(rows, (row) => list[row]!);
-  switch (prediction.kind) {
-    case 'labels':
-      return prediction;
-    case 'probas':
-      return { ...prediction, values: pick(prediction.values) };
-    case 'numbers':
-      return { ...prediction, values: pick(prediction.values) };
-    case 'quantiles':
-      return { ...prediction, values: prediction.values.map(pick) };
-    case 'main':
-    case 'full': {
-      const { mean, quantiles } = prediction.value;
-      const value = { ...prediction.value, mean: pick(mean), quantiles: quantiles.map(pick) };
-      return { ...prediction, value } as Prediction;
-    }
-  }
+  return kindOf(prediction).pickRows(prediction, (list) =>
+    rows.length === list.length ? [...list] : Array.from(rows, (row) => list[row]!),
+  );
 }
 
 function meanIn(prediction: Prediction, outputType: OutputType): number[] | undefined {
-  switch (prediction.kind) {
-    case 'numbers':
-      return outputType === 'mean' ? prediction.values : undefined;
-    case 'main':
-    case 'full':
-      return prediction.value.mean;
-    default:
-      return undefined;
-  }
+  return kindOf(prediction).means?.(prediction, outputType);
 }
 
 /** [level][row] for LEVELS. */
 function levelsIn(prediction: Prediction): number[][] | undefined {
-  const [names, values] =
-    prediction.kind === 'quantiles'
-      ? [prediction.quantiles, prediction.values]
-      : prediction.kind === 'main'
-        ? [prediction.quantiles, prediction.value.quantiles]
-        : prediction.kind === 'full'
-          ? [DEFAULT_QUANTILES, prediction.value.quantiles]
-          : [[], []];
-  const levels = LEVELS.map((level) => values[names.indexOf(level)]);
-  const isWhole = names.length === values.length && levels.every((level) => level !== undefined);
-  return isWhole ? levels : undefined;
+  const held = kindOf(prediction).quantiles?.(prediction);
+  const levels = LEVELS.map((level) => held?.values[held.levels.indexOf(level)]);
+  const isWhole = held?.levels.length === held?.values.length;
+  return isWhole && levels.every((level) => level !== undefined) ? levels : undefined;
 }
 
 /** Predictions of another kind, of the rows to score. */

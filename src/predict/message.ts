@@ -20,6 +20,7 @@ import type { AddedColumns } from '../table/values/tables';
 import { reasonOf } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { LegacyPredictRequest } from '../wire/types';
+import { V1_OUTPUT_TYPES } from '../wire/vocabulary';
 import {
   type Attached,
   HeldTable,
@@ -453,7 +454,7 @@ export class LegacyTable extends MessageTable {
     if (this.unread === undefined) {
       throw new ServiceError('table.empty', 'There is no table: the v1 route takes rows, not an upload id.');
     }
-    if (outputType !== undefined && !['probas', 'preds', 'mean', 'full'].includes(outputType)) {
+    if (outputType !== undefined && !V1_OUTPUT_TYPES.includes(outputType)) {
       throw new ServiceError('config.invalid', `The v1 route has no output type ${outputType}.`);
     }
     const data = {

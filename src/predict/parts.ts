@@ -6,9 +6,9 @@ import type { Column } from '../table/cells/types';
 import { cellAt, type ColumnBatch, sliceBatch } from '../table/columns/column-batch';
 import { encodeBatches } from '../table/encoder/encode';
 import { linkedController } from '../util/concurrency';
-import { joinPredictions } from '../wire/prediction';
+import { joinPredictions, kindOf } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
-import type { Statistics } from '../wire/types';
+import { hasBars } from '../wire/vocabulary';
 import { addOffsetsToEffects, joinEffects } from './causes';
 import { type Scored, scoreFile, type ScoreOptions } from './test-set';
 
@@ -94,7 +94,7 @@ export async function scoreInParts(
       });
       running.add(tracked);
       // The first answer shows how wide a full distribution is: it is worth waiting for.
-      const room = part === 0 && model.outputType === 'full' ? 0 : PARTS_IN_FLIGHT - 1;
+      const room = part === 0 && hasBars(model.outputType) ? 0 : PARTS_IN_FLIGHT - 1;
       while (running.size > room) {
         await Promise.race(running);
       }
@@ -221,34 +221,13 @@ export function addOffsets(
       `${rows} no value in "${relativeTo}", and the model predicts the change from it: fill it in, or leave the row out.`,
     );
   }
-  return { ...moveTo(scored, offsets, relativeTo!), ...(unpredicted > 0 && { unpredicted }) };
-}
-
-function moveTo(scored: Scored, offsets: readonly number[], relativeTo: string): Scored {
-  const effects = scored.effects && addOffsetsToEffects(scored.effects, offsets, relativeTo);
-  const add = (values: readonly number[]): number[] => values.map((value, row) => value + offsets[row]!);
-  const { prediction } = scored;
-  switch (prediction.kind) {
-    case 'numbers':
-      return { ...scored, effects, prediction: { ...prediction, values: add(prediction.values) } };
-    case 'quantiles':
-      return { ...scored, effects, prediction: { ...prediction, values: prediction.values.map(add) } };
-    case 'main':
-      return { ...scored, effects, prediction: { ...prediction, value: moved(prediction.value, add) } };
-    case 'full': {
-      const value = { ...prediction.value, ...moved(prediction.value, add) };
-      return { ...scored, effects, prediction: { kind: 'full', value }, offsets };
-    }
-    default:
-      return { ...scored, effects };
-  }
-}
-
-function moved(
-  { mean, median, mode, quantiles }: Statistics,
-  add: (values: readonly number[]) => number[],
-): Statistics {
-  return { mean: add(mean), median: add(median), mode: add(mode), quantiles: quantiles.map(add) };
+  const { prediction, effects } = scored;
+  return {
+    ...scored,
+    ...{ prediction: kindOf(prediction).add(prediction, offsets), offsets },
+    effects: effects && addOffsetsToEffects(effects, offsets, relativeTo!),
+    ...(unpredicted > 0 && { unpredicted }),
+  };
 }
 
 /** Collects the offsets of batches as they pass. */

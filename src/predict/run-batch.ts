@@ -7,7 +7,7 @@ import type { Column } from '../table/cells/types';
 import { encodeBatches } from '../table/encoder/encode';
 import { Yielder } from '../util/concurrency';
 import { cloneJson } from '../util/values';
-import { type Prediction, rowCount, slicePrediction, toService } from '../wire/prediction';
+import { kindOf, rowCount, slicePrediction, toService } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
 import { ALL_DIGITS, answeredBy, flatColumns, predictionColumns, tellingDigits } from './attach';
 import { type CausesOf, type Effects, sliceEffects } from './causes';
@@ -300,7 +300,8 @@ function resultOf(
   const { request } = payload;
   const { rows } = scored;
   const causes = request.explain === true ? CAUSES_BYTES * rows : 0;
-  const bytes = message.bytes + outcomeBytes(scored.prediction, rows) + causes;
+  const { prediction } = scored;
+  const bytes = message.bytes + rows * kindOf(prediction).rowBytes(prediction) + causes;
   const why =
     request.explain === true
       ? whyOf(scored, {
@@ -350,12 +351,8 @@ function outcomeOf(
   const classes = scored.metadata.classes ?? model.classes;
   const answered = model.answers && answeredBy(model.answers, scored.prediction, classes);
   const told = answered?.labelsOnly === true ? answered.labels : scored.prediction;
-  const own = toService(told);
   const outcome: PredictOutcome = {
-    prediction:
-      told.kind === 'full' && scored.offsets !== undefined
-        ? withOwnBorders(own as object, told.value.borders, scored.offsets)
-        : own,
+    prediction: toService(told, scored.offsets),
     metadata: { ...cloneJson(scored.metadata), test_set_num_rows: scored.rows },
     modelName: model.name,
   };
@@ -386,27 +383,6 @@ function outcomeOf(
   return attached instanceof Promise
     ? attached.then((late) => Object.assign(outcome, late))
     : Object.assign(outcome, attached);
-}
-
-/** With the borders of a relative model, which differ from row to row: [row][border]. */
-function withOwnBorders(own: object, borders: readonly number[], offsets: readonly number[]): object {
-  return { ...own, borders: offsets.map((offset) => borders.map((border) => border + offset)) };
-}
-
-/** Bytes of a result while it waits to be delivered in order. */
-function outcomeBytes(prediction: Prediction, rows: number): number {
-  switch (prediction.kind) {
-    case 'probas':
-      return rows * (prediction.values[0]?.length ?? 0) * 24;
-    case 'quantiles':
-      return rows * prediction.quantiles.length * 24;
-    case 'main':
-      return rows * (3 + prediction.quantiles.length) * 24;
-    case 'full':
-      return rows * prediction.value.borders.length * 8 + prediction.value.borders.length * 8;
-    default:
-      return rows * 24;
-  }
 }
 
 interface Run {

@@ -36,7 +36,7 @@ export interface ScoreOptions {
 
 /** Predictions of the rows of a table. */
 export interface Scored extends PredictResult {
-  /** For a full distribution of a relative model: what to add to the borders of each row. */
+  /** For a relative model: what was added to the prediction of each row. */
   offsets?: readonly number[];
   /** Rows without a value to predict the change from, for a relative model: their prediction is NaN. */
   unpredicted?: number;

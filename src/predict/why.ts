@@ -8,7 +8,8 @@ import type { PredictRequest, PredictSettings } from '../models/types';
 import type { Column, Label } from '../table/cells/types';
 import { type ColumnBatch, joinBatches, mixRows, pickRows } from '../table/columns/column-batch';
 import { seededRandom } from '../util/random';
-import { ServiceError, toServiceError } from '../wire/service-error';
+import { assertKind } from '../wire/prediction';
+import { toServiceError } from '../wire/service-error';
 import {
   causeGroups,
   type CausesOf,
@@ -194,17 +195,12 @@ async function ask(
     },
   );
   const classes = metadata.classes ?? model.classes ?? [];
-  switch (prediction.kind) {
-    case 'probas':
-      return { of: (row, of) => prediction.values[row]![of!]!, probas: prediction.values, classes };
-    case 'numbers':
-      return { of: (row) => prediction.values[row]!, probas: [], classes };
-    default:
-      throw new ServiceError(
-        'response.invalid',
-        `The service answered ${prediction.kind} where it was asked otherwise.`,
-      );
+  if (model.task === 'regression') {
+    const { values } = assertKind(prediction, 'numbers');
+    return { of: (row) => values[row]!, probas: [], classes };
   }
+  const { values } = assertKind(prediction, 'probas');
+  return { of: (row, of) => values[row]![of!]!, probas: values, classes };
 }
 
 /** The class explained in a row: the one asked for, else the most probable one. */

@@ -7,7 +7,7 @@ import type { TrainRequest } from '../models/types';
 import type { Column } from '../table/cells/types';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ThinkingFolds } from '../wire/types';
-import type { System, Task } from '../wire/vocabulary';
+import type { Task } from '../wire/vocabulary';
 import { keepReference, readReport, withThresholds } from './report';
 import type { Lineage } from './row-plan';
 import { sendTrainSet, type TrainSet } from './train-set';
@@ -279,7 +279,7 @@ async function fit(
         {
           train_set_upload_id: uploadId,
           task,
-          ...(systems !== undefined && systems.length > 0 && { svc_systems: systems as System[] }),
+          ...(systems !== undefined && systems.length > 0 && { svc_systems: systems }),
           ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
           ...(thinking?.effort !== undefined && { thinking_effort: thinking.effort as 'medium' | 'high' }),
           ...(thinking?.timeoutSecs !== undefined && { thinking_timeout_s: thinking.timeoutSecs }),

@@ -20,6 +20,7 @@ import { changeFrom } from '../models/threshold';
 import type { Hooks } from '../models/types';
 import { scoreInParts } from '../predict/parts';
 import type { Scored } from '../predict/test-set';
+import { assertKind } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Label, OutputType } from '../wire/vocabulary';
 import type { Holdout, Truth } from './holdout';
@@ -196,31 +197,24 @@ function rowAnswers(
 ): RowAnswers {
   if (answers.task === 'classification' && truth.task === 'classification') {
     const { prediction, metadata } = answers.probas;
-    if (prediction.kind !== 'probas') {
-      throw wrongKind(prediction.kind);
-    }
     const classes = metadata.classes ?? cardClasses ?? [];
     const codeOf = codesOfLabels(classes, truth.classes);
     return {
       task: 'classification',
       classes,
-      probas: prediction.values,
+      probas: assertKind(prediction, 'probas').values,
       codes: truth.held.map((code) => codeOf[code]!),
     };
   }
   if (answers.task === 'regression' && truth.task === 'regression') {
-    const { prediction } = answers.mean;
-    if (prediction.kind !== 'numbers') {
-      throw wrongKind(prediction.kind);
-    }
     return {
       task: 'regression',
-      mean: prediction.values,
+      mean: assertKind(answers.mean.prediction, 'numbers').values,
       quantiles: quantilesIn(answers.quantiles),
       actual: truth.held,
     };
   }
-  throw wrongKind(answers.task);
+  throw new ServiceError('internal', `Rows of a ${truth.task} were asked for as of a ${answers.task}.`);
 }
 
 /** The target of the rows that are fitted. */
@@ -261,27 +255,18 @@ export function chancesOf(
   truth: Extract<Truth, { task: 'classification' }>,
   cardClasses: readonly Label[] | undefined,
 ): Float64Array {
-  if (prediction.kind !== 'probas') {
-    throw wrongKind(prediction.kind);
-  }
+  const { values } = assertKind(prediction, 'probas');
   const codeOf = codesOfLabels(metadata.classes ?? cardClasses ?? [], truth.classes);
-  return Float64Array.from(truth.held, (code, row) => prediction.values[row]![codeOf[code]!] ?? 0);
+  return Float64Array.from(truth.held, (code, row) => values[row]![codeOf[code]!] ?? 0);
 }
 
 /** @returns [level][row] for LEVELS */
 export function quantilesIn({ prediction }: Scored): number[][] {
-  if (prediction.kind !== 'quantiles') {
-    throw wrongKind(prediction.kind);
-  }
-  return prediction.values;
+  return assertKind(prediction, 'quantiles').values;
 }
 
 function rethrowClosed(thrown: unknown, { signal }: Hooks): void {
   if (signal?.aborted === true) {
     throw thrown;
   }
-}
-
-function wrongKind(kind: string): ServiceError {
-  return new ServiceError('response.invalid', `The service answered ${kind}, which was not asked for.`);
 }

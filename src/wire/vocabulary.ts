@@ -3,18 +3,54 @@ export const TASKS = ['classification', 'regression'] as const;
 
 export type Task = (typeof TASKS)[number];
 
+/** An output type. */
+interface Output {
+  task: Task;
+  /** The kind of prediction that it is (`wire/prediction`). */
+  kind: 'labels' | 'probas' | 'numbers' | 'quantiles' | 'main' | 'full';
+  /** The levels of its quantiles may be asked for. */
+  takesQuantiles?: true;
+  /** It has a distribution for each row, whose width the answer tells. */
+  hasBars?: true;
+  /** The deprecated route v1 knows it (S 4.7). */
+  inV1?: true;
+}
+
 /** What a predict answers with (S 4.4; `main`, which it does not list, is mean, median, mode and quantiles at once). */
-export type OutputType = 'probas' | 'preds' | 'mean' | 'median' | 'mode' | 'quantiles' | 'main' | 'full';
+export const OUTPUTS = {
+  probas: { task: 'classification', kind: 'probas', inV1: true },
+  preds: { task: 'classification', kind: 'labels', inV1: true },
+  mean: { task: 'regression', kind: 'numbers', inV1: true },
+  median: { task: 'regression', kind: 'numbers' },
+  mode: { task: 'regression', kind: 'numbers' },
+  quantiles: { task: 'regression', kind: 'quantiles', takesQuantiles: true },
+  main: { task: 'regression', kind: 'main', takesQuantiles: true },
+  full: { task: 'regression', kind: 'full', hasBars: true, inV1: true },
+} as const satisfies Record<string, Output>;
+
+export type OutputType = keyof typeof OUTPUTS;
+
+const ALL = Object.entries(OUTPUTS) as [OutputType, Output][];
 
 /** The output types that a model of a task has. */
 export const OUTPUT_TYPES: Readonly<Record<Task, readonly OutputType[]>> = {
-  classification: ['probas', 'preds'],
-  regression: ['mean', 'median', 'mode', 'quantiles', 'main', 'full'],
+  classification: ALL.filter(([, { task }]) => task === 'classification').map(([name]) => name),
+  regression: ALL.filter(([, { task }]) => task === 'regression').map(([name]) => name),
 };
+
+/** Those of the deprecated route v1. */
+export const V1_OUTPUT_TYPES: readonly OutputType[] = ALL.filter(([, { inV1 }]) => inV1).map(
+  ([name]) => name,
+);
 
 /** Whether the levels of quantiles may be asked for with an output type. */
 export function takesQuantiles(output: OutputType | undefined): boolean {
-  return output === 'quantiles' || output === 'main';
+  return output !== undefined && (OUTPUTS[output] as Output).takesQuantiles === true;
+}
+
+/** Whether an output type has a distribution for each row, as wide as only the answer tells. */
+export function hasBars(output: OutputType | undefined): boolean {
+  return output !== undefined && (OUTPUTS[output] as Output).hasBars === true;
 }
 
 /** The output type that a predict without one answers with (S 4.4). */

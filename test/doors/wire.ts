@@ -26,7 +26,7 @@ export {
   rowCount,
   slicePrediction,
   toService,
-} from '../../dist/src/wire/prediction';
+} from '../../dist/src/wire/prediction/index';
 export { ERROR_CODES, type ErrorCode, ServiceError, toServiceError } from '../../dist/src/wire/service-error';
 export {
   type FitRequest,
