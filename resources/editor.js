@@ -496,7 +496,7 @@
       const wrong = $(this).closest('.form-row').find('[data-tabular-wrong]');
       // What Node-RED checks itself it checks by field; these lines are one value.
       const check = () => {
-        const reason = shared.validators.vary.call(node, varyOf(list));
+        const reason = node._def.defaults[name].validate.call(node, varyOf(list));
         wrong.text(reason === true ? '' : reason).prop('hidden', reason === true);
         list.closest('.red-ui-editableList').toggleClass('input-error', reason !== true);
       };

@@ -107,16 +107,21 @@
     return good ? undefined : text('invalid.quantiles');
   });
 
-  /* Columns that may be changed: what src/settings/kinds.ts and src/advise/knobs.ts refuse, in words of the dialog. */
-  const VARY_NUMBERS = ['from', 'to', 'step', 'cost', 'price'];
-  function whyNotVary(all) {
+  /* Columns that may be changed. `numbers`: what each number of an entry must be, by src/settings/kinds.ts. */
+  const TOO_LOW = { step: 'invalid.varyStep', cost: 'invalid.varyCost' };
+  function whyNotVary(all, numbers) {
     const isSaid = (value) => !isEmpty(value) && !hasEnvironment(value);
     for (const [place, { column, ...entry }] of all.entries()) {
       if (isEmpty(column)) {
         return text('invalid.varyColumn');
       }
-      const wrong = VARY_NUMBERS.find((part) => isSaid(entry[part]) && !Number.isFinite(Number(entry[part])));
-      const { from, to, step, cost } = entry;
+      const said = Object.keys(numbers).filter((part) => isSaid(entry[part]));
+      const wrong = said.find((part) => !Number.isFinite(Number(entry[part])));
+      const low = said.find((part) => {
+        const { above = -Infinity, min = -Infinity } = numbers[part];
+        return Number(entry[part]) <= above || Number(entry[part]) < min;
+      });
+      const { from, to } = entry;
       const reason =
         (all.findIndex((one) => one.column === column) < place && text('invalid.varyTwice', { column })) ||
         (wrong && text('invalid.varyNumber', { column, value: entry[wrong] })) ||
@@ -124,15 +129,15 @@
           isSaid(to) &&
           Number(from) > Number(to) &&
           text('invalid.varyBounds', { column, from, to })) ||
-        (isSaid(step) && Number(step) <= 0 && text('invalid.varyStep', { column })) ||
-        (isSaid(cost) && Number(cost) < 0 && text('invalid.varyCost', { column }));
+        (low && text(TOO_LOW[low], { column }));
       if (reason) {
         return reason;
       }
     }
     return undefined;
   }
-  const vary = validator((value) => (Array.isArray(value) ? whyNotVary(value) : undefined));
+  const vary = (numbers) =>
+    validator((value) => (Array.isArray(value) ? whyNotVary(value, numbers) : undefined));
 
   const zone = validator((value) => {
     if (isEmpty(value)) {

@@ -10,7 +10,7 @@ const VALIDATORS = {
   url: () => 'shared.validators.url',
   object: () => 'shared.validators.object',
   quantiles: () => 'shared.validators.quantiles',
-  vary: () => 'shared.validators.vary',
+  vary: ({ numbers }) => `shared.validators.vary(${JSON.stringify(numbers)})`,
   duration: ({ min }) => `shared.validators.duration(${JSON.stringify({ zero: min === 0 })})`,
   durations: ({ ranges = false }) => `shared.validators.durations(${JSON.stringify({ ranges })})`,
   list: ({ except }) => except && `shared.validators.listWithout(${JSON.stringify(except)})`,

@@ -1,4 +1,4 @@
-export type { VaryColumn } from '../settings/kinds';
+export type { VaryColumn } from '../settings/vary';
 export { type AdviseRequest, Advisor, checkQuestion, type Price } from './advise';
 export { type AdviceWords, ENGLISH } from './text';
 export type { Advice, Advised } from './types';

@@ -1,5 +1,5 @@
 import type { Usual } from '../models/cards';
-import type { VaryColumn } from '../settings/kinds';
+import type { VaryColumn } from '../settings/vary';
 import type { Column, Label } from '../table';
 import { ServiceError } from '../wire/service-error';
 

@@ -1,5 +1,5 @@
 import type { Unlike } from '../predict/unlike';
-import type { VaryColumn } from '../settings/kinds';
+import type { VaryColumn } from '../settings/vary';
 import type { Label } from '../table';
 import type { KnobValues } from './knobs';
 

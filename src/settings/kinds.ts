@@ -1,6 +1,7 @@
 import { knownZone } from '../table/cells/parse-date';
 import type { GivenType } from '../table/cells/types';
 import { isObject, isThenable, reasonOf, tryParseJson } from '../util/values';
+import { filledIn, VARY_NUMBERS, type VaryColumn, type VaryNumbers, whyNotVary } from './vary';
 
 /** How a value is written in a dialog and a message; the rules of each are below. */
 export type Kind =
@@ -56,6 +57,8 @@ export interface Setting<Value = unknown, Flow = unknown> {
   readonly type?: string;
   /** Of a property, and of what may be a column: the setting that says where it is. */
   readonly typeField?: string;
+  /** Of columns that may be changed: what the numbers of an entry must be. */
+  readonly numbers?: VaryNumbers;
 }
 
 /** The settings of a node by their names in the flow file, in the order of the dialog's defaults. */
@@ -233,23 +236,9 @@ export function node(type: string, more: Common = {}): Optional<string, string |
   return { kind: 'node', default: undefined, fallback: undefined, type, ...more };
 }
 
-/** A column that may be changed, and within what. */
-export interface VaryColumn {
-  column: string;
-  /** The lowest and the highest value, in units of the column; left out: the usual range of the train set. */
-  from?: number;
-  to?: number;
-  /** Only `from`, or 0, and whole steps from there. Left out: as fine as a thousandth of the range. */
-  step?: number;
-  /** What a unit of change costs, up or down; of words, what another word costs. Default 0. */
-  cost?: number;
-  /** What a unit more costs as long as it stays, and a unit less saves: an energy price. Default 0. */
-  price?: number;
-}
-
 /** Columns that may be changed: an array of entries, or its JSON text. */
 export function vary(more: Common = {}): Setting<VaryColumn[] | undefined, readonly object[]> {
-  return { kind: 'vary', default: [], fallback: undefined, ...more };
+  return { kind: 'vary', default: [], fallback: undefined, numbers: VARY_NUMBERS, ...more };
 }
 
 /** How a kind of setting is read and what it may hold. */
@@ -363,7 +352,7 @@ const RULES: Record<Kind, Rules> = {
     },
   },
   vary: {
-    parse: (value) => withoutEmpty(isText(value) ? tryParseJson(value) : value),
+    parse: (value) => filledIn(isText(value) ? tryParseJson(value) : value),
     isEmpty: (value) => Array.isArray(value) && value.length === 0,
     must: 'an array of {column, from, to, step, cost, price}',
     holds: (value) => Array.isArray(value) && value.every(isPlain),
@@ -457,43 +446,4 @@ function whyNotJson(value: object): string | undefined {
   } catch (error) {
     return reasonOf(error).split('\n')[0]!;
   }
-}
-
-/** A dialog keeps a field that is left empty as an empty text, and a number as its text. */
-function withoutEmpty(list: unknown): unknown {
-  const valueOf = (value: unknown): unknown => (isText(value) && value.trim() !== '' ? Number(value) : value);
-  return Array.isArray(list)
-    ? list.map((entry: unknown) =>
-        isPlain(entry)
-          ? Object.fromEntries(
-              Object.entries(entry)
-                .filter(([, value]) => value !== '' && value !== null && value !== undefined)
-                .map(([name, value]) => [name, name === 'column' ? value : valueOf(value)]),
-            )
-          : entry,
-      )
-    : list;
-}
-
-const VARY_NUMBERS = ['from', 'to', 'step', 'cost', 'price'];
-
-function whyNotVary(entry: Record<string, unknown>): string | undefined {
-  const { column } = entry;
-  if (!isText(column) || column === '') {
-    return 'has an entry that names no column';
-  }
-  const unknown = Object.keys(entry).find((name) => name !== 'column' && !VARY_NUMBERS.includes(name));
-  if (unknown !== undefined) {
-    return `says "${unknown}" of "${column}"; known are ${VARY_NUMBERS.join(', ')}`;
-  }
-  const wrong = VARY_NUMBERS.find((name) => Object.hasOwn(entry, name) && !Number.isFinite(entry[name]));
-  if (wrong !== undefined) {
-    return `must have a number as "${wrong}" of "${column}"`;
-  }
-  if (entry.step !== undefined && (entry.step as number) <= 0) {
-    return `must have a step above 0 for "${column}"`;
-  }
-  return entry.cost !== undefined && (entry.cost as number) < 0
-    ? `must have a cost of at least 0 for "${column}": what a lower value saves is its price`
-    : undefined;
 }

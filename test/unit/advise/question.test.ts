@@ -119,7 +119,7 @@ describe('a question for advice', () => {
   it('refuses in the dialog what it refuses of a message', () => {
     const RED = { _: (key: string) => key, tabularPrediction: {} as { validators: Validators } };
     interface Validators {
-      vary: (this: object, value: unknown) => true | string;
+      vary: (numbers: unknown) => (this: object, value: unknown) => true | string;
     }
     vm.runInNewContext(fs.readFileSync('resources/validators.js', 'utf8'), { RED, $: () => [] });
     const column = 'speed';
@@ -138,7 +138,7 @@ describe('a question for advice', () => {
       [[{ column, step: -1 }], false],
       [[{ column, cost: -1 }], false],
     ] as const) {
-      const { vary: inDialog } = RED.tabularPrediction.validators;
+      const inDialog = RED.tabularPrediction.validators.vary(setting.numbers);
       const refuseAsked = (): void => {
         const read = parseSetting(setting, vary);
         assert.equal(problemWith(setting, read, 'form'), undefined);
