@@ -6,7 +6,7 @@ import { Detector, type MarkedRows } from './method/detector';
 import type { HistoryCell, HistoryRow } from './method/history';
 import type { Change } from './method/verdict';
 import { checkCells, type MachineColumns, type MachineReading, ReadingReader } from './reading';
-import { Gather, inOrder, JoinedRows, TaughtRows } from './rows';
+import { inOrder, type KeptRowsUnderWay, RowsUnderWay, TaughtRows } from './rows';
 import { AnomalyStore, type Entry } from './store';
 import {
   type AnomalyAnswer,
@@ -25,8 +25,7 @@ import {
 export class Anomalies {
   private readonly machines = new Map<string | null, Detector>();
   private readonly reader: ReadingReader;
-  private readonly gathered = new Gather();
-  private readonly joined: JoinedRows | undefined;
+  private readonly waiting: RowsUnderWay;
   private readonly fits = new LearnThread();
   private readonly serial = new Serial();
   private readonly store: AnomalyStore;
@@ -40,6 +39,7 @@ export class Anomalies {
   private readings = 0;
   private late = 0;
   private closed = false;
+  private readonly takenBy = (of: string | null): number => this.machines.get(of)?.taken ?? 0;
 
   protected constructor(
     options: AnomalyOptions,
@@ -51,10 +51,11 @@ export class Anomalies {
     this.reader = new ReadingReader({ key, time, timezone }, this.ignored);
     this.perWeek = alarms / WEEKS[per];
     this.learn = learn;
-    this.joined = JoinedRows.parse(options.every);
+    this.waiting = new RowsUnderWay(options.every);
     this.store = new AnomalyStore(around.folder, (kind, text) => around.notify?.({ kind, text }), {
       names: () => this.machines.keys(),
       whole: (of) => this.machines.get(of)?.keep(),
+      waitingRows: (isClosed) => this.waiting.keep(this.takenBy, isClosed),
     });
   }
 
@@ -65,10 +66,11 @@ export class Anomalies {
 
   /** Itself, once what was kept is read. @throws ServiceError as `open` */
   protected async opened(): Promise<this> {
-    await this.store.read(
+    const rows = await this.store.read(
       ({ of, detector }) => this.machines.set(of, new Detector(this.settings(of), detector)),
       (entry) => this.replay(entry),
     );
+    await this.goOn(rows);
     const yielder = new Yielder();
     for (const [of, machine] of this.machines) {
       this.columns.set(of, machine.columns);
@@ -85,7 +87,11 @@ export class Anomalies {
    * @throws ServiceError as `take`
    */
   async takePart(reading: AnomalyReading, place?: ReadingPlace): Promise<AnomalyAnswer[]> {
-    const rows = Object.keys(reading).length === 1 ? this.gathered.add(place?.key, reading) : [reading];
+    let rows = [reading];
+    if (Object.keys(reading).length === 1) {
+      rows = this.waiting.gathered.add(place?.key, reading);
+      this.store.rowsChanged();
+    }
     const answers: AnomalyAnswer[] = [];
     for (const row of rows) {
       answers.push(...(await this.takeJoined(row, place)));
@@ -95,7 +101,7 @@ export class Anomalies {
 
   /** Takes one reading; with a span for each row, it waits for those that come within it. @throws ServiceError as `take` */
   protected async takeJoined(reading: AnomalyReading, place?: ReadingPlace): Promise<AnomalyAnswer[]> {
-    const { joined } = this;
+    const { joined } = this.waiting;
     if (joined === undefined) {
       return [await this.take(reading, place)];
     }
@@ -110,6 +116,7 @@ export class Anomalies {
       return [await this.take(reading, place)];
     }
     const row = joined.add(key, time, cells);
+    this.store.rowsChanged();
     const of = { key: key ?? undefined, time: row?.time };
     return row === undefined ? [] : [await this.take(Object.fromEntries(row.cells), of)];
   }
@@ -150,15 +157,15 @@ export class Anomalies {
     return this.serial.run(async () => {
       const yielder = new Yielder();
       const past = new Map<string | null, TaughtRows>();
-      const joined = this.joined?.again();
+      const joined = this.waiting.joined?.again();
       // A table that is refused leaves nothing behind.
       const columns = new Map(this.columns);
       let count = 0;
       for await (const { reading, place } of rows) {
         signal?.throwIfAborted();
         count++;
-        const placed = this.readRow(reading, place, count);
-        if (placed?.time !== undefined) {
+        const placed = this.reader.readPast(reading, place, count);
+        if (placed !== undefined) {
           const { key, time, cells } = placed;
           checkCells(key, cells, columns);
           const kept = past.get(key) ?? new TaughtRows();
@@ -249,8 +256,7 @@ export class Anomalies {
 
   /** Forgets all, or one machine. */
   reset(key?: string): Promise<void> {
-    this.gathered.clear(key);
-    this.joined?.clear(key);
+    this.waiting.clear(key);
     return this.serial.run(async () => {
       for (const [of, machine] of [...this.machines]) {
         if (key === undefined || of === key) {
@@ -299,27 +305,22 @@ export class Anomalies {
     await this.serial.run(() => this.store.close());
   }
 
-  private settings(of: string | null): ConstructorParameters<typeof Detector>[0] {
-    return { perWeek: this.perWeek, learn: this.learn, key: of ?? undefined, ignored: this.ignored };
+  /** Goes on with rows that were not whole. Where each reading is a row now, they are whole. */
+  private async goOn(kept: KeptRowsUnderWay | undefined): Promise<void> {
+    for (const { of, time, cells } of this.waiting.restore(kept, this.takenBy)) {
+      const machine = this.machineOf(of);
+      if (machine.teach(time, cells)) {
+        this.keepRow(of, machine, time, cells);
+      }
+    }
+    if (kept?.isClosed === true) {
+      // It is open again: after a kill they count as older than what came.
+      await this.store.writeRows();
+    }
   }
 
-  /** A row of a table, counted from 1; undefined where it has no values. @throws ServiceError as `take` */
-  private readRow(
-    reading: AnomalyReading,
-    place: ReadingPlace | undefined,
-    row: number,
-  ): MachineReading | undefined {
-    const placed = this.reader.read(reading, place, row);
-    if (placed.cells.size === 0) {
-      return undefined;
-    }
-    if (placed.time === undefined) {
-      throw new ServiceError(
-        'time.invalid',
-        `Row ${row} has no time, which a row of a table of past readings needs. Name its column under Time, or send readings one by one as they come.`,
-      );
-    }
-    return placed;
+  private settings(of: string | null): ConstructorParameters<typeof Detector>[0] {
+    return { perWeek: this.perWeek, learn: this.learn, key: of ?? undefined, ignored: this.ignored };
   }
 
   /** Teaches a machine by rows of the past. One that has learned nothing so far takes its own rows after older ones. */

@@ -51,6 +51,29 @@ export class ReadingReader {
       cells,
     };
   }
+
+  /**
+   * Reads a row of a table of past readings; undefined where it has no values.
+   * @param row counted from 1
+   * @throws ServiceError as `read`
+   */
+  readPast(
+    reading: AnomalyReading,
+    place: ReadingPlace | undefined,
+    row: number,
+  ): (MachineReading & { time: number }) | undefined {
+    const { time, ...placed } = this.read(reading, place, row);
+    if (placed.cells.size === 0) {
+      return undefined;
+    }
+    if (time === undefined) {
+      throw new ServiceError(
+        'time.invalid',
+        `Row ${row} has no time, which a row of a table of past readings needs. Name its column under Time, or send readings one by one as they come.`,
+      );
+    }
+    return { ...placed, time };
+  }
 }
 
 /** A number, or a word that stands for a state; undefined where nothing is told. */
@@ -86,7 +109,7 @@ const BYTES_OF_COLUMN = 80_000;
 /** Columns that an error names at most. */
 const MOST_NAMED = 5;
 /** Columns of a reading: numbers and states. */
-const MOST_COLUMNS = 200;
+export const MOST_COLUMNS = 200;
 
 /** The columns of each key, and whether they hold numbers. */
 export type MachineColumns = Map<string | null, ReadonlyMap<string, boolean>>;

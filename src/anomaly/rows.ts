@@ -2,6 +2,63 @@ import type { Yielder } from '../util/concurrency';
 import { parseDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import { History, HISTORY_ROWS, type HistoryCell, type HistoryRow } from './method/history';
+import { MOST_COLUMNS } from './reading';
+
+/** What waits of rows that are not whole, as it is kept across a restart. */
+export interface KeptRowsUnderWay {
+  joined: KeptSpan[];
+  rounds: KeptRound[];
+  /** When it was kept, and whether the node was closed then: nothing has come after it. */
+  at: number;
+  isClosed: boolean;
+}
+
+/** A round that was left longer ago is not gone on with: its values say nothing of those to come. */
+const ROUND_MS = 600_000;
+
+/** The readings of each machine that wait until their row is whole. */
+export class RowsUnderWay {
+  readonly gathered = new Gather();
+  readonly joined: JoinedRows | undefined;
+
+  /** @param every empty: each reading is a row. @throws ServiceError `config.invalid` */
+  constructor(every: string | undefined) {
+    this.joined = JoinedRows.parse(every);
+  }
+
+  /** Forgets what waits, of all keys or of one. */
+  clear(key?: string): void {
+    this.gathered.clear(key);
+    this.joined?.clear(key);
+  }
+
+  /** @param takenBy how many rows a machine has taken */
+  keep(takenBy: (of: string | null) => number, isClosed: boolean): KeptRowsUnderWay {
+    const joined = this.joined?.keep(takenBy) ?? [];
+    return { joined, rounds: this.gathered.keep(), at: Date.now(), isClosed };
+  }
+
+  /**
+   * Goes on with what waited. What became a row after it was kept, before a kill, is not taken again.
+   * @returns rows that are whole now, because each reading is a row
+   */
+  restore(
+    kept: KeptRowsUnderWay | undefined,
+    takenBy: (of: string | null) => number,
+  ): ({ of: string | null } & JoinedRow)[] {
+    if (kept === undefined) {
+      return [];
+    }
+    const isRecent = kept.isClosed && Date.now() - kept.at < ROUND_MS;
+    kept.rounds.forEach((round) => this.gathered.restore(round, isRecent));
+    const spans = kept.joined.filter(({ of, taken }) => taken >= takenBy(of));
+    if (this.joined === undefined) {
+      return spans.map((span) => ({ of: span.of, ...rowOf(spanOf(span, 1)) }));
+    }
+    spans.forEach((span) => this.joined?.restore(span));
+    return [];
+  }
+}
 
 /** Machines whose single values are gathered at most. */
 const MAX_KEYS = 10_000;
@@ -9,6 +66,14 @@ const MAX_KEYS = 10_000;
 const ROUNDS = 3;
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** A round under way, as it is kept. */
+interface KeptRound {
+  of: string | null;
+  now: Values;
+  number: number;
+  seen: Record<string, number>;
+}
 
 interface Round {
   now: Map<string, unknown>;
@@ -33,12 +98,31 @@ export class Gather {
     }
   }
 
+  /** What waits. A value that is no cell is kept as none. */
+  keep(): KeptRound[] {
+    return [...this.rounds].map(([of, { now, number, seen }]) => ({
+      of: of ?? null,
+      now: Object.fromEntries([...now].map(([column, value]) => [column, plain(value)])),
+      number,
+      seen: Object.fromEntries(seen),
+    }));
+  }
+
+  /** @param withValues else only which sensors there are is taken over */
+  restore({ of, now, number, seen }: KeptRound, withValues: boolean): void {
+    this.rounds.set(of ?? undefined, {
+      now: new Map(withValues ? Object.entries(now) : []),
+      number,
+      seen: new Map(Object.entries(seen)),
+    });
+  }
+
   /** @returns the rows that are whole by this value */
   add(key: string | undefined, values: Values): Values[] {
     const round = this.rounds.get(key) ?? { now: new Map(), number: 0, seen: new Map() };
     const rows: Values[] = [];
     const entries = Object.entries(values);
-    if (entries.some(([column]) => round.now.has(column))) {
+    if (entries.some(([column]) => round.now.has(column)) || round.now.size >= MOST_COLUMNS) {
       rows.push(finish(round));
     }
     for (const [column, value] of entries) {
@@ -72,6 +156,16 @@ function finish(round: Round): Values {
 interface JoinedRow {
   time: number;
   cells: Map<string, HistoryCell>;
+}
+
+/** A row that is not whole, as it is kept. */
+interface KeptSpan {
+  of: string | null;
+  /** The rows that its machine had taken by then. */
+  taken: number;
+  time: number;
+  sums: Record<string, { sum: number; count: number }>;
+  words: Record<string, string>;
 }
 
 interface Span {
@@ -144,6 +238,20 @@ export class JoinedRows {
     return this.spans.get(key)?.time;
   }
 
+  /** The rows that wait. @param takenBy how many rows a machine has taken */
+  keep(takenBy: (of: string | null) => number): KeptSpan[] {
+    return [...this.spans].map(([of, { time, sums, words }]) => ({
+      ...{ of, taken: takenBy(of), time },
+      sums: Object.fromEntries(sums),
+      words: Object.fromEntries(words),
+    }));
+  }
+
+  /** Goes on with a row that waited. */
+  restore(kept: KeptSpan): void {
+    this.spans.set(kept.of, spanOf(kept, this.every));
+  }
+
   /** The row that waits, which is let go; undefined where none does. */
   take(key: string | null): JoinedRow | undefined {
     const span = this.spans.get(key);
@@ -159,6 +267,23 @@ export class JoinedRows {
       this.spans.delete(key);
     }
   }
+}
+
+/** What JSON can hold of a value. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    return Number(value);
+  }
+  return ['string', 'number', 'boolean'].includes(typeof value) ? value : null;
+}
+
+function spanOf({ time, sums, words }: KeptSpan, every: number): Span {
+  return {
+    number: Math.floor(time / every),
+    time,
+    sums: new Map(Object.entries(sums)),
+    words: new Map(Object.entries(words)),
+  };
 }
 
 function rowOf({ time, sums, words }: Span): JoinedRow {

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { appendFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 
 import { Serial } from '../util/concurrency';
-import { assertWithoutLinks, NewerFile, readOwnFile, writeFileAtomic } from '../util/files';
-import { KeptLock } from '../util/folder-lock';
-import { isObject, reasonOf, tryParseJson } from '../util/values';
+import { isNewer, NewerFile, NO_FOLLOW, readOwnFile, writeFileAtomic } from '../util/files';
+import { journalName, journalNumber, readLines, StateFolder, writeLines } from '../util/state-folder';
+import { isObject, tryParseJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { Episode } from './method/alarms';
 import type { AnsweredMovement } from './method/creep';
 import type { KeptDetector, MarkedRows } from './method/detector';
 import type { HistoryCell } from './method/history';
+import type { KeptRowsUnderWay } from './rows';
 
 /** Of the files below. */
 const VERSION = 1;
@@ -28,10 +28,10 @@ const JOURNAL_BYTES = 64 * 1024 * 1024;
 const MAX_WAITING = 50_000;
 /** So many, as of a table, are written at once. */
 const MANY_WAITING = 5_000;
-/** A write that takes longer than this is slow, in milliseconds. */
-const SLOW_MS = 10_000;
-const JOURNAL = /^(\d{8})\.jsonl$/;
 const STATE = '.state';
+/** Rows that are not whole, and how long after a change of them they are written, in milliseconds. */
+const WAITING_ROWS = 'waiting-rows.json';
+const WRITE_ROWS_MS = 45_000;
 
 /** What happened to a machine, in the order in which it did. `taken` is how many rows it had taken by then. */
 export type Entry =
@@ -52,6 +52,8 @@ interface KeptMachines {
   names(): Iterable<string | null>;
   /** One of them, to be written whole; undefined where there is none of that name. */
   whole(of: string | null): KeptDetector | undefined;
+  /** The rows that are not whole. */
+  waitingRows(isClosed: boolean): KeptRowsUnderWay;
 }
 
 /**
@@ -59,13 +61,12 @@ interface KeptMachines {
  * whole of its machine, so that the journal before it can go. An SD card is written as little as that allows.
  */
 export class AnomalyStore {
-  isFailing = false;
+  private readonly folder: StateFolder | undefined;
   private number = 0;
   private size = 0;
   private waiting: string[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> = Promise.resolve();
-  private writingSince = Infinity;
   /** Machines are written whole beside the journal: an alarm does not wait for them. */
   private readonly states = new Serial();
   /** How many rows of which machines each journal file holds. */
@@ -73,53 +74,75 @@ export class AnomalyStore {
   /** How many rows of a machine were written whole. */
   private readonly whole = new Map<string | null, number>();
   private hasLost = false;
-  private lock: KeptLock | undefined;
+  private rowsTimer: NodeJS.Timeout | undefined;
+  private areRowsDue = false;
+  private areRowsKept = false;
+  private isClosing = false;
 
   /**
    * @param folder undefined: nothing is kept
    */
   constructor(
-    private readonly folder: string | undefined,
+    folder: string | undefined,
     private readonly notify: (kind: 'storage.failed' | 'storage.ok', text: string) => void,
     private readonly machines: KeptMachines,
     private readonly writeEvery = WRITE_MS,
-  ) {}
+  ) {
+    if (folder !== undefined) {
+      this.folder = new StateFolder(folder, {
+        unreadable: (reason) =>
+          new ServiceError(
+            'storage.failed',
+            `What is known of the machines in ${folder} cannot be read now (${reason}). Nothing is lost: the next message tries again.`,
+          ),
+        failed: (reason) =>
+          notify(
+            'storage.failed',
+            `What is known of the machines cannot be kept in ${folder} (${reason}). It goes on in memory and is written as soon as possible.`,
+          ),
+        back: () => notify('storage.ok', `What is known of the machines is on disk again, in ${folder}.`),
+      });
+    }
+  }
+
+  get isFailing(): boolean {
+    return this.folder?.isFailing === true;
+  }
 
   /**
    * Reads what was kept.
+   * @returns the rows that were not whole, where there are such
    * @throws ServiceError `storage.failed` where it cannot be read now, belongs to another process, or was written by a
    *   newer version
    */
-  async read(onMachine: (kept: KeptMachine) => void, onEntry: (entry: Entry) => void): Promise<void> {
+  async read(
+    onMachine: (kept: KeptMachine) => void,
+    onEntry: (entry: Entry) => void,
+  ): Promise<KeptRowsUnderWay | undefined> {
     const { folder } = this;
-    if (folder === undefined) {
-      return;
-    }
-    try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-    } catch (error) {
-      this.failed(error);
-      return;
-    }
-    try {
-      await assertWithoutLinks(folder);
-      this.lock = await KeptLock.take(folder);
-      const names = (await readdir(folder)).sort();
+    let rows: KeptRowsUnderWay | undefined;
+    const isThere = await folder?.open(async () => {
+      const names = (await readdir(folder.path)).sort();
       for (const name of names.filter((one) => one.endsWith(STATE))) {
-        await this.readState(path.join(folder, name), onMachine);
+        await this.readState(path.join(folder.path, name), onMachine);
       }
-      for (const name of names.filter((one) => JOURNAL.test(one))) {
-        await this.readJournal(path.join(folder, name), Number(JOURNAL.exec(name)![1]), onEntry);
+      for (const name of names) {
+        const number = journalNumber(name);
+        if (number !== undefined) {
+          await this.readJournal(path.join(folder.path, name), number, onEntry);
+        }
       }
-    } catch (error) {
-      await this.lock?.release();
-      throw new ServiceError(
-        'storage.failed',
-        `What is known of the machines in ${folder} cannot be read now (${reasonOf(error)}). Nothing is lost: the next message tries again.`,
-      );
+      if (names.includes(WAITING_ROWS)) {
+        rows = await this.readRows(path.join(folder.path, WAITING_ROWS));
+      }
+    });
+    if (isThere === true) {
+      // A journal that a crash may have cut is not appended to.
+      this.number++;
+    } else if (isThere === false) {
+      this.retry();
     }
-    // A journal that a crash may have cut is not appended to.
-    this.number++;
+    return rows;
   }
 
   /** Keeps an entry: it is written within seconds, or by `flush`. */
@@ -141,6 +164,23 @@ export class AnomalyStore {
     this.timer ??= setTimeout(() => void this.flush(), this.writeEvery).unref();
   }
 
+  /** The rows that are not whole have changed: they are written within a minute, or at close. */
+  rowsChanged(): void {
+    if (this.folder !== undefined) {
+      this.areRowsKept = true;
+      this.rowsTimer ??= setTimeout(() => void this.writeRows(), WRITE_ROWS_MS).unref();
+    }
+  }
+
+  /** Writes them now, and what waits before them: they are known by the rows that came before. */
+  writeRows(): Promise<void> {
+    this.areRowsKept = true;
+    clearTimeout(this.rowsTimer);
+    this.rowsTimer = undefined;
+    this.areRowsDue = true;
+    return this.flush();
+  }
+
   /** Writes what waits. Never fails: `notify` tells. */
   flush(): Promise<void> {
     clearTimeout(this.timer);
@@ -151,7 +191,7 @@ export class AnomalyStore {
 
   /** Whether a write has taken very long. */
   get isSlow(): boolean {
-    return performance.now() - this.writingSince > SLOW_MS;
+    return this.folder?.isSlow === true;
   }
 
   /** Writes a machine whole, so that the journal before it is not needed. Never fails. */
@@ -169,7 +209,8 @@ export class AnomalyStore {
   /** A machine begins anew. */
   async forget(of: string | null, taken: number): Promise<void> {
     this.append({ of, taken, reset: true });
-    await this.flush();
+    // What waits of it is forgotten with it.
+    await (this.areRowsKept ? this.writeRows() : this.flush());
     await this.states.run(async () => {
       this.whole.delete(of);
       if (this.folder !== undefined) {
@@ -179,57 +220,61 @@ export class AnomalyStore {
   }
 
   async close(): Promise<void> {
-    await this.flush();
+    this.isClosing = true;
+    await (this.areRowsKept ? this.writeRows() : this.flush());
     await this.states.idle();
     clearTimeout(this.timer);
-    await this.lock?.release();
+    clearTimeout(this.rowsTimer);
+    await this.folder?.close();
   }
 
   private async write(): Promise<void> {
-    const { folder, waiting } = this;
-    if (folder === undefined || (waiting.length === 0 && !this.hasLost)) {
+    const { folder, waiting, hasLost, areRowsDue } = this;
+    if (folder === undefined || (waiting.length === 0 && !hasLost && !areRowsDue)) {
       return;
     }
     this.waiting = [];
-    this.writingSince = performance.now();
-    const { hasLost } = this;
-    try {
-      await this.lock?.assertOurs();
+    this.areRowsDue = false;
+    const isWritten = await folder.write(async () => {
       if (hasLost) {
         // What comes meanwhile goes into the journal again.
         this.hasLost = false;
         for (const of of this.machines.names()) {
           await this.states.run(() => this.writeState(of));
         }
-      } else {
-        await this.appendLines(folder, waiting);
+      } else if (waiting.length > 0) {
+        await this.appendLines(folder.path, waiting);
+        waiting.length = 0;
       }
+      if (areRowsDue) {
+        const rows = JSON.stringify({ version: VERSION, ...this.machines.waitingRows(this.isClosing) });
+        await writeFileAtomic(path.join(folder.path, WAITING_ROWS), rows, true);
+      }
+    });
+    if (isWritten) {
       void this.states.run(() => this.compact()).catch((error: unknown) => this.failed(error));
-      if (this.isFailing) {
-        this.isFailing = false;
-        this.notify('storage.ok', `What is known of the machines is on disk again, in ${folder}.`);
-      }
-    } catch (error) {
-      this.hasLost ||= hasLost;
-      this.waiting = this.hasLost ? [] : [...waiting, ...this.waiting];
-      this.failed(error);
-    } finally {
-      this.writingSince = Infinity;
+      return;
     }
+    this.hasLost ||= hasLost;
+    this.waiting = this.hasLost ? [] : [...waiting, ...this.waiting];
+    this.areRowsDue ||= areRowsDue;
+    this.retry();
   }
 
   private async appendLines(folder: string, lines: readonly string[]): Promise<void> {
-    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
-    const file = path.join(folder, `${String(this.number).padStart(8, '0')}.jsonl`);
     const before = this.size;
     try {
-      await appendFile(file, bytes, { mode: 0o600 });
+      const file = await open(path.join(folder, journalName(this.number)), 'a', 0o600);
+      try {
+        this.size = before + (await writeLines(file, lines));
+      } finally {
+        await file.close();
+      }
     } catch (error) {
       // Half a line may be there: the next try goes into a file of its own.
       this.next();
       throw error;
     }
-    this.size = before + bytes.length;
     this.fileOf(this.number).bytes = this.size;
     if (this.size > FILE_BYTES) {
       this.next();
@@ -265,7 +310,7 @@ export class AnomalyStore {
       if (number === this.number || isNeeded) {
         break;
       }
-      await rm(path.join(this.folder!, `${String(number).padStart(8, '0')}.jsonl`), { force: true });
+      await rm(path.join(this.folder!.path, journalName(number)), { force: true });
       this.files.delete(number);
       dropped = true;
     }
@@ -277,7 +322,7 @@ export class AnomalyStore {
     if (this.folder === undefined || detector === undefined) {
       return;
     }
-    await this.lock?.assertOurs();
+    await this.folder.assertOurs();
     const bytes = serialize({ of, detector } satisfies KeptMachine);
     const head = JSON.stringify({ version: VERSION, bytes: bytes.length, crc: crc32(bytes) });
     await writeFileAtomic(this.stateFile(of), Buffer.concat([Buffer.from(`${head}\n`), bytes]), true);
@@ -285,13 +330,13 @@ export class AnomalyStore {
   }
 
   private async removeState(of: string | null): Promise<void> {
-    await this.lock?.assertOurs();
+    await this.folder?.assertOurs();
     await rm(this.stateFile(of), { force: true });
   }
 
   private stateFile(of: string | null): string {
     const name = of === null ? 'machine' : createHash('sha256').update(of).digest('hex').slice(0, 32);
-    return path.join(this.folder!, `${name}${STATE}`);
+    return path.join(this.folder!.path, `${name}${STATE}`);
   }
 
   /** A file that is damaged is set aside, and told. @throws NewerFile */
@@ -299,7 +344,7 @@ export class AnomalyStore {
     const all = await readOwnFile(file);
     const end = all.indexOf(10);
     const head = tryParseJson(all.toString('utf8', 0, Math.max(0, end)));
-    if (isObject(head) && typeof head.version === 'number' && head.version > VERSION) {
+    if (isNewer(head, VERSION)) {
       throw new NewerFile(head.version, VERSION);
     }
     const bytes = all.subarray(end + 1);
@@ -316,18 +361,38 @@ export class AnomalyStore {
     onMachine(kept);
   }
 
-  private async readJournal(file: string, number: number, onEntry: (entry: Entry) => void): Promise<void> {
-    this.number = number;
-    const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
-    for await (const line of lines) {
-      const entry = tryParseJson(line);
-      // A line that a crash has cut is the last of its file.
-      if (isObject(entry) && typeof entry.taken === 'number') {
-        this.note(number, entry as unknown as Entry);
-        onEntry(entry as unknown as Entry);
-      }
+  /** @throws NewerFile */
+  private async readRows(name: string): Promise<KeptRowsUnderWay | undefined> {
+    const kept = tryParseJson((await readOwnFile(name)).toString('utf8'));
+    if (isNewer(kept, VERSION)) {
+      throw new NewerFile(kept.version, VERSION);
     }
-    this.fileOf(number).bytes = (await stat(file)).size;
+    if (isObject(kept) && Array.isArray(kept.joined) && Array.isArray(kept.rounds)) {
+      return kept as unknown as KeptRowsUnderWay;
+    }
+    await rename(name, `${name}.damaged`);
+    this.notify(
+      'storage.failed',
+      `${name} is damaged and was set aside: the readings of a row that was not whole are lost.`,
+    );
+    return undefined;
+  }
+
+  private async readJournal(name: string, number: number, onEntry: (entry: Entry) => void): Promise<void> {
+    this.number = number;
+    const file = await open(name, constants.O_RDONLY | NO_FOLLOW);
+    try {
+      await readLines(file, (line) => {
+        const entry = tryParseJson(line);
+        if (isObject(entry) && typeof entry.taken === 'number') {
+          this.note(number, entry as unknown as Entry);
+          onEntry(entry as unknown as Entry);
+        }
+      });
+      this.fileOf(number).bytes = (await file.stat()).size;
+    } finally {
+      await file.close();
+    }
   }
 
   private note(number: number, entry: Entry): void {
@@ -349,13 +414,11 @@ export class AnomalyStore {
   }
 
   private failed(error: unknown): void {
-    if (!this.isFailing) {
-      this.isFailing = true;
-      this.notify(
-        'storage.failed',
-        `What is known of the machines cannot be kept in ${this.folder} (${reasonOf(error)}). It goes on in memory and is written as soon as possible.`,
-      );
-    }
+    this.folder?.failed(error);
+    this.retry();
+  }
+
+  private retry(): void {
     this.timer ??= setTimeout(() => void this.flush(), this.writeEvery).unref();
   }
 }

@@ -1,10 +1,8 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { Yielder } from '../util/concurrency';
-import { assertWithoutLinks, makeFolder, syncFolder, writeAll } from '../util/files';
-import { KeptLock } from '../util/folder-lock';
-import { reasonOf } from '../util/values';
+import { makeFolder, syncFolder } from '../util/files';
+import { journalName, journalNumber, readLines, StateFolder, writeLines } from '../util/state-folder';
 import { ServiceError } from '../wire/service-error';
 import type { KnownValue } from './known-ahead';
 import type { KeptRow, WaitingRow } from './machine';
@@ -17,8 +15,6 @@ import type { SeriesNote, SeriesProgress } from './types';
 const FLUSH_MS = 5000;
 /** A journal is compacted once less than half of it is needed, beside this many bytes: so it is over many short sessions too. */
 const MIN_GROWTH = 4 * 1024 * 1024;
-/** A write that takes longer than this is slow, in milliseconds. */
-const SLOW_MS = 10_000;
 /** Folder levels that are created if they are gone: the series', that of all series, and the package's. */
 const LEVELS = 3;
 
@@ -28,10 +24,9 @@ const LEVELS = 3;
  * space.
  */
 export class Journal implements Recorder {
-  health: SeriesProgress['storage'] = 'none';
+  private readonly folder: StateFolder | undefined;
   private state: SeriesState | undefined;
   private file: FileHandle | undefined;
-  private lock: KeptLock | undefined;
   private number = 0;
   private pending: string[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -39,15 +34,34 @@ export class Journal implements Recorder {
   /** How many bytes of it are needed: what it had when it was compacted, or about what it needs as it was opened. */
   private needed = 0;
   private isOutdated = false;
-  private writingSince = Infinity;
 
   /** @param exclusive runs work while no reading is being taken */
   constructor(
-    private readonly folder: string | undefined,
+    folder: string | undefined,
     private readonly notify: (note: SeriesNote) => void,
     private readonly exclusive: (work: () => Promise<void>) => Promise<void>,
     private readonly writeEvery = FLUSH_MS,
-  ) {}
+  ) {
+    if (folder !== undefined) {
+      this.folder = new StateFolder(folder, {
+        unreadable: (reason) =>
+          new ServiceError(
+            'storage.failed',
+            `What the series has kept in ${folder} cannot be read now (${reason}). Nothing is lost: the next message tries again.`,
+          ),
+        failed: (reason) =>
+          notify({
+            kind: 'storage.failed',
+            text: `The series cannot be kept in ${folder} (${reason}). It goes on in memory and is written as soon as possible.`,
+          }),
+        back: () => notify({ kind: 'storage.ok', text: `The series is on disk again, in ${folder}.` }),
+      });
+    }
+  }
+
+  get health(): SeriesProgress['storage'] {
+    return this.folder === undefined ? 'none' : this.folder.isFailing ? 'failed' : 'ok';
+  }
 
   /**
    * Reads what the last series left in this folder. Where the folder cannot be created the series goes on in memory.
@@ -60,24 +74,13 @@ export class Journal implements Recorder {
     if (folder === undefined) {
       return;
     }
-    this.health = 'ok';
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (!(await folder.open(() => this.read(folder.path, state)))) {
+        this.outdate();
+      }
     } catch (error) {
-      this.failed(error);
-      return;
-    }
-    try {
-      await assertWithoutLinks(folder);
-      this.lock = await KeptLock.take(folder);
-      await this.read(folder, state);
-    } catch (error) {
-      await this.lock?.release();
       this.state = undefined;
-      throw new ServiceError(
-        'storage.failed',
-        `What the series has kept in ${folder} cannot be read now (${reasonOf(error)}). Nothing is lost: the next message tries again.`,
-      );
+      throw error;
     }
   }
 
@@ -129,30 +132,23 @@ export class Journal implements Recorder {
     if (folder === undefined || state === undefined || (this.pending.length === 0 && !this.isOutdated)) {
       return;
     }
-    this.writingSince = performance.now();
-    try {
-      await this.lock?.assertOurs();
+    const isWritten = await folder.write(async () => {
       if (this.isOutdated || this.file === undefined || this.isWasteful) {
-        await this.compact(folder, state);
+        await this.compact(folder.path, state);
       } else {
         const lines = [...this.pending, record.summary(state)];
         this.pending = [];
         this.size += await writeLines(this.file, lines, this.size);
       }
-      if (this.health === 'failed') {
-        this.health = 'ok';
-        this.notify({ kind: 'storage.ok', text: `The series is on disk again, in ${folder}.` });
-      }
-    } catch (error) {
-      this.failed(error);
-    } finally {
-      this.writingSince = Infinity;
+    });
+    if (!isWritten) {
+      this.outdate();
     }
   }
 
   /** Whether a write has taken very long. */
   get isSlow(): boolean {
-    return performance.now() - this.writingSince > SLOW_MS;
+    return this.folder?.isSlow === true;
   }
 
   async close(): Promise<void> {
@@ -161,7 +157,7 @@ export class Journal implements Recorder {
     await this.file?.close().catch(() => undefined);
     this.file = undefined;
     this.state = undefined;
-    await this.lock?.release();
+    await this.folder?.close();
   }
 
   private get isWasteful(): boolean {
@@ -184,24 +180,16 @@ export class Journal implements Recorder {
     }
   }
 
-  private failed(error: unknown): void {
-    if (this.health !== 'failed') {
-      this.health = 'failed';
-      this.notify({
-        kind: 'storage.failed',
-        text: `The series cannot be kept in ${this.folder} (${reasonOf(error)}). It goes on in memory and is written as soon as possible.`,
-      });
-    }
-    this.outdate();
-  }
-
   private async read(folder: string, state: SeriesState): Promise<void> {
     const newest = (await journalsIn(folder)).at(-1);
     if (newest !== undefined) {
-      this.number = numberOf(newest);
+      this.number = journalNumber(newest)!;
       const { file, refused } = await openJournal(path.join(folder, newest));
       try {
-        this.size = await readLines(file, new Replay(state), (replay) => this.told(replay, newest));
+        const replay = new Replay(state);
+        this.size = await readLines(file, (line) => replay.line(line));
+        await replay.end();
+        this.told(replay, newest);
         if (refused === undefined) {
           // A torn line would otherwise run into the next one.
           await file.truncate(this.size);
@@ -217,7 +205,8 @@ export class Journal implements Recorder {
         }
       } else {
         await file.close();
-        this.failed(refused);
+        this.folder?.failed(refused);
+        this.outdate();
       }
     }
     await removeOthers(folder, newest).catch(() => undefined);
@@ -237,13 +226,13 @@ export class Journal implements Recorder {
   /** A folder that was missing when the series was opened may have come back: what it holds is not overwritten. */
   private async assertKnown(folder: string): Promise<void> {
     const newest = (await journalsIn(folder)).at(-1);
-    if (newest !== undefined && numberOf(newest) > this.number) {
+    if (newest !== undefined && journalNumber(newest)! > this.number) {
       throw new Error('it holds readings that were not there before; deploy the node again to read them');
     }
   }
 
   private async compact(folder: string, state: SeriesState): Promise<void> {
-    const name = `${String(this.number + 1).padStart(8, '0')}.jsonl`;
+    const name = journalName(this.number + 1);
     const temporary = path.join(folder, `${name}.tmp`);
     await makeFolder(folder, LEVELS);
     await this.assertKnown(folder);
@@ -272,17 +261,9 @@ export class Journal implements Recorder {
 /*
  * The files in a series' folder: one numbered journal, and whatever a crash may have left next to it.
  */
-const CHUNK = 256 * 1024;
-const NAME = /^(\d{8})\.jsonl$/;
-
-/** The number in the name of a journal. */
-function numberOf(name: string): number {
-  return Number(NAME.exec(name)?.[1]);
-}
-
 /** Names of the journals, the newest last. */
 async function journalsIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+  return (await readdir(folder)).filter((name) => journalNumber(name) !== undefined).sort();
 }
 
 /** Opens a journal to read and append to; where it cannot be written, to read only. */
@@ -297,64 +278,10 @@ async function openJournal(name: string): Promise<{ file: FileHandle; refused?: 
   }
 }
 
-/** Writes lines from a position on, in turns of the event loop. @returns bytes written */
-async function writeLines(file: FileHandle, lines: Iterable<string>, position = 0): Promise<number> {
-  const yielder = new Yielder();
-  let size = 0;
-  let chunk: string[] = [];
-  let length = 0;
-  const write = async (): Promise<void> => {
-    const bytes = Buffer.from(chunk.map((line) => `${line}\n`).join(''));
-    await writeAll(file, bytes, position + size);
-    size += bytes.length;
-    chunk = [];
-    length = 0;
-  };
-  for (const line of lines) {
-    chunk.push(line);
-    length += line.length;
-    if (length >= CHUNK) {
-      await write();
-    }
-    const due = yielder.due();
-    if (due !== undefined) {
-      await due;
-    }
-  }
-  await write();
-  return size;
-}
-
-/** @returns bytes of the complete lines */
-async function readLines(file: FileHandle, replay: Replay, told: (replay: Replay) => void): Promise<number> {
-  const yielder = new Yielder();
-  const buffer = Buffer.alloc(CHUNK);
-  let rest = Buffer.alloc(0);
-  let whole = 0;
-  for (let position = 0; ;) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
-    if (bytesRead === 0) {
-      break;
-    }
-    position += bytesRead;
-    let bytes = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10)) {
-      replay.line(bytes.toString('utf8', 0, end));
-      bytes = bytes.subarray(end + 1);
-      whole += end + 1;
-      await yielder.due();
-    }
-    rest = Buffer.from(bytes);
-  }
-  await replay.end();
-  told(replay);
-  return whole;
-}
-
 /** Removes journals that a newer one has replaced, and temporary files left by a crash. */
 async function removeOthers(folder: string, keep: string | undefined): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (name !== keep && (NAME.test(name) || name.endsWith('.jsonl.tmp'))) {
+    if (name !== keep && (journalNumber(name) !== undefined || name.endsWith('.jsonl.tmp'))) {
       await rm(path.join(folder, name), { force: true });
     }
   }

@@ -2,6 +2,7 @@
 export { Anomalies, type AnomalyAnswer, type AnomalyChange, type AnomalyNote } from '../../dist/src/anomaly';
 export { Detector } from '../../dist/src/anomaly/method/detector';
 export { learn } from '../../dist/src/anomaly/method/fit';
+export type { HistoryRow } from '../../dist/src/anomaly/method/history';
 export { contextOf, writeContext } from '../../dist/src/anomaly/method/layout';
 export { fitExpectations, fitFromOthers, momentsOf } from '../../dist/src/anomaly/method/ridge';
 export { fitTail, HOLD_ROWS, rarityOf, valueOfRarity } from '../../dist/src/anomaly/method/tail';

@@ -38,7 +38,9 @@ describe('anomalies of a thousand machines', function () {
     machine.learned(learn(machine.task()!));
     const kept = machine.keep();
     const keys = Array.from({ length: KEYS }, (_, i) => `machine ${i}`);
-    const store = new AnomalyStore(folder, () => undefined, { names: () => keys, whole: () => kept });
+    const noRows = { joined: [], rounds: [], at: 0, isClosed: false };
+    const machines = { names: () => keys, whole: () => kept, waitingRows: () => noRows };
+    const store = new AnomalyStore(folder, () => undefined, machines);
     for (const key of keys) {
       await store.writeWhole(key);
     }

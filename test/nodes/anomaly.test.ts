@@ -117,6 +117,36 @@ describe('tabular-anomaly', () => {
     assert.equal(answer.anomaly.sensors[0].column, 'flow');
   });
 
+  it('keeps the readings of the row under way across a restart', async () => {
+    const bench = await start({ every: '5m', learn: 100 });
+    const minutes = (from: number, to: number): void => {
+      for (let minute = from; minute < to; minute++) {
+        bench.send('a', { payload: { time: 1.77e12 + minute * 60_000, load: minute, heat: minute % 7 } });
+      }
+    };
+    minutes(0, 8);
+    await settled(bench, 8);
+    await bench.redeploy();
+    minutes(8, 11);
+    const told = await waitFor('row', () => bench.out('a').all[10]);
+    assert.deepEqual(told.anomaly.learning, { rows: 2, of: 100 });
+    await bench.redeploy();
+    const folder = path.join(bench.userDir, 'tabular-prediction', 'anomaly', 'a');
+    const lines = fs.readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+    const rows = lines.flatMap((name) =>
+      fs
+        .readFileSync(path.join(folder, name), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).row[1]),
+    );
+    // Means of the minutes 0 to 4 and 5 to 9; 1.77e12 begins a span.
+    assert.deepEqual(
+      rows.map(({ load }) => load),
+      [2, 7],
+    );
+  });
+
   it('takes what people say of an alarm, and refuses what it cannot be of', async () => {
     const bench = await start();
     await taught(bench);

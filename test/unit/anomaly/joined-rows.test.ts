@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 
-import { Anomalies, Detector, JoinedRows } from '../../doors/anomaly';
+import { Anomalies, Detector, type HistoryRow, JoinedRows } from '../../doors/anomaly';
 
 const MINUTE = 60_000;
 const T = Date.UTC(2026, 10, 25, 10);
@@ -86,5 +89,97 @@ describe('readings that are joined to rows', () => {
     const [row] = await machines.takePart({ time: T + 5 * MINUTE, a: 3, b: 4 });
     assert.equal(row!.time, T);
     await machines.close();
+  });
+
+  describe('across a restart', () => {
+    let folder: string;
+    beforeEach(() => (folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-joined-'))));
+    afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+    const open = (every?: string): Promise<Anomalies> => Anomalies.open({ every }, { folder });
+    const push = (one: Anomalies, minutes: number, a: number, mode = 'on') =>
+      one.takePart({ time: T + minutes * MINUTE, a, mode });
+
+    it('keep the row under way, of several lives too', async () => {
+      for (const [minute, speed] of [10, 20, 60].entries()) {
+        const one = await open('5m');
+        await push(one, minute, speed, minute === 2 ? 'off' : 'on');
+        await one.close();
+      }
+      const last = await open('5m');
+      const [row] = await push(last, 5, 1);
+      assert.equal(row!.time, T + 2 * MINUTE);
+      const [{ time, cells }] = last.known.get(null)!.allRows as [HistoryRow];
+      assert.deepEqual([time, Object.fromEntries(cells())], [T + 2 * MINUTE, { a: 30, mode: 'off' }]);
+      await last.close();
+    });
+
+    it('keep single values of the round under way', async () => {
+      const one = await open();
+      for (const column of ['a', 'b', 'a', 'b', 'a']) {
+        await one.takePart({ [column]: 1 });
+      }
+      assert.equal(one.progress.readings, 2);
+      await one.close();
+      const two = await open();
+      assert.equal((await two.takePart({ b: 5 })).length, 1);
+      const last = two.known.get(null)!.allRows.at(-1)!;
+      assert.deepEqual(Object.fromEntries(last.cells()), { a: 1, b: 5 });
+      await two.close();
+    });
+
+    it('take the row that waited where each reading is a row now, and join it by another span', async () => {
+      const one = await open('5m');
+      await push(one, 1, 10);
+      await one.close();
+      const two = await open('2m');
+      assert.equal((await push(two, 2, 30))[0]!.time, T + MINUTE);
+      await two.close();
+      const three = await open();
+      assert.deepEqual(
+        three.known.get(null)!.allRows.map(({ time, cells }) => [time, cells().get('a')]),
+        [
+          [T + MINUTE, 10],
+          [T + 2 * MINUTE, 30],
+        ],
+      );
+      await three.close();
+    });
+
+    it('take nothing twice after a kill, and what was reset not again', async () => {
+      const one = await open('5m');
+      await push(one, 1, 10);
+      await one.close();
+      // As it is on disk when the next life is killed after the row: its journal is newer than the row that waited.
+      const waiting = path.join(folder, 'waiting-rows.json');
+      const before = fs.readFileSync(waiting);
+      const two = await open('5m');
+      await push(two, 5, 20);
+      await two.close();
+      fs.writeFileSync(waiting, before);
+      const three = await open('5m');
+      await push(three, 10, 30);
+      await push(three, 15, 40);
+      assert.deepEqual(
+        three.known.get(null)!.allRows.map(({ time }) => (time - T) / MINUTE),
+        [1, 10],
+      );
+      await three.reset();
+      const copy = fs.readFileSync(waiting, 'utf8');
+      assert.deepEqual((JSON.parse(copy) as { joined: unknown[] }).joined, []);
+      await three.close();
+    });
+
+    it('set aside what is damaged, and leave what a newer version wrote', async () => {
+      const waiting = path.join(folder, 'waiting-rows.json');
+      fs.writeFileSync(waiting, '{"version":1,"joi');
+      const notes: string[] = [];
+      const one = await Anomalies.open({}, { folder, notify: ({ text }) => notes.push(text) });
+      assert.match(notes.join(), /waiting-rows\.json is damaged and was set aside/);
+      await one.close();
+      fs.writeFileSync(waiting, '{"version":99}');
+      await assert.rejects(open(), /a newer version of this package wrote it/);
+      assert.equal(fs.readFileSync(waiting, 'utf8'), '{"version":99}');
+    });
   });
 });

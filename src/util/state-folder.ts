@@ -1,0 +1,173 @@
+import { type FileHandle, mkdir } from 'node:fs/promises';
+
+import { Yielder } from './concurrency';
+import { assertWithoutLinks, writeAll } from './files';
+import { KeptLock } from './folder-lock';
+import { reasonOf } from './values';
+
+/** A write that takes longer than this is slow, in milliseconds. */
+const SLOW_MS = 10_000;
+
+/** What is said of a folder that cannot be used. */
+interface StateTexts {
+  /** The error where it exists and cannot be read now: it must not be overwritten. */
+  unreadable: (reason: string) => Error;
+  /** It cannot be written, and later that it can again. */
+  failed: (reason: string) => void;
+  back: () => void;
+}
+
+/**
+ * The folder of a state that is read at the start and written while it changes, by one process at a time. Where it cannot
+ * be written the state goes on in memory; this is told once, and once more when it is on disk again.
+ */
+export class StateFolder {
+  isFailing = false;
+  private lock: KeptLock | undefined;
+  private writingSince = Infinity;
+
+  constructor(
+    readonly path: string,
+    private readonly texts: StateTexts,
+  ) {}
+
+  /**
+   * Reads what is there. Where the folder cannot be made, there is nothing to read.
+   * @returns whether it is there
+   * @throws what `unreadable` makes where it cannot be read now, belongs to another process or holds a link
+   */
+  async open(read: () => Promise<void>): Promise<boolean> {
+    try {
+      await mkdir(this.path, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      this.failed(error);
+      return false;
+    }
+    try {
+      await assertWithoutLinks(this.path);
+      this.lock = await KeptLock.take(this.path);
+      await read();
+    } catch (error) {
+      await this.close();
+      throw this.texts.unreadable(reasonOf(error));
+    }
+    return true;
+  }
+
+  /** Does a write, one at a time. @returns whether it succeeded: what failed is told */
+  async write(work: () => Promise<void>): Promise<boolean> {
+    this.writingSince = performance.now();
+    try {
+      await this.assertOurs();
+      await work();
+    } catch (error) {
+      this.failed(error);
+      return false;
+    } finally {
+      this.writingSince = Infinity;
+    }
+    if (this.isFailing) {
+      this.isFailing = false;
+      this.texts.back();
+    }
+    return true;
+  }
+
+  /** @throws Error where another process has taken the folder over */
+  async assertOurs(): Promise<void> {
+    await this.lock?.assertOurs();
+  }
+
+  /** It cannot be written. */
+  failed(error: unknown): void {
+    if (!this.isFailing) {
+      this.isFailing = true;
+      this.texts.failed(reasonOf(error));
+    }
+  }
+
+  /** Whether a write has taken very long. */
+  get isSlow(): boolean {
+    return performance.now() - this.writingSince > SLOW_MS;
+  }
+
+  async close(): Promise<void> {
+    await this.lock?.release();
+  }
+}
+
+/*
+ * Journals: files of lines with a number for a name, that are only ever appended to. The last line of one may be torn,
+ * where the process was killed.
+ */
+const JOURNAL = /^(\d{8})\.jsonl$/;
+const CHUNK = 256 * 1024;
+
+export function journalName(number: number): string {
+  return `${String(number).padStart(8, '0')}.jsonl`;
+}
+
+/** The number in the name of a journal; undefined for any other file. */
+export function journalNumber(name: string): number | undefined {
+  const digits = JOURNAL.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/**
+ * Writes lines, in turns of the event loop.
+ * @param position left out: where the file stands
+ * @returns bytes written
+ */
+export async function writeLines(
+  file: FileHandle,
+  lines: Iterable<string>,
+  position?: number,
+): Promise<number> {
+  const yielder = new Yielder();
+  let size = 0;
+  let chunk: string[] = [];
+  let length = 0;
+  const write = async (): Promise<void> => {
+    const bytes = Buffer.from(chunk.map((line) => `${line}\n`).join(''));
+    await writeAll(file, bytes, position === undefined ? undefined : position + size);
+    size += bytes.length;
+    chunk = [];
+    length = 0;
+  };
+  for (const line of lines) {
+    chunk.push(line);
+    length += line.length;
+    if (length >= CHUNK) {
+      await write();
+    }
+    const due = yielder.due();
+    if (due !== undefined) {
+      await due;
+    }
+  }
+  await write();
+  return size;
+}
+
+/** Reads the lines of a journal, in turns of the event loop, without a torn last one. @returns bytes of those lines */
+export async function readLines(file: FileHandle, onLine: (line: string) => void): Promise<number> {
+  const yielder = new Yielder();
+  const buffer = Buffer.alloc(CHUNK);
+  let rest = Buffer.alloc(0);
+  let whole = 0;
+  for (let position = 0; ;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) {
+      return whole;
+    }
+    position += bytesRead;
+    let bytes = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10)) {
+      onLine(bytes.toString('utf8', 0, end));
+      bytes = bytes.subarray(end + 1);
+      whole += end + 1;
+      await yielder.due();
+    }
+    rest = Buffer.from(bytes);
+  }
+}
