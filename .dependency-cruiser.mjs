@@ -118,16 +118,7 @@ const FOLDERS = {
 const GROUND = {
   'src/table': [],
   'src/learner': ['types', 'version'],
-  'src/runtime': [
-    'node-red',
-    'load',
-    'node-runtime',
-    'paths',
-    'secrets',
-    'lazy',
-    'model-changed',
-    'owned-path',
-  ],
+  'src/runtime': ['node-red', 'load', 'node-runtime', 'paths', 'secrets', 'lazy', 'model-changed'],
   'src/messages': ['types'],
   'src/anomaly': [],
   'src/service': [

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 
-import type { AnomalyDef } from '../src/runtime/anomaly/request';
+import type { AnomalyDef } from '../src/runtime/anomaly/keeper';
 import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableReader } from '../src/runtime/input/table-input';
 import { anomalyNodes } from '../src/runtime/load';

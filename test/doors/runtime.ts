@@ -3,20 +3,28 @@ import { SERVICE_KINDS } from '../../dist/src/models/service-kind';
 
 export { ConfigState, proxyOptions, tlsOptions, tuning } from '../../dist/src/runtime/config/config-state';
 export { editorRoutes } from '../../dist/src/runtime/editor-routes';
-export { fromEnvironment, inside, insideOptions } from '../../dist/src/runtime/fields/settings-reader';
-export { readProperty, settingsReader } from '../../dist/src/runtime/fields/settings-reader';
+export {
+  fromEnvironment,
+  inside,
+  insideOptions,
+  readProperty,
+  settingsReader,
+} from '../../dist/src/runtime/fields/settings-reader';
 export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';
 export { readingOf } from '../../dist/src/runtime/input/reading';
 export { type Collected, Sequences, withoutSequence } from '../../dist/src/runtime/input/table-collector';
 export { tableReader } from '../../dist/src/runtime/input/table-input';
-export { handleMessages, type Handler, PATIENCE } from '../../dist/src/runtime/messages/message-handler';
-export { unreadablePart } from '../../dist/src/runtime/messages/message-handler';
+export {
+  handleMessages,
+  type Handler,
+  PATIENCE,
+  unreadablePart,
+} from '../../dist/src/runtime/messages/message-handler';
 export { Follower } from '../../dist/src/runtime/messages/progress';
 export { modelChanged, nodeChanged } from '../../dist/src/runtime/model-changed';
 export type { FlowNode, Message, Red } from '../../dist/src/runtime/node-red';
 export { NodeRuntime } from '../../dist/src/runtime/node-runtime';
-export { OwnedPath } from '../../dist/src/runtime/owned-path';
-export { filePath, modelsPath, serviceFolder } from '../../dist/src/runtime/paths';
+export { filePath, modelsPath, OwnedPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
 export { usedTokens } from '../../dist/src/runtime/requests/limits';
 export {
@@ -31,8 +39,8 @@ export { keyOfTopic } from '../../dist/src/runtime/series/read-messages';
 export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
 export { Pace, showFitted, StatusLine, timeText } from '../../dist/src/runtime/status/status-line';
+export { watchStatus } from '../../dist/src/runtime/watch/answer';
 export { changeText } from '../../dist/src/runtime/watch/change-text';
 export { KeptWatches } from '../../dist/src/runtime/watch/kept-watches';
-export { watchStatus } from '../../dist/src/runtime/watch/status';
 export const { address: serviceUrl } = SERVICE_KINDS.hosted;
 export const { address: endpointUrl } = SERVICE_KINDS.onPrem;

@@ -171,3 +171,98 @@ export const CLOUDWATCH: Shape = {
   value: 'each',
   time: 'Timestamps',
 };
+
+/** Telemetry of a device with its time, one or a list. https://thingsboard.io/docs/reference/mqtt-api/#telemetry-upload-api */
+export const THINGSBOARD: Shape = {
+  name: 'ThingsBoard',
+  items: ['', '[]'],
+  has: { ts: 'time', values: 'object' },
+  time: 'ts',
+  values: 'values',
+};
+
+/** Past telemetry of a device, a list for each column. https://thingsboard.io/docs/user-guide/telemetry/#get-historical-time-series-data-values */
+export const THINGSBOARD_PAST: Shape = {
+  name: 'ThingsBoard',
+  byColumn: true,
+  has: { ts: 'time', value: 'value' },
+  isTable: true,
+  value: 'value',
+  time: 'ts',
+};
+
+/** Telemetry of several devices by a gateway. https://thingsboard.io/docs/reference/gateway-mqtt-api/#telemetry-upload-api */
+export const THINGSBOARD_GATEWAY: Shape = {
+  name: 'ThingsBoard gateway',
+  byKey: true,
+  has: { ts: 'time', values: 'object' },
+  time: 'ts',
+  values: 'values',
+};
+
+const OMIT = [
+  'phenomenonTime',
+  'resultTime',
+  'validTime',
+  'resultQuality',
+  'parameters',
+  '@iot.id',
+  '*@iot.selfLink',
+  '*@iot.navigationLink',
+];
+
+/** An observation of the SensorThings API, over MQTT on the topic of its data stream. https://github.com/FraunhoferIOSB/FROST-Server/blob/v2.x/docs/extensions/MqttExpand.md */
+export const SENSOR_THINGS: Shape = {
+  name: 'SensorThings',
+  topics: [/Datastreams\((?<key>[^)]+)\)/, /(?:)/],
+  has: { phenomenonTime: 'time', result: 'any' },
+  time: 'phenomenonTime',
+  values: '',
+  omit: OMIT,
+};
+
+/** Past observations, as a query answers them. */
+export const SENSOR_THINGS_LIST: Shape = {
+  ...SENSOR_THINGS,
+  topics: undefined,
+  items: ['value[]'],
+  isTable: true,
+};
+
+/** Features of GeoJSON, or one: their properties, and of each its station or id as the key. An observation has an id of its own. https://www.rfc-editor.org/rfc/rfc7946#section-3.3 */
+export const GEOJSON: Shape = {
+  name: 'GeoJSON',
+  items: ['features[]', ''],
+  has: { type: 'text', properties: 'object', geometry: 'any' },
+  lacks: ['properties.periods', 'properties.timeseries'],
+  key: 'properties.station|id|properties.id|properties.name',
+  values: 'properties',
+};
+
+/**
+ * A record of Apache Kafka; its value is a message of its own. Its partition may stand beside the payload.
+ * https://github.com/emrebekar/node-red-contrib-kafkajs/blob/master/js/kafka-consumer.js
+ */
+export const KAFKA: Shape = {
+  name: 'Kafka',
+  items: ['', '[]'],
+  has: { 'partition|msg.partition': 'number', offset: 'value', value: 'any' },
+  key: 'key',
+  time: 'timestamp',
+  message: 'value',
+};
+
+/** JSON of Kafka Connect with its schema; what it carries is a message of its own. https://docs.confluent.io/platform/current/connect/userguide.html#json-with-embedded-schemas */
+export const KAFKA_CONNECT: Shape = {
+  name: 'Kafka Connect',
+  has: { 'schema.type': 'text', payload: 'object' },
+  message: 'payload',
+};
+
+/** A change of a row: the row as it is now. https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-events */
+export const DEBEZIUM: Shape = {
+  name: 'Debezium',
+  has: { op: 'text', after: 'object', source: 'object', 'source.ts_ms|ts_ms': 'time' },
+  time: 'source.ts_ms|ts_ms',
+  values: 'after',
+};

@@ -1,5 +1,4 @@
 import type { Shape } from '../types';
-import { BACNET, BACNET_MULTIPLE } from './bacnet';
 import {
   AWS_SHADOW,
   AWS_SHADOW_DELTA,
@@ -8,81 +7,146 @@ import {
   AZURE_TWIN,
   CLOUDWATCH,
   CUMULOCITY,
+  DEBEZIUM,
   DYNAMODB_STREAM,
   FIWARE,
+  GEOJSON,
+  KAFKA,
+  KAFKA_CONNECT,
   LOSANT,
   MINDSPHERE,
   PARTICLE,
   PARTICLE_VALUE,
+  SENSOR_THINGS,
+  SENSOR_THINGS_LIST,
+  THINGSBOARD,
+  THINGSBOARD_GATEWAY,
+  THINGSBOARD_PAST,
   THINGSPEAK,
   WATSON_IOT,
 } from './clouds';
-import { DEBEZIUM, KAFKA_CONNECT } from './debezium';
 import {
-  EBUSD,
-  ESPRESENSE,
-  HELIUM,
-  HELIUM_CAYENNE,
-  SIGFOX,
-  TELTONIKA,
-  THEENGS,
-  WMBUSMETERS,
-} from './gateways';
-import { GRAFANA, GRAPHITE, LOKI } from './grafana';
-import { EVCC, HOMIE, NETATMO, NETATMO_MEASURE, RUUVI, TUYA, ZWAVE, ZWAVE_EVENT } from './home';
+  SHELLY_COMPONENT,
+  SHELLY_DEVICE,
+  SHELLY_GEN1,
+  SHELLY_GEN1_OBJECT,
+  SHELLY_GEN1_STATUS,
+  SHELLY_NOTICE,
+  SHELLY_NOTIFICATION,
+  SHELLY_STATUS,
+  TASMOTA,
+  TASMOTA_BRIDGE,
+  TASMOTA_NOTICE,
+  TASMOTA_RESULT,
+} from './devices';
 import {
+  AHOY_DTU,
+  ENPHASE,
+  FRONIUS,
+  GROTT,
+  OCPP,
+  OPENDTU,
+  OPENDTU_VALUE,
+  SOLAR_ASSISTANT,
+  SOLAREDGE,
+  SOLAREDGE_DETAILS,
+  SOLAX,
+  VICTRON,
+  VOLKSZAEHLER,
+} from './energy';
+import {
+  DECONZ,
+  DECONZ_NODE,
+  DECONZ_NODE_VALUE,
   ESPHOME,
+  EVCC,
   HOME_ASSISTANT,
   HOME_ASSISTANT_COMPRESSED,
   HOME_ASSISTANT_HISTORY,
   HOME_ASSISTANT_STATESTREAM,
   HOME_ASSISTANT_STATISTICS,
+  HOMEMATIC,
+  HOMIE,
   IOBROKER,
   IOBROKER_HISTORY,
   MATTER,
+  NETATMO,
+  NETATMO_MEASURE,
+  OPENHAB,
+  OPENHAB_EVENT,
+  RTL_433,
+  RUUVI,
+  TUYA,
+  VIESSMANN,
   ZHA,
-} from './home-assistant';
-import { HOMEMATIC, VIESSMANN } from './homematic';
+  ZIGBEE2MQTT,
+  ZIGBEE2MQTT_AVAILABILITY,
+  ZIGBEE2MQTT_BRIDGE,
+  ZWAVE,
+  ZWAVE_EVENT,
+} from './home';
 import {
+  BACNET,
+  BACNET_MULTIPLE,
   BECKHOFF,
   EDGEX,
   INDUSTRIAL_EDGE,
   KEPWARE,
   KNX,
+  M_BUS,
+  MTCONNECT,
   NEURON,
   NEURON_TAGS,
-  SITEWISE,
-  SITEWISE_HISTORY,
-  SITEWISE_NOTIFICATION,
-  UMH,
-} from './industry';
-import { ELASTICSEARCH, INFLUXDB_POINTS, INFLUXDB_ROWS, TELEGRAF } from './influxdb';
-import { KAFKA } from './kafka';
-import {
-  CHIRPSTACK,
-  CHIRPSTACK_3,
-  CHIRPSTACK_STATUS,
-  LORIOT,
-  THE_THINGS_NETWORK,
-  THE_THINGS_STACK,
-  THINGPARK,
-} from './lorawan';
-import { LESHAN } from './lwm2m';
-import { M_BUS } from './m-bus';
-import { COLLECTD, PI, PI_SEVERAL, PI_VALUE, ZABBIX } from './monitoring';
-import { MTCONNECT } from './mtconnect';
-import { OCPP } from './ocpp';
-import { GEOJSON, SENSOR_THINGS, SENSOR_THINGS_LIST } from './ogc';
-import {
   OPC_UA,
   OPC_UA_HISTORY,
   OPC_UA_PUBSUB,
   OPC_UA_SAMPLES,
   OPC_UA_SEVERAL,
   OPC_UA_VALUE,
-} from './opc-ua';
-import { OPENHAB, OPENHAB_EVENT } from './openhab';
-import { OPEN_TELEMETRY } from './opentelemetry';
+  SITEWISE,
+  SITEWISE_HISTORY,
+  SITEWISE_NOTIFICATION,
+  SPARKPLUG,
+  SPARKPLUG_JSON,
+  UMH,
+} from './industry';
+import {
+  COLLECTD,
+  ELASTICSEARCH,
+  GRAFANA,
+  GRAPHITE,
+  INFLUXDB_POINTS,
+  INFLUXDB_ROWS,
+  LOKI,
+  OPEN_TELEMETRY,
+  PI,
+  PI_SEVERAL,
+  PI_VALUE,
+  PROMETHEUS,
+  PROMETHEUS_RANGE,
+  PROMETHEUS_TEXT,
+  TELEGRAF,
+  ZABBIX,
+} from './monitoring';
+import {
+  CHIRPSTACK,
+  CHIRPSTACK_3,
+  CHIRPSTACK_STATUS,
+  EBUSD,
+  ESPRESENSE,
+  HELIUM,
+  HELIUM_CAYENNE,
+  LESHAN,
+  LORIOT,
+  SENML,
+  SIGFOX,
+  TELTONIKA,
+  THE_THINGS_NETWORK,
+  THE_THINGS_STACK,
+  THEENGS,
+  THINGPARK,
+  WMBUSMETERS,
+} from './radio-networks';
 import {
   ENERGY_CHARTS,
   ENTSO_E,
@@ -93,46 +157,14 @@ import {
   OPEN_METEO_CURRENT,
   OPEN_WEATHER_MAP,
   PRICES,
-  SOLCAST,
-} from './plans';
-import { PROMETHEUS, PROMETHEUS_RANGE, PROMETHEUS_TEXT } from './prometheus';
-import { DECONZ, DECONZ_NODE, DECONZ_NODE_VALUE, RTL_433 } from './radio';
-import { SENML } from './senml';
-import {
-  SHELLY_COMPONENT,
-  SHELLY_DEVICE,
-  SHELLY_GEN1,
-  SHELLY_GEN1_OBJECT,
-  SHELLY_GEN1_STATUS,
-  SHELLY_NOTICE,
-  SHELLY_NOTIFICATION,
-  SHELLY_STATUS,
-} from './shelly';
-import {
-  AHOY_DTU,
-  ENPHASE,
-  FRONIUS,
-  GROTT,
-  OPENDTU,
-  OPENDTU_VALUE,
-  SOLAR_ASSISTANT,
-  SOLAX,
-  VOLKSZAEHLER,
-} from './solar';
-import { SOLAREDGE, SOLAREDGE_DETAILS } from './solaredge';
-import { SPARKPLUG, SPARKPLUG_JSON } from './sparkplug';
-import { TASMOTA, TASMOTA_BRIDGE, TASMOTA_NOTICE, TASMOTA_RESULT } from './tasmota';
-import { THINGSBOARD, THINGSBOARD_GATEWAY, THINGSBOARD_PAST } from './thingsboard';
-import { VICTRON } from './victron';
-import {
   SENSOR_COMMUNITY,
+  SOLCAST,
   TEMPEST_AIR,
   TEMPEST_SKY,
   TEMPEST_STATION,
   TEMPEST_WIND,
   WEATHER_LINK,
-} from './weather-stations';
-import { ZIGBEE2MQTT, ZIGBEE2MQTT_AVAILABILITY, ZIGBEE2MQTT_BRIDGE } from './zigbee2mqtt';
+} from './weather';
 
 /** The shapes that messages are recognised by, in any order: where two of them could be meant, neither is taken. */
 export const SHAPES: readonly Shape[] = [

@@ -1,5 +1,103 @@
 import type { Shape } from '../types';
 
+/** `ns=2;s=Line1/Motor1/Temperature`; of a number the whole of it is the name. https://reference.opcfoundation.org/Core/Part6/v105/docs/5.3.1.10 */
+const NODE_IDS = [
+  /^(?:ns=\d+;|nsu=[^;]+;)?s=(?<column>.+?)(?:;datatype=\w+)?$/,
+  /^(?<column>(?:ns=\d+;|nsu=[^;]+;)?[igb]=.+?)(?:;datatype=\w+)?$/,
+];
+
+/**
+ * A value on the topic of its node, with its status and times beside it: node-red-contrib-opcua, node-red-contrib-iiot-opcua.
+ * https://github.com/mikakaraila/node-red-contrib-opcua
+ */
+export const OPC_UA: Shape = {
+  name: 'OPC UA',
+  topics: NODE_IDS,
+  has: { 'value.value.value|value.value|value|': 'value' },
+  value: 'value.value.value|value.value|value|',
+  time: 'value.sourceTimestamp|sourceTimestamp|msg.sourceTimestamp|value.serverTimestamp|serverTimestamp|msg.serverTimestamp',
+  quality: 'value.statusCode|statusCode|msg.statusCode',
+};
+
+/** Where a message has the address of its node, beside the value or around it. */
+const NODE =
+  'displayName|browseName|nodeId|payload.nodeId|payload.addressSpaceItems.0.nodeId|msg.addressSpaceItems.0.nodeId';
+
+/**
+ * A DataValue on any topic, with the name of its node: also of the nodes Listener and Read of
+ * node-red-contrib-iiot-opcua, which have the DataValue in `value`.
+ * https://github.com/BiancoRoyal/node-red-contrib-iiot-opcua/blob/master/src/opcua-iiot-listener.ts
+ */
+export const OPC_UA_VALUE: Shape = {
+  name: 'OPC UA',
+  topics: [/^(?!(?:ns=\d+;|nsu=[^;]+;)?[sigb]=)/],
+  items: ['value', ''],
+  has: {
+    'value.value': 'value',
+    'value.dataType|statusCode': 'any',
+    'sourceTimestamp|serverTimestamp': 'time',
+    [NODE]: 'text',
+  },
+  column: NODE,
+  within: NODE_IDS,
+  value: 'value.value',
+  time: 'sourceTimestamp|serverTimestamp',
+  quality: 'statusCode',
+};
+
+/**
+ * Several nodes read at once: DataValues in the order of the addresses in `msg.items`, or in the topic.
+ * https://github.com/mikakaraila/node-red-contrib-opcua/blob/master/opcua/102-opcuaclient.js (readmultiple_action_input)
+ */
+export const OPC_UA_SEVERAL: Shape = {
+  name: 'OPC UA',
+  items: ['[]'],
+  beside: 'msg.items|msg.topic',
+  has: { 'beside.nodeId|beside': 'text', 'value.dataType|statusCode': 'any', 'value|statusCode': 'any' },
+  column: 'beside.nodeId|beside',
+  within: NODE_IDS,
+  value: 'value.value',
+  time: 'sourceTimestamp|serverTimestamp',
+  quality: 'statusCode',
+};
+
+/** Past values of a node, on its topic. (readhistory_action_input in the same file) */
+export const OPC_UA_HISTORY: Shape = {
+  name: 'OPC UA',
+  topics: NODE_IDS,
+  items: ['historyData.dataValues[]', '[]'],
+  has: { 'value.dataType': 'any', 'value.value': 'value', 'sourceTimestamp|serverTimestamp': 'time' },
+  isTable: true,
+  value: 'value.value',
+  time: 'sourceTimestamp|serverTimestamp',
+  quality: 'statusCode',
+};
+
+/** Samples of OPC Publisher. https://github.com/Azure/Industrial-IoT/blob/main/docs/opc-publisher/messageformats.md (samples mode) */
+export const OPC_UA_SAMPLES: Shape = {
+  name: 'OPC UA',
+  items: ['', '[]', 'body', 'body[]'],
+  has: { NodeId: 'text', 'Value.SourceTimestamp|Value.ServerTimestamp|SourceTimestamp|Timestamp': 'time' },
+  column: 'DisplayName|NodeId',
+  within: NODE_IDS,
+  value: 'Value.Value|Value',
+  time: 'Value.SourceTimestamp|Value.ServerTimestamp|SourceTimestamp|Timestamp',
+  quality: 'Value.StatusCode|StatusCode',
+};
+
+/** A network message of PubSub as JSON, also of OPC Publisher. https://github.com/Azure/Industrial-IoT/blob/main/docs/opc-publisher/messageformats.md (PubSub mode) */
+export const OPC_UA_PUBSUB: Shape = {
+  name: 'OPC UA PubSub',
+  items: ['Messages[]', 'body.Messages[]'],
+  has: {
+    Payload: 'object',
+    'payload.MessageType|payload.MessageId|payload.body.MessageType|payload.body.MessageId': 'text',
+  },
+  key: 'DataSetWriterName|DataSetWriterId',
+  time: 'Timestamp',
+  values: 'Payload',
+};
+
 /** A tag or several with their time. https://github.com/united-manufacturing-hub/umh.docs.umh.app (docs/Legacy/datamodel/messages/_historian.md) */
 export const UMH: Shape = {
   name: 'UMH',
@@ -128,4 +226,91 @@ export const EDGEX: Shape = {
   column: 'resourceName',
   value: 'value',
   time: 'origin',
+};
+
+/** Data and births of Sparkplug B, decoded. https://sparkplug.eclipse.org/specification/version/3.0/documents/sparkplug-specification-3.0.0.pdf (6.4) */
+export const SPARKPLUG: Shape = {
+  name: 'Sparkplug B',
+  topics: [
+    /^spBv1\.0\/[^/]+\/D(?:DATA|BIRTH)\/[^/]+\/(?<key>[^/]+)$/,
+    /^spBv1\.0\/[^/]+\/N(?:DATA|BIRTH)\/(?<key>[^/]+)$/,
+  ],
+  items: ['metrics[]'],
+  has: { name: 'text' },
+  column: 'name',
+  value: 'value',
+  time: 'timestamp|payload.timestamp',
+};
+
+/** The same on another topic, as gateways publish it in JSON. */
+export const SPARKPLUG_JSON: Shape = {
+  name: 'Sparkplug B',
+  topics: [/^(?!spBv1\.0\/)/],
+  items: ['metrics[]'],
+  has: {
+    name: 'text',
+    value: 'any',
+    'dataType|datatype|type|payload.seq': 'any',
+    'payload.timestamp': 'time',
+  },
+  column: 'name',
+  value: 'value',
+  time: 'timestamp|payload.timestamp',
+};
+
+/**
+ * Samples and events of an MTConnect agent, as JSON (version 2), over HTTP or MQTT. Each tells when its value has changed;
+ * the document tells of when they all are. Conditions are left out.
+ * https://github.com/TrakHound/MTConnect.NET (JSON-cppagent: MTConnectStreams)
+ */
+export const MTCONNECT: Shape = {
+  name: 'MTConnect',
+  items: [
+    'MTConnectStreams.Streams.DeviceStream[].ComponentStream[].Samples{}',
+    'MTConnectStreams.Streams.DeviceStream[].ComponentStream[].Events{}',
+  ],
+  isEvery: true,
+  has: { dataItemId: 'text', value: 'any', timestamp: 'time' },
+  key: 'up.up.name|up.up.uuid',
+  time: 'payload.MTConnectStreams.Header.creationTime',
+  column: 'dataItemId',
+  value: 'value',
+};
+
+/**
+ * A property that the node BACnet Read has read: object type, instance and property are its column (`0.3.85` is the present
+ * value of analog input 3). https://github.com/BiancoRoyal/node-red-contrib-bacnet,
+ * https://github.com/fh1ch/node-bacstack (readProperty)
+ */
+export const BACNET: Shape = {
+  name: 'BACnet',
+  has: {
+    'objectId.type': 'number',
+    'objectId.instance': 'number',
+    'property.id': 'number',
+    'values.0.value': 'value',
+  },
+  column: ['objectId.type', 'objectId.instance', 'property.id'],
+  value: 'values.0.value',
+};
+
+/** Several properties of several objects. (readPropertyMultiple) */
+export const BACNET_MULTIPLE: Shape = {
+  name: 'BACnet',
+  items: ['values[]'],
+  each: 'values',
+  has: { 'objectId.type': 'number', 'objectId.instance': 'number', 'values.0.id': 'number', values: 'list' },
+  column: ['objectId.type', 'objectId.instance', 'each.id'],
+  value: 'each.value.0.value',
+};
+
+/** A meter on M-Bus: its records by their number and unit. https://github.com/robertsLando/node-red-contrib-m-bus (mbDeviceUpdated) */
+export const M_BUS: Shape = {
+  name: 'M-Bus',
+  items: ['DataRecord[]'],
+  has: { id: 'value', Function: 'text', Value: 'any', 'payload.SlaveInformation.Id': 'value' },
+  key: 'payload.SlaveInformation.Id',
+  column: ['id', 'Unit'],
+  value: 'Value',
+  time: 'payload.DataRecord.0.Timestamp',
 };

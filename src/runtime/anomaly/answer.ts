@@ -18,8 +18,7 @@ import type { Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { pastRows, type ReadMessages } from '../series/read-messages';
 import type { StatusLine } from '../status/status-line';
-import type { AnomalyKeeper } from './keeper';
-import type { AnomalyDef, AnomalyRequest } from './request';
+import type { AnomalyDef, AnomalyKeeper, AnomalyRequest } from './keeper';
 import { anomalyStatus, answerText, changeTextOf, sensorText } from './texts';
 
 /** Keys whose newest answer is kept at most. */

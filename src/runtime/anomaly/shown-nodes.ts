@@ -2,8 +2,7 @@ import type { Detector, Episode, RecentSensor } from '../../anomaly';
 import { ServiceError } from '../../wire/service-error';
 import { nodeChanged } from '../model-changed';
 import type { NodeRuntime } from '../node-runtime';
-import type { AnomalyKeeper } from './keeper';
-import { oneOf } from './request';
+import { type AnomalyKeeper, oneOf } from './keeper';
 
 /** Sensors with a picture at once. */
 const MOST_PICTURES = 12;

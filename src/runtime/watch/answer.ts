@@ -1,14 +1,20 @@
+import fs from 'node:fs';
+
 import { Yielder } from '../../util/concurrency';
-import type { WatchChange, WatchNumbers } from '../../watch';
+import { isObject } from '../../util/values';
+import type { AlarmCause, WatchChange, WatchNumbers, WatchReport } from '../../watch';
 import type { Task } from '../../wire/vocabulary';
 import type { TableReader } from '../input/table-input';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
-import type { Message, Red } from '../node-red';
+import { onModelChanged } from '../model-changed';
+import { type Message, type Red, text } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
-import { changeMessages, keepCauses } from './change-message';
+import { watchFile } from '../paths';
+import type { Progress, Shown, StatusKind } from '../status/status-line';
+import { shortNumber } from './change-text';
 import type { WatchKeeper } from './keeper';
 import type { WatchRequest } from './request';
-import { watchStatus } from './status';
+import { activeAlarms, looksWorse } from './shown-watch';
 
 type Predictions = Extract<WatchRequest, { kind: 'predictions' }>;
 type Truths = Extract<WatchRequest, { kind: 'truths' }>['truths'];
@@ -111,5 +117,178 @@ async function show(red: Red, keeper: WatchKeeper, { status }: MessageWork): Pro
   const newest = watches.at(-1);
   if (newest !== undefined) {
     status.become(() => watchStatus(red, newest.report(), watches.length > 1));
+  }
+}
+
+/**
+ * A message of its own for each change: `msg.change`, and its text as the payload, for a mail or a line on a dashboard.
+ * That of a decay asks a series node for a train set.
+ */
+function changeMessages(
+  changes: readonly WatchChange[],
+  textOf: (change: WatchChange) => string,
+  { _msgid, topic }: Message,
+): Message[] {
+  return changes.map((change) => {
+    const text = textOf(change);
+    const msg: Message = { _msgid, ...(topic === undefined ? {} : { topic }), payload: text };
+    msg.change = { ...change, text };
+    msg.model_name = change.model;
+    if (change.what === 'decay') {
+      msg.train = { reason: 'decay', model: change.model };
+    }
+    return msg;
+  });
+}
+
+/** As many as predict gives per row, and the longest sentence: a flow may have put anything there. */
+const MOST = 3;
+const CHARACTERS = 500;
+
+/**
+ * Lets alarms keep why they were raised: sent on output 2, and shown in the sidebar when the prediction is long gone.
+ * @param causes what stands beside the prediction under `<property>_why`
+ */
+function keepCauses(changes: readonly WatchChange[], causes: unknown): void {
+  const alarms = changes.filter(({ what }) => what === 'alarm');
+  if (alarms.length === 0 || !Array.isArray(causes)) {
+    return;
+  }
+  const known = causes.slice(0, MOST).flatMap((cause) => causeOf(cause) ?? []);
+  if (known.length > 0) {
+    for (const alarm of alarms) {
+      alarm.causes = known;
+    }
+  }
+}
+
+function causeOf(cause: unknown): AlarmCause | undefined {
+  if (!isObject(cause)) {
+    return undefined;
+  }
+  const { column, effect, text } = cause;
+  return typeof column === 'string' && typeof effect === 'number' && typeof text === 'string' && text !== ''
+    ? { column: column.slice(0, CHARACTERS), effect, text: text.slice(0, CHARACTERS) }
+    : undefined;
+}
+
+/** A text of the catalogue below `status.`, with its values. */
+type Form = readonly [key: string, values: Record<string, string | number>];
+
+/** What a watch node shows of a model: its alarms; how good it has been of late, and what it had promised. */
+export function watchStatus(
+  red: Red,
+  {
+    live,
+    coverage,
+    decayed,
+    counts,
+    model,
+    version,
+    isNew,
+    changes = [],
+  }: Pick<WatchReport, 'live' | 'coverage' | 'decayed' | 'counts' | 'model' | 'version' | 'isNew'> &
+    Partial<Pick<WatchReport, 'changes'>>,
+  isOneOfSeveral: boolean,
+): Shown & { kind: StatusKind } {
+  const progress: Progress = { phase: 'live', rows: live.rows, waiting: counts.open };
+  const kind = decayed || looksWorse({ live, decayed }) ? 'doubtful' : 'ready';
+  const shown = (...forms: readonly Form[]): Shown & { kind: StatusKind } => {
+    const [first, ...others] = forms.map(([key, values]) =>
+      isOneOfSeveral
+        ? { key: 'watch.ofModel', values: { model, text: text(red, `status.${key}`, values) } }
+        : { key, values },
+    );
+    const shorter = others.reduceRight<Shown['shorter']>(
+      (rest, form) => ({ ...form, shorter: rest }),
+      undefined,
+    );
+    return { ...first!, kind, progress, ...(shorter !== undefined && { shorter }) };
+  };
+  if (isNew === true && version !== undefined) {
+    return { ...shown(['watch.new', { version }]), kind: 'waiting' };
+  }
+  const { rows, loss, promised } = live;
+  const count = activeAlarms(changes);
+  const alarm: Form = ['watch.alarm', { count }];
+  if (rows === 0 || loss === undefined) {
+    const { open, unmet } = counts;
+    // Outcomes may come before their predictions; where none ever meets its own, their keys or times differ.
+    if (open > 0 && unmet > 0) {
+      return { ...shown(['watch.unmatched', { early: unmet }]), kind: 'doubtful' };
+    }
+    if (count > 0) {
+      return { ...shown(alarm), kind: 'doubtful' };
+    }
+    // Predictions without an address in msg.series wait for nothing.
+    return { ...shown(open > 0 ? ['watch.waiting', { open }] : ['watch.noOutcomes', {}]), kind: 'waiting' };
+  }
+  const measure = text(red, `status.watch.measure.${live.measure}`);
+  const values = { measure, loss: shortNumber(red, loss) };
+  if (count > 0) {
+    return { ...shown(['watch.alarmLoss', { ...values, count }], alarm), kind: 'doubtful' };
+  }
+  if (promised !== undefined) {
+    const both = { ...values, promised: shortNumber(red, promised) };
+    return shown(['watch.lossOf', both], ['watch.lossOfPromised', both], ['watch.loss', values]);
+  }
+  const measured = text(red, 'status.watch.loss', values);
+  const plain: Form = ['watch.plain', { rows, loss: measured }];
+  if (coverage === undefined || live.measure === 'error') {
+    return shown(plain, ['watch.loss', values]);
+  }
+  // Nearly all is not shown as all.
+  const percent = coverage.held < 1 ? Math.min(99, Math.round(100 * coverage.held)) : 100;
+  const key = live.measure === 'mae' ? 'watch.band' : 'watch.right';
+  return shown([key, { percent, rows: coverage.rows, loss: measured }], plain, ['watch.loss', values]);
+}
+
+/**
+ * Another version that takes over, by a fit or by hand, is reported at once, in the status and on output 2: the next
+ * prediction may be hours away.
+ */
+export function followModel({ red, node, status }: NodeRuntime, keeper: WatchKeeper): void {
+  onModelChanged(node, (model) => {
+    // A closed node, or a field that is wrong: the next message tells.
+    void follow(model).catch(() => undefined);
+  });
+
+  async function follow(model: string): Promise<void> {
+    const changes = await keeper.followed(model);
+    if (changes.length === 0) {
+      return;
+    }
+    keeper.counted([model], changes);
+    const watches = await keeper.all();
+    const watch = watches.find((one) => one.model.name === model);
+    if (watch !== undefined) {
+      const report = watch.report();
+      status.become(() => watchStatus(red, report, watches.length > 1));
+    }
+    const told = { _msgid: red.util.generateId() };
+    node.send([null, changeMessages(changes, keeper.textOf, told)]);
+  }
+}
+
+/**
+ * Once the flows have started: what the node kept is read and shown. Where nothing is kept, or a field is wrong, the
+ * first message will tell.
+ */
+export function showKeptWatch(runtime: NodeRuntime, keeper: WatchKeeper): void {
+  const { red, status } = runtime;
+  runtime.whenStarted(() => {
+    void show().catch(() => undefined);
+  });
+
+  async function show(): Promise<void> {
+    if (!fs.existsSync(watchFile(red, runtime.id))) {
+      return;
+    }
+    const watches = await keeper.all();
+    keeper.noteInCharge(watches);
+    const newest = watches.at(-1);
+    if (newest !== undefined) {
+      status.showIdle(watchStatus(red, newest.report(), watches.length > 1));
+    }
   }
 }

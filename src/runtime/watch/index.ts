@@ -1,5 +1,4 @@
-export { watchAnswer } from './answer';
+export { followModel, showKeptWatch, watchAnswer } from './answer';
 export { WatchKeeper } from './keeper';
 export { watchRequest } from './request';
 export { shownWatch } from './shown-watch';
-export { followModel, showKeptWatch } from './status';

@@ -11,8 +11,7 @@ import type { Watch, WatchOptions, WatchState } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import { watchLayer } from '../lazy';
 import type { NodeRuntime } from '../node-runtime';
-import { OwnedPath } from '../owned-path';
-import { watchFile } from '../paths';
+import { OwnedPath, watchFile } from '../paths';
 
 /** Models that one node watches; beyond that the one whose predictions are longest ago is forgotten. */
 export const MAX_MODELS = 20;

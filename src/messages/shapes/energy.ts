@@ -84,3 +84,65 @@ export const SOLAX: Shape = {
   values: 'result',
   omit: ['inverterSN', 'sn', 'inverterType', 'uploadTime'],
 };
+
+/**
+ * Power or energy of a site, in its local time; the unit is the column. Monitoring API:
+ * https://knowledge-center.solaredge.com/sites/kc/files/se_monitoring_api.pdf (site power, site energy)
+ */
+export const SOLAREDGE: Shape = {
+  name: 'SolarEdge',
+  items: ['power.values[]', 'energy.values[]'],
+  has: {
+    date: 'time',
+    value: 'any',
+    'payload.power.timeUnit|payload.energy.timeUnit': 'text',
+    'payload.power.unit|payload.energy.unit': 'text',
+  },
+  isTable: true,
+  column: 'payload.power.unit|payload.energy.unit',
+  value: 'value',
+  time: 'date',
+};
+
+/** The same of each meter, such as Production and Consumption. (site power and site energy, detailed) */
+export const SOLAREDGE_DETAILS: Shape = {
+  name: 'SolarEdge',
+  items: ['powerDetails.meters[]', 'energyDetails.meters[]'],
+  each: 'values',
+  has: { type: 'text', values: 'list', 'payload.powerDetails.unit|payload.energyDetails.unit': 'text' },
+  isTable: true,
+  column: ['type', 'payload.powerDetails.unit|payload.energyDetails.unit'],
+  value: 'each.value',
+  time: 'each.date',
+};
+
+/** A value of Venus OS; an empty payload says that the device is gone. https://github.com/victronenergy/dbus-flashmq#notifications (and keep-alive) */
+export const VICTRON: Shape = {
+  name: 'Victron',
+  topics: ['N/{key}/{column}'],
+  has: { 'value|': 'any' },
+  value: 'value|',
+  omit: ['full_publish_completed', 'heartbeat', 'keepalive'],
+};
+
+/**
+ * Meter values of a charging station: the call as it is sent, or what it carries. A value that does not say what it measures
+ * is the energy taken from the grid. The node CS Server has it in `data`, with the station beside the payload.
+ * https://github.com/argonne-vci/node-red-contrib-ocpp/blob/master/ocpp/ocpp-server.js,
+ * https://github.com/lorenzodonini/ocpp-go/blob/master/ocpp1.6/types/types.go (MeterValue, SampledValue)
+ */
+export const OCPP: Shape = {
+  name: 'OCPP',
+  items: ['meterValue[]', '3.meterValue[]', 'data.meterValue[]'],
+  each: 'sampledValue',
+  has: { timestamp: 'time', sampledValue: 'list' },
+  key: [
+    'msg.ocpp.chargeBoxIdentity',
+    'payload.connectorId|payload.3.connectorId|payload.data.connectorId|payload.evseId|payload.3.evseId|payload.evse.id|payload.3.evse.id',
+  ],
+  column: ['each.measurand', 'each.phase'],
+  apart: 'each.location',
+  unnamed: 'Energy.Active.Import.Register',
+  value: 'each.value',
+  time: 'timestamp',
+};
