@@ -119,11 +119,14 @@ async function ask(tabular, name, machine, { rows, trainSet = 1, count }) {
 
 const heldOf = (all) => sum(all.map(({ held }) => held)) / all.length;
 const dearer = (all) => sum(all.map(({ cost }) => cost)) / sum(all.map(({ best }) => best));
-/** Of all, and of the train sets with the least and the most. */
+/** Of all, with the standard error by how much the train sets differ, and of those with the least and the most. */
 function told(measure, sets, digits) {
   const each = sets.map(measure).sort((a, b) => a - b);
-  const [low, high] = [each[0], each.at(-1)].map((one) => one.toFixed(digits));
-  return `${measure(sets.flat()).toFixed(digits)} (${low} to ${high})`;
+  const mean = sum(each) / each.length;
+  const variance = sum(each.map((one) => (one - mean) ** 2)) / (each.length - 1);
+  const [error, low, high] = [Math.sqrt(variance / each.length), each[0], each.at(-1)];
+  const [errorTold, ...ends] = [error, low, high].map((one) => one.toFixed(digits));
+  return `${measure(sets.flat()).toFixed(digits)} ± ${errorTold} (${ends.join(' to ')})`;
 }
 
 async function measure(tabular, name, machine, rows) {
