@@ -8,7 +8,7 @@ import {
   type KeptClock,
   type KeptHistory,
   MachineClock,
-  type Mark,
+  type MarkedRows,
 } from './history';
 import { MissingSensors, newValueOf, type SensorLayout, sensorLayout } from './layout';
 import { rarityOf } from './tail';
@@ -39,15 +39,6 @@ export interface DetectorSettings {
   key: string | undefined;
   /** Columns that are no sensors. */
   ignored: ReadonlySet<string>;
-}
-
-/** Rows that people said something of. */
-export interface MarkedRows {
-  from: number;
-  to: number;
-  mark: Mark;
-  /** By the answer to the question about odd periods. */
-  isOddAnswered?: boolean;
 }
 
 interface Knowledge {

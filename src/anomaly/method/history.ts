@@ -7,7 +7,16 @@ const NONE = -1;
 const FIRST_ROOM = 64;
 
 /** What a row is to the next fit: 1 leaves it out of the expectations, 2 also out of what is called rare. */
-export type Mark = 0 | 1 | 2;
+type Mark = 0 | 1 | 2;
+
+/** Rows that people said something of. */
+export interface MarkedRows {
+  from: number;
+  to: number;
+  mark: Mark;
+  /** By the answer to the question about odd periods. */
+  isOddAnswered?: boolean;
+}
 
 export type HistoryCell = number | string;
 
