@@ -42,7 +42,6 @@ export {
   sliceBatch,
 } from './columns/column-batch';
 export {
-  assertDense,
   assertWidth,
   datesAmong,
   datesInHeader,
@@ -77,6 +76,8 @@ export { fileAsIs, fitsAsIs, type OpenOptions, openTable, openTableFile, type Ta
 export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
 export { sha256, type TableFile } from './storage/table-file';
+export { OwnCopy } from './values/own-copy';
+export type { AddedColumn, AddedColumns } from './values/tables';
 
 /** The columns of a file on disk; only its beginning or its footer is read. Errors as `openTableFile`. */
 export async function fileColumns(path: string): Promise<string[]> {

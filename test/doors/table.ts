@@ -15,5 +15,3 @@ export { combineCrc32c, crc32c, crc32cToBase64 } from '../../dist/src/table/stor
 export { fileChecksum } from '../../dist/src/table/storage/file-checksum';
 export { readAhead, Sink, userFile } from '../../dist/src/table/storage/table-file';
 export { stringPieces } from '../../dist/src/table/text/decode';
-export { OwnCopy } from '../../dist/src/table/values/own-copy';
-export type { AddedColumn } from '../../dist/src/table/values/tables';

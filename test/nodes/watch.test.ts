@@ -93,10 +93,11 @@ describe('tabular-watch', () => {
       [0, band(50)],
       [1, main],
     ];
-    for (const payload of [rows, columns, matrix]) {
+    const typed = { ...columns, load: Float64Array.of(0, 1) };
+    for (const payload of [rows, columns, matrix, typed]) {
       bench.send('w', { payload: structuredClone(payload), series, model_name: 'motor' });
     }
-    const [asRows, asColumns, asMatrix] = (await bench.out('w').first(seen + 3))
+    const [asRows, asColumns, asMatrix, asTyped] = (await bench.out('w').first(seen + 4))
       .slice(seen)
       .map(({ payload }) => payload);
     const [one, two] = asRows.map(({ prediction }: Anything) => prediction);
@@ -105,13 +106,14 @@ describe('tabular-watch', () => {
     assert.deepEqual(two.quantiles, one);
     assert.deepEqual(asRows[1], { ...row(1), prediction: two });
     assert.deepEqual(asColumns, { load: [0, 1], prediction: [one, two] });
+    assert.deepEqual(asTyped, { load: Float64Array.of(0, 1), prediction: [one, two] });
     assert.deepEqual(asMatrix, [
       ['load', 'prediction'],
       [0, one],
       [1, two],
     ]);
     bench.send('w', { truth: [52, 52], series });
-    await settled(bench, 124);
+    await settled(bench, 125);
     await waitFor('both outcomes', () => (bench.progress('w')?.rows === 62 ? true : undefined));
   });
 

@@ -5,6 +5,7 @@ import { isObject } from '../../util/values';
 import type { AlarmCause, WatchChange, WatchNumbers, WatchReport } from '../../watch';
 import type { Task } from '../../wire/vocabulary';
 import type { TableReader } from '../input/table-input';
+import { table } from '../lazy';
 import { type MessageWork, type Output, Sendings } from '../messages/message-handler';
 import { onModelChanged } from '../model-changed';
 import { type Message, type Red, text } from '../node-red';
@@ -13,10 +14,9 @@ import { watchFile } from '../paths';
 import type { Progress, Shown, StatusKind } from '../status/status-line';
 import { shortNumber } from './change-text';
 import type { WatchKeeper } from './keeper';
-import type { WatchRequest } from './request';
+import { cellOf, type PredictedRows, type WatchRequest } from './request';
 import { activeAlarms, looksWorse } from './shown-watch';
 
-type Predictions = Extract<WatchRequest, { kind: 'predictions' }>;
 type Truths = Extract<WatchRequest, { kind: 'truths' }>['truths'];
 
 /**
@@ -24,7 +24,11 @@ type Truths = Extract<WatchRequest, { kind: 'truths' }>['truths'];
  * @throws ServiceError
  */
 export async function watchAnswer(
-  { runtime: { red }, keeper, table }: { runtime: NodeRuntime; keeper: WatchKeeper; table: TableReader },
+  {
+    runtime: { red },
+    keeper,
+    table: place,
+  }: { runtime: NodeRuntime; keeper: WatchKeeper; table: TableReader },
   request: WatchRequest,
   msg: Message,
   work: MessageWork,
@@ -39,10 +43,10 @@ export async function watchAnswer(
     await show(red, keeper, work);
     return messages.length === 0 ? undefined : [null, messages];
   }
-  const { numbers, changes } = await takePredictions(keeper, request);
+  const { numbers, changes, corrected } = await takePredictions(keeper, request);
   // Made before the message is changed, from which they take their id.
   const messages = changeMessages(changes, keeper.textOf, msg);
-  table.write(msg, request.table.table);
+  place.write(msg, await withCorrected(request, corrected));
   if (numbers === undefined) {
     delete msg.watch;
   } else {
@@ -69,16 +73,22 @@ async function takeTruths(keeper: WatchKeeper, truths: Truths): Promise<WatchCha
  */
 async function takePredictions(
   keeper: WatchKeeper,
-  { model, table, property, series }: Predictions,
-): Promise<{ numbers: WatchNumbers | undefined; changes: WatchChange[] }> {
+  { model, rows, property, series }: PredictedRows,
+): Promise<{
+  numbers: WatchNumbers | undefined;
+  changes: WatchChange[];
+  /** What is predicted in place of what the message has, by row. */
+  corrected: Map<number, unknown>;
+}> {
   const shares = `${property}_probabilities`;
-  const task = taskOf(table.cell(0, property), table.cell(0, shares));
+  const task = taskOf(cellOf(rows[0]!, property), cellOf(rows[0]!, shares));
   const { watch, changes, trainedUntil, madeBy } = await keeper.of(model, task);
   const yielder = new Yielder();
   let numbers: WatchNumbers | undefined;
+  const corrected = new Map<number, unknown>();
   let continues = false;
-  for (let index = 0; index < table.rows; index++) {
-    const given = table.cell(index, property);
+  for (const [index, row] of rows.entries()) {
+    const given = cellOf(row, property);
     const { key, time = Infinity } = series[index]!;
     if (given === undefined || time <= trainedUntil(key)) {
       continue;
@@ -86,24 +96,39 @@ async function takePredictions(
     const answer = watch.predicted({
       series: series[index]!,
       prediction: given,
-      probabilities: table.cell(index, shares),
-      row: table.cells(index),
+      probabilities: cellOf(row, shares),
+      row,
       model: madeBy,
       continues,
     });
     continues = true;
     if (answer.prediction !== given) {
-      table.put(index, property, answer.prediction);
+      corrected.set(index, answer.prediction);
     }
     numbers = answer.numbers;
-    const causes = table.cell(index, `${property}_why`);
+    const causes = cellOf(row, `${property}_why`);
     keepCauses(answer.changes, causes);
     changes.push(...answer.changes);
     keeper.because(watch.model.name, causes);
     await yielder.due();
   }
   keeper.counted([watch.model.name], changes);
-  return { numbers, changes };
+  return { numbers, changes, corrected };
+}
+
+/** The table with corrected predictions. The one that was given, and its rows, stay as they are. */
+async function withCorrected(
+  { value, rows, property }: PredictedRows,
+  corrected: ReadonlyMap<number, unknown>,
+): Promise<unknown> {
+  if (corrected.size === 0) {
+    return value;
+  }
+  const { OwnCopy, openTable } = table();
+  const own = await openTable(await new OwnCopy(value).take());
+  const cell = (row: number): unknown =>
+    corrected.has(row) ? corrected.get(row) : cellOf(rows[row]!, property);
+  return own.addColumns({ rows: rows.length, columns: [{ name: property, cell }] });
 }
 
 /** Of a model whose card is not known: labels are text or have probabilities. */

@@ -17,8 +17,21 @@ export type WatchDef = FlowNodeDef & FlowProperties<typeof WATCH>;
 export type WatchRequest =
   /** Rows that no model has predicted yet: they go on as they are. */
   | { kind: 'unpredicted' }
-  | { kind: 'predictions'; model: NamedCard; table: PredictedTable; property: string; series: WatchedRow[] }
+  | PredictedRows
   | { kind: 'truths'; truths: { series: WatchedRow; truth: unknown }[] };
+
+/** Rows that a model has predicted, each with the address of what it is of. */
+export interface PredictedRows {
+  kind: 'predictions';
+  model: NamedCard;
+  /** The table, in the form in which it came. */
+  value: unknown;
+  rows: readonly Row[];
+  property: string;
+  series: WatchedRow[];
+}
+
+type Row = Record<string, unknown>;
 
 /** The model of a message: its name or id, its card where the message has it, and the id of the very one that predicted. */
 export interface NamedCard {
@@ -30,26 +43,27 @@ export interface NamedCard {
 /** @throws ServiceError `validation.failed`, `table.empty`, `table.invalid`, `model.unknown`, `config.invalid` */
 export async function watchRequest(
   runtime: NodeRuntime<WatchDef>,
-  table: TableReader,
+  from: TableReader,
   msg: Message,
 ): Promise<WatchRequest> {
   if (msg.truth !== undefined) {
     return { kind: 'truths', truths: truthsOf(msg) };
   }
   const read = runtime.settings(WATCH);
-  const value = await table.read(msg);
-  const predicted = predictedTable('value' in value ? value.value : undefined);
+  const input = await from.read(msg);
+  const value = 'value' in input ? input.value : undefined;
+  const rows = await rowsIn(value);
   const property = read('property');
-  if (predicted !== undefined && predicted.rows > 0 && predicted.cell(0, property) !== undefined) {
-    const series = addressesOf(msg.series, predicted.rows);
-    return { kind: 'predictions', model: modelOf(read('model'), msg), table: predicted, property, series };
+  if (rows !== undefined && rows.length > 0 && cellOf(rows[0]!, property) !== undefined) {
+    const series = addressesOf(msg.series, rows.length);
+    return { kind: 'predictions', model: modelOf(read('model'), msg), value, rows, property, series };
   }
-  if (predicted !== undefined && msg.series !== undefined && msg.model_name === undefined) {
+  if (rows !== undefined && msg.series !== undefined && msg.model_name === undefined) {
     return { kind: 'unpredicted' };
   }
   throw new ServiceError(
     'validation.failed',
-    `There is neither a prediction nor a truth: ${table.place} has no "${property}", and msg.truth is not set. ` +
+    `There is neither a prediction nor a truth: ${from.place} has no "${property}", and msg.truth is not set. ` +
       'Wire a predict node in here, with the same name under Attach as, and outcomes with msg.truth and msg.series.',
   );
 }
@@ -194,141 +208,17 @@ function alarmOptions(read: ReadSetting<typeof WATCH>): AlarmOptions {
   };
 }
 
-type Row = Record<string, unknown>;
-
-/** A table with predictions attached to it, in one of the forms in which a predict node answers. */
-interface PredictedTable {
-  readonly rows: number;
-  /** What is attached to a row under a name; undefined where nothing is. */
-  cell(row: number, name: string): unknown;
-  /** The cells of a row by their columns. Not to be changed. */
-  cells(row: number): Row;
-  /** Puts a value in place of one that is there. The table that was given, and its rows, stay as they are. */
-  put(row: number, name: string, value: unknown): void;
-  /** The table with what was put; the one that was given where nothing was. */
-  readonly table: unknown;
+/** The rows of a table in memory as objects; undefined for what is none. Errors: those of `openTable`. */
+async function rowsIn(value: unknown): Promise<Row[] | undefined> {
+  const { asBytes, openTable, readRows } = table();
+  const isTable = typeof value === 'object' && value !== null && asBytes(value) === undefined;
+  if (Array.isArray(value) && value.length === 0) {
+    return [];
+  }
+  return isTable ? readRows(await openTable(value)) : undefined;
 }
 
-/**
- * Undefined for what is no table of rows.
- *
- * @throws ServiceError `limit.exceeded` for too many columns, `table.invalid` for a sparse array
- */
-function predictedTable(value: unknown): PredictedTable | undefined {
-  if (Array.isArray(value)) {
-    table().assertDense(value, 'The table');
-    return Array.isArray(value[0]) ? new MatrixTable(value as unknown[][]) : new RowsTable(value, false);
-  }
-  if (!isObject(value)) {
-    return undefined;
-  }
-  table().ownNames(value);
-  const cells = Object.values(value);
-  return cells.length > 0 && cells.every((cell) => Array.isArray(cell))
-    ? new ColumnsTable(value as Record<string, unknown[]>)
-    : new RowsTable([value], true);
-}
-
-/** An array of objects, or one object. */
-class RowsTable implements PredictedTable {
-  private copied: unknown[] | undefined;
-
-  constructor(
-    private readonly given: readonly unknown[],
-    private readonly isOne: boolean,
-  ) {}
-
-  get rows(): number {
-    return this.given.length;
-  }
-
-  cell(row: number, name: string): unknown {
-    return own(this.cells(row), name);
-  }
-
-  cells(row: number): Row {
-    const cells = (this.copied ?? this.given)[row];
-    return isObject(cells) ? cells : {};
-  }
-
-  put(row: number, name: string, value: unknown): void {
-    this.copied ??= [...this.given];
-    this.copied[row] = { ...this.cells(row), [name]: value };
-  }
-
-  get table(): unknown {
-    const rows = this.copied ?? this.given;
-    return this.isOne ? rows[0] : rows;
-  }
-}
-
-/** An object of arrays. */
-class ColumnsTable implements PredictedTable {
-  readonly rows: number;
-  private copied: Record<string, unknown[]> | undefined;
-  private readonly own = new Set<string>();
-
-  constructor(private readonly given: Record<string, unknown[]>) {
-    this.rows = Math.max(...Object.values(given).map(({ length }) => length));
-  }
-
-  cell(row: number, name: string): unknown {
-    return (own(this.copied ?? this.given, name) as unknown[] | undefined)?.[row];
-  }
-
-  cells(row: number): Row {
-    return Object.fromEntries(
-      Object.entries(this.copied ?? this.given).map(([name, values]) => [name, values[row]]),
-    );
-  }
-
-  put(row: number, name: string, value: unknown): void {
-    if (!this.own.has(name)) {
-      this.copied = { ...(this.copied ?? this.given), [name]: [...this.given[name]!] };
-      this.own.add(name);
-    }
-    this.copied![name]![row] = value;
-  }
-
-  get table(): unknown {
-    return this.copied ?? this.given;
-  }
-}
-
-/** An array of arrays whose first one names the columns. */
-class MatrixTable implements PredictedTable {
-  private copied: unknown[][] | undefined;
-
-  constructor(private readonly given: unknown[][]) {}
-
-  get rows(): number {
-    return this.given.length - 1;
-  }
-
-  cell(row: number, name: string): unknown {
-    const at = this.given[0]!.indexOf(name);
-    return at === -1 ? undefined : this.line(row)[at];
-  }
-
-  cells(row: number): Row {
-    const line = this.line(row);
-    return Object.fromEntries(this.given[0]!.map((name, at) => [String(name), line[at]]));
-  }
-
-  put(row: number, name: string, value: unknown): void {
-    this.copied ??= [...this.given];
-    this.copied[row + 1] = this.line(row).with(this.given[0]!.indexOf(name), value);
-  }
-
-  get table(): unknown {
-    return this.copied ?? this.given;
-  }
-
-  private line(row: number): unknown[] {
-    return (this.copied ?? this.given)[row + 1] ?? [];
-  }
-}
-
-function own(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object as Row)[name] : undefined;
+/** A cell of a row, whose columns may have any name; undefined where the row has none of that name. */
+export function cellOf(row: Row, name: string): unknown {
+  return Object.hasOwn(row, name) ? row[name] : undefined;
 }

@@ -45,7 +45,7 @@ export class OwnCopy {
   }
 
   /** The table, all ours; to be asked for once. */
-  async take(signal: AbortSignal): Promise<unknown> {
+  async take(signal?: AbortSignal): Promise<unknown> {
     const { value } = this;
     const yielder = new Yielder();
     if (Array.isArray(value)) {
@@ -54,7 +54,7 @@ export class OwnCopy {
         const turn = yielder.due();
         if (turn !== undefined) {
           await turn;
-          signal.throwIfAborted();
+          signal?.throwIfAborted();
         }
       }
       return value;
@@ -66,7 +66,7 @@ export class OwnCopy {
     for (const name of Object.keys(table)) {
       table[name] = copyOfColumn(table[name]);
       await yielder.due();
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
     }
     return table;
   }

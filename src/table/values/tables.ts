@@ -358,6 +358,7 @@ async function openPlain(
     if (value.length === 0) {
       throw emptyTable('The table is an empty array.');
     }
+    assertDense(value, 'The table');
     return Array.isArray(value[0])
       ? MatrixTable.open(form ?? 'matrix', value, signal)
       : RowsTable.open(form ?? 'rows', value, signal);

@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
 
-import { openTable } from '../../../dist/src/table';
+import { type AddedColumn, openTable } from '../../../dist/src/table';
 import { ALL_DIGITS, flatColumns, predictionColumns, tellingDigits } from '../../doors/scoring';
-import type { AddedColumn } from '../../doors/table';
 import type { Prediction } from '../../doors/wire';
 
 const probas: Prediction = {

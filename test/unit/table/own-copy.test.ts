@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { OwnCopy } from '../../doors/table';
+import { OwnCopy } from '../../../dist/src/table';
 
 const { signal } = new AbortController();
 const copyOf = (value: unknown): Promise<unknown> => new OwnCopy(value).take(signal);
