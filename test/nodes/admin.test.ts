@@ -131,7 +131,9 @@ describe('admin endpoints', () => {
 
   it('Test connection says why the embedded service does not start', async () => {
     const bench = await start();
-    fs.writeFileSync(path.join(bench.userDir, 'tabular-prediction'), 'a file where the folder is to be');
+    const folder = path.join(bench.userDir, 'tabular-prediction');
+    fs.rmSync(folder, { recursive: true });
+    fs.writeFileSync(folder, 'a file where the folder is to be');
     const answer = await test(bench, { service: 'embedded' });
     assert.deepEqual([answer.ok, answer.problem, answer.code], [false, 'service', 'storage.failed']);
     assert.match(answer.message, /tabular-prediction/);

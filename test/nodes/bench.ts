@@ -13,6 +13,7 @@ import type { NodeInitializer } from 'node-red';
 
 import { root } from '../helpers/node-red';
 import { NODE_FILES } from '../helpers/package-nodes';
+import { sharedService } from '../service/shared';
 
 /** Messages hold anything; the assertions say what. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
@@ -153,10 +154,19 @@ function logged(): string[] {
     .map(([entry]) => String(entry.msg));
 }
 
+/** A folder of its own, in which the embedded service is the one that the process has already. */
+async function temporaryUserDir(): Promise<string> {
+  const userDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-bench-'));
+  const { folder } = await sharedService();
+  fs.mkdirSync(path.join(userDir, 'tabular-prediction'));
+  fs.symlinkSync(folder, path.join(userDir, 'tabular-prediction', 'service'), 'junction');
+  return userDir;
+}
+
 /** Starts a flow. Each node under test has its outputs wired to inboxes of its own. */
 export async function startBench(setup: Setup): Promise<Bench> {
   await current?.stop();
-  const userDir = setup.userDir ?? fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-bench-'));
+  const userDir = setup.userDir ?? (await temporaryUserDir());
   helper.settings({ userDir, ...setup.settings });
   const sinks: string[] = [];
   const outputs = ({ type }: { type: string }) =>
