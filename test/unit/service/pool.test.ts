@@ -12,7 +12,7 @@ import { waitFor } from '../../helpers/wait';
 
 const SERVE = path.join(__dirname, '../../../dist/src/service/work/pool-job.js');
 
-const HEAVY = path.join(__dirname, '../../../dist/src/table/packages/heavy-modules.js');
+const HEAVY = path.join(__dirname, '../../../dist/src/table/arrow/heavy-modules.js');
 
 /** A worker that sleeps, dies, fails or says which thread it is, as the job tells it. */
 const SCRIPT = `
