@@ -40,6 +40,12 @@ export interface ColumnSpec {
 /** Bin 1 of a categorical column: rare and unseen values. Named categories start at bin 2. */
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
+/**
+ * Where this part of the rows shares its level with another, levels of one row are named too. Named by their number of
+ * rows, a row that is held out is always of a named level and a later one is not: the loss is told too low
+ * (docs/benchmarks/told.md, "Levels of a single row").
+ */
+const SHARED_LEVELS = 0.5;
 /** Tokens per feature, over all text columns together, in a table of many rows. */
 const TOKENS_PER_FEATURE = 8;
 const MANY_ROWS = 20_000;
@@ -115,8 +121,9 @@ function chooseTextEncoders(
   }
   const encoders: Encoder[] = [];
   const minCount = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
-  const named = used
-    .filter((code) => counts[code] >= minCount)
+  const repeated = used.filter((code) => counts[code] >= minCount);
+  const shared = used.reduce((sum, code) => sum + (counts[code] >= 2 ? counts[code] : 0), 0);
+  const named = (asCategory || shared >= SHARED_LEVELS * known ? [...used] : repeated)
     .sort((a, b) => counts[b] - counts[a] || (dictionary[a] < dictionary[b] ? -1 : 1))
     .slice(0, NAMED_CATEGORIES)
     .map((code) => dictionary[code]);
@@ -124,7 +131,7 @@ function chooseTextEncoders(
     encoders.push({ type: 'category', source, values: named });
   }
   const entries = used.map((code) => ({ text: dictionary[code], count: counts[code] }));
-  if (asCategory || !isText(entries, named.length)) {
+  if (asCategory || !isText(entries, Math.min(repeated.length, NAMED_CATEGORIES))) {
     return encoders;
   }
   const tokens = commonTokens(entries, known);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type ClassificationResult, predict, trainModel } from '../../../dist/src/learner';
 import {
   chanceGain,
+  chooseEncoders,
   Random,
   type SplitCandidate,
   squaredError,
@@ -15,6 +16,12 @@ const LEVELS = 50;
 const drawn = (count: number, levels: number, seed: number): Uint8Array => {
   const random = new Random(seed);
   return Uint8Array.from({ length: count }, () => 1 + random.below(levels));
+};
+
+/** Levels from 0, of more than fit into a byte. */
+const drawn16 = (count: number, levels: number, seed: number): Uint16Array => {
+  const random = new Random(seed);
+  return Uint16Array.from({ length: count }, () => random.below(levels));
 };
 
 describe('learner: categories that tell nothing', () => {
@@ -102,5 +109,49 @@ describe('learner: categories that tell nothing', () => {
     };
     const change = lossWith([...features, text('state', state)]) / lossWith(features) - 1;
     assert.ok(change < 0.2, String(change));
+  });
+
+  it('of a row or two each are named all or by their rows alone, so that held-out rows are like later ones', () => {
+    const [count, later, levels] = [350, 2000, 300];
+    const sums = { told: 0, later: 0 };
+    for (const seed of [1, 2, 3]) {
+      const kinds = drawn16(count + later, levels, seed);
+      const faulty = drawn(levels, 5, seed + 10);
+      const features = [
+        text(
+          'part',
+          Array.from(kinds, (kind) => `p${kind}`),
+        ),
+        numbers('noise', normals(count + later, seed + 20)),
+      ];
+      const labels = Array.from(kinds, (kind) => (faulty[kind] === 1 ? 'faulty' : 'fine'));
+      const input = classify(rowsOf(features, 0, count), labels.slice(0, count), { random_state: seed });
+      const fitted = trainModel(input);
+      const { probas } = predict(
+        fitted,
+        rowsOf(features, count, count + later),
+        later,
+      ) as ClassificationResult;
+      const classes = ['faulty', 'fine'];
+      labels.slice(count).forEach((label, row) => {
+        sums.later -= Math.log(probas[2 * row + classes.indexOf(label)]!) / later;
+      });
+      sums.told += fitted.report.scores.log_loss!;
+    }
+    assert.ok(sums.later < 1.25 * sums.told, JSON.stringify(sums));
+  });
+
+  it('are named by the rows that they have where most rows are alone with theirs', () => {
+    const values = Array.from({ length: 60 }, (_, row) => (row < 20 ? `twice ${row >> 1}` : `once ${row}`));
+    const [category] = chooseEncoders(text('a', values), 0, {
+      asCategory: false,
+      maxBins: 255,
+      random: new Random(1),
+    });
+    assert.equal(category?.type, 'category');
+    assert.deepEqual(
+      [...(category as { values: string[] }).values].sort(),
+      Array.from({ length: 10 }, (_, i) => `twice ${i}`),
+    );
   });
 });
