@@ -235,18 +235,11 @@ export async function offered(page: Page, label: string): Promise<string[]> {
   return texts.map((text) => text.replace(/\s+/g, ' ').trim());
 }
 
-/** The tray has stopped moving. */
+/** The tray is as wide as it will be, and has the focus: the editor gives it to the first field a moment after opening. */
 async function settled(page: Page): Promise<void> {
-  const tray = page.locator('.red-ui-tray').last();
-  let last = -1;
-  for (;;) {
-    const x = (await tray.boundingBox())?.x ?? -1;
-    if (x === last) {
-      return;
-    }
-    last = x;
-    await page.waitForTimeout(80);
-  }
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.red-ui-tray')].at(-1)?.contains(document.activeElement),
+  );
 }
 
 /** The properties of a node in the editor. */

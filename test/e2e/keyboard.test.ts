@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { startStrictService, type StrictService } from '../helpers/strict-service';
+import { waitFor } from '../helpers/wait';
 import {
   cancel,
   describeInEditor,
@@ -101,10 +102,10 @@ describeInEditor('the dialogs by keyboard, by ear and in each theme', sheet(), (
     assert.equal(await expanded(), false);
     await page.keyboard.press('Enter');
     assert.equal(await page.isVisible('#node-input-batchRows'), true);
-    assert.equal(await expanded(), true);
+    await waitFor('the summary to be told as expanded', async () => (await expanded()) === true || undefined);
     await page.keyboard.press('Space');
     assert.equal(await page.isVisible('#node-input-batchRows'), false);
-    assert.equal(await expanded(), false);
+    await waitFor('it to be told as closed', async () => (await expanded()) === false || undefined);
     await session.detach();
     await cancel(page);
   });
