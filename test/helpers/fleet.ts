@@ -233,7 +233,17 @@ export class Fleet {
     await waitFor('a train set', () => asked().length > before || undefined).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${hub.log()}\n${JSON.stringify([...hub.statuses])}`);
     });
-    return JSON.parse(fs.readFileSync(this.file('train-set.json'), 'utf8')) as FleetRow[];
+    // The file is being written as the message is seen.
+    return waitFor('a train set that is whole', () => {
+      try {
+        return JSON.parse(fs.readFileSync(this.file('train-set.json'), 'utf8')) as FleetRow[];
+      } catch (error) {
+        if (error instanceof SyntaxError) {
+          return undefined;
+        }
+        throw error;
+      }
+    });
   }
 
   /** Waits until the hub has all rows that these readings make, by machine. */
