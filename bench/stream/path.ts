@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { row, startBench, stopBench, trainRows } from '../../test/nodes/bench';
+import { stopSharedService } from '../../test/service/shared';
 
 const RUNS = 5;
 const DIST = path.join(path.resolve(__dirname, '../..'), 'dist', path.sep);
@@ -77,6 +78,7 @@ async function main(what = 'predict'): Promise<void> {
   console.log(`${what}: ${longest.size} files, ${functionsIn(longest)} functions`);
   session.disconnect();
   await stopBench();
+  await stopSharedService();
 }
 
 void main(process.argv[2]);

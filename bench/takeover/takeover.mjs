@@ -8,10 +8,8 @@ import { SENSORS, stream } from './streams.mjs';
 
 const require = createRequire(import.meta.url);
 const learner = require('../../dist/src/learner');
-const { chooseTestRows } = require('../../dist/src/train/test-rows');
-const { decide, LEAST_LATER } = require('../../dist/src/train/decision');
-const { usualRows } = require('../../dist/src/train/test-rows');
-const { logLosses, pinballLosses } = require('../../dist/src/train/compare');
+const { chooseTestRows, usualRows } = require('../../dist/src/train/test-rows');
+const { decide, LEAST_LATER, pinballLosses } = require('../../dist/src/train/decision');
 
 const at = process.argv.indexOf('--runs');
 const RUNS = at < 0 ? 200 : Number(process.argv[at + 1]);
@@ -67,7 +65,9 @@ function answersOf(model, data, rows) {
 function lossOf(model, data, rows) {
   const answers = answersOf(model, data, rows);
   return mean(
-    data.task === 'regression' ? pinballLosses(answers, take(data.target, rows)) : logLosses(answers),
+    data.task === 'regression'
+      ? pinballLosses(answers, take(data.target, rows))
+      : answers.map((p) => -Math.log(Math.max(p, 0.001))),
   );
 }
 

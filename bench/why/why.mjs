@@ -12,7 +12,7 @@ import { TABLES } from '../learner/tables.mjs';
 
 const require = createRequire(import.meta.url);
 const { explain, predict, trainModel } = require('../../dist/src/learner');
-const { makeBackground } = require('../../dist/src/learner/model/background');
+const { makeBackground } = require('../../dist/src/learner/model/model');
 const { encodeWithLevels } = require('../../dist/src/learner/model/predict');
 const { connect } = require('../../dist/src');
 

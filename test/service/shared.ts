@@ -12,7 +12,12 @@ export async function sharedService(): Promise<Harness> {
   return h;
 }
 
-if (process.env.MOCHA_WORKER_ID === undefined) {
-  // One process runs all files, and would not end with a thread in it. Mocha itself ends those that it runs side by side.
-  after(async () => (await shared)?.stop());
+/** Ends it, where a process would not end with a thread in it. */
+export async function stopSharedService(): Promise<void> {
+  await (await shared)?.stop();
+}
+
+// Mocha itself ends the processes that it runs side by side. A bench loads this without Mocha.
+if (process.env.MOCHA_WORKER_ID === undefined && typeof after === 'function') {
+  after(stopSharedService);
 }
