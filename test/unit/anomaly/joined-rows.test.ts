@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { Anomalies, Detector, type HistoryRow, JoinedRows } from '../../doors/anomaly';
+import { stoppedClock } from '../../helpers/clock';
 
 const MINUTE = 60_000;
 const T = Date.UTC(2026, 10, 25, 10);
@@ -181,5 +182,49 @@ describe('readings that are joined to rows', () => {
       await assert.rejects(open(), /a newer version of this package wrote it/);
       assert.equal(fs.readFileSync(waiting, 'utf8'), '{"version":99}');
     });
+  });
+});
+
+describe('a row that waits', () => {
+  const clock = stoppedClock();
+  let folders: string[];
+  beforeEach(() => {
+    folders = ['one', 'killed'].map((name) => fs.mkdtempSync(path.join(os.tmpdir(), `waiting-${name}-`)));
+  });
+  afterEach(() => folders.forEach((folder) => fs.rmSync(folder, { recursive: true })));
+
+  /** Files are written in their real time, while the clock stands. */
+  async function isWritten(file: string, within = 10_000): Promise<boolean> {
+    const end = Date.now() + within;
+    while (!fs.existsSync(file) && Date.now() < end) {
+      await new Promise(setImmediate);
+    }
+    return fs.existsSync(file);
+  }
+
+  it('is on disk 45 s after its first reading, so that a kill loses what came since', async () => {
+    const [folder, killed] = folders as [string, string];
+    const open = (of: string) => Anomalies.open({ every: '5m' }, { folder: of });
+    const waiting = path.join(folder, 'waiting-rows.json');
+    const one = await open(folder);
+    await one.takePart({ time: T, a: 10 });
+    clock.pass(44_000);
+    // Readings that follow do not put it off.
+    await one.takePart({ time: T + MINUTE / 2, a: 20 });
+    assert.equal(await isWritten(waiting, 100), false);
+    clock.pass(1_000);
+    assert.equal(await isWritten(waiting), true);
+    await one.takePart({ time: T + MINUTE, a: 90 });
+    fs.copyFileSync(waiting, path.join(killed, 'waiting-rows.json'));
+    await one.close();
+
+    const two = await open(killed);
+    await two.takePart({ time: T + 5 * MINUTE, a: 7 });
+    const rows = two.known.get(null)!.allRows;
+    assert.deepEqual(
+      rows.map(({ time, cells }) => [time, cells().get('a')]),
+      [[T + MINUTE / 2, 15]],
+    );
+    await two.close();
   });
 });
