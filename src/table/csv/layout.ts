@@ -9,6 +9,7 @@ import {
   hasNumbers,
   headerLines,
   isDrawnTable,
+  isUnits,
   lineFields,
   linesOfUnits,
   type Quote,
@@ -303,14 +304,15 @@ const MIN_SETTINGS = 3;
 function headerBelowTitle(lines: readonly string[], delimiter: string): number {
   let [written, widest] = [0, 0];
   let isTitle = false;
+  let isApart = false;
   for (const [at, line] of lines.entries()) {
-    if (isBlank(line)) {
-      continue;
-    }
     const fields = lineFields(line, delimiter);
     const width = fields.findLastIndex((field) => !isBlank(field)) + 1;
+    if (width === 0) {
+      isApart = true;
+      continue;
+    }
     const names = fields.slice(0, width);
-    const isApart = isBlank(lines[at - 1] ?? '.');
     if (
       (isTitle || isApart) &&
       width > 1 &&
@@ -325,6 +327,7 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
       return -1;
     }
     widest = Math.max(widest, width);
+    isApart = false;
     // Names above a blank line would be those of the columns; a number is none.
     isTitle ||= width === 1;
     if (!isTitle && !names.some(isNumber)) {
@@ -367,19 +370,22 @@ function headerLine(
   delimiter: string,
 ): { at: number; width: number; isFollowedByNumbers: boolean } {
   const rows = lines.map((line) => line.split(delimiter));
+  const rowsBelow = (at: number): string[][] => rows.slice(at + (isUnits(rows[at + 1] ?? []) ? 2 : 1));
   const isHeader = (
     at: number,
     isRow: (fields: readonly string[], header: readonly string[]) => boolean,
   ): boolean =>
     rows[at]!.length > 1 &&
     rows[at]!.every(isName) &&
-    rows.slice(at + 1, at + 1 + ALIKE).filter((row) => isRow(row, rows[at]!)).length === ALIKE;
+    rowsBelow(at)
+      .slice(0, ALIKE)
+      .filter((row) => isRow(row, rows[at]!)).length === ALIKE;
   // The last of the columns may be for remarks, and be left out of the rows.
   const above = rows.findIndex((_, at) =>
     isHeader(
       at,
       (row, header) =>
-        row.length === rows[at + 1]!.length &&
+        row.length === rowsBelow(at)[0]!.length &&
         row.length > 1 &&
         row.length <= header.length &&
         row.some(isNumber),

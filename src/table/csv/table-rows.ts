@@ -387,9 +387,12 @@ export function lineFields(line: string, delimiter: string): string[] {
   return field === undefined ? fields : [...fields, field];
 }
 
-/** Whether a column has numbers in all of these lines but those where it is empty. */
+/** Whether a column has numbers in all of these lines but those where it is empty, and one of units above them. */
 export function hasNumbers(lines: readonly string[], delimiter: string, width: number): boolean {
   const rows = lines.filter((line) => !isBlank(line)).map((line) => lineFields(line, delimiter));
+  if (rows.length > 1 && isUnits(rows[0]!)) {
+    rows.shift();
+  }
   return (
     rows.length > 0 &&
     Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
@@ -450,6 +453,15 @@ const RDB_FORMAT = /^\d+[sdn]$/;
 
 const UNIT =
   /^[([]?(?:[µumkMG]?(?:V|A|W|Wh|VA|var|Hz|s|g|m|N|J|Pa|bar|l|L|Ω|Ohm)|volts?|amp(?:ere)?s?|watts?|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|[°º]\s?[CF]|deg(?:\s?[CF])?|degrees?|[CFK]|%|%RH|rpm|1\/min|rad|ppm|lx|lux|dB|psi|hPa|mm|cm|km|m\/s|m\/s[2²]|km\/h|l\/min|m[3³]|m[3³]\/h|W\/m[2²])[)\]]?$/i;
+
+/** Whether a line under a header names units. The first column may have none: what it holds is told in words. */
+export function isUnits(row: readonly string[]): boolean {
+  const isUnit = (field: string): boolean => UNIT.test(field.trim());
+  return (
+    row.some(isUnit) &&
+    row.every((field, i) => isNothing(field) || isUnit(field) || (i === 0 && !isNumber(field)))
+  );
+}
 
 const isNothing = (field: string): boolean => field.trim() === '' || isAbsent(field);
 

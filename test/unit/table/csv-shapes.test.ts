@@ -377,6 +377,16 @@ describe('Lines above the header', () => {
       `Serial;12345\nPeriod;1\n\ndate;temp;load\n${rows(';', ',')}`,
       /line 4 names/,
     ],
+    [
+      'lines that are all as wide as the table, one of them empty',
+      `Plant 7;;\nWritten 1.2.;;\n;;\ndate;temp;load\n${rows(';', ',')}`,
+      /line 4 names/,
+    ],
+    [
+      'a title, and units under the header',
+      `Plant 7\n\ndate;temp;load\n;°C;%\n${rows(';', ',')}`,
+      /line 3 names.*\("°C, %"\) names units/s,
+    ],
   ];
   for (const [name, text, warning] of titles) {
     it(`are left out, with a warning: ${name}`, async () => {
