@@ -266,9 +266,16 @@ function looksWestern(bytes: Uint8Array): boolean {
       return false;
     }
     high++;
-    paired += (bytes[at - 1] ?? 0) >= 0x80 || (bytes[at + 1] ?? 0) >= 0x80 ? 1 : 0;
+    paired += isPair(bytes[at - 1], byte) || isPair(byte, bytes[at + 1]) ? 1 : 0;
   }
   return paired * 2 <= high;
+}
+
+/** Letters that stand side by side in words of German and French: `Größe`, `mäßig`, `Füße`, `créée`. */
+const SIDE_BY_SIDE = new Set([0xf6_df, 0xe4_df, 0xfc_df, 0xe9_e9]);
+
+function isPair(left = 0, right = 0): boolean {
+  return left >= 0x80 && right >= 0x80 && !SIDE_BY_SIDE.has((left << 8) | right);
 }
 
 /**

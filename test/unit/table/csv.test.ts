@@ -247,6 +247,7 @@ describe('CSV text as a table', () => {
       [euro, '€', '€'],
       [Buffer.from(`a,b\n${late}K\xf6ln,1\n`, 'latin1'), 'plain', 'Köln'],
       [Buffer.from(french, 'latin1'), 'créée à Noël', 'côté'],
+      [Buffer.from('a,b\nGröße,1\nmäßig,2\n', 'latin1'), 'Größe', 'mäßig'],
     ] as const) {
       // Also where the letter lies at the end of one of the pieces that are read.
       for (const table of [bytes, Buffer.concat([Buffer.from('\n'.repeat(65_531)), bytes])]) {
