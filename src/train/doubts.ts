@@ -95,15 +95,9 @@ export function targetWarnings({ target, rows }: TableProfile, task: Task): stri
   if (target === undefined) {
     return [];
   }
-  const { name, hint, distinct, classes } = target;
-  if (rows === 1) {
+  const { hint, distinct } = target;
+  if (rows === 1 || distinct === 1) {
     return [];
-  }
-  if (distinct === 1) {
-    const only = task === 'classification' ? 'has one class only,' : 'is always';
-    return [
-      `The target "${name}" ${only} ${show(classes?.[0])}, in all ${rows} rows: the model can answer nothing else.`,
-    ];
   }
   // Few whole numbers are classes anyway.
   const meant = hint?.whole === true && distinct <= MAX_NUMBER_CLASSES;
@@ -262,6 +256,12 @@ export function targetDoubts(profile: TableProfile, task: Task): string[] {
     return ['The train set has one row: the model can only answer what is in it. Give it more rows.'];
   }
   const doubts = target === undefined ? [] : longFormDoubt(profile);
+  if (target?.distinct === 1) {
+    const only = task === 'classification' ? 'has one class only,' : 'is always';
+    doubts.push(
+      `The target "${target.name}" ${only} ${show(target.classes?.[0])}, in all ${rows} rows: the model can answer nothing else.`,
+    );
+  }
   if (target !== undefined && task === 'classification' && !target.hint && !target.oddWords) {
     const { name, distinct } = target;
     if (distinct >= MIN_ID_VALUES && distinct * 2 > rows) {

@@ -281,6 +281,10 @@ function worseThanTrivial({ scores, name }: FittedModel): string | undefined {
 /** By the mean absolute error of numbers; by the log loss of labels, where both have one, else by the accuracy. */
 function isNoBetter(scores: Scores, other: Scores): boolean {
   const { mae, rmse, log_loss: loss, accuracy } = scores;
+  if (other.mae === 0 || other.log_loss === 0) {
+    // A target of one value has a doubt of its own: nothing is better than to predict it.
+    return false;
+  }
   if (mae !== undefined && other.mae !== undefined) {
     // The trivial mean may have a lower absolute error than a good model of the mean where values are skewed.
     return mae >= other.mae && (rmse ?? 0) >= (other.rmse ?? 0);

@@ -31,6 +31,8 @@ const PURPOSE: Purpose = {
     'watch with every setting: status.fill: was "green", is "yellow"',
     // Its scores rest on few rows, which is told.
     'fit numbers by the own service: status.fill: was "green", is "yellow"',
+    // The card, too, says that there is one class only.
+    'fit of one label: outcome.messages.fit of one label>0[0].model.doubts: was …',
     // Their column "id" numbers the rows, which is told.
     ...['fit only if better', 'fit with nothing set', 'fit with every default written'].map(
       (name) => `${name}: status.fill: was "green", is "yellow"`,

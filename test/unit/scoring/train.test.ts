@@ -350,21 +350,23 @@ describe('Connection.train', () => {
     at = await bench();
     const warned = async (rows: unknown[], task?: 'regression'): Promise<string[]> => {
       const warnings: string[] = [];
-      await at.connection.train(
+      const { card } = await at.connection.train(
         { table: { value: rows }, target: 'y', model: 'm', task },
         { onWarning: (warning) => warnings.push(warning) },
       );
+      // The card keeps what a log forgets.
+      assert.deepEqual(card.doubts ?? [], warnings);
       return warnings;
     };
-    const rows = (y: unknown): unknown[] => Array.from({ length: 30 }, (_, x) => ({ x, y }));
+    const rows = (y: unknown): unknown[] => Array.from({ length: 60 }, (_, x) => ({ x: x % 7, y }));
     assert.deepEqual(await warned(rows('yes')), [
-      'The target "y" has one class only, "yes", in all 30 rows: the model can answer nothing else.',
+      'The target "y" has one class only, "yes", in all 60 rows: the model can answer nothing else.',
     ]);
     assert.deepEqual(await warned(rows(5.5)), [
-      'The target "y" is always 5.5, in all 30 rows: the model can answer nothing else.',
+      'The target "y" is always 5.5, in all 60 rows: the model can answer nothing else.',
     ]);
     assert.deepEqual(await warned(rows(5), 'regression'), [
-      'The target "y" is always 5, in all 30 rows: the model can answer nothing else.',
+      'The target "y" is always 5, in all 60 rows: the model can answer nothing else.',
     ]);
     assert.match((await warned([{ x: 1, y: 'a' }])).join('|'), /^The train set has one row: [^|]*$/);
     assert.deepEqual(await warned([...rows('yes'), { x: 31, y: 'no' }]), []);
