@@ -287,14 +287,23 @@ const NESTED_JSON = /[:[,]\s*\{/;
  * other table is given back as it is. Lists within rows are left out.
  *
  * @param onList told of a list that is left out: its column
+ * @param onRows told where an object that is no row holds a list of objects, as the answer of an API does: `data.items`
  */
-export async function flatTable(given: unknown, onList: (column: string) => void): Promise<unknown> {
+export async function flatTable(
+  given: unknown,
+  onList: (column: string) => void,
+  onRows?: (path: string, rows: number) => void,
+): Promise<unknown> {
   const table =
     typeof given === 'string' && NESTED_JSON.test(given.slice(0, 4096))
       ? opened(given, (text) => parseJson(text))
       : given;
   const options: FlattenOptions = { names: [], onList, onBad: () => undefined };
   if (isNamed(table)) {
+    const inner = onRows === undefined ? undefined : rowsWithin(table);
+    if (inner !== undefined) {
+      onRows?.(inner.path, inner.rows);
+    }
     return isNested(table, true) ? flatten(table, '', options) : given;
   }
   if (!Array.isArray(table)) {
@@ -313,6 +322,31 @@ export async function flatTable(given: unknown, onList: (column: string) => void
   }
   return flat;
 }
+
+/** The first list of objects within an object, from the outer levels to the inner ones: a row may hold lists of its own. */
+function rowsWithin(whole: Record<string, unknown>): { path: string; rows: number } | undefined {
+  let level: [path: string, value: unknown][] = [['', whole]];
+  for (let depth = 0; depth < MAX_ENVELOPES; depth++) {
+    const inner = level.flatMap(([path, value]) =>
+      isNamed(value) && !types.isProxy(value) && !isTooWide(value, depth === 0)
+        ? Object.keys(value).map((name): [string, unknown] => [
+            path === '' ? name : `${path}.${name}`,
+            value[name],
+          ])
+        : [],
+    );
+    for (const [path, value] of inner) {
+      if (Array.isArray(value) && value.length > 1 && value.every(isNamed)) {
+        return { path, rows: value.length };
+      }
+    }
+    level = inner;
+  }
+  return undefined;
+}
+
+/** Objects around the rows of an API's answer, at most. */
+const MAX_ENVELOPES = 4;
 
 /**
  * Whether a row has an object in a cell; one of too many columns is refused later on.

@@ -50,6 +50,19 @@ describe('tabular-fit and tabular-upload on a strict service', () => {
     assert.ok(!stored.includes(service.token));
   });
 
+  it('says where the rows are in the answer of an API, and reads them there', async () => {
+    const bench = await hosted([
+      { id: 'whole', type: 'tabular-fit', target: 'y', model: 'm' },
+      { id: 'inner', type: 'tabular-fit', target: 'y', model: 'm', table: 'payload.data.items' },
+    ]);
+    const answer = { status: 'ok', data: { items: trainRows() } };
+    bench.send('whole', { payload: answer });
+    assert.equal((await bench.caught.first())[0]!.error!.code, 'target.missing');
+    assert.equal(bench.warnings().filter((line) => line.endsWith('warning.rows')).length, 1);
+    bench.send('inner', { payload: answer });
+    assert.equal((await bench.out('inner').first())[0]!.model.rows, 30);
+  });
+
   it('sends what pictures of the model are drawn from, where asked, also of a model that was fitted before', async () => {
     const bench = await hosted([
       { id: 'told', type: 'tabular-fit', target: 'y', model: 'told', holdout: '20', modelReport: true },

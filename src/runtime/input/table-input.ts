@@ -63,12 +63,22 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
   const place = `${type === 'msg' || type === 'flow' || type === 'global' ? `${type}.` : ''}${property}`;
   const evaluate = evaluator(runtime, property, type);
   const listsTold = new Set<string>();
-  const onList = (column: string): void => {
+  const tellOnce = (text: string, column: string, words: object = {}): void => {
     if (listsTold.size < MAX_TOLD && !listsTold.has(column)) {
       listsTold.add(column);
-      runtime.warn('list', { column });
+      runtime.warn(text, { column, ...words });
     }
   };
+  const flat = (whole: unknown): Promise<unknown> =>
+    flattening().flatTable(
+      whole,
+      (column) => tellOnce('list', column),
+      (path, rows) =>
+        tellOnce(typeof whole === 'string' ? 'rowsOfText' : 'rows', path, {
+          rows,
+          field: `${property}.${path}`,
+        }),
+    );
   const target = type === 'msg' && source !== 'file' ? property : 'payload';
   return {
     place,
@@ -85,10 +95,7 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
         return { path: pathOf(red, value, place) };
       }
       const whole = options.allowMissing === true ? value : present(value, place);
-      return {
-        value:
-          options.flat === true && mayBeNested(whole) ? await flattening().flatTable(whole, onList) : whole,
-      };
+      return { value: options.flat === true && mayBeNested(whole) ? await flat(whole) : whole };
     },
     write(msg, table) {
       red.util.setMessageProperty(msg, target, table, true);

@@ -33,4 +33,23 @@ describe('nested rows as a table', () => {
       assert.equal((await read(given)).table, given);
     }
   });
+
+  it('within the answer of an API are told of, with their path', async () => {
+    const rows = [{ a: 1, of: [{ b: 1 }, { b: 2 }] }, { a: 2 }];
+    const found = async (given: unknown): Promise<unknown[]> => {
+      const told: unknown[] = [];
+      await flatTable(
+        given,
+        () => undefined,
+        (...one) => told.push(one),
+      );
+      return told;
+    };
+    assert.deepEqual(await found({ items: rows }), [['items', 2]]);
+    assert.deepEqual(await found({ status: 'ok', data: { of: { items: rows } } }), [['data.of.items', 2]]);
+    assert.deepEqual(await found(JSON.stringify({ count: 2, items: rows })), [['items', 2]]);
+    for (const none of [rows, { items: [rows[1]] }, { time: [new Date(), new Date()], x: [1, 2] }, rows[1]]) {
+      assert.deepEqual(await found(none), []);
+    }
+  });
 });
