@@ -169,17 +169,15 @@ describe('attach', () => {
     const rows = Array.from({ length: 200_000 }, (_, x) => ({ x }));
     const many: Prediction = { kind: 'probas', values: rows.map(() => [0.3, 0.7]) };
     let turns = 0;
-    let attached = false;
+    let next: NodeJS.Immediate;
     const count = (): void => {
       turns++;
-      if (!attached) {
-        setImmediate(count);
-      }
+      next = setImmediate(count);
     };
-    setImmediate(count);
+    next = setImmediate(count);
     const before = process.cpuUsage();
-    const result = (await attach(rows, predictionColumns(many, 'p', ['a', 'b']), rows.length)) as unknown[];
-    attached = true;
+    const attaching = attach(rows, predictionColumns(many, 'p', ['a', 'b']), rows.length);
+    const result = (await attaching.finally(() => clearImmediate(next))) as unknown[];
     // Of the processor: by the clock a turn may be longer where the machine has other work.
     const { user, system } = process.cpuUsage(before);
     const slice = (user + system) / 1000 / turns;

@@ -41,4 +41,20 @@ describe('RateLimiter', () => {
     now += 3_600_000;
     assert.equal(retryAfter(limiter, 'fit'), undefined);
   });
+
+  it('remembers a request for an hour, and none for longer', () => {
+    const limiter = new RateLimiter({ fit: { perHour: 2 } }, () => now);
+    const remembered = (): number => JSON.stringify(limiter).length;
+    assert.equal(retryAfter(limiter, 'fit'), undefined);
+    const one = remembered();
+    now += 3_599_999;
+    assert.equal(retryAfter(limiter, 'fit'), undefined);
+    assert.ok(remembered() > one);
+    assert.equal(retryAfter(limiter, 'fit'), 1, 'the first has a millisecond left');
+    for (let hour = 0; hour < 100; hour++) {
+      now += 3_600_000;
+      assert.equal(retryAfter(limiter, 'fit'), undefined);
+      assert.ok(remembered() <= one + 2, 'a service that runs for a year would fill its memory');
+    }
+  });
 });
