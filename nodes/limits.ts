@@ -5,7 +5,7 @@ import { tableReader } from '../src/runtime/input/table-input';
 import { handleMessages } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { NodeRuntime } from '../src/runtime/node-runtime';
-import { limitsCheck, type LimitsDef, usedTokens } from '../src/runtime/requests/limits';
+import { limitsCheck, type LimitsDef, usedTokens } from '../src/runtime/requests/cost';
 
 /** tabular-limits: the service's limits, and which of them a table goes beyond. */
 module.exports = function (RED: NodeAPI): void {

@@ -236,7 +236,7 @@
 
   /*
    * A topic with one + in it, or with {key} and {column}, where another field says that it is one. The same as
-   * src/messages/topic-pattern.ts, and without those two as src/runtime/series/read-messages.ts.
+   * src/messages/paths.ts, and without those two as src/runtime/series/read-messages.ts.
    */
   const TOPIC =
     /^(?:(?=[^+]*\+[^+]*$)(?:(?:[^+#/{}]*|\+)\/)*(?:[^+#/{}]*|\+|#)|(?=.*\{(?:key|column)\})(?!.*\{key\}.*\{key\})(?!.*\{column\}.*\{column\})(?:(?:[^+#/{}]*|\+|\{key\}|\{column\})\/)*(?:[^+#/{}]*|\+|#|\{key\}|\{column\}))$/;

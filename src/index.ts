@@ -32,7 +32,7 @@ export {
   type AnomalyMachines,
   type AnomalyProgramOptions,
   type AnomalyPushOptions,
-} from './open-anomalies';
+} from './program-readings';
 export {
   series,
   type SeriesAnswer,
@@ -40,7 +40,7 @@ export {
   type SeriesPushOptions,
   type SeriesRows,
   type SeriesTraining,
-} from './open-series';
+} from './program-readings';
 export type { RowAddress, SeriesOutcome, SeriesProgress, SeriesReading, SeriesRow } from './series';
 export type { ServiceHandle, ServiceOptions } from './service';
 export { startService } from './service';

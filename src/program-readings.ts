@@ -1,4 +1,12 @@
-import type { GivenTable } from './connect';
+import {
+  Anomalies,
+  type AnomalyAnswer,
+  type AnomalyChange,
+  type AnomalyNote,
+  type AnomalyOptions,
+  type AnomalySurroundings,
+} from './anomaly';
+import type { GivenTable, Training } from './connect';
 import {
   type MessageNote,
   MessageReader,
@@ -8,17 +16,32 @@ import {
   TopicPattern,
 } from './messages';
 import {
+  type BackfillOptions,
+  type BroughtOutcome,
+  openSeries,
+  type PackedList,
+  parseSeriesSettings,
   PlacedReading,
+  type PushOptions,
   readingsOf,
+  type Series,
+  type SeriesNote,
+  type SeriesOptions,
+  type SeriesOutcome,
+  type SeriesProgress,
   type SeriesReading,
+  type SeriesRow,
   type SeriesSettings,
+  type SeriesStep,
   type SeriesTable,
+  type SeriesTrainSet,
 } from './series';
 import { openTable, openTableFile } from './table';
+import { Yielder } from './util/concurrency';
 import { ServiceError } from './wire/service-error';
 
 /** How a program's readings are read. */
-export interface ProgramReadingOptions {
+interface ProgramReadingOptions {
   /** Default `auto`: readings may be as their sources send them. `plain`: objects of columns. */
   shape?: 'auto' | 'plain';
   /** Whether `key` names a column, or is a pattern of topics such as `plant/+/#`. Default `column`. */
@@ -28,14 +51,14 @@ export interface ProgramReadingOptions {
 }
 
 /** A table of past readings in any form that `train` takes; `key` where no column holds it. */
-export type PastTable = GivenTable & { key?: string; signal?: AbortSignal };
+type PastTable = GivenTable & { key?: string; signal?: AbortSignal };
 
 /** What a program pushes: a reading as it stands, a message's readings, or a table of past ones. */
 type PushedReadings =
   { plain: SeriesReading } | { readings: ReadMessage['readings'] } | { past: SeriesTable };
 
 /** Reads what a program pushes as the nodes read messages. */
-export class ProgramReadings {
+class ProgramReadings {
   /** The column of the key, where one holds it. */
   readonly keyColumn: string | undefined;
   private readonly messages: MessageReader | undefined;
@@ -101,4 +124,250 @@ async function* placed(rows: AsyncIterable<MessageReading>): AsyncGenerator<Plac
 function withoutEmpty(readings: MessageReading[]): MessageReading[] {
   const saying = readings.filter(({ values }) => Object.keys(values).length > 0);
   return saying.length > 0 ? saying : readings;
+}
+
+const UNPACKED_AT_ONCE = 100;
+
+/** As the series node; its fields have the same names. */
+export interface SeriesProgramOptions extends SeriesOptions, ProgramReadingOptions {
+  /** Folder that keeps readings and rows across restarts, of this series alone. Default: memory only. */
+  folder?: string;
+  /** Told what is no error, such as a reading from the future, once of a kind. */
+  onNote?: (note: SeriesNote | MessageNote) => void;
+}
+
+/** A train set as `train` of `connect` takes it. */
+export type SeriesTraining = Pick<
+  Training,
+  | 'target'
+  | 'ignore'
+  | 'order'
+  | 'embargo'
+  | 'relativeTo'
+  | 'group'
+  | 'folds'
+  | 'trainedUntil'
+  | 'trainedKeys'
+> & { table: SeriesRow['row'][] };
+
+/** What one reading, or a table of them, brings about. */
+export interface SeriesAnswer {
+  /** Rows to predict from. */
+  rows: SeriesRow[];
+  /** Rows of before with what came of them. */
+  outcomes: SeriesOutcome[];
+  /** Why there is a train set, and of how many rows; undefined where there is none. */
+  train?: SeriesTrainSet['train'];
+  /** The train set, to be given to `train` of `connect`. */
+  training?: SeriesTraining;
+}
+
+/** As {@link PushOptions}, with the topic that a message came by: it may tell key and column. */
+export type SeriesPushOptions = PushOptions & { topic?: string };
+
+/** Readings in; rows, outcomes and train sets out, as the series node makes them. */
+export class SeriesRows {
+  /** @internal Use `series`. */
+  constructor(
+    private readonly opened: Series,
+    private readonly given: ProgramReadings,
+  ) {}
+
+  get progress(): SeriesProgress {
+    return this.opened.progress;
+  }
+
+  /**
+   * Takes one reading: an object of columns, or a message as its source sends it, which may hold several readings, a
+   * plan or a history.
+   * Errors: `time.invalid`, `table.invalid`, `columns.missing`, `limit.exceeded`, `validation.failed`
+   */
+  async push(reading: unknown, options: SeriesPushOptions = {}): Promise<SeriesAnswer> {
+    const { topic, ...told } = options;
+    const pushed = await this.given.pushed(reading, topic);
+    if ('past' in pushed) {
+      return this.past(pushed.past, told);
+    }
+    return 'plain' in pushed
+      ? answerOf(await this.opened.push(pushed.plain, told))
+      : this.pushAll(pushed.readings, told);
+  }
+
+  /** Takes a table of past readings, in any form that `train` takes; `key` where no column holds it. Errors as `push`. */
+  async backfill(past: PastTable): Promise<SeriesAnswer> {
+    const { key, signal } = past;
+    return this.past(await this.given.table(past), { key, signal });
+  }
+
+  private async pushAll(readings: readonly MessageReading[], options: PushOptions): Promise<SeriesAnswer> {
+    const all: SeriesAnswer = { rows: [], outcomes: [] };
+    for (const { key, time, values } of readings) {
+      const step = await this.opened.push(values, { key, time, ...options });
+      const { rows, outcomes, ...train } = await answerOf(step);
+      all.rows.push(...rows);
+      all.outcomes.push(...outcomes);
+      Object.assign(all, train);
+    }
+    return all;
+  }
+
+  private async past(readings: SeriesTable, options: BackfillOptions): Promise<SeriesAnswer> {
+    const { rows, outcomes, trainSet } = await this.opened.backfill(readings, options);
+    return answerOf({ rows: await unpacked(rows), outcomes: await unpacked(outcomes), trainSet });
+  }
+
+  /** Says what came of a row, where `outcome` is `message`. Errors: `outcome.unknown`, `validation.failed` */
+  async outcome(brought: BroughtOutcome): Promise<SeriesAnswer> {
+    return answerOf(await this.opened.outcome(brought));
+  }
+
+  /** A train set now. @throws ServiceError `table.empty` where no outcome is known */
+  async train(): Promise<SeriesTraining> {
+    return trainingOf((await this.opened.train('asked'))!);
+  }
+
+  /** Forgets all, or the readings of one key. */
+  reset(key?: string): Promise<void> {
+    return this.opened.reset(key);
+  }
+
+  /** Writes what is not on disk yet. */
+  close(): Promise<void> {
+    return this.opened.close();
+  }
+}
+
+/**
+ * Opens a series: it makes rows for `predict` out of readings, and train sets for `train` out of what came of them.
+ * @throws ServiceError `config.invalid`, `storage.failed`
+ */
+export async function series(options: SeriesProgramOptions = {}): Promise<SeriesRows> {
+  const { folder, onNote, keyType, names, shape = 'auto', ...given } = options;
+  const settings = parseSeriesSettings({ ...given, shape, ...(keyType === 'topic' && { key: undefined }) });
+  const tell = (note: SeriesNote | MessageNote): void => onNote?.(note);
+  const readings = new ProgramReadings(given.key, settings, { shape, keyType, names }, tell);
+  return new SeriesRows(await openSeries(settings, { folder, notify: onNote }), readings);
+}
+
+/** All of a list, in slices, so that the event loop has its turns. */
+async function unpacked<T>(list: PackedList<T>): Promise<T[]> {
+  const yielder = new Yielder();
+  const all: T[] = [];
+  while (all.length < list.length) {
+    all.push(...list.slice(all.length, all.length + UNPACKED_AT_ONCE));
+    await yielder.due();
+  }
+  return all;
+}
+
+async function answerOf({ rows, outcomes, trainSet }: SeriesStep): Promise<SeriesAnswer> {
+  return trainSet === undefined
+    ? { rows, outcomes }
+    : { rows, outcomes, train: trainSet.train, training: await trainingOf(trainSet) };
+}
+
+async function trainingOf(trainSet: SeriesTrainSet): Promise<SeriesTraining> {
+  const { target, ignore, order, embargo, relative_to: relativeTo, group, folds } = trainSet;
+  const { to, keys: trainedKeys } = trainSet.train;
+  return {
+    ...{ table: await trainSet.rows(), target, ignore, order, embargo, relativeTo, group, folds },
+    ...{ trainedUntil: new Date(to).toISOString(), trainedKeys },
+  };
+}
+
+/** As the anomaly node; its fields have the same names. */
+export interface AnomalyProgramOptions extends AnomalyOptions, ProgramReadingOptions {
+  /** Folder that keeps what is known across restarts, of these machines alone. Default: memory only. */
+  folder?: string;
+  /** Told what is no error, such as a disk that is full. */
+  onNote?: (note: AnomalyNote | MessageNote) => void;
+  /** Told what happens between readings: something was learned, or a question about the history has come up. */
+  onChange?: (change: AnomalyChange) => void;
+}
+
+/** What is told of a reading beside it. */
+export interface AnomalyPushOptions {
+  /** The machine; overrides the column of `key`. */
+  key?: string;
+  /** The time, in any form; overrides the time column. */
+  time?: unknown;
+  /** The topic that a message came by: it may tell key and column. */
+  topic?: string;
+}
+
+/** Readings in; what is unusual of them out, as the anomaly node says it. */
+export class AnomalyMachines extends Anomalies {
+  private constructor(
+    options: AnomalyOptions,
+    around: AnomalySurroundings,
+    private readonly given: ProgramReadings,
+  ) {
+    super(options, around);
+  }
+
+  /** @internal Use `anomalies`. */
+  static of(options: AnomalyProgramOptions): Promise<AnomalyMachines> {
+    const { folder, onNote, onChange, shape = 'auto', keyType, names, ...settings } = options;
+    const { key, time } = settings;
+    const read = parseSeriesSettings({ time, shape, outcome: 'none' });
+    const given = new ProgramReadings(key, read, { shape, keyType, names }, (note) => onNote?.(note));
+    const around = { folder, notify: onNote, onChange };
+    return new AnomalyMachines(
+      { ...settings, key: given.keyColumn, time: read.time },
+      around,
+      given,
+    ).opened();
+  }
+
+  /**
+   * Takes a reading: an object of columns, or a message as its source sends it, which may hold several readings, or a table
+   * of past ones, of which nothing is said. Single values on topics of their own are gathered into rows.
+   * @returns what is told of each row
+   * @throws ServiceError `time.invalid`, `table.invalid`, `columns.missing`, `limit.exceeded`, `validation.failed`
+   */
+  async push(reading: unknown, options: AnomalyPushOptions = {}): Promise<AnomalyAnswer[]> {
+    const { topic, ...told } = options;
+    const pushed = await this.given.pushed(reading, topic);
+    if ('past' in pushed) {
+      await this.teach(taught(pushed.past, told));
+      return [];
+    }
+    if ('plain' in pushed) {
+      return this.takeJoined(pushed.plain, told);
+    }
+    const answers: AnomalyAnswer[] = [];
+    for (const { key, time, values } of pushed.readings) {
+      answers.push(...(await this.takePart(values, { key, time, ...told })));
+    }
+    return answers;
+  }
+
+  /**
+   * Takes a table of past readings, each with its time, in any form that `train` takes: it teaches at once.
+   * @returns how many rows it had, of how many keys
+   * @throws ServiceError as `push`, and `file.unreadable`
+   */
+  async backfill(past: PastTable): Promise<{ rows: number; keys: number }> {
+    return this.teach(taught(await this.given.table(past), { key: past.key }), past.signal);
+  }
+}
+
+/**
+ * Learns what is usual for each machine from its readings, and says what is not.
+ * @throws ServiceError `config.invalid`, `storage.failed`
+ */
+export async function anomalies(options: AnomalyProgramOptions = {}): Promise<AnomalyMachines> {
+  return AnomalyMachines.of(options);
+}
+
+/** Rows of a table as machines are taught by them. @param told of all rows that do not say it themselves */
+async function* taught(
+  rows: SeriesTable,
+  told: Omit<AnomalyPushOptions, 'topic'>,
+): Parameters<Anomalies['teach']>[0] {
+  for await (const row of rows) {
+    yield row instanceof PlacedReading
+      ? { reading: row.cells, place: { key: told.key ?? row.key, time: row.time } }
+      : { reading: row, place: { key: told.key } };
+  }
 }

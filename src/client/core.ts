@@ -19,8 +19,13 @@ import { Secrets } from './errors';
 import { Dispatchers, type HttpRequest, warmUndici } from './http';
 import { Call, Notices, RateGate } from './pacing';
 import { ask, type RequestPlan, type Wiring } from './retry';
-import { type ClientSettings, clientSettings } from './settings';
-import type { CallKind, CallOptions, ClientOptions } from './types';
+import {
+  type CallKind,
+  type CallOptions,
+  type ClientOptions,
+  type ClientSettings,
+  clientSettings,
+} from './types';
 
 /** Most bytes of an exported model and its entry. */
 const MAX_BYTES = 288 * 1024 * 1024;

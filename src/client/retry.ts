@@ -22,7 +22,7 @@ import {
   TransportFailure,
 } from './http';
 import { backOff, type Call, type Notices, type RateGate, retryAfter, sleep } from './pacing';
-import type { ClientSettings } from './settings';
+import type { ClientSettings } from './types';
 
 /** What requests share: settings, connections, secrets. */
 export interface Wiring {

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 
-import type { Dialect } from '../wire/dialect';
+import { DEFAULT_DIALECT, type Dialect } from '../wire/dialect';
 import type { Prediction } from '../wire/prediction';
+import { ServiceError } from '../wire/service-error';
 import type { FitRequest, LegacyPredictRequest, ParsedPredictRequest, PredictMetadata } from '../wire/types';
 
 /** Certificates for the service's own origin (PEM). Storage behind signed URLs sees `ca` alone. */
@@ -167,3 +168,107 @@ export interface RateLimit {
 
 /** Kinds of calls with slots of their own. `info` are limits and cost. */
 export type CallKind = 'fit' | 'predict' | 'upload' | 'info';
+
+/** Client options, checked and with their defaults. */
+export interface ClientSettings {
+  /** Scheme, host and path of the service, without a slash at the end. */
+  base: URL;
+  token: string;
+  /** Requests without a token are sent. */
+  anonymous: boolean;
+  /** Predicts cost nothing. */
+  free: boolean;
+  dialect: Dialect;
+  localUploads: boolean;
+  timeoutMs: number;
+  retries: number;
+  concurrency: number;
+  tls: TlsOptions;
+  proxy: ProxyOptions;
+  userAgent: string;
+  log: (level: 'debug' | 'warn', text: string) => void;
+}
+
+export const CLIENT_DEFAULTS = { timeoutMs: 900_000, retries: 4, concurrency: 4 };
+
+/** @throws ServiceError `config.invalid`, naming the setting. */
+export function clientSettings(options: ClientOptions): ClientSettings {
+  const dialect = { ...DEFAULT_DIALECT, ...withoutEmpty(options.dialect ?? {}) };
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(dialect.apiName)) {
+    throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "./" and "-".`);
+  }
+  return {
+    base: baseOf(options.baseUrl),
+    token: tokenOf(options.token),
+    anonymous: options.anonymous === true,
+    free: options.free === true,
+    dialect,
+    localUploads: options.localUploads === true,
+    timeoutMs: positive(options.timeoutMs ?? CLIENT_DEFAULTS.timeoutMs, 'timeout'),
+    retries: whole(options.retries ?? CLIENT_DEFAULTS.retries, 'retries', 0),
+    concurrency: whole(options.concurrency ?? CLIENT_DEFAULTS.concurrency, 'concurrency', 1),
+    tls: options.tls ?? {},
+    proxy: options.proxy ?? {},
+    userAgent: options.userAgent ?? 'node-red-contrib-tabular-prediction',
+    log: options.log ?? (() => undefined),
+  };
+}
+
+function baseOf(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw invalid('The base URL of the service is not a URL. It looks like https://api.example.org');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw invalid(`The base URL of the service must start with http:// or https://, not ${url.protocol}//.`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw invalid(
+      'The base URL of the service holds a user name or password. The token has a field of its own.',
+    );
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw invalid(
+      'The base URL of the service holds a query or a fragment. Leave off what follows "?" or "#".',
+    );
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/** A token pasted with white space around it or the word Bearer before it still works. */
+function tokenOf(text: string | undefined): string {
+  const token = (text ?? '').trim().replace(/^bearer\s+/i, '');
+  if (!/^[\x21-\x7e]*$/.test(token)) {
+    throw invalid('The access token holds characters that no token has. Copy it again, without line breaks.');
+  }
+  return token;
+}
+
+function withoutEmpty(dialect: Partial<Dialect>): Partial<Dialect> {
+  return Object.fromEntries(
+    Object.entries(dialect).filter(
+      ([, value]) => (value as string | undefined) !== undefined && value !== '',
+    ),
+  );
+}
+
+function positive(value: number, name: string): number {
+  if (!(value > 0)) {
+    throw invalid(`The setting ${name} must be a number above 0.`);
+  }
+  return value;
+}
+
+function whole(value: number, name: string, min: number): number {
+  if (!Number.isInteger(value) || value < min) {
+    throw invalid(`The setting ${name} must be a whole number from ${min}.`);
+  }
+  return value;
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('config.invalid', message);
+}

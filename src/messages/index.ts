@@ -1,7 +1,7 @@
 export { flatTable } from './flatten';
 export { MessageReader, type MessageSettings } from './message-reader';
-export type { MessageNote } from './notes';
+export { TopicPattern } from './paths';
 export { shapeOfColumns } from './recognise';
 export { timeAmong } from './times';
-export { TopicPattern } from './topic-pattern';
+export type { MessageNote } from './types';
 export type { MessageReading, ReadMessage, SourceMessage } from './types';

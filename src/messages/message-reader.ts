@@ -27,13 +27,11 @@ import {
   valueOf,
   valuesOf,
 } from './items';
-import { type MessageNote, Notes } from './notes';
-import { at, isNamed, opened, plainValue } from './paths';
+import { at, isNamed, opened, plainValue, type TopicParts, type TopicPattern } from './paths';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
 import { alignedRows, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
 import { instant, isEpochOf, looksLikeTime, offsetOf, timesIn } from './times';
-import type { TopicParts, TopicPattern } from './topic-pattern';
-import type { MessageReading, ReadMessage, SourceMessage } from './types';
+import { type MessageNote, type MessageReading, Notes, type ReadMessage, type SourceMessage } from './types';
 import { MAX_VALUE_CHARACTERS, payloadOf } from './written';
 
 /** Where the key and the time of readings are, as far as people say it. */

@@ -1,6 +1,5 @@
-import { at, isNamed, isOf, opened } from './paths';
+import { at, isNamed, isOf, opened, TopicPattern } from './paths';
 import { SHAPES } from './shapes';
-import { TopicPattern } from './topic-pattern';
 import type { PathKind, Shape, SourceMessage } from './types';
 
 /** What a message has of a shape. */

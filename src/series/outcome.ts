@@ -1,4 +1,4 @@
-import { show } from '../table/cells/errors';
+import { show } from '../table/cells/types';
 import { ServiceError } from '../wire/service-error';
 import { type KeptRow, type Machine, medianStep } from './machine';
 import type { Sensor, SensorKind } from './sensors';

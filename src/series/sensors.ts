@@ -1,6 +1,6 @@
 import { isAbsent, isMissingWord } from '../table/cells/classify';
-import { show } from '../table/cells/errors';
 import { parseNumber, parseWithAnyDecimal } from '../table/cells/parse-number';
+import { show } from '../table/cells/types';
 import { MissingWords } from '../table/columns/slices';
 import { isDate } from '../util/values';
 import { ServiceError } from '../wire/service-error';

@@ -1,5 +1,5 @@
-import { show } from '../table/cells/errors';
 import { knownZone, localZone } from '../table/cells/parse-date';
+import { show } from '../table/cells/types';
 import { DAY, parseDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import {

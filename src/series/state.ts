@@ -1,4 +1,4 @@
-import { show } from '../table/cells/errors';
+import { show } from '../table/cells/types';
 import { showDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import { SeriesFeatures } from './features';

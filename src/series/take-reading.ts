@@ -1,4 +1,4 @@
-import { show } from '../table/cells/errors';
+import { show } from '../table/cells/types';
 import { Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { Journal } from './journal';

@@ -1,5 +1,5 @@
-import { show } from '../table/cells/errors';
 import { DateReader, whyNotDate } from '../table/cells/parse-date';
+import { show } from '../table/cells/types';
 import { cellsOf } from '../table/columns/column-batch';
 import type { TableSource } from '../table/open';
 import { DAY } from '../util/durations';

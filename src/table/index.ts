@@ -8,9 +8,9 @@ import { openTableFile, type TableSource } from './open';
 export { asBytes } from '../util/values';
 export { isArrowTable } from './arrow/source';
 export { isAbsent, isMissingWord } from './cells/classify';
-export { show } from './cells/errors';
 export { DateReader, knownZone, localZone, TimeZone, whyNotDate } from './cells/parse-date';
 export { parseNumber, parseWithAnyDecimal } from './cells/parse-number';
+export { show } from './cells/types';
 export {
   type CellReading,
   type Column,

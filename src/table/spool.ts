@@ -2,8 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 
 import { Serial } from '../util/concurrency';
 import { asBytes } from '../util/values';
-import { emptyTable, invalidTable, show } from './cells/errors';
-import type { Row } from './cells/types';
+import { emptyTable, invalidTable, type Row, show } from './cells/types';
 import type { Slice, SliceOptions, SliceSource, TableForm } from './columns/slices';
 import { type Block, LocalSource, openTable, RemoteSource, type TableSource } from './open';
 import { BlockStore, type Place } from './storage/blob';

@@ -31,10 +31,9 @@ import {
   tooFew,
   UNCHANGED,
 } from './decision';
-import { type Holdout, holdoutOf } from './holdout';
+import { askRows, chancesOf, type Holdout, holdoutOf, quantilesIn } from './holdout';
 import { KEPT, type RowFacts } from './holdout-plan';
 import { chooseHoldout, digestRows, seedOf } from './row-plan';
-import { askRows, chancesOf, quantilesIn } from './score-holdout';
 import { chooseTestRows, keepDigests, type KnownRows, SEEN, UNSEEN, usualRows, whichSeen } from './test-rows';
 import {
   fitAlone,

@@ -1,6 +1,5 @@
 import type { Cleaned, ModelScores } from '../models/cards';
-import { show } from '../table/cells/errors';
-import type { Column, Label } from '../table/cells/types';
+import { type Column, type Label, show } from '../table/cells/types';
 import type { CategorySample, ColumnSample, NumberSample, TableSample } from '../table/columns/table-sample';
 import type { TableProfile } from '../table/inference/profile';
 import { ServiceError } from '../wire/service-error';

@@ -1,7 +1,7 @@
 import { type Scores, timesFactor } from '../metrics/scores';
 import type { FittedModel, ModelScores } from '../models/cards';
 import type { Suspects } from './doubts';
-import type { NowScores } from './score-holdout';
+import type { NowScores } from './holdout';
 
 /** A score from which what brings it may be the answer itself. */
 const NEAR_PERFECT = 0.99;

@@ -24,7 +24,7 @@ import {
   targetDoubts,
   targetWarnings,
 } from './doubts';
-import { encodePlanned, type Holdout } from './holdout';
+import { encodePlanned, type Holdout, type NowScores, nowScores } from './holdout';
 import { featureColumns, KEPT, type RowFacts } from './holdout-plan';
 import {
   assertColumns,
@@ -41,7 +41,6 @@ import {
   relativeTask,
   type TrainSetRequest,
 } from './row-plan';
-import { type NowScores, nowScores } from './score-holdout';
 
 /** Equal for the same train set fitted with the same options, whichever upload id it has. */
 export function fingerprintOf(

@@ -10,6 +10,7 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ThinkingFolds } from '../wire/types';
 import type { Task } from '../wire/vocabulary';
 import { scoreDoubts } from './doubts';
+import { announceCost, scoreHoldout } from './holdout';
 import {
   checkThresholdChoices,
   inDays,
@@ -31,7 +32,6 @@ import {
   thinkingFoldWarnings,
   thinkingWarnings,
 } from './run-fit';
-import { announceCost, scoreHoldout } from './score-holdout';
 import {
   HELD_OUT_IN_BLOCKS,
   leakDoubts,

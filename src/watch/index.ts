@@ -24,5 +24,5 @@ export {
   type WatchReport,
 } from './types';
 export { Watch } from './watch';
-export { readStateLines, stateLines, stateOfLines, type WatchState } from './watch-state';
+export { readStateLines, stateLines, stateOfLines, type WatchState } from './watch';
 export { watchedModel } from './watched-model';

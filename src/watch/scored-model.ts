@@ -20,8 +20,8 @@ import type {
   WatchedModel,
   WatchNumbers,
   WatchReport,
+  WatchSettings,
 } from './types';
-import type { WatchSettings } from './watch-settings';
 import { keyRatios } from './watched-model';
 
 interface ScopeState {

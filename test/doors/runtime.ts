@@ -11,7 +11,6 @@ export {
   settingsReader,
 } from '../../dist/src/runtime/fields/settings-reader';
 export { columnNames, columnsSeen, forgetColumns } from '../../dist/src/runtime/input/columns-seen';
-export { readingOf } from '../../dist/src/runtime/input/reading';
 export { type Collected, Sequences, withoutSequence } from '../../dist/src/runtime/input/table-collector';
 export { tableReader } from '../../dist/src/runtime/input/table-input';
 export {
@@ -26,7 +25,7 @@ export type { FlowNode, Message, Red } from '../../dist/src/runtime/node-red';
 export { NodeRuntime } from '../../dist/src/runtime/node-runtime';
 export { filePath, modelsPath, OwnedPath, serviceFolder } from '../../dist/src/runtime/paths';
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
-export { usedTokens } from '../../dist/src/runtime/requests/limits';
+export { usedTokens } from '../../dist/src/runtime/requests/cost';
 export {
   causeTextOf,
   inWordsOfUser,
@@ -35,12 +34,13 @@ export {
 } from '../../dist/src/runtime/requests/predict';
 export { offerKeptUpload } from '../../dist/src/runtime/requests/upload';
 export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
+export { readingOf } from '../../dist/src/runtime/series/read-messages';
 export { keyOfTopic } from '../../dist/src/runtime/series/read-messages';
 export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
 export { Pace, showFitted, StatusLine, timeText } from '../../dist/src/runtime/status/status-line';
 export { watchStatus } from '../../dist/src/runtime/watch/answer';
-export { changeText } from '../../dist/src/runtime/watch/change-text';
 export { KeptWatches } from '../../dist/src/runtime/watch/kept-watches';
+export { changeText } from '../../dist/src/runtime/watch/shown-watch';
 export const { address: serviceUrl } = SERVICE_KINDS.hosted;
 export const { address: endpointUrl } = SERVICE_KINDS.onPrem;

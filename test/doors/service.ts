@@ -33,13 +33,13 @@ export {
 export { EntryStore, type StoredEntry } from '../../dist/src/service/store/entry-store';
 export { type FitRecord, FitRecords } from '../../dist/src/service/store/fit-records';
 export { DiskAccount, isCrc32c, normalHash, type PutBody } from '../../dist/src/service/store/parts';
-export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';
+export { type Bounds, capFor, Retention } from '../../dist/src/service/store/store';
 export { openStore, type Store, unusableFolder } from '../../dist/src/service/store/store';
 export { Uploads } from '../../dist/src/service/store/uploads';
 export { LEARNER } from '../../dist/src/service/version';
 export { openUpload, readFeatures } from '../../dist/src/service/work/columns';
 export { canonical } from '../../dist/src/service/work/fit-request';
-export { FitThreads } from '../../dist/src/service/work/fit-threads';
+export { FitThreads } from '../../dist/src/service/work/fits';
 export { FoldProgress, trainWithHelpers } from '../../dist/src/service/work/folds';
 export { ModelCache } from '../../dist/src/service/work/model-cache';
 export { WorkerPool } from '../../dist/src/service/work/pool';

@@ -4,7 +4,7 @@ import type { KeptShown } from '../input/columns-seen';
 import { type Red, text } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
 import { type Progress, type Shown, type StatusKind, timeText } from '../status/status-line';
-import { shortNumber } from '../watch/change-text';
+import { shortNumber } from '../watch/shown-watch';
 
 const DIGITS = 3;
 /** Nothing is said to come once in more than this, in seconds: some ten years are known by nobody. */

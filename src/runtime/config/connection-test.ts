@@ -4,7 +4,7 @@ import { EndpointClient, ServiceClient } from '../../client';
 import type { ServiceKind } from '../../models/service-kind';
 import { DEFAULT_DIALECT, type Dialect } from '../../wire/dialect';
 import { ServiceError, toServiceError } from '../../wire/service-error';
-import { withoutSecrets } from '../secrets';
+import { withoutSecrets } from '../status/report';
 
 /** How long a dialog waits for the answer, in milliseconds. */
 const TEST_MS = 15_000;

@@ -9,8 +9,7 @@ import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service
 import { table } from '../lazy';
 import type { Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
-import { withoutSecrets } from '../secrets';
-import { reportDone, reportError, watchToldEnds, withSharedArrays } from '../status/report';
+import { reportDone, reportError, watchToldEnds, withoutSecrets, withSharedArrays } from '../status/report';
 import type { StatusLine } from '../status/status-line';
 import { HandOver, InFlight } from './in-flight';
 import { Follower } from './progress';

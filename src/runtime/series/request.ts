@@ -3,11 +3,18 @@ import { freeText } from '../../settings/kinds';
 import { SERIES } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment, readProperty } from '../fields/settings-reader';
-import { emptyError, isEmpty, readingOf } from '../input/reading';
 import { isDecay, notSet } from '../input/table-input';
 import type { Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
-import { keyOfMessage, type ReadMessages, type SeriesDef, type SeriesRequest } from './read-messages';
+import {
+  emptyError,
+  isEmpty,
+  keyOfMessage,
+  readingOf,
+  type ReadMessages,
+  type SeriesDef,
+  type SeriesRequest,
+} from './read-messages';
 
 /** What may stand in a property of the message that names a key or an id. */
 const NAME = freeText();

@@ -12,10 +12,9 @@ import { type Message, type Red, text } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { watchFile } from '../paths';
 import type { Progress, Shown, StatusKind } from '../status/status-line';
-import { shortNumber } from './change-text';
 import type { WatchKeeper } from './keeper';
 import { cellOf, type PredictedRows, type WatchRequest } from './request';
-import { activeAlarms, looksWorse } from './shown-watch';
+import { activeAlarms, looksWorse, shortNumber } from './shown-watch';
 
 type Truths = Extract<WatchRequest, { kind: 'truths' }>['truths'];
 

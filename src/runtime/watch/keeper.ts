@@ -7,10 +7,9 @@ import type { UsedConfig } from '../config/config-state';
 import { watchLayer } from '../lazy';
 import { isInFlow, modelChanged } from '../model-changed';
 import type { NodeRuntime } from '../node-runtime';
-import { changeText } from './change-text';
 import { KeptWatches, MAX_MODELS, type Watches } from './kept-watches';
 import { type NamedCard, type ToldZone, type WatchDef, watchOptions } from './request';
-import { showing, type ShownWatch, type ShowsWatch } from './shown-watch';
+import { changeText, showing, type ShownWatch, type ShowsWatch } from './shown-watch';
 
 /** How long after a take over, in milliseconds, a prediction of the model before may have been on its way. */
 const ON_ITS_WAY_MS = 60_000;

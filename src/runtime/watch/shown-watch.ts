@@ -1,4 +1,6 @@
-import type { WatchChange, WatchReport } from '../../watch';
+import type { ColumnDrift, WatchChange, WatchOptions, WatchReport } from '../../watch';
+import { number, type Red, text } from '../node-red';
+import { timeText } from '../status/status-line';
 
 /** What the editor gets to know of a model. */
 export interface ShownWatch extends Omit<WatchReport, 'changes'> {
@@ -52,4 +54,109 @@ export function shownWatch(model: string, service?: string): ShownWatch | undefi
     .flatMap((node) => node.shown(model) ?? [])
     .sort((a, b) => b.live.rows - a.live.rows);
   return most && { ...most, ...(looksWorse(most) && { unsure: true as const }) };
+}
+
+/** A number with two digits that say something, or more: 24, 1.7, 0.31, 0.0023. */
+export function shortNumber(red: Red, value: number, significant = 2): string {
+  const digits = value === 0 ? 0 : significant - 1 - Math.floor(Math.log10(Math.abs(value)));
+  return number(red, value, Math.max(0, Math.min(6, digits)));
+}
+
+/**
+ * What a change says to a person, in the runtime's language.
+ *
+ * @param target what the model predicts, where it is known: an alarm then says of what it is
+ */
+export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['alarm'], target = ''): string {
+  const { what, key, ahead, model, why = [], causes = [] } = change;
+  const said = text(red, `change.${keyOf(change, alarm, target)}`, {
+    model,
+    label: String(alarm?.label ?? ''),
+    what: alarm?.on === 'probability' ? eventOf(target, alarm.label) : target,
+    ...valuesOf(red, change, alarm),
+  });
+  const reasons = [
+    what === 'decay' && why.length > 0 ? text(red, 'change.why', { columns: columnsOf(red, why) }) : '',
+    causes.length > 0 ? text(red, 'change.causes', { causes: causes.map((one) => one.text).join('; ') }) : '',
+  ].filter((reason) => reason !== '');
+  const all = [said, ...reasons].join(' ');
+  const of = [
+    key,
+    ahead === undefined ? undefined : text(red, 'change.ahead', { time: timeText(red, ahead) }),
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ');
+  return of === '' ? all : `${of}: ${all}`;
+}
+
+/** The target of a series node names the event that its "yes" stands for; of any other the label is named. */
+function eventOf(target: string, label: unknown): string {
+  return String(label) === 'yes' && / (?:within|ahead)\b/.test(target)
+    ? target
+    : `${target} = ${String(label)}`;
+}
+
+/** Nearly all is not shown as all. */
+function percentOf(red: Red, part: number, significant = 3): string {
+  const percent = Number((100 * part).toPrecision(significant));
+  return `${number(red, part < 1 ? Math.min(percent, 99.9) : percent)} %`;
+}
+
+function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm'], target: string): string {
+  switch (what) {
+    case 'alarm':
+    case 'cleared': {
+      const { on = 'value' } = alarm ?? {};
+      const named = on === 'probability' ? 'event' : `${on}Of`;
+      return `${what}.${target === '' ? on : named}`;
+    }
+    case 'model':
+      return `${what}.${typeof value === 'number' ? 'version' : 'id'}`;
+    default:
+      return what;
+  }
+}
+
+function valuesOf(
+  red: Red,
+  { what, value, limit, measure, why = [] }: WatchChange,
+  alarm: WatchOptions['alarm'],
+): Record<string, string> {
+  switch (what) {
+    case 'decay':
+    case 'recovered':
+      return {
+        measure: text(red, `status.watch.measure.${measure ?? 'mae'}`),
+        value: shortNumber(red, Number(value)),
+        limit: limit === undefined ? '?' : shortNumber(red, limit),
+      };
+    case 'alarm':
+    case 'cleared':
+      return alarm?.on === 'probability'
+        ? { value: percentOf(red, Number(value)), limit: percentOf(red, limit ?? 0) }
+        : { value: shortNumber(red, Number(value), 3), limit: number(red, limit ?? 0) };
+    case 'drift':
+      return { columns: columnsOf(red, why) };
+    case 'no_truth':
+      return { time: timeText(red, Number(value)) };
+    case 'model':
+      return { value: String(value) };
+  }
+}
+
+function columnsOf(red: Red, drift: readonly ColumnDrift[]): string {
+  return drift
+    .map(({ column, moved }) => {
+      if (moved === undefined) {
+        return `"${column}"`;
+      }
+      const { to, value = '', now, usual } = moved;
+      return text(red, `change.moved.${to}`, {
+        column,
+        value: typeof value === 'number' ? shortNumber(red, value, 4) : String(value),
+        now: percentOf(red, now, 2),
+        usual: percentOf(red, usual, 2),
+      });
+    })
+    .join('; ');
 }

@@ -1,5 +1,5 @@
 import { isDate } from '../../util/values';
-import { invalidCell, invalidTable, nestedCell } from '../cells/errors';
+import { invalidCell, invalidTable, nestedCell } from '../cells/types';
 import { type ColumnData, MISSING_BOOLEAN } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';
 

@@ -1,5 +1,5 @@
 import { SliceSizer } from '../../util/concurrency';
-import { emptyTable } from '../cells/errors';
+import { emptyTable } from '../cells/types';
 import {
   checkNames,
   type Slice,

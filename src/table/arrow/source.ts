@@ -1,6 +1,6 @@
 import { reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
-import { invalidTable } from '../cells/errors';
+import { invalidTable } from '../cells/types';
 import {
   checkNames,
   type Slice,

@@ -13,8 +13,7 @@ import {
   WITH_COMMA,
   WITH_POINT,
 } from './classify';
-import { show } from './errors';
-import type { CellReading, Decimal } from './types';
+import { type CellReading, type Decimal, show } from './types';
 import { writtenNumber } from './written-number';
 
 /** What tells how the texts of a number column are read. */

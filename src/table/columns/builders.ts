@@ -1,9 +1,8 @@
 import { isDate } from '../../util/values';
 import { isAbsent } from '../cells/classify';
-import { invalidCell, isLong, nestedProblem, show } from '../cells/errors';
 import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint, readNumber, whyNotNumber } from '../cells/parse-number';
-import type { Column } from '../cells/types';
+import { type Column, invalidCell, isLong, nestedProblem, show } from '../cells/types';
 import { cellsOf, type ColumnData, MISSING_BOOLEAN } from './column-batch';
 import { assertText, MAX_TEXT } from './header';
 import { type MissingWords, plainCells, type SliceColumn } from './slices';

@@ -4,7 +4,7 @@ import v8 from 'node:v8';
 
 import { isTypedArray } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
-import { invalidTable, listNames } from '../cells/errors';
+import { invalidTable, listNames } from '../cells/types';
 
 /**
  * Columns of a table at most: as many as a spreadsheet has, and eight times what a service takes. The names of a million

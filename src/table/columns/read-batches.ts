@@ -1,7 +1,6 @@
 import { SliceSizer, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
-import { listNames } from '../cells/errors';
-import { type Column, type Row, setCell } from '../cells/types';
+import { type Column, listNames, type Row, setCell } from '../cells/types';
 import { builderFor, type ColumnBuilder } from './builders';
 import { type ColumnBatch, isMissing, pickRows, sliceBatch } from './column-batch';
 import { ColumnPlaces, COLUMNS_PER_LOOK } from './header';

@@ -1,6 +1,5 @@
 import type { SliceSizer } from '../../util/concurrency';
-import { emptyTable, invalidTable } from '../cells/errors';
-import type { Row } from '../cells/types';
+import { emptyTable, invalidTable, type Row } from '../cells/types';
 import { cellsOf, type ColumnData } from './column-batch';
 import { assertWidth } from './header';
 

@@ -1,5 +1,5 @@
-import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { invalidTable, show } from '../cells/types';
 import { hideEscapes, mayBeEscaped } from './escapes';
 import { CsvParser } from './parser';
 import {

@@ -1,4 +1,4 @@
-import { invalidTable } from '../cells/errors';
+import { invalidTable } from '../cells/types';
 import type { Quote, TableRows } from './table-rows';
 
 const MAX_ROW_CHARS = 2 ** 24;

@@ -1,6 +1,6 @@
 import { isAbsent, looksLikeValue } from '../cells/classify';
-import { emptyTable, invalidTable, listNames, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { emptyTable, invalidTable, listNames, show } from '../cells/types';
 import { assertWidth, headerOf } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { PIECE, type Pieces } from '../text/decode';

@@ -1,6 +1,6 @@
 import { isAbsent } from '../cells/classify';
-import { invalidTable, show } from '../cells/errors';
 import { parseNumber } from '../cells/parse-number';
+import { invalidTable, show } from '../cells/types';
 import { showEscapes } from './escapes';
 
 /** What a field with delimiters or line ends stands in. */

@@ -2,8 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 
 import { ServiceError } from '../../wire/service-error';
 import { ArrowFileSource } from '../arrow/ipc';
-import { emptyTable, invalidTable } from '../cells/errors';
-import type { Column, ColumnType, FileFormat } from '../cells/types';
+import { type Column, type ColumnType, emptyTable, type FileFormat, invalidTable } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
 import { batchesOf } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';

@@ -15,10 +15,19 @@ import {
   READS_POINT,
   WITH_UNIT,
 } from '../cells/classify';
-import { isLong, nestedCell } from '../cells/errors';
 import { parseDate } from '../cells/parse-date';
 import { decimalOf, type NumberReading, parseBigint, readNumber } from '../cells/parse-number';
-import type { CellReading, Column, ColumnType, DateOrder, Decimal, GivenType, Label } from '../cells/types';
+import {
+  type CellReading,
+  type Column,
+  type ColumnType,
+  type DateOrder,
+  type Decimal,
+  type GivenType,
+  isLong,
+  type Label,
+  nestedCell,
+} from '../cells/types';
 import { cellsOf, type ColumnData } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';
 import {

@@ -9,9 +9,16 @@ import {
   isAbsent,
   WHOLE,
 } from '../cells/classify';
-import { isLong, listNames, show } from '../cells/errors';
 import { bothReadings } from '../cells/parse-number';
-import type { CellReading, ColumnType, DateOrder, Decimal } from '../cells/types';
+import {
+  type CellReading,
+  type ColumnType,
+  type DateOrder,
+  type Decimal,
+  isLong,
+  listNames,
+  show,
+} from '../cells/types';
 import { dateOfDigits, isSerial } from '../cells/written-date';
 import { rowsOf } from '../columns/column-batch';
 import { assertText, MAX_TEXT } from '../columns/header';

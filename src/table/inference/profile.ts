@@ -2,9 +2,18 @@ import { SliceSizer, Yielder } from '../../util/concurrency';
 import { isDate } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { looksLikeValue } from '../cells/classify';
-import { emptyTable, invalidTable, isLong, listNames } from '../cells/errors';
 import { knownZone } from '../cells/parse-date';
-import type { Column, ColumnType, Decimal, GivenType, Label } from '../cells/types';
+import {
+  type Column,
+  type ColumnType,
+  type Decimal,
+  emptyTable,
+  type GivenType,
+  invalidTable,
+  isLong,
+  type Label,
+  listNames,
+} from '../cells/types';
 import { assertNames, COLUMNS_PER_LOOK, datesAmong, datesInHeader } from '../columns/header';
 import { MissingWords, plainCells, type SliceColumn, type SliceSource, tellRead } from '../columns/slices';
 import { ColumnTypeInference, type TargetTally } from './column-type';

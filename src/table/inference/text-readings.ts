@@ -21,10 +21,9 @@ import {
   WHOLE,
   WITH_UNIT,
 } from '../cells/classify';
-import { show } from '../cells/errors';
 import { fullYear } from '../cells/parse-date';
 import { bothReadings, decimalOf } from '../cells/parse-number';
-import type { CellReading, DateOrder, Decimal } from '../cells/types';
+import { type CellReading, type DateOrder, type Decimal, show } from '../cells/types';
 import { tidyDate } from '../cells/written-date';
 import { isCurrency, writtenNumber } from '../cells/written-number';
 import { NUMBERS, type OddWords, type Settled, type Sight, TEXT, type TextLook } from './findings';

@@ -1,7 +1,7 @@
 import type { ParquetFile, ParquetMetaData, RecordBatch as WasmBatch } from 'parquet-wasm';
 
 import { parquet } from '../arrow/heavy-modules';
-import { invalidTable } from '../cells/errors';
+import { invalidTable } from '../cells/types';
 import { type BlobLike, BlockStore, type Place } from '../storage/blob';
 import { withWholeTimes } from './int96';
 import {

@@ -10,7 +10,7 @@ import {
   wasmBytes,
 } from '../arrow/heavy-modules';
 import type { ArrowBatch } from '../arrow/source';
-import { invalidTable } from '../cells/errors';
+import { invalidTable } from '../cells/types';
 
 export interface ParquetField {
   name: string;

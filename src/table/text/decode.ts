@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 
-import { invalidTable } from '../cells/errors';
+import { invalidTable } from '../cells/types';
 import { wideEncoding } from './sniff';
 
 /** Characters of text that are parsed at a time: about a millisecond of work. */

@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { yieldToEventLoop } from '../../util/concurrency';
 import { reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
-import { invalidTable } from '../cells/errors';
+import { invalidTable } from '../cells/types';
 
 /** The first character that is not a space. A table may be long, so it is not trimmed first. */
 export function firstCharacter(text: string): string {

@@ -1,7 +1,6 @@
 import { yieldToEventLoop } from '../../util/concurrency';
 import { parseJson } from '../../util/values';
-import { emptyTable, invalidTable, show } from '../cells/errors';
-import { type Row, setCell } from '../cells/types';
+import { emptyTable, invalidTable, type Row, setCell, show } from '../cells/types';
 import { assertWidth, MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/header';
 import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/decode';

@@ -4,8 +4,7 @@ import { SliceSizer, Yielder } from '../../util/concurrency';
 import { isDate, isTypedArray, reasonOf } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
-import { emptyTable, invalidCell, invalidTable, show } from '../cells/errors';
-import { type Row, setCell } from '../cells/types';
+import { emptyTable, invalidCell, invalidTable, type Row, setCell, show } from '../cells/types';
 import { assertDense, assertWidth, type Header, headerOf, maybeEndless, ownNames } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 
