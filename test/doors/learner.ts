@@ -17,7 +17,13 @@ export { bytesForCoalitions, bytesForRows, TreeBlocks } from '../../dist/src/lea
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
-export { chooseEncoders, type ColumnSpec } from '../../dist/src/learner/features/encode';
+export {
+  chooseEncoders,
+  type ColumnSpec,
+  columnSpecs,
+  encodeColumn,
+  type Encoder,
+} from '../../dist/src/learner/features/encode';
 export { finerBorders } from '../../dist/src/learner/features/finer-borders';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
 export {

@@ -3,6 +3,7 @@ import type { FeatureColumn } from '../types';
 import { betweenBorders, binAll, binOf, findBorders, MAX_BINS } from './binning';
 import { commonTokens, MAX_TOKENS } from './common-tokens';
 import { DATE_PARTS, type DatePart, datePart, recurringParts } from './dates';
+import { isElsewhere, type LevelShare, OFTEN, sharesOf } from './level-shares';
 import { findNumber, tokensOf } from './tokens';
 
 /** How a feature becomes binned columns. Plain data, stored with the model. */
@@ -11,8 +12,8 @@ export type Encoder =
   | { type: 'date'; source: number; part: DatePart; borders: Float64Array }
   /** Borders for trees alone that one column of bins cannot hold, of a number or of a part of a date. */
   | { type: 'between'; source: number; part: DatePart | undefined; borders: Float64Array }
-  | { type: 'category'; source: number; values: string[] }
-  | { type: 'numberCategory'; source: number; values: Float64Array }
+  | { type: 'category'; source: number; values: string[]; share?: LevelShare }
+  | { type: 'numberCategory'; source: number; values: Float64Array; share?: LevelShare }
   | { type: 'length'; source: number; borders: Float64Array }
   | { type: 'numberInText'; source: number; borders: Float64Array }
   | { type: 'tokens'; source: number; tokens: string[] };
@@ -37,7 +38,10 @@ export interface ColumnSpec {
   between?: boolean;
 }
 
-/** Bin 1 of a categorical column: rare and unseen values. Named categories start at bin 2. */
+/**
+ * Bin 1 of a categorical column: rare and unseen values. Named categories start at bin 2. Where levels are divided among
+ * columns, those of the others share the bin after them.
+ */
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
 /**
@@ -83,7 +87,7 @@ export function chooseEncoders(column: FeatureColumn, source: number, rules: Enc
       .filter((encoder) => columnSpecs([encoder])[0].bins > 2 || hasMissing(column.values, encoder));
   }
   if (asCategory) {
-    return [{ type: 'numberCategory', source, values: commonNumbers(column.values) }];
+    return numberCategories(column.values, source);
   }
   const borders = findBorders(column.values, random, maxBins);
   const more = betweenBorders(column.values, borders, maxBins);
@@ -123,12 +127,16 @@ function chooseTextEncoders(
   const minCount = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
   const repeated = used.filter((code) => counts[code] >= minCount);
   const shared = used.reduce((sum, code) => sum + (counts[code] >= 2 ? counts[code] : 0), 0);
-  const named = (asCategory || shared >= SHARED_LEVELS * known ? [...used] : repeated)
-    .sort((a, b) => counts[b] - counts[a] || (dictionary[a] < dictionary[b] ? -1 : 1))
-    .slice(0, NAMED_CATEGORIES)
-    .map((code) => dictionary[code]);
-  if (named.length > 0 || asCategory || used.length === 0) {
-    encoders.push({ type: 'category', source, values: named });
+  const areAllNamed = asCategory || shared >= SHARED_LEVELS * known;
+  const named = (areAllNamed ? [...used] : repeated).sort(
+    (a, b) => counts[b] - counts[a] || (dictionary[a] < dictionary[b] ? -1 : 1),
+  );
+  const texts = named.map((code) => dictionary[code]);
+  if (areAllNamed) {
+    const ofLevels = categories(texts, named.filter((code) => counts[code] >= OFTEN).length);
+    encoders.push(...ofLevels.map((own): Encoder => ({ type: 'category', source, ...own })));
+  } else if (texts.length > 0 || used.length === 0) {
+    encoders.push({ type: 'category', source, values: texts.slice(0, NAMED_CATEGORIES) });
   }
   const entries = used.map((code) => ({ text: dictionary[code], count: counts[code] }));
   if (asCategory || !isText(entries, Math.min(repeated.length, NAMED_CATEGORIES))) {
@@ -175,15 +183,41 @@ export function shareTokens(encoders: Encoder[], rows: number, features: number)
   }
 }
 
-function commonNumbers(values: Float64Array): Float64Array {
+/**
+ * The levels that each categorical column names.
+ *
+ * @param levels those of most rows first
+ * @param often how many of them have rows enough for a column of their own
+ */
+function categories<T extends string | number>(
+  levels: T[],
+  often: number,
+): { values: T[]; share?: LevelShare }[] {
+  if (levels.length <= NAMED_CATEGORIES) {
+    return [{ values: levels }];
+  }
+  const ofMost = often > 0 ? [{ values: levels.slice(0, Math.min(often, NAMED_CATEGORIES)) }] : [];
+  return [...ofMost, ...sharesOf(levels)];
+}
+
+function numberCategories(column: Float64Array, source: number): Encoder[] {
   const counts = new Map<number, number>();
-  for (const value of values) {
+  for (const value of column) {
     if (!Number.isNaN(value)) {
       counts.set(value, (counts.get(value) ?? 0) + 1);
     }
   }
-  const common = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, NAMED_CATEGORIES);
-  return Float64Array.from(common.map(([value]) => value));
+  const common = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  const often = common.filter(([, count]) => count >= OFTEN).length;
+  return categories(
+    common.map(([value]) => value),
+    often,
+  ).map(({ values, ...own }) => ({
+    type: 'numberCategory',
+    source,
+    values: Float64Array.from(values),
+    ...own,
+  }));
 }
 
 /** The values of a numeric or date column before binning; undefined for other columns. */
@@ -224,7 +258,7 @@ export function columnSpecs(encoders: Encoder[]): ColumnSpec[] {
     switch (encoder.type) {
       case 'category':
       case 'numberCategory':
-        return [{ source, bins: encoder.values.length + 2, category: true }];
+        return [{ source, bins: encoder.values.length + (encoder.share ? 3 : 2), category: true }];
       case 'tokens':
         return encoder.tokens.map(() => ({ source, bins: 3, category: false }));
       case 'between':
@@ -255,10 +289,18 @@ export function encodeColumn(
     const index = new Map([...encoder.values].map((value, i) => [value, i + 2]));
     for (let row = 0; row < bins.length; row++) {
       const value = column.values[row];
-      bins[row] = !Number.isNaN(value) ? (index.get(value) ?? OTHER_BIN) : 0;
+      bins[row] = !Number.isNaN(value) ? (index.get(value) ?? unnamedBin(value, encoder)) : 0;
     }
   }
   return [bins];
+}
+
+/** The bin of a level that a categorical column does not name. */
+function unnamedBin(
+  level: string | number,
+  { values, share }: Encoder & { type: 'category' | 'numberCategory' },
+): number {
+  return share && isElsewhere(level, share) ? values.length + 2 : OTHER_BIN;
 }
 
 function encodeText(
@@ -270,7 +312,7 @@ function encodeText(
   const perEntry: Uint8Array[] = [];
   if (encoder.type === 'category') {
     const index = new Map(encoder.values.map((value, i) => [value, i + 2]));
-    perEntry.push(Uint8Array.from(dictionary, (value) => index.get(value) ?? OTHER_BIN));
+    perEntry.push(Uint8Array.from(dictionary, (value) => index.get(value) ?? unnamedBin(value, encoder)));
   } else if (encoder.type === 'length' || encoder.type === 'numberInText') {
     const of = encoder.type === 'length' ? (text: string) => text.length : findNumber;
     perEntry.push(Uint8Array.from(dictionary, (text) => binOf(of(text), encoder.borders)));

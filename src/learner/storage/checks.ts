@@ -1,6 +1,7 @@
 import type { ResidualForest } from '../calibration/residuals';
 import { DATE_PARTS } from '../features/dates';
 import { type ColumnSpec, columnSpecs, type Encoder } from '../features/encode';
+import type { LevelShare } from '../features/level-shares';
 import { type Kernel, KIND } from '../gaussian/kernel';
 import { MAX_TERMS } from '../linear/design';
 import type { LinearTables, LinearTerms, Lines } from '../linear/linear';
@@ -76,11 +77,13 @@ function checkEncoder(value: unknown, kinds: FeatureColumn['kind'][]): asserts v
       Array.isArray(texts) && texts.length <= most && texts.every((text) => typeof text === 'string'),
       'an encoder holds no texts',
     );
+    checkShare(type === 'category' ? encoder.share : undefined, texts.length);
     return;
   }
   if (type === 'numberCategory') {
-    const { values } = encoder;
+    const { values, share } = encoder;
     must(isArrayOf(Float64Array, values) && values.length <= MOST_NAMED, 'an encoder holds no numbers');
+    checkShare(share, values.length);
     return;
   }
   const { borders } = encoder;
@@ -92,6 +95,18 @@ function checkEncoder(value: unknown, kinds: FeatureColumn['kind'][]): asserts v
     const isDate = (DATE_PARTS as readonly unknown[]).includes(part);
     must(kind === 'date' ? isDate : part === undefined, 'an encoder is of no part of a date');
   }
+}
+
+/** Checks which levels of a column are named, where others name the rest. @throws LearnerError */
+function checkShare(share: unknown, named: number): void {
+  if (share === undefined) {
+    return;
+  }
+  const { index, of } = (isRecord(share) ? share : {}) as Partial<Record<keyof LevelShare, unknown>>;
+  must(
+    isCount(of, LEAF) && isCount(index, of - 1) && named < MOST_NAMED,
+    'an encoder names levels of no share',
+  );
 }
 
 /** Checks the mean values of bins. @throws LearnerError */

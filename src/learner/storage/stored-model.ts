@@ -38,21 +38,22 @@ import {
 } from './packing';
 
 /*
- * A model as bytes: "TPM8", the length and CRC-32 of the rest, the length of a JSON text, the text with every typed
+ * A model as bytes: "TPM9", the length and CRC-32 of the rest, the length of a JSON text, the text with every typed
  * array replaced by its position, and the arrays, each aligned to 8 bytes. Trees are bit-packed, and a linear model
  * is stored by its terms. Not compressed: terminating a thread while zlib sets up a stream in it aborts the process
  * (an assertion in Node), and these threads may be terminated.
  */
-const MAGIC = 0x384d5054;
+const MAGIC = 0x394d5054;
 /**
  * "TPM4" had neither packed trees nor terms; readers of "TPM5" may know no kernel and no growth; those of "TPM6" no
- * kernel for classes; those of "TPM7" no linear terms that take values as numbers.
+ * kernel for classes; those of "TPM7" no linear terms that take values as numbers; those of "TPM8" no levels
+ * divided among columns.
  */
-const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054];
+const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054, 0x384d5054];
 /** The format that `saveModel` writes. */
-export const MODEL_FORMAT = 'TPM8';
+export const MODEL_FORMAT = 'TPM9';
 /** The formats that `loadModel` reads. */
-export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', 'TPM7', MODEL_FORMAT];
+export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', 'TPM7', 'TPM8', MODEL_FORMAT];
 /** Formats of earlier versions, which are not read any more. */
 export const OUTDATED_FORMATS: readonly unknown[] = ['TPM1', 'TPM2', 'TPM3'];
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };

@@ -318,6 +318,12 @@ const FAULTS: [what: string, model: string, change: (stored: StoredModel) => voi
     /no texts/,
   ],
   [
+    'categories of a share that there is not',
+    'two',
+    (s) => (s.encoders.find((e: StoredModel) => e.type === 'category').share = { index: 2, of: 2 }),
+    /no share/,
+  ],
+  [
     'tokens by the hundred thousand',
     'tokens',
     (s) => {

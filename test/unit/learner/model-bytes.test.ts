@@ -30,7 +30,7 @@ function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
 
 /**
  * What the version that wrote a fixture predicted: with TPM4 of trees and a line, with TPM5 of a Gaussian process too, with
- * TPM6 and TPM7 of one that is stored by its factor.
+ * TPM6 and TPM7 of one that is stored by its factor, with TPM8 of a text of many levels.
  */
 const FORMER = [
   {
@@ -69,6 +69,14 @@ const FORMER = [
     mean: [-0.48119765094463496, 7.147487271448169, 23.552307312346592, 11.51935812486889, 6.410202589549959],
     quantile: [
       -0.6505857179964265, 6.978099204396377, 22.86664902746819, 11.3499700578171, 6.240814522498168,
+    ],
+  },
+  {
+    format: 'TPM8',
+    features: [numbers('x', [0, 3.7, 12, NaN, 2.5]), text('part', ['p1', 'p2', 'p39', undefined, 'new'])],
+    mean: [2.544529819904956, 7.956978936034052, 18.40207708478652, 8.390801825606143, 6.210140735201379],
+    quantile: [
+      2.2636571484314874, 7.677206158173906, 17.890810977339868, 8.111029047745998, 5.9303679573412325,
     ],
   },
 ];
@@ -140,7 +148,7 @@ describe('learner: models as bytes', () => {
       assert.deepEqual([...result.mean()], mean);
       assert.deepEqual([...result.quantiles([0.3])[0]!], quantile);
       const again = saveModel(model);
-      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM8');
+      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM9');
       const back = predict(loadModel(again), features, mean.length) as RegressionResult;
       assert.deepEqual([...back.mean()], mean);
     });

@@ -4,6 +4,9 @@ import { type ClassificationResult, predict, trainModel } from '../../../dist/sr
 import {
   chanceGain,
   chooseEncoders,
+  columnSpecs,
+  encodeColumn,
+  type Encoder,
   Random,
   type SplitCandidate,
   squaredError,
@@ -111,10 +114,72 @@ describe('learner: categories that tell nothing', () => {
     assert.ok(change < 0.2, String(change));
   });
 
-  it('of a row or two each are named all or by their rows alone, so that held-out rows are like later ones', () => {
-    const [count, later, levels] = [350, 2000, 300];
+  const sizes = [
+    [350, 300, [1, 2, 3]],
+    [1000, 600, [2]],
+  ] as const;
+  for (const [count, levels, seeds] of sizes) {
+    it(`of a row or two each are all named, so that held-out rows are like later ones: ${levels} of them`, () => {
+      toldAndLater(count, levels, seeds);
+    });
+  }
+
+  it('are divided among columns where one has too few bins, with levels that no row has', () => {
+    const levels = Array.from({ length: 500 }, (_, i) => `level ${i}`);
+    const rules = { maxBins: 255, random: new Random(1) };
+    const words = text('a', [...levels, ...levels]);
+    const numbered = numbers(
+      'b',
+      Array.from({ length: 1000 }, (_, row) => row % 500),
+    );
+    for (const [column, later] of [
+      [words, text('a', ['level 7', 'new', 'newer', undefined, 'newest'])],
+      [numbered, numbers('b', [7, 1000, 1001, NaN, 1002])],
+    ] as const) {
+      const encoders = chooseEncoders(column, 0, { ...rules, asCategory: column === numbered }).filter(
+        ({ type }) => type === 'category' || type === 'numberCategory',
+      ) as (Encoder & { type: 'category' })[];
+      assert.equal(encoders.length, 3);
+      assert.equal(new Set(encoders.flatMap(({ values }) => [...values])).size, 500);
+      const known = encoders.map((encoder) => encodeColumn(encoder, column, undefined)[0]!);
+      const rows = encoders.map((encoder) => encodeColumn(encoder, later, undefined)[0]!);
+      const elsewhere = encoders.map(({ values }) => values.length + 2);
+      assert.deepEqual(
+        columnSpecs(encoders).map(({ bins }) => bins),
+        elsewhere.map((bin) => bin + 1),
+      );
+      for (let row = 0; row < 1000; row++) {
+        const own = known.map((bins) => bins[row]!).filter((bin, i) => bin !== elsewhere[i]);
+        assert.ok(own.length === 1 && own[0]! > 1, String(own));
+      }
+      assert.deepEqual(
+        [0, 1, 2, 4].map((row) => rows.filter((bins, i) => bins[row] !== elsewhere[i]).length),
+        [1, 1, 1, 1],
+      );
+      assert.deepEqual(
+        rows.map((bins) => bins[3]),
+        [0, 0, 0],
+      );
+      assert.ok(rows.some((bins, i) => bins[0] === known[i]![7] && bins[0]! > 1 && bins[0] !== elsewhere[i]));
+    }
+  });
+
+  it('of five rows or more are in a column of their own too', () => {
+    const levels = Array.from({ length: 500 }, (_, i) => `level ${i}`);
+    const words = text('a', [levels, levels, ...Array.from({ length: 3 }, () => levels.slice(0, 20))].flat());
+    const [first, second] = chooseEncoders(words, 0, {
+      asCategory: false,
+      maxBins: 255,
+      random: new Random(1),
+    });
+    assert.deepEqual([...(first as { values: string[] }).values].sort(), levels.slice(0, 20).sort());
+    assert.deepEqual((second as Encoder & { type: 'category' }).share, { index: 0, of: 3 });
+  });
+
+  function toldAndLater(count: number, levels: number, seeds: readonly number[]): void {
+    const later = 2000;
     const sums = { told: 0, later: 0 };
-    for (const seed of [1, 2, 3]) {
+    for (const seed of seeds) {
       const kinds = drawn16(count + later, levels, seed);
       const faulty = drawn(levels, 5, seed + 10);
       const features = [
@@ -139,7 +204,7 @@ describe('learner: categories that tell nothing', () => {
       sums.told += fitted.report.scores.log_loss!;
     }
     assert.ok(sums.later < 1.25 * sums.told, JSON.stringify(sums));
-  });
+  }
 
   it('are named by the rows that they have where most rows are alone with theirs', () => {
     const values = Array.from({ length: 60 }, (_, row) => (row < 20 ? `twice ${row >> 1}` : `once ${row}`));
