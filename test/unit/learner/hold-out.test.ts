@@ -120,7 +120,7 @@ describe('learner: blocks of consecutive rows', () => {
       const y = wandering(rows + later, seed + 4).map((value, row) => value + 0.3 * columns[0]![row]!);
       const part = (from: number, to: number) =>
         columns.map((one, i) => numbers(`x${i}`, one.slice(from, to)));
-      const model = trainModel(regress(part(0, rows), y.slice(0, rows), { n_estimators: 5, ...options }));
+      const model = trainModel(regress(part(0, rows), y.slice(0, rows), { n_estimators: 2, ...options }));
       const result = predict(model, part(rows, rows + later), later) as RegressionResult;
       const errors = result.mean().map((value, row) => Math.abs(value - y[rows + row]!));
       const [low, high] = result.quantiles([0.1, 0.9]);
