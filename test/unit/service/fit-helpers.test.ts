@@ -78,7 +78,7 @@ describe('the helpers of a fit', function () {
     const alone = await fitted([]);
     const { worker, assist } = fitHelper();
     // Once it has loaded the learner, it is there before the folds are done.
-    await fitted([assist()]);
+    await fitted([assist()], 2);
     const port = assist();
     let wasAsked = false;
     const post = port.postMessage.bind(port) as (message: object) => void;
