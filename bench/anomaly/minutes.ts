@@ -1,5 +1,5 @@
 /*
- * npm run bench -- minutes [machines] [first seed] [readings in 5 minutes…]: the anomaly node as it runs, on the simulated
+ * npm run bench -- minutes [machines] [first seed] [readings in 5 minutes, with j joined to a row…]: the anomaly node as it runs, on the simulated
  * machines of the bench `anomaly`, with a reading each five minutes and with more.
  *
  * Each machine runs for seven weeks without a fault, learned from the 300th reading on, with the fits as they fall due:
@@ -33,7 +33,7 @@ const TIMES = 2;
 
 const machines = Number(process.argv[2] ?? 4);
 const firstSeed = Number(process.argv[3] ?? 7300);
-const oftens = process.argv.slice(4).map(Number);
+const wanted = process.argv.slice(4);
 
 interface Counts {
   /** Alarms in each week, of each machine. */
@@ -44,6 +44,8 @@ interface Counts {
   found: number;
   right: number;
   seen: number;
+  /** Of each kind, those that were found. */
+  kinds: Map<string, { seen: number; found: number; all: number }>;
 }
 
 type Row = ReturnType<Detector['take']>;
@@ -115,6 +117,11 @@ function measure(seed: number, how: Reading, counts: Counts): void {
     counts.faults++;
     counts.seen += Number(isSeen);
     counts.found += Number(first !== undefined);
+    const kind = counts.kinds.get(fault.kind) ?? { seen: 0, found: 0, all: 0 };
+    counts.kinds.set(fault.kind, kind);
+    kind.all++;
+    kind.seen += Number(isSeen);
+    kind.found += Number(first !== undefined);
     counts.right += Number(first !== undefined && wrong.some((name) => name === first));
   }
   run(detector, machine, how, at, machine.values.length, clean);
@@ -125,11 +132,22 @@ console.log(
   '| a reading each | week 1 | week 2 | weeks 3–7 | worst machine, weeks 3–7 | rows unusual | faults of a day | with an unusual row | with an alarm | of these the right sensor |',
 );
 console.log('|---|---|---|---|---|---|---|---|---|---|');
-const readings = (oftens.length === 0 ? [1, 5] : oftens).flatMap((often) =>
-  (often === 1 ? [false] : [false, true]).map((isJoined) => ({ often, isJoined })),
-);
+const readings = (wanted.length === 0 ? ['1', '5', '5j'] : wanted).map((how) => ({
+  often: Number.parseInt(how),
+  isJoined: how.endsWith('j'),
+}));
+const ofKinds: string[] = [];
 for (const how of readings) {
-  const counts: Counts = { alarms: [], unusual: 0, rows: 0, faults: 0, found: 0, right: 0, seen: 0 };
+  const counts: Counts = {
+    alarms: [],
+    unusual: 0,
+    rows: 0,
+    faults: 0,
+    found: 0,
+    right: 0,
+    seen: 0,
+    kinds: new Map(),
+  };
   for (let i = 0; i < machines; i++) {
     measure(firstSeed + i, how, counts);
   }
@@ -141,4 +159,11 @@ for (const how of readings) {
   console.log(
     `| ${5 / how.often} min${how.isJoined ? ', a row each 5 min' : ''} | ${mean(a(0, 1))} | ${mean(a(1, 2))} | ${mean(a(2, WEEKS))} | ${Math.max(...a(2, WEEKS)).toFixed(1)} | ${share(counts.unusual, counts.rows)} | ${counts.faults} | ${share(counts.seen, counts.faults)} | ${share(counts.found, counts.faults)} | ${share(counts.right, counts.found)} |`,
   );
+  const each = FAULTS.map((kind) => counts.kinds.get(kind)!);
+  ofKinds.push(
+    `| ${5 / how.often} min${how.isJoined ? ', a row each 5 min' : ''} | ${each.map(({ seen, found, all }) => `${share(seen, all)}, ${share(found, all)}`).join(' | ')} |`,
+  );
 }
+console.log('\nOf each kind: with an unusual row, with an alarm\n');
+console.log(`| a reading each | ${FAULTS.join(' | ')} |\n|---|${FAULTS.map(() => '---|').join('')}`);
+console.log(ofKinds.join('\n'));

@@ -3,7 +3,7 @@ import { ServiceError } from '../wire/service-error';
 import { LearnThread } from './learn-thread';
 import type { Episode } from './method/alarms';
 import { Detector } from './method/detector';
-import type { HistoryCell, HistoryRow, MarkedRows } from './method/history';
+import type { MarkedRows } from './method/history';
 import type { Change } from './method/verdict';
 import { checkCells, type MachineColumns, type MachineReading, ReadingReader } from './reading';
 import { inOrder, type KeptRowsUnderWay, RowsUnderWay, TaughtRows } from './rows';
@@ -138,7 +138,7 @@ export class Anomalies {
         this.late++;
         return { ...verdict, key, time };
       }
-      this.keepRow(key, machine, time, cells);
+      this.keepRow(key, machine, time);
       this.tellStopped(key, machine);
       await this.keepEpisodes(key, machine, verdict.changes);
       this.fitIfDue(key, machine);
@@ -190,7 +190,7 @@ export class Anomalies {
         if (last !== undefined) {
           kept.add(last.time, last.cells);
         }
-        left += await this.teachRows(key, kept.inOrder(), yielder);
+        left += await this.teachRows(key, kept, yielder);
       }
       this.readings += count;
       if (left > 0) {
@@ -310,7 +310,7 @@ export class Anomalies {
     for (const { of, time, cells } of this.waiting.restore(kept, this.takenBy)) {
       const machine = this.machineOf(of);
       if (machine.teach(time, cells)) {
-        this.keepRow(of, machine, time, cells);
+        this.keepRow(of, machine, time);
       }
     }
     if (kept?.isClosed === true) {
@@ -324,13 +324,10 @@ export class Anomalies {
   }
 
   /** Teaches a machine by rows of the past. One that has learned nothing so far takes its own rows after older ones. */
-  private async teachRows(
-    of: string | null,
-    taught: readonly HistoryRow[],
-    yielder: Yielder,
-  ): Promise<number> {
+  private async teachRows(of: string | null, taught: TaughtRows, yielder: Yielder): Promise<number> {
     let machine = this.machineOf(of);
-    let rows = taught;
+    let rows = taught.inOrder();
+    const { pace } = taught;
     if (machine.rows > 0 && !machine.isKnowing && rows[0]!.time < machine.oldest) {
       rows = inOrder([...rows, ...machine.allRows]);
       await this.store.forget(of, machine.taken);
@@ -338,10 +335,10 @@ export class Anomalies {
       this.machines.set(of, machine);
     }
     let left = 0;
-    for (const { time, cells: cellsOf } of rows) {
-      const cells = cellsOf();
-      if (machine.teach(time, cells)) {
-        this.keepRow(of, machine, time, cells);
+    machine.slowDown(pace);
+    for (const { time, cells } of rows) {
+      if (machine.teach(time, cells())) {
+        this.keepRow(of, machine, time);
       } else {
         left++;
       }
@@ -384,13 +381,11 @@ export class Anomalies {
     return newest;
   }
 
-  private keepRow(
-    of: string | null,
-    machine: Detector,
-    time: number,
-    cells: ReadonlyMap<string, HistoryCell>,
-  ): void {
-    this.store.append({ of, taken: machine.taken, row: [time, Object.fromEntries(cells)] });
+  /** A reading that became no row is part of the next one. */
+  private keepRow(of: string | null, { taken, newRow }: Detector, time: number): void {
+    if (newRow !== undefined) {
+      this.store.append({ of, taken, row: [time, Object.fromEntries(newRow)] });
+    }
   }
 
   /** An alarm is on disk before it is told: after kill -9 it is not sent again. */

@@ -1,7 +1,7 @@
 import type { Yielder } from '../util/concurrency';
 import { parseDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
-import { History, HISTORY_ROWS, type HistoryCell, type HistoryRow } from './method/history';
+import { History, HISTORY_ROWS, type HistoryCell, type HistoryRow, type RowPace } from './method/history';
 import { MOST_COLUMNS } from './reading';
 
 /** What waits of rows that are not whole, as it is kept across a restart. */
@@ -295,8 +295,8 @@ function rowOf({ time, sums, words }: Span): JoinedRow {
 }
 
 /**
- * The newest rows of a table for one machine, in whichever order the table has them. Bounded: the newest as a machine
- * keeps them, and as many at most beside them that came out of order.
+ * The newest rows of a table for one machine, in whichever order the table has them. Bounded: as a machine keeps them, at
+ * the pace that has them span weeks, and as many at most beside them that came out of order.
  */
 export class TaughtRows {
   private kept = new History();
@@ -304,21 +304,32 @@ export class TaughtRows {
 
   /** Takes a row. Full once it is: `makeRoom` comes before the next. */
   add(time: number, cells: ReadonlyMap<string, HistoryCell>): void {
-    const { kept, others } = this;
-    (kept.length === 0 || time >= kept.time(kept.taken - 1) ? kept : others).push(time, cells);
+    const { kept } = this;
+    if (kept.length === 0 || time >= kept.time(kept.taken - 1)) {
+      this.keep(time, cells);
+    } else {
+      this.others.push(time, cells);
+    }
   }
 
   get isFull(): boolean {
     return this.others.length === HISTORY_ROWS;
   }
 
+  /** The pace of the rows: undefined where all of the table are there, or its newest. */
+  get pace(): RowPace | undefined {
+    return this.kept.pace;
+  }
+
   /** Lets go of rows that are older than the newest. */
   async makeRoom(yielder: Yielder): Promise<void> {
-    const newest = this.inOrder().slice(-HISTORY_ROWS);
+    const { pace } = this;
+    const rows = this.inOrder();
     this.others = new History();
     this.kept = new History();
-    for (const { time, cells } of newest) {
-      this.kept.push(time, cells());
+    this.kept.pace = pace;
+    for (const { time, cells } of rows) {
+      this.keep(time, cells());
       await yielder.due();
     }
   }
@@ -327,6 +338,12 @@ export class TaughtRows {
   inOrder(): HistoryRow[] {
     const { kept, others } = this;
     return others.length === 0 ? kept.rows : inOrder([...kept.rows, ...others.rows]);
+  }
+
+  private keep(time: number, cells: ReadonlyMap<string, HistoryCell>): void {
+    const isRow = this.kept.offer(time, cells) !== undefined;
+    const by = isRow ? this.kept.thinning : 1;
+    this.kept = by === 1 ? this.kept : this.kept.fewer(by, this.kept.taken);
   }
 }
 

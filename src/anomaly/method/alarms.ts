@@ -55,7 +55,7 @@ export class AlarmPromise {
   private since: number | undefined;
   private open: Episode | undefined;
   private past: Episode[];
-  private other = { front: undefined as string | undefined, rows: 0 };
+  private other = { front: undefined as string | undefined, since: 0 };
   private touched: Episode[] = [];
 
   /** @param perWeek promised alarms */
@@ -117,7 +117,7 @@ export class AlarmPromise {
       return { over, touched: this.touched };
     }
     let before: Episode | undefined;
-    if (this.open !== undefined && this.isAnother(front)) {
+    if (this.open !== undefined && this.isAnother(front, row)) {
       before = this.open;
       over = this.close();
     }
@@ -163,6 +163,26 @@ export class AlarmPromise {
     return this.sent.findLast((episode) => id === undefined || episode.id === id);
   }
 
+  /** The rows have other numbers now. */
+  renumber(numberOf: (row: number) => number): void {
+    for (const episode of this.open === undefined ? this.past : [...this.past, this.open]) {
+      episode.from = numberOf(episode.from);
+      episode.last = numberOf(episode.last);
+    }
+    this.other = { front: undefined, since: 0 };
+  }
+
+  /** Takes what people say of an episode. @param off the sensors that are off now */
+  answer(episode: Episode, answer: 'real' | 'usual', off: readonly string[]): void {
+    episode.answer = answer;
+    delete episode.calledUsual;
+    if (answer === 'usual') {
+      const said = episode.said?.sensors.map(({ column }) => column) ?? [];
+      const now = episode === this.open ? off : [];
+      episode.calledUsual = [...new Set([episode.front ?? '', ...said, ...now])];
+    }
+  }
+
   keep(): KeptAlarms {
     return { since: this.since, open: this.open, past: this.past };
   }
@@ -191,19 +211,17 @@ export class AlarmPromise {
     );
   }
 
-  private isAnother(front: string | undefined): boolean {
-    if (front === this.open?.front) {
-      this.other.rows = 0;
-      return false;
+  private isAnother(front: string | undefined, row: number): boolean {
+    if (front !== this.other.front) {
+      this.other = { front, since: row };
     }
-    this.other = { front, rows: front === this.other.front ? this.other.rows + 1 : 1 };
-    return this.other.rows >= HOLD_ROWS;
+    return front !== this.open?.front && row - this.other.since >= HOLD_ROWS - 1;
   }
 
   private close(): Episode | undefined {
     const { open } = this;
     this.open = undefined;
-    this.other.rows = 0;
+    this.other = { front: undefined, since: 0 };
     if (open === undefined) {
       return undefined;
     }

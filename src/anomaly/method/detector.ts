@@ -1,6 +1,6 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './creep';
-import { type KeptOddHistory, type Learned, type LearnTask, OddHistory } from './fit';
+import { isDueAgain, type KeptOddHistory, type Learned, type LearnTask, OddHistory } from './fit';
 import {
   History,
   type HistoryCell,
@@ -9,24 +9,28 @@ import {
   type KeptHistory,
   MachineClock,
   type MarkedRows,
+  type RowPace,
+  thinned,
+  thinnedRow,
 } from './history';
-import { MissingSensors, newValueOf, type SensorLayout, sensorLayout } from './layout';
+import { MissingSensors, NewValues, type SensorLayout, sensorLayout } from './layout';
 import { rarityOf } from './tail';
 import type { UsualModel } from './usual';
-import { type Change, expectedOf, frontOf, type RecentRows, RowScorer, type RowVerdict } from './verdict';
+import {
+  type Change,
+  expectedOf,
+  frontOf,
+  type OffRow,
+  type RecentRows,
+  RowScorer,
+  type RowVerdict,
+} from './verdict';
 
 const WEEK_MS = 7 * 86_400_000;
-/** Until there are so many rows, the next fit comes at so many times those of the last one. */
-const GROWING_ROWS = 4000;
-const GROWTH = 1.5;
 /** Where nothing could be learned, it is tried again after so many rows. */
 const RETRY_ROWS = 100;
 /** Rows without a fault that a fit needs. */
 const LEAST_ROWS = 100;
-/** New values that are told between two fits at most. */
-const MOST_TOLD = 20;
-/** Then after so many rows or a week, whichever is first. */
-const AGAIN_ROWS = 1000;
 /** The first fit that has seen so much is the one that creeping is measured by. */
 const ANCHOR_MS = 2 * WEEK_MS;
 
@@ -63,7 +67,7 @@ export interface KeptDetector extends KeptOddHistory, KeptClock {
 
 /** Knows what is usual for one machine. Pure: fits are made elsewhere, between `due` and `learned`. */
 export class Detector {
-  private readonly history: History;
+  private history: History;
   private readonly alarms: AlarmPromise;
   private readonly clock: MachineClock;
   private readonly missing = new MissingSensors();
@@ -77,12 +81,12 @@ export class Detector {
   touched: readonly Episode[] = [];
   /** The sensors that have stopped coming, to be told with the last row, and for how many rows. */
   stopped: readonly { column: string; rows: number }[] = [];
+  /** The row that the last reading became, with what came since the one before; undefined where it is none. */
+  newRow: ReadonlyMap<string, HistoryCell> | undefined;
   private isClaimed = false;
   private notBefore = 0;
   private isAnswered = false;
-  /** What was told to be new since the last fit, and the rows that it takes until that is learned. */
-  private readonly told = new Set<string>();
-  private newRows = 0;
+  private readonly newValues = new NewValues();
   private fitting: { times: Float64Array } | undefined;
 
   constructor(
@@ -105,7 +109,7 @@ export class Detector {
 
   /** What it knows, without the rows that it was learned from: they are lost. */
   withoutRows(begun: number): Detector {
-    const none = { begun, taken: begun, times: new Float64Array(0), marks: new Uint8Array(0), columns: {} };
+    const none = this.history.none(begun);
     return new Detector(this.settings, { ...this.keep(), history: none, odd: undefined }, begun);
   }
 
@@ -146,10 +150,18 @@ export class Detector {
   /** Takes a row of a past table: nothing is said of it. @returns whether it was newer than those before */
   teach(time: number, cells: ReadonlyMap<string, HistoryCell>): boolean {
     const isNewer = this.history.length === 0 || time > this.history.time(this.history.taken - 1);
+    this.newRow = undefined;
     if (isNewer) {
-      this.push(time, cells);
+      this.offer(time, cells);
     }
     return isNewer;
+  }
+
+  /** Takes the pace of rows that are taught, where its own is quicker. */
+  slowDown(pace: RowPace | undefined): void {
+    if (pace !== undefined && pace.every > (this.history.pace?.every ?? 0)) {
+      this.history.pace = pace;
+    }
   }
 
   /** The time of the oldest row that is kept. */
@@ -169,7 +181,8 @@ export class Detector {
 
   /** Takes a row that was taken before a restart: only what it leaves behind counts. */
   replay(time: number, cells: ReadonlyMap<string, HistoryCell>): void {
-    this.push(time, cells);
+    this.clock.take(time);
+    this.history.push(time, cells);
     this.movedBy(time, cells);
   }
 
@@ -201,21 +214,27 @@ export class Detector {
     this.touched = [];
     this.stopped = [];
     const { history } = this;
-    if (this.clock.isLate(time, history.length > 0 ? history.time(history.taken - 1) : undefined)) {
+    this.newRow = undefined;
+    if (this.clock.isLate(time, history.length > 0 ? this.clock.latest : undefined)) {
       return this.verdict('late');
     }
-    const row = this.push(time, cells);
-    this.stopped = this.missing.take(cells);
+    const row = this.offer(time, cells);
+    this.stopped = this.newRow === undefined ? [] : this.missing.take(this.newRow);
     const { knowledge } = this;
     if (knowledge === undefined) {
       return this.verdict('learning');
     }
-    const moved = this.movedBy(time, cells);
-    const isNew = newValueOf(knowledge.layout, cells);
-    if (isNew !== undefined) {
-      return this.newValue(isNew, cells.get(isNew)!, time, moved);
+    const moved = this.newRow === undefined ? [] : this.movedBy(time, this.newRow);
+    const found = this.newValues.take(knowledge.layout, cells, row !== undefined);
+    if (found !== undefined) {
+      const { column, value, isToTell } = found;
+      const change = { kind: 'new_state', column, value, time } as const;
+      return { ...this.verdict('new'), changes: [...moved, ...(isToTell ? [change] : [])] };
     }
-    return this.judged(knowledge, row, time, moved);
+    const { scorer } = knowledge;
+    const { level } = this.alarms;
+    const off = row === undefined ? scorer.peek(time, cells, level) : scorer.take(row, level);
+    return this.judged(knowledge, off, time, moved, row ?? history.taken);
   }
 
   /** Whether a fit is to be made now. It counts as under way until `learned` or `failed`. */
@@ -232,7 +251,9 @@ export class Detector {
    * are of faults: then it keeps what it knows.
    */
   task(): LearnTask | undefined {
-    const history = this.history.keep();
+    const kept = this.history.keep();
+    const { thinning: thinnedBy, taken } = this.history;
+    const history = thinnedBy === 1 ? kept : thinned(kept, thinnedBy, taken);
     const { marks } = history;
     if (marks.filter((mark) => mark === 0).length < LEAST_ROWS) {
       return undefined;
@@ -243,12 +264,12 @@ export class Detector {
       return undefined;
     }
     this.isAnswered = false;
-    this.newRows = 0;
-    const { first, taken } = this.history;
-    this.fitting = { times: this.history.allTimes };
+    this.newValues.rows = 0;
+    const first = taken - history.times.length;
+    this.fitting = { times: history.times.slice() };
     // The newest row lasts a step as well: two weeks of readings are two weeks.
-    const withAnchor = this.moved === undefined && this.knows + layout.step >= ANCHOR_MS;
-    return { history, layout, first, taken, withAnchor };
+    const withAnchor = (this.moved === undefined || thinnedBy > 1) && this.knows + layout.step >= ANCHOR_MS;
+    return { history, layout, first, taken, thinnedBy, withAnchor };
   }
 
   /** Nothing was learned: it is tried again after some more rows. */
@@ -258,9 +279,12 @@ export class Detector {
   }
 
   /** Takes what a fit has learned. */
-  learned({ usual, layout, rarities, odd, anchor, first, taken }: Learned): Change[] {
+  learned({ usual, layout, rarities, odd, anchor, first, taken, thinnedBy }: Learned): Change[] {
     this.isClaimed = false;
-    this.told.clear();
+    this.newValues.learned();
+    if (thinnedBy > 1) {
+      this.thin(thinnedBy, taken);
+    }
     const time = this.history.time(this.history.taken - 1);
     this.know({ layout, usual, rows: taken - this.history.begun, time });
     this.alarms.recall(first, this.fitting?.times ?? new Float64Array(0), rarities);
@@ -308,13 +332,7 @@ export class Detector {
       return { moved };
     }
     const { episode } = told;
-    episode.answer = answer;
-    delete episode.calledUsual;
-    if (answer === 'usual') {
-      const said = episode.said?.sensors.map(({ column }) => column) ?? [];
-      const now = episode === this.alarms.current ? this.off : [];
-      episode.calledUsual = [...new Set([episode.front ?? '', ...said, ...now])];
-    }
+    this.alarms.answer(episode, answer, this.off);
     const marked = { from: episode.from, to: episode.last, mark: answer === 'real' ? 2 : 0 } as const;
     this.history.mark(marked.from, marked.to, marked.mark);
     if (answer === 'usual') {
@@ -390,9 +408,21 @@ export class Detector {
     };
   }
 
-  private push(time: number, cells: ReadonlyMap<string, HistoryCell>): number {
+  /** Rows before `end` are fewer from now on, and readings become rows at that pace. */
+  private thin(by: number, end: number): void {
+    this.history = this.history.fewer(by, end);
+    const numberOf = (row: number): number => thinnedRow(row, by, end);
+    this.alarms.renumber(numberOf);
+    this.odd.renumber(numberOf);
+    // What creeping is measured by was of another pace.
+    this.moved = undefined;
+  }
+
+  private offer(time: number, cells: ReadonlyMap<string, HistoryCell>): number | undefined {
     this.clock.take(time);
-    return this.history.push(time, cells);
+    const row = this.history.offer(time, cells);
+    this.newRow = row === undefined ? undefined : this.history.cells(row);
+    return row;
   }
 
   private isDue(): boolean {
@@ -403,13 +433,10 @@ export class Detector {
     if (knowledge === undefined) {
       return rows >= this.settings.learn;
     }
-    if (this.isAnswered || this.newRows >= RETRY_ROWS) {
+    if (this.isAnswered || this.newValues.rows >= RETRY_ROWS || history.thinning > 1) {
       return true;
     }
-    if (rows < GROWING_ROWS) {
-      return rows >= GROWTH * knowledge.rows;
-    }
-    return rows - knowledge.rows >= AGAIN_ROWS || history.time(history.taken - 1) - knowledge.time >= WEEK_MS;
+    return isDueAgain(knowledge, rows, history.time(history.taken - 1));
   }
 
   private know(knowledge: Knowledge): void {
@@ -427,12 +454,12 @@ export class Detector {
   }
 
   private judged(
-    { layout, usual, scorer }: Knowledge & { scorer: RowScorer },
-    row: number,
+    { layout, usual }: Knowledge,
+    { values, scored, sensors }: OffRow,
     time: number,
     moved: Change[],
+    row: number,
   ): RowVerdict {
-    const { values, scored, sensors } = scorer.take(row, this.alarms.level);
     const onceIn = layout.step * 10 ** rarityOf(usual.total, scored.rarity);
     const front = frontOf(layout, scored);
     const { key } = this.settings;
@@ -474,16 +501,6 @@ export class Detector {
     if (answer !== 'usual' && (id ?? partOf) !== undefined) {
       this.history.mark(from, last, answer === 'real' ? 2 : 1);
     }
-  }
-
-  /** A value that was not met before: nothing is known of its rows until they are learned. */
-  private newValue(column: string, value: HistoryCell, time: number, moved: Change[]): RowVerdict {
-    this.newRows++;
-    const name = JSON.stringify([column, value]);
-    const isTold = this.told.has(name) || this.told.size >= MOST_TOLD;
-    this.told.add(name);
-    const change = { kind: 'new_state', column, value, time } as const;
-    return { ...this.verdict('new'), changes: [...moved, ...(isTold ? [] : [change])] };
   }
 
   private verdict(state: RowVerdict['state']): RowVerdict {

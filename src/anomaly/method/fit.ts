@@ -38,6 +38,8 @@ export interface LearnTask {
   /** The number of the first row of the train set, and of rows in all. */
   first: number;
   taken: number;
+  /** So many rows of before are one of it. */
+  thinnedBy: number;
   /** Whether creeping is to be measured by it. */
   withAnchor: boolean;
 }
@@ -46,6 +48,20 @@ export type Learned = FittedUsual & Omit<LearnTask, 'history'>;
 
 export function learn({ history, ...task }: LearnTask): Learned {
   return { ...task, ...fitUsual(trainRowsOf(history, task.layout), task.withAnchor) };
+}
+
+const WEEK_MS = 7 * 86_400_000;
+/** Until there are so many rows, the next fit comes at so many times those of the last one. */
+const GROWING_ROWS = 4000;
+const GROWTH = 1.5;
+/** Then after so many rows or a week, whichever is first. */
+const AGAIN_ROWS = 1000;
+
+/** Whether a fit is due after the last one. @param rows in all now; @param time of the newest */
+export function isDueAgain(last: { rows: number; time: number }, rows: number, time: number): boolean {
+  return rows < GROWING_ROWS
+    ? rows >= GROWTH * last.rows
+    : rows - last.rows >= AGAIN_ROWS || time - last.time >= WEEK_MS;
 }
 
 /** The first pass leaves out the rows that are missed most: beyond this quantile. */
@@ -327,6 +343,11 @@ export class OddHistory {
     const { periods } = this;
     this.periods = undefined;
     return periods;
+  }
+
+  /** The rows have other numbers now. */
+  renumber(numberOf: (row: number) => number): void {
+    this.periods = this.periods?.map(({ from, to }) => ({ from: numberOf(from), to: numberOf(to) }));
   }
 
   keep(): KeptOddHistory {

@@ -33,10 +33,20 @@ export interface HistoryRow {
   cells: () => ReadonlyMap<string, HistoryCell>;
 }
 
+/** Which readings become rows, where they come too often for all of them. */
+export interface RowPace {
+  /** A row is so long after the one before, in milliseconds. */
+  every: number;
+  /** The usual time between readings. */
+  reading: number;
+}
+
 /** What `History` is restored from. */
 export interface KeptHistory {
   begun: number;
   taken: number;
+  /** Left out while each reading is a row. */
+  pace?: RowPace | undefined;
   times: Float64Array;
   marks: Uint8Array;
   columns: Record<string, HistoryColumn>;
@@ -47,8 +57,12 @@ export class History {
   private times = new Float64Array(FIRST_ROOM);
   private marks = new Uint8Array(FIRST_ROOM);
   private readonly columns = new Map<string, HistoryColumn>();
+  /** The newest cells of readings since the last row. */
+  private readonly since = new Map<string, HistoryCell>();
   /** The number of the next row. */
   taken: number;
+  /** undefined: each reading is a row. */
+  pace: RowPace | undefined;
 
   /** @param begun the number of its first row: after a reset they go on from those before */
   constructor(
@@ -60,6 +74,7 @@ export class History {
       // Kept in order: each row is placed by its number again.
       this.grow(Math.min(HISTORY_ROWS, roomFor(kept.taken - begun)));
       this.taken = kept.taken;
+      this.pace = kept.pace;
       this.fill(this.times, kept.times);
       this.fill(this.marks, kept.marks);
       for (const [name, { numbers, words, known }] of Object.entries(kept.columns)) {
@@ -89,6 +104,25 @@ export class History {
     const hasNumbers = ({ numbers }: HistoryColumn): boolean =>
       numbers.some((number) => !Number.isNaN(number));
     return new Map([...this.columns].map(([name, column]) => [name, hasNumbers(column)]));
+  }
+
+  /**
+   * Takes a reading: one that comes sooner than its pace leaves its cells to the next row.
+   * @returns the number of its row; undefined where it is none
+   */
+  offer(time: number, cells: ReadonlyMap<string, HistoryCell>): number | undefined {
+    const { since, pace } = this;
+    const after = this.length === 0 ? Infinity : time - this.time(this.taken - 1);
+    if (pace === undefined) {
+      return this.push(time, cells);
+    }
+    cells.forEach((cell, name) => since.set(name, cell));
+    if (after >= 0 && after < pace.every - pace.reading / 2) {
+      return undefined;
+    }
+    const row = this.push(time, since);
+    since.clear();
+    return row;
   }
 
   /** @returns the number of the row */
@@ -171,6 +205,17 @@ export class History {
     });
   }
 
+  /** So many rows are to become one for those kept to span weeks. */
+  get thinning(): number {
+    return this.length === 0 ? 1 : thinningOf(this.length, this.time(this.taken - 1) - this.time(this.first));
+  }
+
+  /** The same with so many rows before `end` as one; further readings become rows at that pace. */
+  fewer(by: number, end: number): History {
+    const kept = thinned(this.keep(), by, end);
+    return new History(kept.begun, kept);
+  }
+
   /** Lets go of a column that no kept row has. */
   forget(name: string): void {
     this.columns.delete(name);
@@ -195,10 +240,17 @@ export class History {
     return {
       begun: this.begun,
       taken: this.taken,
+      ...(this.pace !== undefined && { pace: this.pace }),
       times: this.allTimes,
       marks: this.allMarks,
       columns: Object.fromEntries(this.names.map((name) => [name, this.column(name)])),
     };
+  }
+
+  /** One without any row, at the same pace. */
+  none(begun: number): KeptHistory {
+    const [times, marks] = [new Float64Array(0), new Uint8Array(0)];
+    return { begun, taken: begun, pace: this.pace, times, marks, columns: {} };
   }
 
   private inOrder<Values extends Float64Array | Int16Array | Uint8Array>(ring: Values): Values {
@@ -247,6 +299,69 @@ export class History {
       column.words = grown(column.words, new Int16Array(room).fill(NONE));
     }
   }
+}
+
+/** The median of the times between rows. */
+export function usualStep(times: Float64Array): number {
+  const steps = times.subarray(1).map((time, i) => time - times[i]);
+  // Readings that came at one stroke, without a time of their own, are a millisecond apart.
+  const forward = steps.filter((step) => step > 1).sort();
+  return forward[forward.length >> 1] ?? 1000;
+}
+
+/** The kept rows are to span so much, or more where their readings come at a pace that gives it. */
+const LEAST_SPAN_MS = 14 * 86_400_000;
+/** Readings that come more often are thinned until the kept rows span so much: a calendar knows weekends then. */
+const SPAN_MS = 20 * 86_400_000;
+/** So many rows become one at once at most. */
+const MOST_AT_ONCE = 5;
+
+/** How many rows are to become one, so that as many as are kept span weeks; 1 where they do, or are not so many yet. */
+function thinningOf(rows: number, span: number): number {
+  return rows < HISTORY_ROWS || span >= LEAST_SPAN_MS
+    ? 1
+    : Math.min(MOST_AT_ONCE, Math.ceil(SPAN_MS / Math.max(1, span)));
+}
+
+/** The number of the row that this row becomes part of, where those before `end` are thinned. */
+export function thinnedRow(row: number, by: number, end: number): number {
+  return row >= end ? row : end - 1 - Math.floor((end - 1 - row) / by);
+}
+
+/**
+ * Rows of a history, so many of which become one: with the newest cells of each column.
+ *
+ * @param end the number of the first row that stays as it is
+ */
+export function thinned(history: KeptHistory, by: number, end: number): KeptHistory {
+  const first = history.taken - history.times.length;
+  const begun = thinnedRow(first, by, end);
+  const length = history.taken - begun;
+  const to = history.times.map((_, i) => thinnedRow(first + i, by, end) - begun);
+  const times = new Float64Array(length);
+  const marks = new Uint8Array(length);
+  to.forEach((place, i) => {
+    times[place] = history.times[i];
+    marks[place] = Math.max(marks[place], history.marks[i]);
+  });
+  const columns: KeptHistory['columns'] = {};
+  for (const [name, { numbers, words, known }] of Object.entries(history.columns)) {
+    const column = {
+      numbers: new Float64Array(length).fill(NaN),
+      words: new Int16Array(length).fill(NONE),
+      known,
+    };
+    to.forEach((place, i) => {
+      if (!Number.isNaN(numbers[i]) || words[i] !== NONE) {
+        column.numbers[place] = numbers[i];
+        column.words[place] = words[i];
+      }
+    });
+    columns[name] = column;
+  }
+  const step = history.pace === undefined ? usualStep(history.times) : 0;
+  const { every, reading } = history.pace ?? { every: step, reading: step };
+  return { begun, taken: history.taken, pace: { every: every * by, reading }, times, marks, columns };
 }
 
 function roomFor(rows: number): number {

@@ -1,4 +1,11 @@
-import { type History, type HistoryCell, type HistoryColumn, type KeptHistory, OTHER_WORDS } from './history';
+import {
+  type History,
+  type HistoryCell,
+  type HistoryColumn,
+  type KeptHistory,
+  OTHER_WORDS,
+  usualStep,
+} from './history';
 import type { HistoryRows } from './ridge';
 import { HOLD_ROWS } from './tail';
 
@@ -122,14 +129,6 @@ function stateOf(column: string, known: readonly string[], counts: readonly numb
   };
 }
 
-/** The median of the times between rows. */
-function usualStep(times: Float64Array): number {
-  const steps = times.subarray(1).map((time, i) => time - times[i]);
-  // Readings that came at one stroke, without a time of their own, are a millisecond apart.
-  const forward = steps.filter((step) => step > 1).sort();
-  return forward[forward.length >> 1] ?? 1000;
-}
-
 function calendarOf(times: Float64Array): { daily: boolean; weekly: boolean } {
   let [first, last] = [Infinity, -Infinity];
   for (const time of times) {
@@ -140,8 +139,41 @@ function calendarOf(times: Float64Array): { daily: boolean; weekly: boolean } {
   return { daily: days >= DAILY_DAYS, weekly: days >= WEEKLY_DAYS };
 }
 
+/** New values that are told between two fits at most. */
+const MOST_TOLD = 20;
+
+/** Values that were not met before: nothing is known of their rows until they are learned. */
+export class NewValues {
+  private readonly told = new Set<string>();
+  /** The rows that had one since the last fit. */
+  rows = 0;
+
+  /** @returns the new value of a reading, and whether it is to be told; undefined where it has none */
+  take(
+    layout: SensorLayout,
+    cells: ReadonlyMap<string, HistoryCell>,
+    isRow: boolean,
+  ): { column: string; value: HistoryCell; isToTell: boolean } | undefined {
+    const column = newValueOf(layout, cells);
+    if (column === undefined) {
+      return undefined;
+    }
+    const value = cells.get(column)!;
+    this.rows += Number(isRow);
+    const name = JSON.stringify([column, value]);
+    const isToTell = !this.told.has(name) && this.told.size < MOST_TOLD;
+    this.told.add(name);
+    return { column, value, isToTell };
+  }
+
+  /** They are told again where a fit has not learned them. */
+  learned(): void {
+    this.told.clear();
+  }
+}
+
 /** A word that a state never had, while it has not had too many to tell. */
-export function newValueOf(
+function newValueOf(
   { states, still }: SensorLayout,
   cells: ReadonlyMap<string, HistoryCell>,
 ): string | undefined {

@@ -114,6 +114,7 @@ const WARM_ROWS = 150;
 export interface OffRow {
   values: Float64Array;
   scored: ScoredRow;
+  bands: readonly Band[];
   sensors: OffSensor[];
 }
 
@@ -148,6 +149,17 @@ export class RowScorer {
     return this.score(row, level);
   }
 
+  /** Scores a reading that is no row: it leaves nothing behind. */
+  peek(time: number, cells: ReadonlyMap<string, HistoryCell>, level: number): OffRow {
+    this.warmUp(this.history.taken, level);
+    const { slow, restless, past } = this.memory ?? freshMemory(this.usual);
+    return this.scoreCells(time, (column) => cells.get(column), {
+      slow: slow.slice(),
+      restless: restless.slice(),
+      past: past?.slice(),
+    });
+  }
+
   /** Takes the rows before `end` into the memories, unless that is done: after a restart not all machines at once. */
   warmUp(end: number, level: number): void {
     if (this.memory !== undefined) {
@@ -165,13 +177,23 @@ export class RowScorer {
     if (this.memory === undefined || (row > history.first && isGap(layout, history.time(row - 1), time))) {
       this.memory = freshMemory(usual);
     }
-    const { values, context } = rowOf(layout, time, (column) => history.cell(column, row));
-    const scored = scoreRow(usual, values, context, this.memory);
-    const bands = bandsOf(usual, scored);
-    const sensors = offSensors(layout, values, scored, bands);
+    const taken = this.scoreCells(time, (column) => history.cell(column, row), this.memory);
+    const { values, scored, sensors, bands } = taken;
     const off = scored.rarity > level ? sensors.map(({ column }) => layout.sensors.indexOf(column)) : [];
     this.recent.take(row, time, { values, bands, off });
-    return { values, scored, sensors };
+    return taken;
+  }
+
+  private scoreCells(
+    time: number,
+    cellOf: (column: string) => HistoryCell | null | undefined,
+    memory: RowMemory,
+  ): OffRow {
+    const { layout, usual } = this;
+    const { values, context } = rowOf(layout, time, cellOf);
+    const scored = scoreRow(usual, values, context, memory);
+    const bands = bandsOf(usual, scored);
+    return { values, scored, bands, sensors: offSensors(layout, values, scored, bands) };
   }
 }
 

@@ -242,26 +242,38 @@ describe('anomalies in a program', function () {
     assert.equal(one.progress.keys, 1);
   });
 
-  it('keep the newest rows of each machine of a large table, in any order, in little memory', async () => {
+  /** A table of three machines, whose rows come in an order of their own each. */
+  async function taughtInAnyOrder(rows: number, minutes: number) {
     const one = await start({ key: 'pump', learn: 6000 });
-    const ROWS = 20_000;
-    function* rows() {
-      for (let row = 0; row < ROWS; row++) {
-        const places = { newest: ROWS - row, oldest: row, mixed: (row * 7919) % ROWS };
-        for (const [pump, minute] of Object.entries(places)) {
-          yield { reading: { pump, time: 1.77e12 + minute * 60_000, minute, state: 'on' } };
+    function* table() {
+      for (let row = 0; row < rows; row++) {
+        const places = { newest: rows - 1 - row, oldest: row, mixed: (row * 7919) % rows };
+        for (const [pump, place] of Object.entries(places)) {
+          yield { reading: { pump, time: 1.77e12 + place * minutes * 60_000, place, state: 'on' } };
         }
       }
     }
-    assert.deepEqual(await one.teach(Readable.from(rows())), { rows: 3 * ROWS, keys: 3 });
-    for (const [of, last] of [
-      ['newest', ROWS],
-      ['oldest', ROWS - 1],
-      ['mixed', ROWS - 1],
-    ] as const) {
-      const { numbers, words, known } = one.known.get(of)!.keep().history.columns.minute!;
+    assert.deepEqual(await one.teach(Readable.from(table())), { rows: 3 * rows, keys: 3 });
+    return ['newest', 'oldest', 'mixed'].map((of) => one.known.get(of)!.keep().history.columns.place!);
+  }
+
+  it('keep the newest rows of each machine of a large table, in any order, in little memory', async () => {
+    for (const { numbers, words, known } of await taughtInAnyOrder(20_000, 5)) {
       assert.deepEqual([numbers.length, words.length, known.length], [6000, 6000, 0]);
-      assert.deepEqual([numbers[0], numbers[5999]], [last - 5999, last], of);
+      assert.deepEqual([numbers[0], numbers[5999]], [14_000, 19_999]);
+    }
+  });
+
+  it('keep rows of all weeks of a table with a reading each minute, in any order', async () => {
+    const [newest, oldest, mixed] = await taughtInAnyOrder(20_000, 1);
+    for (const { numbers } of [newest!, oldest!, mixed!]) {
+      // Rows in no order are further apart as they come: the pace is a little slower.
+      assert.ok(numbers.length > 3000 && numbers.length < 4010, `${numbers.length} rows`);
+      assert.ok(numbers[0]! < 10 && numbers.at(-1)! > 19_990, `from ${numbers[0]} to ${numbers.at(-1)}`);
+    }
+    for (const { numbers } of [newest!, oldest!]) {
+      const fives = numbers.subarray(1).filter((place, i) => place - numbers[i]! === 5).length;
+      assert.ok(fives > 0.98 * numbers.length, `${fives} of ${numbers.length}`);
     }
   });
 

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+
+import { Detector, type RowVerdict } from '../../doors/anomaly';
+import { seededRandom } from '../../doors/util';
+import { BEGINS, cellsOf, fitIfDue, simulatedMachine } from '../../helpers/simulated-machine';
+
+type Cells = Record<string, number | string>;
+
+const MINUTE = 60_000;
+const SETTINGS = { perWeek: 1, learn: 300, key: undefined, ignored: new Set<string>() };
+
+/** Five sensors of a compressor. The power is told with each second reading only. */
+function readings(count: number): Cells[] {
+  const machine = simulatedMachine({ weeks: 1.2, seed: 8301, often: 5 });
+  return Array.from({ length: count }, (_, i) => {
+    const { current, speed, flow, pressure, power, mode } = cellsOf(machine, i) as Record<string, number>;
+    return { ...{ current, speed, flow, pressure, mode }, ...(i % 2 === 0 && { power }) } as Cells;
+  });
+}
+
+function take(detector: Detector, all: readonly Cells[], from: number, to = all.length): RowVerdict[] {
+  return all.slice(from, to).map((cells, i) => {
+    const verdict = detector.take(BEGINS + (from + i) * MINUTE, new Map(Object.entries(cells)));
+    fitIfDue(detector);
+    return verdict;
+  });
+}
+
+const timesOf = (detector: Detector): number[] =>
+  [...detector.keep().history.times].map((time) => (time - BEGINS) / MINUTE);
+
+describe('a machine with a reading each minute', function () {
+  this.timeout(120_000);
+  const all = readings(12_000);
+  const LEARNED = 10_000;
+  let kept: ReturnType<Detector['keep']>;
+  let verdicts: RowVerdict[];
+
+  before(() => {
+    const detector = new Detector(SETTINGS);
+    verdicts = take(detector, all, 0, LEARNED);
+    kept = structuredClone(detector.keep());
+  });
+
+  const known = (): Detector => new Detector(SETTINGS, structuredClone(kept));
+
+  it('keeps a row each five minutes once there are more than it can keep, from all that it has seen', () => {
+    const times = timesOf(known());
+    assert.ok(
+      times[0]! < 10 && times.length <= LEARNED / 5 + 10,
+      `${times.length} rows from minute ${times[0]} on`,
+    );
+    assert.ok(times.slice(1).every((time, i) => time - times[i]! === 5));
+    assert.equal(known().knows, (LEARNED - 1) * MINUTE);
+    const { pace, columns } = kept.history;
+    assert.deepEqual(pace, { every: 5 * MINUTE, reading: MINUTE });
+    // What comes with each second reading is in every row.
+    assert.ok(columns.power!.numbers.every((number) => !Number.isNaN(number)));
+  });
+
+  it('is judged with every reading, before and after', () => {
+    const judged = verdicts.slice(300).filter(({ state }) => state !== 'new');
+    assert.ok(judged.length > 0.9 * verdicts.length);
+    assert.ok(judged.every(({ onceIn }) => onceIn !== undefined));
+    const unusual = judged.slice(2000).filter(({ state }) => state === 'unusual').length;
+    assert.ok(unusual < 0.02 * judged.length, `${unusual} unusual`);
+  });
+
+  it('alarms on a reading that comes between two rows, which leaves nothing behind', () => {
+    const detector = known();
+    take(detector, all, LEARNED, LEARNED + 3);
+    const rows = detector.rows;
+    const spike = { ...all[LEARNED + 3]!, flow: 4 };
+    const [verdict] = take(detector, [...all.slice(0, LEARNED + 3), spike], LEARNED + 3);
+    assert.equal(detector.rows, rows, 'it is no row');
+    assert.equal(verdict!.state, 'unusual');
+    assert.deepEqual(
+      verdict!.changes.map((change) => change.kind === 'alarm' && change.sensors[0]!.column),
+      ['flow'],
+    );
+    const after = take(detector, all, LEARNED + 4, LEARNED + 60);
+    assert.ok(after.every(({ state }) => state === 'usual'));
+    const { numbers } = detector.keep().history.columns.flow!;
+    assert.ok(Math.max(...numbers) < 3, 'the next row has the newest value');
+  });
+
+  it('goes on at its pace after a restart, and tells of a new word at once', () => {
+    const detector = known();
+    const one = take(detector, all, LEARNED, LEARNED + 50);
+    const restarted = new Detector(SETTINGS, structuredClone(detector.keep()));
+    take(restarted, all, LEARNED + 50, LEARNED + 100);
+    const steps = timesOf(restarted).slice(-18);
+    assert.ok(steps.slice(1).every((time, i) => time - steps[i]! === 5));
+    assert.ok(one.every(({ state }) => state === 'usual'));
+    const word = { ...all[LEARNED + 101]!, mode: 'cleaning' };
+    const [told] = take(restarted, [...all.slice(0, LEARNED + 101), word], LEARNED + 101);
+    assert.deepEqual(
+      told!.changes.map((change) => change.kind === 'new_state' && change.value),
+      ['cleaning'],
+    );
+  });
+
+  it('marks the rows of an alarm that began before they became fewer', () => {
+    const detector = new Detector(SETTINGS);
+    take(detector, all, 0, 5900);
+    assert.equal(detector.keep().history.pace, undefined);
+    const broken = all.map((cells, i) => (i >= 5900 && i < 5940 ? { ...cells, pressure: 60 } : cells));
+    take(detector, broken, 5900, 5950);
+    const { id } = detector.episodes.at(-1)!;
+    // The fit that is due makes the rows fewer.
+    take(detector, all, 5950, 8000);
+    assert.notEqual(detector.keep().history.pace, undefined);
+    detector.confirm(id, 'real');
+    const { marks } = detector.keep().history;
+    const marked = timesOf(detector).filter((_, i) => marks[i] === 2);
+    const { start, end } = detector.episodes.find((episode) => episode.id === id)!;
+    const [first, last] = [start, end].map((time) => (time - BEGINS) / MINUTE) as [number, number];
+    assert.ok(first >= 5900 && last - first >= 35 && last < 6100, `from ${first} to ${last}`);
+    assert.ok(Math.abs(marked[0]! - first) <= 5 && Math.abs(marked.at(-1)! - last) <= 5, marked.join());
+  });
+
+  it('takes over what a version without a pace has kept, and makes its rows fewer with the next fit', () => {
+    const old = taughtWithoutPace();
+    assert.ok(!('pace' in old.history));
+    const detector = new Detector(SETTINGS, structuredClone(old));
+    assert.equal(detector.rows, 6100);
+    take(detector, all, 6100, 8000);
+    assert.deepEqual(detector.keep().history.pace, { every: 5 * MINUTE, reading: MINUTE });
+    assert.ok(detector.keep().history.times.length < 2000);
+  });
+
+  function taughtWithoutPace(): ReturnType<Detector['keep']> {
+    const detector = new Detector(SETTINGS);
+    all
+      .slice(0, 6100)
+      .forEach((cells, i) => detector.teach(BEGINS + i * MINUTE, new Map(Object.entries(cells))));
+    return detector.keep();
+  }
+});
+
+describe('a machine with ten readings a second', () => {
+  it('spans what it has seen, at a pace that becomes slower', () => {
+    const detector = new Detector(SETTINGS);
+    const random = seededRandom(5);
+    const count = 60_000;
+    for (let i = 0; i < count; i++) {
+      const load = Math.sin(i / 997);
+      const cells = new Map(Object.entries({ load, heat: load + 0.1 * random() }));
+      detector.take(BEGINS + i * 100, cells);
+      fitIfDue(detector);
+    }
+    const { times, pace } = detector.keep().history;
+    assert.ok(times.length <= 6000);
+    assert.ok((times[0]! - BEGINS) / 100 < 50, 'from the first minute on');
+    assert.ok(pace!.every > 100 && pace!.reading === 100);
+  });
+});
