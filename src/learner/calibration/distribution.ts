@@ -92,19 +92,61 @@ export function modeOf(distribution: Atoms): number {
   return grid[start + MODE_WINDOW / 2];
 }
 
-/** Logarithms of the probabilities between adjacent borders; the end buckets include everything outside. */
+/** How much of a distribution comes from that of the whole target, and its share of each bucket. */
+export interface BucketFloor {
+  weight: number;
+  shares: Float64Array;
+}
+
+/**
+ * Logarithms of the probabilities between adjacent borders; the end buckets include everything outside. With a floor
+ * no bucket is impossible, and the mean of the buckets stays where it was.
+ */
 export function bucketLogits(
   distribution: Atoms,
   borders: Float64Array,
   out: Float64Array,
   to: number,
+  floor?: BucketFloor,
 ): void {
   const buckets = borders.length - 1;
   const cumulative = new Float64Array(borders.length);
   cumulativeOf(distribution, borders, cumulative);
   cumulative[0] = 0;
   cumulative[buckets] = 1;
+  const inside = cumulative.subarray(0, buckets).map((below, b) => Math.max(0, cumulative[b + 1] - below));
+  if (floor) {
+    mixWithFloor(inside, borders, floor);
+  }
   for (let b = 0; b < buckets; b++) {
-    out[to + b] = log(Math.max(0, cumulative[b + 1] - cumulative[b]));
+    out[to + b] = log(inside[b]);
+  }
+}
+
+/**
+ * Mixes the probabilities of buckets with those of a floor, whose parts below and above their mean are weighted so that
+ * it has the same mean.
+ */
+function mixWithFloor(inside: Float64Array, borders: Float64Array, { weight, shares }: BucketFloor): void {
+  const middles = inside.map((_, b) => borders[b] / 2 + borders[b + 1] / 2);
+  const mean = inside.reduce((sum, share, b) => sum + share * middles[b], 0);
+  const [low, high] = [partOf(true), partOf(false)];
+  const below = low.mean < mean && mean < high.mean ? (high.mean - mean) / (high.mean - low.mean) : low.share;
+  for (let b = 0; b < inside.length; b++) {
+    const ofPart = middles[b] <= mean ? below / low.share : (1 - below) / high.share;
+    inside[b] = (1 - weight) * inside[b] + weight * ofPart * shares[b];
+  }
+
+  /** The buckets up to the mean, or those above it: their share of the floor, and its mean. */
+  function partOf(upToMean: boolean): { share: number; mean: number } {
+    let share = 0;
+    let sum = 0;
+    for (let b = 0; b < shares.length; b++) {
+      if (middles[b] <= mean === upToMean) {
+        share += shares[b];
+        sum += shares[b] * middles[b];
+      }
+    }
+    return { share, mean: sum / share };
   }
 }

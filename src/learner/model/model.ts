@@ -1,4 +1,5 @@
 import type { Calibration } from '../calibration/calibrate';
+import type { BucketFloor } from '../calibration/distribution';
 import type { ResidualForest } from '../calibration/residuals';
 import type { EncodedTable, Encoder } from '../features/encode';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
@@ -32,6 +33,8 @@ export interface Model {
   meanOfDistribution?: true;
   /** Borders of the buckets of the full distribution, in units of the target. */
   borders: Float64Array | undefined;
+  /** Of the full distribution. Missing in models fitted before: theirs has buckets of probability zero. */
+  floor?: BucketFloor;
   /** Missing in models fitted before there was one. */
   background?: Background;
   /**

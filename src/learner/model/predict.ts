@@ -146,7 +146,7 @@ function regressionResult(
   all: Int32Array,
   levels: Float64Array | undefined,
 ): RegressionResult {
-  const { center, scale, residuals, borders, growth } = model;
+  const { center, scale, residuals, borders, floor, growth } = model;
   const scaled = ensembleMean(model.members, table, all);
   const rows = all.length;
   if (!residuals || !borders) {
@@ -203,7 +203,7 @@ function regressionResult(
       const buckets = borders.length - 1;
       const logits = new Float64Array(rows * buckets);
       eachRow((distribution, row) => {
-        bucketLogits(distribution, borders, logits, row * buckets);
+        bucketLogits(distribution, borders, logits, row * buckets, floor);
       });
       return { borders, logits };
     },

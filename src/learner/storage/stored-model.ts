@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 import type { Calibration } from '../calibration/calibrate';
+import type { BucketFloor } from '../calibration/distribution';
 import type { ResidualForest } from '../calibration/residuals';
 import type { Kernel } from '../gaussian/kernel';
 import { type GaussianScores, pointsOf, storedScores } from '../gaussian/scores';
@@ -358,8 +359,26 @@ function alongLines(members: Member[]): Set<number> {
   return new Set(linear.flatMap(({ tables }) => Array.from(tables.lines?.columns ?? [])));
 }
 
+function checkFloor(floor: BucketFloor | undefined, buckets: number): void {
+  if (floor === undefined) {
+    return;
+  }
+  const { weight, shares } = (isRecord(floor) ? floor : {}) as Partial<BucketFloor>;
+  must(
+    isFiniteNumber(weight) &&
+      weight >= 0 &&
+      weight <= 1 &&
+      isArrayOf(Float64Array, shares, buckets) &&
+      shares.every((share) => share > 0 && share <= 1),
+    'the floor of its distribution is of no buckets',
+  );
+}
+
 /** @param columns without that of the prediction */
-function residualsOf({ task, residuals, borders }: StoredModel, columns: number): ResidualForest | undefined {
+function residualsOf(
+  { task, residuals, borders, floor }: StoredModel,
+  columns: number,
+): ResidualForest | undefined {
   if (task === 'classification') {
     return undefined;
   }
@@ -370,6 +389,7 @@ function residualsOf({ task, residuals, borders }: StoredModel, columns: number)
       areAscending(borders),
     'the borders of its distribution do not ascend',
   );
+  checkFloor(floor, borders.length - 1);
   must(isRecord(residuals), 'it has no residuals');
   const forest: unknown =
     'packedTrees' in residuals ? unpackForest(residuals as unknown as PackedForest) : residuals;

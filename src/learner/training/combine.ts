@@ -26,6 +26,7 @@ import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
 import {
   bucketBorders,
+  bucketFloor,
   importanceOf,
   makeReport,
   newestLevel,
@@ -354,6 +355,7 @@ function finishRegression(
     candidates: outOfFold.candidates,
     extraWork: fit.work,
   });
+  const borders = bucketBorders(prepared, fit.forest.atoms);
   return {
     ...commonFields(prepared, members, report),
     threshold: undefined,
@@ -361,7 +363,8 @@ function finishRegression(
     ...(growth && { growth }),
     residuals: fit.forest,
     meanOfDistribution: true,
-    borders: bucketBorders(prepared, fit.forest.atoms),
+    borders,
+    floor: bucketFloor(prepared, borders),
   };
 }
 

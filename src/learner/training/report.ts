@@ -5,7 +5,9 @@ import { areNeighboursAlike, type ScoredRows } from '../../metrics/neighbours';
 import { quantileOf } from '../../metrics/regression';
 import type { Scores } from '../../metrics/scores';
 import type { Thresholds } from '../../metrics/thresholds';
+import type { BucketFloor } from '../calibration/distribution';
 import type { ResidualForest } from '../calibration/residuals';
+import { binOf } from '../features/binning';
 import type { EncodedTable } from '../features/encode';
 import { columnVariances } from '../linear/linear';
 import { exp } from '../math/numeric';
@@ -381,6 +383,27 @@ export function bucketBorders(prepared: PreparedFit, atoms: Float64Array): Float
   const ofTarget = spread(own, 0.01) / TARGET_PART;
   const ofResiduals = (unit * spread(atoms, 0.1)) / RESIDUALS_PART;
   return atLeastApart(Float64Array.from(points).sort(), Math.min(ofTarget, ofResiduals));
+}
+
+/** Of so many rows the next one is beyond all of them as often as a floor of this many rows says. */
+const ROWS_BEYOND = 2;
+
+/**
+ * The target's own histogram, with one row spread evenly, and its weight in the distribution of each row: what held-out
+ * rows never said may yet come (docs/benchmarks/told.md, "The full distribution as a density").
+ */
+export function bucketFloor(prepared: PreparedFit, borders: Float64Array): BucketFloor {
+  const { values, rows } = prepared;
+  const inner = borders.subarray(1, -1);
+  const range = borders[borders.length - 1] - borders[0];
+  const shares = Float64Array.from(
+    borders.subarray(1),
+    (border, b) => (border - borders[b]) / range / (rows + 1),
+  );
+  values.forEach((value, row) => {
+    shares[binOf(inUnits(prepared, value, row), inner) - 1] += 1 / (rows + 1);
+  });
+  return { weight: ROWS_BEYOND / (rows + ROWS_BEYOND), shares };
 }
 
 /** From one quantile of ascending values to the opposite one. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { predict, type RegressionResult, trainModel } from '../../../dist/src/learner';
+import { bucketLogits } from '../../doors/learner';
 import { normals, numbers } from './tables';
 
 /** The buckets of a model of one column, and the mean log loss of their density on rows that it has not seen. */
@@ -37,6 +38,41 @@ describe('learner: buckets of the full distribution', () => {
     const widths = Array.from(borders.subarray(1), (border, i) => border - borders[i]!);
     assert.ok(Math.min(...widths) > 0.1, `narrowest ${Math.min(...widths)}`);
     assert.ok(loss < best(1) + 0.2, `${loss} for ${best(1)}`);
+  });
+
+  it('are possible within the range seen, and keep their mean', () => {
+    const atoms = { atoms: Float64Array.of(3.2, 3.6, 4.1, 4.4), weights: Float64Array.of(1, 2, 2, 1) };
+    const borders = Float64Array.from({ length: 11 }, (_, i) => i);
+    const floor = {
+      weight: 0.01,
+      shares: Float64Array.of(5, 3, 1, 1, 1, 1, 1, 1, 1, 5).map((one) => one / 20),
+    };
+    const sharesOf = (own?: typeof floor) => {
+      const logits = new Float64Array(10);
+      bucketLogits(atoms, borders, logits, 0, own);
+      return logits.map((logit) => Math.exp(logit));
+    };
+    const mean = (shares: Float64Array) => shares.reduce((sum, share, b) => sum + share * (b + 0.5), 0);
+    const [without, mixed] = [sharesOf(), sharesOf(floor)];
+    assert.equal(without.filter((share) => share === 0).length, 8);
+    assert.ok(Math.min(...mixed) > 1e-4, String(mixed));
+    assert.ok(Math.abs(mixed.reduce((a, b) => a + b) - 1) < 1e-12);
+    assert.ok(Math.abs(mean(mixed) - mean(without)) < 1e-12);
+  });
+
+  it('are possible where no row of the train set was, by as many rows as there were', () => {
+    const x = normals(100, 1);
+    const noise = normals(100, 2);
+    const model = trainModel({
+      features: [numbers('x', x)],
+      target: { task: 'regression', values: x.map((one, row) => 3 * one + noise[row]!) },
+      options: { n_estimators: 2 },
+    });
+    const { logits } = (predict(model, [numbers('x', [0])], 1) as RegressionResult).full();
+    const total = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
+    assert.ok(Math.abs(total - 1) < 1e-9, String(total));
+    assert.ok(Math.min(...logits) > Math.log(1e-8), String(Math.min(...logits)));
+    assert.equal(model.floor?.weight, 2 / 102);
   });
 
   it('stay narrow where there is little noise', () => {

@@ -331,6 +331,8 @@ const FAULTS: [what: string, model: string, change: (stored: StoredModel) => voi
     },
     /no texts|too many columns/,
   ],
+  ['a floor of other buckets', 'growth', (s) => (s.floor.shares = new Float64Array(2)), /of no buckets/],
+  ['a floor of nothing', 'growth', (s) => s.floor.shares.fill(0), /of no buckets/],
   ['means of other bins', 'growth', (s) => (s.centers[0] = new Float64Array(1)), /means of bins/],
   ['a temperature of nothing', 'two', (s) => (s.calibration.temperature = 0), /not calibrated/],
   [

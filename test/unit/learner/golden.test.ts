@@ -172,7 +172,7 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 21;
+const MADE_BY = 22;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -196,7 +196,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    'ebe8b9454ee26a1a40ae395da4b3678c',
+    '0466e433ef206a227cc26882889bc8de',
   ],
   'a number that two columns make together': [
     () =>
@@ -204,7 +204,7 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    '7ba1703d08c0af662c97419091cd0e95',
+    'b8f43be7d209484ef47a80be8bd2a1eb',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
@@ -216,9 +216,9 @@ const cases: Record<string, [() => string, string]> = {
   'a number of nested groups, without noise': [() => nested(), 'ad05ae539b79ff21bdf05852608132cb'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '5ba0d6377f3f364484fb1a38a8b66f38',
+    '3c0403a37367119233a6608462779d9b',
   ],
-  'a change that grows with its level': [() => growing(), 'fa8d7f46156387b7403346e38f377076'],
+  'a change that grows with its level': [() => growing(), 'a6946fab3cadf72c4acc0b766009fc13'],
   'e^x and logarithms': [
     () =>
       hash(

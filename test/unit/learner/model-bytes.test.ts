@@ -147,6 +147,7 @@ describe('learner: models as bytes', () => {
       const result = predict(model, features, mean.length) as RegressionResult;
       assert.deepEqual([...result.mean()], mean);
       assert.deepEqual([...result.quantiles([0.3])[0]!], quantile);
+      assert.ok(result.full().logits.includes(-Infinity), 'its distribution has no floor');
       const again = saveModel(model);
       assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM9');
       const back = predict(loadModel(again), features, mean.length) as RegressionResult;
