@@ -9,9 +9,9 @@ import {
   answerPredict,
   answerUnpredicted,
   isTake,
+  makePredictor,
   modelTaker,
   type PredictDef,
-  predictorOf,
   predictRequests,
   replacedColumnWarning,
   takeRequest,
@@ -25,7 +25,7 @@ module.exports = function (RED: NodeAPI): void {
     const config = useConfig(runtime);
     const table = tableReader(runtime, { flat: true });
     const requestOf = predictRequests(runtime, table);
-    const predictor = predictorOf(runtime, config);
+    const predictor = makePredictor(runtime, config);
     const takeModel = modelTaker(runtime, config);
     const warnIfReplaced = replacedColumnWarning(runtime, config);
     handleMessages(runtime, {

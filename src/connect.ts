@@ -28,7 +28,7 @@ import {
 import { flatTable } from './messages';
 import { type ServiceHandle, startService } from './service';
 import { writeFileAtomic } from './util/files';
-import { reasonOf } from './util/values';
+import { readReason } from './util/values';
 import { ServiceError } from './wire/service-error';
 
 /**
@@ -96,7 +96,7 @@ export class Tabular {
     if (target === undefined || model === undefined) {
       throw new ServiceError('target.missing', 'No target is named: give the column to predict as target.');
     }
-    const request = { ...given, table: await inputOf(given), target, model };
+    const request = { ...given, table: await chooseInput(given), target, model };
     checkTraining(request);
     const { card, challenger } = await this.connection.train(request, given);
     if (challenger !== undefined) {
@@ -111,7 +111,7 @@ export class Tabular {
    */
   async predict(asking: Asking): Promise<PredictOutcome> {
     const given = givenBy(asking);
-    const request = { ...given, table: await inputOf(given) };
+    const request = { ...given, table: await chooseInput(given) };
     checkAsking(request);
     return this.predictor.predict(request, given);
   }
@@ -172,7 +172,7 @@ export class Tabular {
     try {
       await writeFileAtomic(file, bytes, true);
     } catch (error) {
-      throw new ServiceError('storage.failed', `${file} cannot be written: ${reasonOf(error)}.`);
+      throw new ServiceError('storage.failed', `${file} cannot be written: ${readReason(error)}.`);
     }
   }
 
@@ -187,7 +187,7 @@ export class Tabular {
     } catch (error) {
       throw error instanceof ServiceError
         ? error
-        : new ServiceError('file.unreadable', `${file} cannot be read: ${reasonOf(error)}.`);
+        : new ServiceError('file.unreadable', `${file} cannot be read: ${readReason(error)}.`);
     }
     return this.connection.importModel(bytes, name);
   }
@@ -277,7 +277,7 @@ function givenBy<T extends object>(argument: T | undefined | null): Partial<T> {
 }
 
 /** @throws ServiceError `table.invalid` where a cell of nested rows is a list, which has no column */
-async function inputOf({ table, path: file }: { table?: unknown; path?: string }): Promise<TableInput> {
+async function chooseInput({ table, path: file }: { table?: unknown; path?: string }): Promise<TableInput> {
   return file === undefined ? { value: await flatTable(table, refuseList) } : { path: file };
 }
 

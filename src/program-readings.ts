@@ -23,7 +23,7 @@ import {
   parseSeriesSettings,
   PlacedReading,
   type PushOptions,
-  readingsOf,
+  readReadings,
   type Series,
   type SeriesNote,
   type SeriesOptions,
@@ -105,11 +105,11 @@ class ProgramReadings {
     const source =
       path === undefined ? await openTable(table, { signal }) : await openTableFile(path, { signal });
     if (this.messages === undefined) {
-      return readingsOf(source, this.settings, { signal });
+      return readReadings(source, this.settings, { signal });
     }
     const time = this.settings.time ?? timeAmong(source.names);
     return placed(
-      this.messages.table(readingsOf(source, { ...this.settings, time }, { signal }), source.names),
+      this.messages.table(readReadings(source, { ...this.settings, time }, { signal }), source.names),
     );
   }
 }
@@ -189,7 +189,7 @@ export class SeriesRows {
       return this.past(pushed.past, told);
     }
     return 'plain' in pushed
-      ? answerOf(await this.opened.push(pushed.plain, told))
+      ? makeAnswer(await this.opened.push(pushed.plain, told))
       : this.pushAll(pushed.readings, told);
   }
 
@@ -203,7 +203,7 @@ export class SeriesRows {
     const all: SeriesAnswer = { rows: [], outcomes: [] };
     for (const { key, time, values } of readings) {
       const step = await this.opened.push(values, { key, time, ...options });
-      const { rows, outcomes, ...train } = await answerOf(step);
+      const { rows, outcomes, ...train } = await makeAnswer(step);
       all.rows.push(...rows);
       all.outcomes.push(...outcomes);
       Object.assign(all, train);
@@ -213,17 +213,17 @@ export class SeriesRows {
 
   private async past(readings: SeriesTable, options: BackfillOptions): Promise<SeriesAnswer> {
     const { rows, outcomes, trainSet } = await this.opened.backfill(readings, options);
-    return answerOf({ rows: await unpacked(rows), outcomes: await unpacked(outcomes), trainSet });
+    return makeAnswer({ rows: await unpacked(rows), outcomes: await unpacked(outcomes), trainSet });
   }
 
   /** Says what came of a row, where `outcome` is `message`. Errors: `outcome.unknown`, `validation.failed` */
   async outcome(brought: BroughtOutcome): Promise<SeriesAnswer> {
-    return answerOf(await this.opened.outcome(brought));
+    return makeAnswer(await this.opened.outcome(brought));
   }
 
   /** A train set now. @throws ServiceError `table.empty` where no outcome is known */
   async train(): Promise<SeriesTraining> {
-    return trainingOf((await this.opened.train('asked'))!);
+    return makeTraining((await this.opened.train('asked'))!);
   }
 
   /** Forgets all, or the readings of one key. */
@@ -260,13 +260,13 @@ async function unpacked<T>(list: PackedList<T>): Promise<T[]> {
   return all;
 }
 
-async function answerOf({ rows, outcomes, trainSet }: SeriesStep): Promise<SeriesAnswer> {
+async function makeAnswer({ rows, outcomes, trainSet }: SeriesStep): Promise<SeriesAnswer> {
   return trainSet === undefined
     ? { rows, outcomes }
-    : { rows, outcomes, train: trainSet.train, training: await trainingOf(trainSet) };
+    : { rows, outcomes, train: trainSet.train, training: await makeTraining(trainSet) };
 }
 
-async function trainingOf(trainSet: SeriesTrainSet): Promise<SeriesTraining> {
+async function makeTraining(trainSet: SeriesTrainSet): Promise<SeriesTraining> {
   const { target, ignore, order, embargo, relative_to: relativeTo, group, folds } = trainSet;
   const { to, keys: trainedKeys } = trainSet.train;
   return {

@@ -8,7 +8,7 @@ import { milling, seeded, simulatedBench, temperature, turbofan, wander } from '
 
 const load = createRequire(import.meta.url);
 const table = load('../../dist/src/table/index.js');
-const { referenceOf } = load('../../dist/src/models/reference.js');
+const { makeReference } = load('../../dist/src/models/reference.js');
 const { driftOfNumbers } = load('../../dist/src/models/reference.js');
 const { sampleChoice } = load('../../dist/src/models/reference.js');
 const { driftBin, driftBins } = load('../../dist/src/models/reference.js');
@@ -23,7 +23,7 @@ async function referenceOfRows(rows) {
   const sample = sampleChoice(columns, rows.length);
   const files = await table.encodeTrainSet(source, profile, { target: 'target', sample });
   await Promise.all([files.x.dispose(), files.y.dispose()]);
-  return referenceOf(columns, files.sample, true);
+  return makeReference(columns, files.sample, true);
 }
 
 async function batchOf(rows, columns) {

@@ -46,8 +46,8 @@ export class ReadingReader {
       }
     }
     return {
-      key: timeAndKey.keyOf(reading, place, row, false),
-      time: timeAndKey.timeOf(reading, column, place, row),
+      key: timeAndKey.readKey(reading, place, row, false),
+      time: timeAndKey.readTime(reading, column, place, row),
       cells,
     };
   }

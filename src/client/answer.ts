@@ -33,7 +33,7 @@ export function readEnvelope(body: Buffer): ErrorEnvelope {
   }
   const value = tryParseJson(text);
   if (isObject(value) && !isDeeper(value, MAX_DEPTH)) {
-    return envelopeOf(value);
+    return readErrorBody(value);
   }
   return (
     storageError(text) ?? { message: text.startsWith('<') ? 'an HTML page' : text.slice(0, 200), own: false }
@@ -45,8 +45,8 @@ function storageError(text: string): ErrorEnvelope | undefined {
   if (!/^(?:\uFEFF)?(?:<\?xml[^>]*>\s*)?<Error\b/.test(text)) {
     return undefined;
   }
-  const serviceCode = elementOf(text, 'Code');
-  const message = elementOf(text, 'Message');
+  const serviceCode = readElement(text, 'Code');
+  const message = readElement(text, 'Message');
   const said = [serviceCode, message].filter((part) => part !== undefined).join(': ');
   return {
     message: said === '' ? 'an error without a code' : said,
@@ -58,33 +58,33 @@ function storageError(text: string): ErrorEnvelope | undefined {
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** The text of the first element of a name, without the white space around it. */
-function elementOf(xml: string, name: 'Code' | 'Message'): string | undefined {
+function readElement(xml: string, name: 'Code' | 'Message'): string | undefined {
   const start = xml.indexOf(`<${name}>`);
   const end = xml.indexOf(`</${name}>`, start);
   return start < 0 || end < 0
     ? undefined
-    : textOf(
+    : readText(
         xml
           .slice(start + name.length + 2, end)
           .replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => ENTITIES[entity]!),
       );
 }
 
-export function envelopeOf(body: Body): ErrorEnvelope {
-  const serviceCode = textOf(body.code) ?? textOf(body.error_code);
+export function readErrorBody(body: Body): ErrorEnvelope {
+  const serviceCode = readText(body.code) ?? readText(body.error_code);
   const own =
     serviceCode !== undefined ||
     typeof body.message === 'string' ||
     (body.detail !== undefined && body.detail !== 'Not Found');
   return {
-    message: messageOf(body) ?? serviceCode ?? 'no explanation',
+    message: readMessage(body) ?? serviceCode ?? 'no explanation',
     own,
     ...(serviceCode !== undefined && { serviceCode }),
-    ...given('traceId', textOf(body.trace_id)),
+    ...given('traceId', readText(body.trace_id)),
     ...(typeof body.retryable === 'boolean' && { retryable: body.retryable }),
-    ...given('support', textOf(body.support)),
-    ...given('status', statusOf(body)),
-    ...given('uploadIds', uploadIdsOf(body)),
+    ...given('support', readText(body.support)),
+    ...given('status', readStatus(body)),
+    ...given('uploadIds', readUploadIds(body)),
   };
 }
 
@@ -110,24 +110,24 @@ function isErrorBody(body: Body): boolean {
 }
 
 /** `detail` may be text, or a list of places and reasons ({loc, msg}), as validators of the service's kind answer. */
-function messageOf(body: Body): string | undefined {
+function readMessage(body: Body): string | undefined {
   const { detail, message } = body;
   if (Array.isArray(detail)) {
-    const parts = detail.slice(0, 5).map((item) => (isObject(item) ? placeAndReason(item) : textOf(item)));
-    return parts.filter((part) => part !== undefined).join('; ') || textOf(message);
+    const parts = detail.slice(0, 5).map((item) => (isObject(item) ? placeAndReason(item) : readText(item)));
+    return parts.filter((part) => part !== undefined).join('; ') || readText(message);
   }
   if (isObject(detail)) {
-    return messageOf(detail) ?? textOf(message);
+    return readMessage(detail) ?? readText(message);
   }
-  const first = textOf(message);
-  const second = textOf(detail);
+  const first = readText(message);
+  const second = readText(detail);
   return first !== undefined && second !== undefined && first !== second
     ? `${first}: ${second}`
-    : (first ?? second ?? textOf(body.error));
+    : (first ?? second ?? readText(body.error));
 }
 
 function placeAndReason(item: Body): string | undefined {
-  const reason = textOf(item.msg) ?? textOf(item.message);
+  const reason = readText(item.msg) ?? readText(item.message);
   if (!Array.isArray(item.loc) || reason === undefined) {
     return reason;
   }
@@ -135,25 +135,25 @@ function placeAndReason(item: Body): string | undefined {
   return place.length === 0 ? reason : `${place.join('.')}: ${reason}`;
 }
 
-function statusOf(body: Body): number | undefined {
+function readStatus(body: Body): number | undefined {
   const status = [body.status_code, body.status, body.http_status].find((value) => typeof value === 'number');
   return status !== undefined && status >= 400 && status <= 599 ? status : undefined;
 }
 
-function uploadIdsOf(body: Body): ErrorEnvelope['uploadIds'] {
+function readUploadIds(body: Body): ErrorEnvelope['uploadIds'] {
   const ids = {
-    ...given('train_set_upload_id', uuidOf(body.train_set_upload_id)),
-    ...given('test_set_upload_id', uuidOf(body.test_set_upload_id)),
+    ...given('train_set_upload_id', readUuid(body.train_set_upload_id)),
+    ...given('test_set_upload_id', readUuid(body.test_set_upload_id)),
   };
   return Object.keys(ids).length > 0 ? ids : undefined;
 }
 
-function uuidOf(value: unknown): string | undefined {
-  const id = textOf(value);
+function readUuid(value: unknown): string | undefined {
+  const id = readText(value);
   return id !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
+function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 

@@ -211,11 +211,11 @@ export async function getSettings(core: Core, call: Call): Promise<ServiceSettin
 /** What the account has used. */
 export async function getUsage(core: Core, call: Call): Promise<Usage> {
   const plan = core.plan('info', call.what, USAGE_PATH, { method: 'POST', repeatable: true });
-  return usageOf(withoutNulls(await core.ask(call, plan, schemas().UsageResponseSchema)));
+  return readUsage(withoutNulls(await core.ask(call, plan, schemas().UsageResponseSchema)));
 }
 
 /** The budget that is nearer to its end stands for both where the service tells of a day and a month. */
-function usageOf(body: Partial<Usage>): Usage {
+function readUsage(body: Partial<Usage>): Usage {
   const budgets = [
     { used: body.daily_tokens_used, limit: body.daily_token_limit },
     { used: body.monthly_tokens_used, limit: body.monthly_token_limit },

@@ -16,7 +16,7 @@ export class Secrets {
   private readonly hideToken: ((text: string) => string) | undefined;
 
   constructor(token: string) {
-    this.hideToken = token.length >= MIN_SECRET ? hiderOf(token) : undefined;
+    this.hideToken = token.length >= MIN_SECRET ? makeHider(token) : undefined;
   }
 
   /** Signed URLs of an upload; kept until `forgetUrls`. */
@@ -36,7 +36,7 @@ export class Secrets {
   clean(text: string, longest = 600): string {
     let out = text.length > 20_000 ? text.slice(0, 20_000) : text;
     out = this.hideToken?.(out) ?? out;
-    const known = new Set([...this.urls].flatMap(partsOf));
+    const known = new Set([...this.urls].flatMap(splitSecret));
     for (const secret of [...known].sort((a, b) => b.length - a.length)) {
       if (secret.length >= MIN_SECRET) {
         out = out.replaceAll(secret, '[hidden]');
@@ -50,7 +50,7 @@ export class Secrets {
   }
 }
 
-function partsOf(text: string): string[] {
+function splitSecret(text: string): string[] {
   if (!URL.canParse(text)) {
     return [text];
   }
@@ -106,7 +106,7 @@ export interface ErrorAnswer {
 /** Converts an error answer of the service to a ServiceError. */
 export function answerError(answer: ErrorAnswer, asked: Asked, secrets: Secrets): ServiceError {
   const { status, envelope, retryAfterMs } = answer;
-  const code = codeOf(status, envelope, asked);
+  const code = chooseCode(status, envelope, asked);
   const said = secrets.clean(envelope.message).replace(/[.\s]+$/, '');
   const cause: ServiceErrorCause = { status };
   if (envelope.serviceCode !== undefined) {
@@ -124,7 +124,7 @@ export function answerError(answer: ErrorAnswer, asked: Asked, secrets: Secrets)
   if (envelope.support !== undefined) {
     cause.support = secrets.clean(envelope.support, 200);
   }
-  const message = messageOf(code, answer, said, asked);
+  const message = writeMessage(code, answer, said, asked);
   return status === 404 || status === 410
     ? new MissingError(code, message, missingIn(envelope), cause)
     : new ServiceError(code, message, cause);
@@ -177,7 +177,7 @@ function isCertificateFault(failure: TransportFailure): boolean {
   return /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|ERR_OSSL/.test(failure.code ?? '');
 }
 
-function codeOf(status: number, envelope: ErrorEnvelope, asked: Asked): ErrorCode {
+function chooseCode(status: number, envelope: ErrorEnvelope, asked: Asked): ErrorCode {
   switch (status) {
     case 401:
       return 'auth.unauthorized';
@@ -225,7 +225,7 @@ function isBudget({ serviceCode = '', message }: ErrorEnvelope): boolean {
 }
 
 /** @param said by the service, without secrets */
-function messageOf(code: ErrorCode, answer: ErrorAnswer, said: string, asked: Asked): string {
+function writeMessage(code: ErrorCode, answer: ErrorAnswer, said: string, asked: Asked): string {
   const { status, retryAfterMs } = answer;
   const what = `The ${asked.what}`;
   if (status === 426) {
@@ -291,7 +291,7 @@ class MissingError extends ServiceError {
 }
 
 /** What an error says is missing; undefined for any other error. */
-export function missingOf(error: unknown): Missing | undefined {
+export function findMissing(error: unknown): Missing | undefined {
   return error instanceof MissingError ? error.missing : undefined;
 }
 
@@ -321,14 +321,14 @@ const LOOKED_FOR = 256;
  * Hides a secret in texts: in any case of letters, plain or in an encoding that keeps its characters apart (percent,
  * JSON and HTML escapes), or as hex or base64 of any text that it is part of. In time linear in the text.
  */
-function hiderOf(secret: string): (text: string) => string {
+function makeHider(secret: string): (text: string) => string {
   const isLong = secret.length > LOOKED_FOR;
   // Of half a character nothing can be made.
   const head = Buffer.from(Array.from(secret).slice(0, LOOKED_FOR).join('')).toString();
   const bytes = Buffer.from(head);
   const cores = base64Cores(bytes);
   const short = cores.length > 0 ? [] : wholeBase64(head);
-  const any = [Array.from(head, anyEncodingOf).join(''), bytes.toString('hex'), ...short].join('|');
+  const any = [Array.from(head, matchAnyEncoding).join(''), bytes.toString('hex'), ...short].join('|');
   const plain = new RegExp(isLong ? `(?:${any})[^\\s"'<>]*` : any, 'gi');
   const core = cores.length > 0 ? new RegExp(cores.join('|'), 'gi') : undefined;
   return (text) => withoutRuns(text.replace(plain, HIDDEN), core);
@@ -361,7 +361,7 @@ function isBase64(text: string, at: number): boolean {
   return /[\w+/=-]/.test(text[at]!);
 }
 
-function anyEncodingOf(character: string): string {
+function matchAnyEncoding(character: string): string {
   const code = character.codePointAt(0)!;
   const hex = code.toString(16);
   const percent = encodeURIComponent(character).startsWith('%')
@@ -375,12 +375,12 @@ function anyEncodingOf(character: string): string {
 /** Base64 of a short secret, alone or as a bearer: between what is no base64, since any word may hold so few letters. */
 function wholeBase64(secret: string): string[] {
   return [secret, `Bearer ${secret}`].map(
-    (text) => `(?<![\\w+/-])${anySetOf(Buffer.from(text).toString('base64url'))}={0,2}(?![\\w+/-])`,
+    (text) => `(?<![\\w+/-])${matchAnySet(Buffer.from(text).toString('base64url'))}={0,2}(?![\\w+/-])`,
   );
 }
 
 /** Base64 for URLs has - and _ in the places of + and /. */
-function anySetOf(core: string): string {
+function matchAnySet(core: string): string {
   return core.replace(/[+-]/g, '[+-]').replace(/[/_]/g, '[/_]');
 }
 
@@ -398,5 +398,5 @@ function base64Cores(bytes: Buffer): string[] {
       return text.slice(Math.ceil((before * 4) / 3), end);
     })
     .filter((core) => core.length >= MIN_BASE64)
-    .map(anySetOf);
+    .map(matchAnySet);
 }

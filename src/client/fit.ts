@@ -140,7 +140,7 @@ async function awaitFit(
 }
 
 /** Progress, 0 to 1, of the newest fit of a train set, from the status of the embedded service. */
-export function progressOf({ fits }: Body, trainSetUploadId: string): number | undefined {
+export function findProgress({ fits }: Body, trainSetUploadId: string): number | undefined {
   const list = Array.isArray(fits) ? (fits as Partial<Record<string, unknown>>[]) : [];
   const own = list.filter((fit) => fit?.train_set_upload_id === trainSetUploadId.toLowerCase());
   const progress = own.at(-1)?.progress;

@@ -114,7 +114,7 @@ export function exchange(
           path: request.url.pathname + request.url.search,
           method: request.method,
           headers: request.headers,
-          body: body === undefined || Buffer.isBuffer(body) ? body : streamOf(body, bodyFailure),
+          body: body === undefined || Buffer.isBuffer(body) ? body : openStream(body, bodyFailure),
           ...NO_TIMEOUTS,
         },
         {
@@ -165,7 +165,7 @@ export function exchange(
  * come some turns of the event loop later: the answer may be there by then, and undici closes a connection whose
  * answer is complete before its request.
  */
-function streamOf(
+function openStream(
   body: Exclude<HttpRequest['body'], Buffer | undefined>,
   failure: { error?: unknown },
 ): Dispatcher.DispatchOptions['body'] {

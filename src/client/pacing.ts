@@ -206,7 +206,7 @@ export class Notices {
     const limit = count(headers['x-ratelimit-limit']);
     const remaining = count(headers['x-ratelimit-remaining']);
     if (limit !== undefined && remaining !== undefined) {
-      const reset = secondsOf(headers['x-ratelimit-reset']);
+      const reset = readSeconds(headers['x-ratelimit-reset']);
       this.rateLimit = { limit, remaining, ...(reset !== undefined && { reset }) };
     }
   }
@@ -216,7 +216,7 @@ export class Notices {
       return;
     }
     this.deprecated.add(path);
-    const end = dateOf(sunset);
+    const end = readDate(sunset);
     const until = end === undefined ? '' : ` and will be gone on ${new Date(end).toISOString().slice(0, 10)}`;
     this.warn(
       `The service says that its route ${path} is deprecated${until}. Look for an update of this package.`,
@@ -231,20 +231,20 @@ function count(header: string | undefined): number | undefined {
 }
 
 /** When a span of time ends: seconds as they are given, or those since the epoch of a date. */
-function secondsOf(header: string | undefined): number | undefined {
-  const date = dateOf(header);
+function readSeconds(header: string | undefined): number | undefined {
+  const date = readDate(header);
   return count(header) ?? (date === undefined ? undefined : Math.floor(date / 1000));
 }
 
 /** Milliseconds since the epoch. Other texts may pass for dates too, but only those with a year are meant. */
-function dateOf(header = ''): number | undefined {
+function readDate(header = ''): number | undefined {
   const date = /\b\d{4}\b/.test(header) ? Date.parse(header) : NaN;
   return Number.isNaN(date) ? undefined : date;
 }
 
 /** Whether `Deprecation` says so: `true`, or since when, as `@1735689600` or a date. */
 function isDeprecation(header = ''): boolean {
-  return /^\s*(?:true|@-?\d+)\s*$/i.test(header) || dateOf(header) !== undefined;
+  return /^\s*(?:true|@-?\d+)\s*$/i.test(header) || readDate(header) !== undefined;
 }
 
 /** Resolves after `ms`; rejects as soon as the signal aborts. */

@@ -174,7 +174,7 @@ export async function callRowsPredict(
 }
 
 /** Bytes of a body other than those of its rows. */
-export function overheadOf(request: Sendable, apiName: string): number {
+export function countOverhead(request: Sendable, apiName: string): number {
   const { train, test } = request;
   return (
     rowsBody(request, apiName).bytes - test.bytes - (train === undefined ? 0 : train.x.bytes + train.y.bytes)

@@ -1,6 +1,6 @@
 import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
-import { envelopeOf, type ErrorEnvelope, malformedAnswer, readAnswer, readEnvelope } from './answer';
+import { type ErrorEnvelope, malformedAnswer, readAnswer, readEnvelope, readErrorBody } from './answer';
 import {
   answerError,
   type Asked,
@@ -97,7 +97,7 @@ async function attemptOnce(
     return emptyAnswer(answer.status, plan);
   }
   const read = readAnswer(answer, plan.what, plan.labels);
-  return 'body' in read ? { result: read.body } : lateError(envelopeOf(read.error), plan, secrets);
+  return 'body' in read ? { result: read.body } : lateError(readErrorBody(read.error), plan, secrets);
 }
 
 /** An answer with an error status. */

@@ -22,8 +22,8 @@ import {
   getUsage,
   warm,
 } from './core';
-import { callFit, progressOf, resumeFit } from './fit';
-import { callLegacyPredict, callPredict, callRowsPredict, overheadOf } from './predict';
+import { callFit, findProgress, resumeFit } from './fit';
+import { callLegacyPredict, callPredict, callRowsPredict, countOverhead } from './predict';
 import { ask } from './retry';
 import type {
   CallKind,
@@ -167,7 +167,7 @@ export class ServiceClient {
     const { core } = this;
     return core.call('info', 'status request', options, async (call) => {
       const plan = core.plan('info', call.what, 'get_service_status', { repeatable: true });
-      return progressOf(await ask(core.wiring, call, plan), trainSetUploadId);
+      return findProgress(await ask(core.wiring, call, plan), trainSetUploadId);
     });
   }
 
@@ -238,7 +238,7 @@ export class EndpointClient {
 
   /** Bytes of a request's body other than those of its rows. */
   overhead(request: Omit<RowsPredictCall, 'rows'>): number {
-    return overheadOf(request, this.core.dialect.apiName);
+    return countOverhead(request, this.core.dialect.apiName);
   }
 
   /** Ends every call with `closed` and every connection. */

@@ -198,8 +198,8 @@ export function clientSettings(options: ClientOptions): ClientSettings {
     throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "./" and "-".`);
   }
   return {
-    base: baseOf(options.baseUrl),
-    token: tokenOf(options.token),
+    base: readBaseUrl(options.baseUrl),
+    token: checkToken(options.token),
     anonymous: options.anonymous === true,
     free: options.free === true,
     dialect,
@@ -214,7 +214,7 @@ export function clientSettings(options: ClientOptions): ClientSettings {
   };
 }
 
-function baseOf(text: string): URL {
+function readBaseUrl(text: string): URL {
   let url: URL;
   try {
     url = new URL(text);
@@ -239,7 +239,7 @@ function baseOf(text: string): URL {
 }
 
 /** A token pasted with white space around it or the word Bearer before it still works. */
-function tokenOf(text: string | undefined): string {
+function checkToken(text: string | undefined): string {
   const token = (text ?? '').trim().replace(/^bearer\s+/i, '');
   if (!/^[\x21-\x7e]*$/.test(token)) {
     throw invalid('The access token holds characters that no token has. Copy it again, without line breaks.');

@@ -53,12 +53,12 @@ export async function uploadTrainSet(
   { onProgress, onPrepared }: TrainSetOptions,
 ): Promise<{ train_set_upload_id: string; reused: boolean }> {
   const { x, y, digests, description, chunks } = request;
-  const infoOf = ({ format, bytes, hash }: UploadSource, digest = hash): FileInfo =>
+  const describeFile = ({ format, bytes, hash }: UploadSource, digest = hash): FileInfo =>
     fileInfo({ format, bytes, hash: digest }, chunks, true);
   const prepare = async (force: boolean) => {
     const prepared = await askTrainSetUpload(core, call, {
-      x_train_info: infoOf(x, digests?.x),
-      y_train_info: infoOf(y, digests?.y),
+      x_train_info: describeFile(x, digests?.x),
+      y_train_info: describeFile(y, digests?.y),
       ...(description !== undefined && { description }),
       ...((force || request.force === true) && { force_reupload: true }),
     });

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import type { ModelCard } from '../models/cards';
-import { limitSetOf, sizeExcess, testExcess, trainExcess, versionNamed } from '../models/limits';
+import { chooseLimits, sizeExcess, testExcess, trainExcess, versionNamed } from '../models/limits';
 import { checkedCard, unknownModel } from '../models/model-request';
 import type { Context } from '../models/service';
 import type {
@@ -94,7 +94,7 @@ export async function checkLimits(
   const { target, ignore, modelVersion } = request;
   const source = await openInput(request.table, signal);
   const profile = await source.profile({ target, ignore, signal });
-  const set = limitSetOf(limits, versionNamed(limits, modelVersion));
+  const set = chooseLimits(limits, versionNamed(limits, modelVersion));
   const size = {
     rows: profile.rows,
     columns: profile.columns.length - (profile.target === undefined ? 0 : 1),
@@ -158,7 +158,7 @@ export async function estimatedCost(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { operation = 'predict', thinkingEffort, modelVersion, nEstimators, table, model, target } = request;
-  const card = cardOf(context, model);
+  const card = findCard(context, model);
   const isFit = operation === 'thinking_fit';
   let { trainRows, testRows, rawColumns } = request;
   const rows = isFit ? trainRows : testRows;
@@ -191,7 +191,7 @@ export async function estimatedCost(
   );
 }
 
-function cardOf({ cards }: Context, model: string | ModelCard | undefined): ModelCard | undefined {
+function findCard({ cards }: Context, model: string | ModelCard | undefined): ModelCard | undefined {
   if (typeof model !== 'string') {
     return model && checkedCard(model);
   }

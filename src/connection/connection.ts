@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 
 import type { ErrorCosts } from '../metrics/answer-costs';
 import type { ModelCard, UploadCard } from '../models/cards';
-import { limitSetOf, maxTestRows, versionOf } from '../models/limits';
+import { chooseLimits, chooseVersion, maxTestRows } from '../models/limits';
 import type { ModelCards } from '../models/model-cards';
 import { withoutEmptyTexts } from '../models/model-request';
 import {
@@ -247,7 +247,7 @@ export class Connection {
     return this.work(hooks, async ({ signal }) => {
       const limits = await this.service.limits.forChecks(signal);
       const { rows: trainRows, columns, options } = card;
-      const set = limitSetOf(limits, versionOf(limits, options));
+      const set = chooseLimits(limits, chooseVersion(limits, options));
       return maxTestRows(set, { trainRows, columns: columns.length, outputType });
     });
   }

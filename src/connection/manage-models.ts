@@ -7,8 +7,8 @@ import { isThreshold } from '../models/threshold';
 import { isPublication } from '../models/versioned-model';
 import { MAX_COLUMNS } from '../table/columns/header';
 import { yieldToEventLoop } from '../util/concurrency';
-import { cloneJson, isObject, reasonOf, tryParseJson } from '../util/values';
-import { unzip, zipBytes, type ZipEntry, zipOf } from '../util/zip';
+import { cloneJson, isObject, readReason, tryParseJson } from '../util/values';
+import { unzip, writeZip, zipBytes, type ZipEntry } from '../util/zip';
 import { ServiceError, toServiceError } from '../wire/service-error';
 
 const FORMAT = 'tabular-model';
@@ -53,7 +53,7 @@ function cardIn(value: unknown): ModelCard {
 const isText = (part: unknown): boolean => typeof part === 'string';
 const isNumber = (part: unknown): boolean => typeof part === 'number';
 const areNumbers = (part: unknown): boolean => isObject(part) && Object.values(part).every(isNumber);
-const isListOf =
+const isListWith =
   (isOne: (part: unknown) => boolean) =>
   (part: unknown): boolean =>
     Array.isArray(part) && part.every(isOne);
@@ -61,12 +61,12 @@ const isLabel = (part: unknown): boolean => isText(part) || isNumber(part) || ty
 
 /** Whether a part is what a fit writes there. */
 const SOUND: Partial<Record<keyof ModelCard, (part: unknown) => boolean>> = {
-  classes: isListOf(isLabel),
+  classes: isListWith(isLabel),
   scores: isScores,
-  importance: isListOf(isImportance),
-  limited: isListOf(isText),
-  doubts: isListOf(isText),
-  doubted_columns: isListOf(isText),
+  importance: isListWith(isImportance),
+  limited: isListWith(isText),
+  doubts: isListWith(isText),
+  doubted_columns: isListWith(isText),
   threshold: isThreshold,
   thresholds: isThresholds,
   costs: isObject,
@@ -136,13 +136,13 @@ export interface ModelFile {
 function modelFile({ card, reference, model }: ExportedModel): ModelFile {
   const head = { format: FORMAT, version: VERSION, exported_at: new Date().toISOString(), card, reference };
   const entries = [
-    entryOf(CARD_FILE, Buffer.from(JSON.stringify(head))),
-    ...(model === undefined ? [] : [entryOf(BYTES_FILE, model)]),
+    makeEntry(CARD_FILE, Buffer.from(JSON.stringify(head))),
+    ...(model === undefined ? [] : [makeEntry(BYTES_FILE, model)]),
   ];
   return {
     name: fileName(card),
     bytes: zipBytes(entries),
-    pieces: zipOf(entries),
+    pieces: writeZip(entries),
     isCardAlone: model === undefined,
   };
 }
@@ -179,7 +179,7 @@ async function readModelFile(file: Buffer, part: 'card' | 'all' = 'all'): Promis
   try {
     files = await unzip(file, MAX_MODEL_FILE_BYTES, part === 'card' ? CARD_FILE : undefined);
   } catch (error) {
-    throw unreadableModel(`it is damaged, or no model: ${reasonOf(error)}`);
+    throw unreadableModel(`it is damaged, or no model: ${readReason(error)}`);
   }
   const text = files.get(CARD_FILE);
   if (text === undefined || text.length > MAX_CARD_BYTES) {
@@ -202,7 +202,7 @@ function unreadableModel(why: string): ServiceError {
   return new ServiceError('file.unreadable', `The model cannot be imported from this file: ${why}.`);
 }
 
-function entryOf(name: string, bytes: Uint8Array): ZipEntry {
+function makeEntry(name: string, bytes: Uint8Array): ZipEntry {
   return { name, bytes: bytes.length, read: () => pieces(bytes) };
 }
 
@@ -235,7 +235,7 @@ export async function exportModel(work: Work, name: string): Promise<ModelFile> 
   if (card === undefined) {
     throw unknownModel(name, cards);
   }
-  return fileOf(work, card);
+  return fetchModelFile(work, card);
 }
 
 /**
@@ -248,10 +248,10 @@ export async function publishModel(work: Work, name: string): Promise<ModelFile>
   const { cards } = work;
   const card = cards.publish(name);
   await cards.flush();
-  return fileOf(work, card);
+  return fetchModelFile(work, card);
 }
 
-async function fileOf({ cards, service, signal }: Work, card: ModelCard): Promise<ModelFile> {
+async function fetchModelFile({ cards, service, signal }: Work, card: ModelCard): Promise<ModelFile> {
   const id = card.fitted_train_set_id;
   const letGo = cards.hold(id);
   try {

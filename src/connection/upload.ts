@@ -1,5 +1,5 @@
 import type { UploadCard } from '../models/cards';
-import { describeExcess, limitSetOf, sizeExcess, testExcess, versionOf } from '../models/limits';
+import { chooseLimits, chooseVersion, describeExcess, sizeExcess, testExcess } from '../models/limits';
 import { modelReference, type ResolvedModel, resolveModel, unknownModel } from '../models/model-request';
 import type { Context, Work } from '../models/service';
 import type { PredictRequest, UploadRequest } from '../models/types';
@@ -115,7 +115,7 @@ async function assertWithinLimits(
     throw new ServiceError('table.empty', 'The table has no rows: there is nothing to upload.');
   }
   const limits = await service.limits.forChecks(signal);
-  const set = limitSetOf(limits, versionOf(limits, model.options));
+  const set = chooseLimits(limits, chooseVersion(limits, model.options));
   const excess = [
     ...testExcess(set, { rows, columns }, { trainRows: model.trainRows }),
     ...sizeExcess(limits, bytes),

@@ -34,7 +34,7 @@ export class Pivot {
     if (apart === undefined) {
       return column;
     }
-    const label = nameOf(resolve(apart, item, message));
+    const label = readName(resolve(apart, item, message));
     if (!this.first.has(column)) {
       this.first.set(column, label);
     }
@@ -53,7 +53,7 @@ export class Pivot {
 }
 
 /** A name as text; undefined where there is none. */
-export function nameOf(value: unknown): string | undefined {
+export function readName(value: unknown): string | undefined {
   return (typeof value === 'string' && value !== '') ||
     typeof value === 'number' ||
     typeof value === 'boolean'
@@ -63,12 +63,12 @@ export function nameOf(value: unknown): string | undefined {
 
 export function keyIn({ key }: Shape, item: unknown, message: SourceMessage): string | undefined {
   const parts = key === undefined ? [] : [key].flat();
-  const told = parts.flatMap((part) => nameOf(resolve(part, item, message)) ?? []);
+  const told = parts.flatMap((part) => readName(resolve(part, item, message)) ?? []);
   return told.length === 0 ? undefined : told.join('/');
 }
 
 /** The items of a match, each with one entry of its list where it has several values. */
-export function* entriesOf({ shape: { each }, items }: Match): Iterable<Match['items'][number]> {
+export function* listEntries({ shape: { each }, items }: Match): Iterable<Match['items'][number]> {
   const paths = each?.split('|') ?? [];
   for (const one of items) {
     const list = paths.map((path) => at(one.item, path)).find(Array.isArray);
@@ -91,7 +91,7 @@ export function columnIn(
   message: SourceMessage,
 ): string | undefined {
   const parts = column === undefined ? [] : [column].flat();
-  const told = parts.flatMap((part) => nameOf(resolve(part, item, message)) ?? []);
+  const told = parts.flatMap((part) => readName(resolve(part, item, message)) ?? []);
   if (told.length === 0) {
     return unnamed;
   }
@@ -122,27 +122,27 @@ export function timeIn(
 }
 
 /** What tells series apart, by name. */
-export function labelsOf(
+export function readLabels(
   { labels, omit = [] }: Shape,
   item: unknown,
   message: SourceMessage,
 ): Record<string, unknown> | undefined {
   const named = (labels === undefined ? [] : [labels].flat()).flatMap((path) => {
     const given = resolve(path, item, message);
-    return Array.isArray(given) ? given.flatMap(labelOf) : isNamed(given) ? Object.entries(given) : [];
+    return Array.isArray(given) ? given.flatMap(readLabel) : isNamed(given) ? Object.entries(given) : [];
   });
   return named.length === 0 ? undefined : Object.fromEntries(named.filter(([name]) => !omit.includes(name)));
 }
 
 /** A label in a list: its name, and its value, which may stand beside its type. */
-function labelOf(entry: unknown): [name: string, value: unknown][] {
-  const name = nameOf(at(entry, 'key'));
+function readLabel(entry: unknown): [name: string, value: unknown][] {
+  const name = readName(at(entry, 'key'));
   const value = at(entry, 'value');
   return name === undefined ? [] : [[name, isNamed(value) ? Object.values(value)[0] : value]];
 }
 
 /** The values of an item that has several. */
-export function valuesOf({ values = '', names }: Shape, item: unknown, message: SourceMessage): unknown {
+export function readValues({ values = '', names }: Shape, item: unknown, message: SourceMessage): unknown {
   const found = resolve(values, item, message);
   const list = typeof names === 'string' ? resolve(names, item, message) : names;
   return Array.isArray(found) && Array.isArray(list)
@@ -151,7 +151,7 @@ export function valuesOf({ values = '', names }: Shape, item: unknown, message: 
 }
 
 /** The value of an item that is one: a number, text or a truth value; null where it has none. */
-export function valueOf(
+export function readValue(
   { value = '', base }: Shape,
   item: unknown,
   message: SourceMessage,
@@ -176,7 +176,7 @@ export function based(value: unknown, base: string | undefined, carried: Record<
     const own = value ?? 0;
     return typeof own === 'number' ? before + own : own;
   }
-  return `${nameOf(before) ?? ''}${nameOf(value) ?? ''}`;
+  return `${readName(before) ?? ''}${readName(value) ?? ''}`;
 }
 
 /** An item with what the items before it said of it. */

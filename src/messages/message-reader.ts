@@ -14,25 +14,25 @@ import {
   based,
   carry,
   columnIn,
-  entriesOf,
   type Found,
   keyIn,
-  labelsOf,
-  nameOf,
+  listEntries,
   Pivot,
   prefixed,
+  readLabels,
+  readName,
+  readValue,
+  readValues,
   timeIn,
   unlisted,
   untimed,
-  valueOf,
-  valuesOf,
 } from './items';
 import { at, isNamed, opened, plainValue, type TopicParts, type TopicPattern } from './paths';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
 import { alignedRows, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
-import { instant, isEpochOf, looksLikeTime, offsetOf, timesIn } from './times';
+import { instant, isEpochIn, looksLikeTime, readOffset, timesIn } from './times';
 import { type MessageNote, type MessageReading, Notes, type ReadMessage, type SourceMessage } from './types';
-import { MAX_VALUE_CHARACTERS, payloadOf } from './written';
+import { MAX_VALUE_CHARACTERS, parsePayload } from './written';
 
 /** Where the key and the time of readings are, as far as people say it. */
 export interface MessageSettings {
@@ -75,7 +75,7 @@ export class MessageReader {
    * no column is told of a single value.
    */
   read(message: SourceMessage): ReadMessage | undefined {
-    const payload = payloadOf(message.payload);
+    const payload = parsePayload(message.payload);
     const whole = payload === message.payload ? message : { ...message, payload };
     if (isNamed(payload)) {
       // Refuses one of a million columns before it is gone through.
@@ -88,7 +88,7 @@ export class MessageReader {
       return this.shaped(match, whole);
     }
     const topic = this.topicParts(whole);
-    const rows = this.rowsOf(payload, topic.column ?? topic.rest ?? lastLevels(whole.topic).column);
+    const rows = this.findRows(payload, topic.column ?? topic.rest ?? lastLevels(whole.topic).column);
     if (rows !== undefined) {
       return { readings: [], table: this.table(rows, Object.keys(rows[0] ?? {})) };
     }
@@ -137,7 +137,7 @@ export class MessageReader {
   }
 
   /** The rows of a table in an object, or in lists of times with their values. */
-  private rowsOf(payload: unknown, column: string | undefined): Row[] | undefined {
+  private findRows(payload: unknown, column: string | undefined): Row[] | undefined {
     if (!isNamed(payload)) {
       return alignedRows(payload, column);
     }
@@ -207,7 +207,7 @@ export class MessageReader {
   private *foundIn(match: Match, message: SourceMessage): Generator<Found | undefined> {
     const topic = this.topicParts(message);
     const pivot = new Pivot(match);
-    for (const item of entriesOf(match)) {
+    for (const item of listEntries(match)) {
       if (match.shape.values === undefined) {
         this.add(pivot, item, message, topic);
         yield undefined;
@@ -248,7 +248,7 @@ export class MessageReader {
 
   /** A table within a message: CSV, or a list of rows. */
   private tableIn(payload: unknown): AsyncIterable<MessageReading> | undefined {
-    const rows = payloadOf(payload);
+    const rows = parsePayload(payload);
     const isList = Array.isArray(rows) && rows.length > 0 && rows.every(isNamed);
     return isList || isTableText(rows) ? this.ofTable(rows) : undefined;
   }
@@ -269,13 +269,13 @@ export class MessageReader {
     const whole =
       shape.inLists === true ? unlisted(item) : shape.inTimes === true ? untimed(item, shape.omit) : [item];
     return whole.flatMap((one) => {
-      const values = valuesOf(shape, one, message) ?? (shape.raw === undefined ? undefined : {});
+      const values = readValues(shape, one, message) ?? (shape.raw === undefined ? undefined : {});
       const before = columnIn(shape, one, message);
       return values === undefined
         ? []
         : {
             key: under ?? key ?? keyIn(shape, one, message),
-            labels: labelsOf(shape, one, message),
+            labels: readLabels(shape, one, message),
             time: timeIn(shape, one, message),
             values: prefixed(flatten(values, '', options), topic.column ?? over ?? before ?? column),
           };
@@ -292,19 +292,23 @@ export class MessageReader {
     // Where a person says what the topic tells, that is its column.
     const ofTopic = topicColumn === undefined ? undefined : (topic.column ?? topic.rest ?? topicColumn);
     const told = one.column ?? ofTopic ?? columnIn(shape, whole, message);
-    const name = nameOf(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
+    const name = readName(based(told, base?.column, carried)) ?? topic.column ?? topic.rest;
     if (name === undefined || shape.omit?.includes(name) === true) {
       return;
     }
     const own = under ?? key ?? keyIn(shape, whole, message);
-    const found = pivot.reading(own, labelsOf(shape, whole, message), timeIn(shape, whole, message, carried));
+    const found = pivot.reading(
+      own,
+      readLabels(shape, whole, message),
+      timeIn(shape, whole, message, carried),
+    );
     const said = quality === undefined ? undefined : resolve(quality, whole, message);
     const isUnusable = said !== undefined && isBad(said, quality!);
     const column = pivot.apart(name, whole, message);
     if (isUnusable) {
       this.notes.bad(column);
     }
-    const value = isUnusable ? null : valueOf(shape, whole, message, carried);
+    const value = isUnusable ? null : readValue(shape, whole, message, carried);
     if (Object.hasOwn(found.values, column) && found.values[column] !== value) {
       this.notes.twice(column);
     }
@@ -374,12 +378,12 @@ export class MessageReader {
   private settle(found: Found, message: SourceMessage, topic: TopicParts): MessageReading {
     const taken: string[] = [];
     const { values } = found;
-    const key = this.keyOf(found, message, topic, taken);
-    const time = this.timeOf(found, message, taken);
+    const key = this.findKey(found, message, topic, taken);
+    const time = this.findTime(found, message, taken);
     const cells: Row = {};
     for (const column in values) {
       const value = values[column];
-      if (!taken.includes(column) && isSensorValue(value) && !isEpochOf(column, value)) {
+      if (!taken.includes(column) && isSensorValue(value) && !isEpochIn(column, value)) {
         setCell(cells, column, typeof value === 'string' ? this.withoutUnit(column, value) : value);
       }
     }
@@ -387,7 +391,7 @@ export class MessageReader {
   }
 
   /** @param taken columns that are no sensors: that of the key is added */
-  private keyOf(
+  private findKey(
     { key, labels, values }: Found,
     message: SourceMessage,
     topic: TopicParts,
@@ -398,28 +402,28 @@ export class MessageReader {
       return topic.key;
     }
     if (keyProperty !== undefined && !(keyProperty === 'topic' && key !== undefined)) {
-      return nameOf(at(message, keyProperty));
+      return readName(at(message, keyProperty));
     }
     if (keyProperty !== undefined) {
       return key;
     }
     if (keyColumn !== undefined) {
       taken.push(keyColumn);
-      return nameOf(values[keyColumn] ?? labels?.[keyColumn] ?? at(message.payload, keyColumn)) ?? key;
+      return readName(values[keyColumn] ?? labels?.[keyColumn] ?? at(message.payload, keyColumn)) ?? key;
     }
-    const all = Object.values(labels ?? {}).flatMap((label) => nameOf(label) ?? []);
+    const all = Object.values(labels ?? {}).flatMap((label) => readName(label) ?? []);
     return key ?? (all.length === 0 ? undefined : all.join('/'));
   }
 
   /** @param taken columns that are no sensors: those of times are added */
-  private timeOf({ time, values }: Found, message: SourceMessage, taken: string[]): unknown {
+  private findTime({ time, values }: Found, message: SourceMessage, taken: string[]): unknown {
     const { time: setting } = this.settings;
     if (setting?.startsWith('msg.') === true) {
       return instant(at(message, setting.slice(4)));
     }
     if (setting !== undefined) {
       taken.push(setting);
-      return instant(values[setting] ?? at(message.payload, setting), offsetOf(setting));
+      return instant(values[setting] ?? at(message.payload, setting), readOffset(setting));
     }
     const named = timesIn(values);
     // An empty one stays: it tells that the reading should have a time.
@@ -429,7 +433,7 @@ export class MessageReader {
     const told = time ?? named?.value;
     if (told !== undefined && told !== null) {
       const isNamedSo = (time === undefined || time === null) && named !== undefined;
-      return instant(told, isNamedSo ? offsetOf(named.column) : undefined);
+      return instant(told, isNamedSo ? readOffset(named.column) : undefined);
     }
     const { sourceTimestamp } = message;
     return typeof sourceTimestamp === 'string' || looksLikeTime(sourceTimestamp)

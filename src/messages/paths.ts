@@ -34,7 +34,7 @@ export function at(value: unknown, path: string): unknown {
 }
 
 /** Whether a value is of a kind; times are looked at more closely where they are read. */
-export function isOf(kind: PathKind, value: unknown): boolean {
+export function isKind(kind: PathKind, value: unknown): boolean {
   switch (kind) {
     case 'number':
       return typeof value === 'number';
@@ -56,7 +56,7 @@ export function isOf(kind: PathKind, value: unknown): boolean {
     case 'json':
       return isNamed(opened(value));
     case 'plain':
-      return isOf('value', value) && !isNamed(opened(value));
+      return isKind('value', value) && !isNamed(opened(value));
     case 'any':
       return value !== undefined;
   }

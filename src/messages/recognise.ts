@@ -1,4 +1,4 @@
-import { at, isNamed, isOf, opened, TopicPattern } from './paths';
+import { at, isKind, isNamed, opened, TopicPattern } from './paths';
 import { SHAPES } from './shapes';
 import type { PathKind, Shape, SourceMessage } from './types';
 
@@ -29,7 +29,7 @@ const MAX_NAMES = 100;
 export function recognise(message: SourceMessage): Match | undefined {
   let found: Match | undefined;
   for (const shape of candidates(message.payload)) {
-    const match = matchOf(shape, message);
+    const match = matchShape(shape, message);
     if (match !== undefined) {
       if (found !== undefined) {
         return undefined;
@@ -72,7 +72,7 @@ function mayHave({ items = [''], byKey, byColumn, has }: Shape, payload: object)
               .split('|')
               .some((one) =>
                 one === ''
-                  ? isOf(kind, payload)
+                  ? isKind(kind, payload)
                   : one.startsWith('msg.') || mayStand(one.replace(/^payload\./, ''), payload),
               ),
           )
@@ -108,11 +108,11 @@ export function resolve(
 ): unknown {
   if (!paths.includes('|')) {
     const value = place(paths, item, message);
-    return isOf(kind, value) ? value : undefined;
+    return isKind(kind, value) ? value : undefined;
   }
   for (const path of paths.split('|')) {
     const value = place(path, item, message);
-    if (isOf(kind, value)) {
+    if (isKind(kind, value)) {
       return value;
     }
   }
@@ -126,21 +126,21 @@ function place(path: string, item: unknown, message: SourceMessage): unknown {
   return path.startsWith('payload.') ? at(message.payload, path.slice(8)) : at(item, path);
 }
 
-function matchOf(shape: Shape, message: SourceMessage): Match | undefined {
+function matchShape(shape: Shape, message: SourceMessage): Match | undefined {
   // Most shapes are told from a message by the first name of their only item.
   const isBy = shape.byKey === true || shape.byColumn === true;
   if (shape.items === undefined && !isBy && !isLike(shape, message.payload, message)) {
     return undefined;
   }
-  const told = topicOf(shape, message.topic);
+  const told = matchTopic(shape, message.topic);
   if (told === undefined) {
     return undefined;
   }
-  const items = isBy ? itemsByName(shape, message) : itemsOf(shape, message);
+  const items = isBy ? itemsByName(shape, message) : findItems(shape, message);
   return items === undefined ? undefined : { shape, ...told, items };
 }
 
-function topicOf(shape: Shape, topic: unknown): { key?: string; column?: string } | undefined {
+function matchTopic(shape: Shape, topic: unknown): { key?: string; column?: string } | undefined {
   const patterns = TOPICS.get(shape);
   if (patterns === undefined) {
     return {};
@@ -160,7 +160,7 @@ function matchOfTopic(pattern: RegExp, topic: string): Partial<Record<string, st
   return match === null ? undefined : (match.groups ?? {});
 }
 
-function itemsOf(shape: Shape, message: SourceMessage): Match['items'] | undefined {
+function findItems(shape: Shape, message: SourceMessage): Match['items'] | undefined {
   const found: Match['items'] = [];
   for (const path of shape.items ?? ['']) {
     const items = withBeside(itemsAt(path, shape, message), shape, message);
@@ -206,7 +206,7 @@ function itemsAt(path: string, shape: Shape, message: SourceMessage): readonly u
     const named = entries.flatMap(([entry, one]) => (isNamed(one) ? [{ ...one, entry }] : []));
     return named.length > 0 && named.length === entries.length ? named : undefined;
   }
-  const isThere = isNamed(value) || ('' in shape.has && isOf('value', value)) || shape.topics !== undefined;
+  const isThere = isNamed(value) || ('' in shape.has && isKind('value', value)) || shape.topics !== undefined;
   return isThere && value !== undefined && !Array.isArray(value) ? [value] : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { datesAmong, datesInHeader, setCell } from '../table';
 import { ServiceError } from '../wire/service-error';
 import { flatten, namedEntries } from './flatten';
-import { type Found, nameOf } from './items';
+import { type Found, readName } from './items';
 import { at, isNamed, plainValue } from './paths';
 import { looksLikeTime, timeAmong, timesIn } from './times';
 
@@ -275,7 +275,7 @@ function rowsOfTimes(lists: readonly FoundList[]): Row[] | undefined {
   if (first === undefined || times.length > 1 || values.length === 0) {
     return undefined;
   }
-  const names = namesOf(values);
+  const names = listNamesIn(values);
   return first.list.map((time, i) => {
     const row: Row = { time };
     for (const [place, { list }] of values.entries()) {
@@ -313,7 +313,7 @@ function rowsOfPairs(lists: readonly FoundList[]): Row[] | undefined {
   if (lists.length === 0) {
     return undefined;
   }
-  const names = namesOf(lists);
+  const names = listNamesIn(lists);
   const rows = new Map<unknown, Row>();
   for (const [place, { list }] of lists.entries()) {
     for (const pair of list) {
@@ -329,7 +329,7 @@ function rowsOfPairs(lists: readonly FoundList[]): Row[] | undefined {
 }
 
 /** The names of columns, without the levels that all of them have. */
-function namesOf(lists: readonly FoundList[]): string[] {
+function listNamesIn(lists: readonly FoundList[]): string[] {
   const shortest = Math.min(...lists.map(({ path }) => path.length)) - 1;
   let same = 0;
   while (same < shortest && lists.every(({ path }) => path[same] === lists[0]!.path[same])) {
@@ -383,7 +383,7 @@ export class Turned {
 
   add(row: Readonly<Record<string, unknown>>): void {
     const { times, label } = this.table;
-    const name = (label === undefined ? undefined : nameOf(row[label])) ?? 'value';
+    const name = (label === undefined ? undefined : readName(row[label])) ?? 'value';
     const isKey = label !== undefined && label === this.keyColumn;
     for (const time of times) {
       const which = JSON.stringify([isKey ? name : '', time]);

@@ -142,7 +142,7 @@ const TIME_WORD = /(?:^|[_.-])time(?:$|[A-Z_])|[a-z]Time(?:$|[A-Z_])/;
 const STAMP = /(?:(?:^|[_.-])time_?stamp|[a-z]Time[Ss]tamp)$/;
 
 /** Whether a column with such a name holds a time in a number, which only ever rises. */
-export function isEpochOf(column: string, value: unknown): boolean {
+export function isEpochIn(column: string, value: unknown): boolean {
   return (
     typeof value === 'number' &&
     (STAMP.test(column) || ((OF_TIME.test(column) || TIME_WORD.test(column)) && looksLikeTime(value)))
@@ -154,7 +154,7 @@ const ZONE_OF_NAME = /(?:gmt|utc)(?: ?([+-])(\d\d?):?(\d\d)?)?$/i;
 const DATES = new DateReader({});
 
 /** How many seconds ahead of UTC the times of a column are, where its name says so: `dateutc`, `Date Time, GMT-05:00`. */
-export function offsetOf(column: string): number | undefined {
+export function readOffset(column: string): number | undefined {
   const match = ZONE_OF_NAME.exec(column);
   if (match === null) {
     return undefined;

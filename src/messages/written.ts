@@ -100,7 +100,7 @@ export const MAX_VALUE_CHARACTERS = 4096;
 const MAX_JSON_BYTES = 2 ** 20;
 
 /** A payload as it is meant: bytes of text as text, JSON in it opened. */
-export function payloadOf(payload: unknown): unknown {
+export function parsePayload(payload: unknown): unknown {
   const bytes = asBytes(payload);
   if (bytes === undefined) {
     return written(payload);
@@ -150,7 +150,7 @@ function pointsOfLines(value: unknown): unknown {
   const points: Point[] = [];
   for (const line of lines) {
     const parts = LINE.exec(line);
-    const fields = parts === null ? undefined : fieldsOf(parts[3]!);
+    const fields = parts === null ? undefined : parseFields(parts[3]!);
     if (parts === null || fields === undefined) {
       return value;
     }
@@ -191,7 +191,7 @@ function pairsOfText(value: unknown): unknown {
 }
 
 /** undefined where a value is none of the line protocol: `a=b` may be any text. */
-function fieldsOf(text: string): Record<string, unknown> | undefined {
+function parseFields(text: string): Record<string, unknown> | undefined {
   const fields: Record<string, unknown> = {};
   for (const [name, written] of pairs(text)) {
     const value = fieldValue(written);

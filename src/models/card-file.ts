@@ -3,13 +3,13 @@ import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { isNewer, makeFolder, NewerFile, syncFolder } from '../util/files';
-import { isObject, reasonOf } from '../util/values';
+import { isObject, readReason } from '../util/values';
 import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
 import {
   type FormerModel,
-  formerOf,
   isPublication,
   type KeptVersion,
+  readFormer,
   VersionedModel,
 } from './versioned-model';
 
@@ -50,27 +50,27 @@ export interface ServiceSection {
 const CARDS_VERSION = 1;
 
 /** @throws Error for what is no file of cards */
-function sectionsOf(body: unknown): Map<string, ServiceSection> {
+function readSections(body: unknown): Map<string, ServiceSection> {
   if (!isObject(body) || body.version !== CARDS_VERSION || !isObject(body.services)) {
     throw new Error('it does not hold model cards');
   }
   const sections = new Map<string, ServiceSection>();
   for (const [service, saved] of Object.entries(body.services)) {
-    sections.set(service, sectionOf(saved));
+    sections.set(service, readSection(saved));
   }
   return sections;
 }
 
-function sectionOf(saved: unknown): ServiceSection {
+function readSection(saved: unknown): ServiceSection {
   if (!isObject(saved) || !Array.isArray(saved.models)) {
     throw new Error('it does not hold model cards');
   }
   const section = newSection();
   for (const record of saved.models as unknown[]) {
     if (isRecord(record)) {
-      section.models.set(record.card.name, modelOf(record));
+      section.models.set(record.card.name, readModel(record));
       // Of a version of this package that kept the ids alone.
-      section.former.push(...formerOf(record.former));
+      section.former.push(...readFormer(record.former));
     }
   }
   for (const upload of Array.isArray(saved.uploads) ? (saved.uploads as unknown[]) : []) {
@@ -83,7 +83,7 @@ function sectionOf(saved: unknown): ServiceSection {
       section.pending.set(fit.card.fitted_train_set_id, fit);
     }
   }
-  section.former.push(...formerOf(saved.former));
+  section.former.push(...readFormer(saved.former));
   return isPublication(saved.published) ? { ...section, published: saved.published } : section;
 }
 
@@ -163,7 +163,7 @@ interface WrittenModel extends KeptVersion {
 }
 
 /** A model as the file keeps it. One of a version of this package without versions is the first of its name. */
-function modelOf({ others, ...written }: WrittenModel): VersionedModel {
+function readModel({ others, ...written }: WrittenModel): VersionedModel {
   const inCharge: KeptVersion = { ...written, version: written.version ?? 1, why: written.why ?? 'first' };
   Reflect.deleteProperty(inCharge, 'former');
   const { name, columns } = inCharge.card;
@@ -418,7 +418,7 @@ export class CardFile {
     const what = this.unread ? 'used' : 'written';
     this.warnOnce(
       this.newer === undefined
-        ? `Model cards are kept in memory only: ${this.file} cannot be ${what} (${reasonOf(error)}). It is tried again.`
+        ? `Model cards are kept in memory only: ${this.file} cannot be ${what} (${readReason(error)}). It is tried again.`
         : `${this.file} is left alone: ${this.newer.message}. Until then no model can be fitted, found by its name or changed.`,
     );
     clearTimeout(this.retry);
@@ -440,12 +440,12 @@ export class CardFile {
       if (isNewer(body, CARDS_VERSION)) {
         throw new NewerFile(body.version, CARDS_VERSION);
       }
-      saved = sectionsOf(body);
+      saved = readSections(body);
     } catch (error) {
       if (error instanceof NewerFile) {
         throw error;
       }
-      this.setAside(reasonOf(error));
+      this.setAside(readReason(error));
       return;
     }
     for (const [service, section] of saved) {

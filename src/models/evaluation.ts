@@ -201,7 +201,7 @@ export async function scoresOfRows(answers: RowAnswers, rows?: Int32Array): Prom
       ? classificationScores(probas, codes, classes.length)
       : classificationScores(
           [...rows].map((row) => probas[row]!),
-          valuesOf(codes, rows),
+          takeValues(codes, rows),
           classes.length,
         );
   }
@@ -209,14 +209,14 @@ export async function scoresOfRows(answers: RowAnswers, rows?: Int32Array): Prom
   return rows === undefined
     ? regressionScores(mean, quantiles, actual)
     : regressionScores(
-        valuesOf(mean, rows),
-        quantiles.map((values) => valuesOf(values, rows)),
-        valuesOf(actual, rows),
+        takeValues(mean, rows),
+        quantiles.map((values) => takeValues(values, rows)),
+        takeValues(actual, rows),
       );
 }
 
 /** A loop: `from` with a function takes ten times as long. */
-function valuesOf(values: ArrayLike<number>, rows: Int32Array): Float64Array {
+function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64Array {
   const picked = new Float64Array(rows.length);
   for (let at = 0; at < rows.length; at++) {
     picked[at] = values[rows[at]!]!;
@@ -316,11 +316,11 @@ export function followsTime({ type }: Column, steps: Steps, target: Steps): bool
 
 /** The newest time as ISO 8601. */
 export function isoTime(column: Column, { max }: Steps): string | undefined {
-  return isoOf(column, isSeconds(column, max) ? max * 1000 : max);
+  return writeTime(column, isSeconds(column, max) ? max * 1000 : max);
 }
 
 /** A time in milliseconds, as a column of dates holds it, as ISO 8601. */
-export function isoOf({ zone }: Column, time: number): string | undefined {
+export function writeTime({ zone }: Column, time: number): string | undefined {
   const date = new Date(zone === undefined ? time : TimeZone.of(zone).toInstant(time));
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
@@ -331,12 +331,12 @@ export function isoOf({ zone }: Column, time: number): string | undefined {
  * @param newest the newest time of the column
  */
 export function columnInstant(column: Column, time: number, newest: number): number | undefined {
-  const iso = isoOf(column, isSeconds(column, newest) ? time * 1000 : time);
+  const iso = writeTime(column, isSeconds(column, newest) ? time * 1000 : time);
   return iso === undefined ? undefined : Date.parse(iso);
 }
 
 /** Days from the oldest time to the newest. */
-export function daysOf(column: Column, { min, max }: Steps): number {
+export function countDays(column: Column, { min, max }: Steps): number {
   return (max - min) / (isSeconds(column, max) ? 86_400 : 86_400_000);
 }
 

@@ -20,7 +20,7 @@ interface TableSize {
 }
 
 /** The model version that a configuration asks for: the longest key of `model_limits` that its `model_path` contains. */
-export function versionOf(limits: ModelLimits, options: Record<string, unknown>): string | undefined {
+export function chooseVersion(limits: ModelLimits, options: Record<string, unknown>): string | undefined {
   const path = options.model_path;
   if (typeof path === 'string') {
     const named = Object.keys(limits.model_limits ?? {})
@@ -38,12 +38,12 @@ export function versionNamed(limits: ModelLimits, name: string | undefined): str
   if (name === undefined) {
     return limits.default_model_version;
   }
-  const version = versionOf({ model_limits: limits.model_limits }, { model_path: name });
+  const version = chooseVersion({ model_limits: limits.model_limits }, { model_path: name });
   return version ?? name;
 }
 
 /** The limits of a version; those of an unknown one are `max_model_limit`. */
-export function limitSetOf(limits: ModelLimits, version: string | undefined): LimitSet {
+export function chooseLimits(limits: ModelLimits, version: string | undefined): LimitSet {
   const known = limits.model_limits ?? {};
   if (version !== undefined && Object.hasOwn(known, version)) {
     return known[version]!;
@@ -162,7 +162,7 @@ export function predictToEstimate(
   const { n_estimators: estimators } = options;
   return {
     operation: 'predict',
-    model_version: versionOf(limits, options),
+    model_version: chooseVersion(limits, options),
     train_rows: rows.train,
     test_rows: rows.test,
     raw_columns: columns.length,

@@ -238,7 +238,7 @@ export function resolveModel(
   if (card === undefined) {
     return undefined;
   }
-  const asked = outputTypeOf(card.task, request);
+  const asked = chooseOutputType(card.task, request);
   const answers = answerRule(card, request, asked === 'preds');
   const outputType = answers?.labelsOnly === true ? 'probas' : asked;
   return {
@@ -247,7 +247,7 @@ export function resolveModel(
     version: card.version,
     task: card.task,
     outputType,
-    quantiles: quantilesOf(outputType, request),
+    quantiles: chooseQuantiles(outputType, request),
     columns: cleanedColumns(card.columns, request),
     classes: card.classes,
     trainRows: card.rows,
@@ -280,7 +280,7 @@ function holdsLists(value: unknown): boolean {
 }
 
 function bareModel(fittedId: string, request: PredictRequest): ResolvedModel {
-  const task = request.task ?? taskOf(request.outputType);
+  const task = request.task ?? findTask(request.outputType);
   if (task === undefined) {
     throw new ServiceError(
       'config.invalid',
@@ -293,13 +293,13 @@ function bareModel(fittedId: string, request: PredictRequest): ResolvedModel {
       `The model ${fittedId} has no card here, so nobody knows which class a threshold is of.`,
     );
   }
-  const outputType = outputTypeOf(task, request);
+  const outputType = chooseOutputType(task, request);
   return {
     fittedId,
     name: fittedId,
     task,
     outputType,
-    quantiles: quantilesOf(outputType, request),
+    quantiles: chooseQuantiles(outputType, request),
     columns: [],
     classes: undefined,
     trainRows: 0,
@@ -308,14 +308,14 @@ function bareModel(fittedId: string, request: PredictRequest): ResolvedModel {
 }
 
 /** Each output type belongs to one task. */
-function taskOf(outputType: OutputType | undefined): Task | undefined {
+function findTask(outputType: OutputType | undefined): Task | undefined {
   if (outputType === undefined) {
     return undefined;
   }
   return OUTPUT_TYPES.classification.includes(outputType) ? 'classification' : 'regression';
 }
 
-function outputTypeOf(task: Task, request: PredictRequest): OutputType {
+function chooseOutputType(task: Task, request: PredictRequest): OutputType {
   if (request.task !== undefined && request.task !== task) {
     throw new ModelMismatch('task', request.task, task);
   }
@@ -326,7 +326,7 @@ function outputTypeOf(task: Task, request: PredictRequest): OutputType {
   return outputType;
 }
 
-function quantilesOf(outputType: OutputType, request: PredictRequest): readonly number[] | undefined {
+function chooseQuantiles(outputType: OutputType, request: PredictRequest): readonly number[] | undefined {
   if (!takesQuantiles(outputType)) {
     return undefined;
   }

@@ -95,7 +95,7 @@ export class NamedModels {
 
   /** The model of the name, or that `name@version` is a version of, whether there is such a version or not. */
   named(name: string): VersionedModel | undefined {
-    return this.models.get(name) ?? this.models.get(addressOf(name)?.name ?? '');
+    return this.models.get(name) ?? this.models.get(readAddress(name)?.name ?? '');
   }
 
   /**
@@ -208,7 +208,7 @@ export class NamedModels {
 
   /** Whether a model of a name is newer than all that were taken from its publisher so far. */
   isNewer(name: string, { by, number }: Publication): boolean {
-    return number > (this.named(name)?.lastOf(by) ?? 0);
+    return number > (this.named(name)?.findLast(by) ?? 0);
   }
 
   /**
@@ -343,7 +343,7 @@ export class NamedModels {
     if (exact !== undefined) {
       return { model: exact, version: exact.inCharge };
     }
-    const address = addressOf(name);
+    const address = readAddress(name);
     const model = models.get(address?.name ?? '');
     const version = address && model?.find(address.version);
     return version && { model: model!, version };
@@ -357,7 +357,7 @@ export class NamedModels {
 }
 
 /** `name@version` in its parts. */
-function addressOf(name: string): { name: string; version: number } | undefined {
+function readAddress(name: string): { name: string; version: number } | undefined {
   const [, model, version] = /^(.+)@([1-9]\d{0,8})$/s.exec(name) ?? [];
   return model === undefined ? undefined : { name: model, version: Number(version) };
 }

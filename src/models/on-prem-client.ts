@@ -73,7 +73,7 @@ export class OnPremClient implements ServiceCalls {
       }
       const [features, target] = files as [JsonRows, JsonRows];
       this.assertTrainBytes(features.bytes + target.bytes);
-      const id = await idOf(features, target);
+      const id = await computeId(features, target);
       await this.rows.put(id, features, target);
       return { train_set_upload_id: id, reused: false };
     } finally {
@@ -162,7 +162,7 @@ export class OnPremClient implements ServiceCalls {
     kind?: 'fit',
   ): Promise<RowsPredictResult> {
     const isCached = asked.svc_config?.fit_mode === 'fit_with_cache';
-    const key = keyOf(asked);
+    const key = writeKey(asked);
     const modelId = isCached ? kept.models[key] : undefined;
     if (modelId !== undefined) {
       try {
@@ -215,7 +215,7 @@ export class OnPremClient implements ServiceCalls {
 }
 
 /** Equal rows have the same id, so they are kept once. */
-async function idOf(...files: readonly JsonRows[]): Promise<string> {
+async function computeId(...files: readonly JsonRows[]): Promise<string> {
   const hash = createHash('sha256');
   for (const file of files) {
     hash.update(`${file.bytes},`);
@@ -229,7 +229,7 @@ async function idOf(...files: readonly JsonRows[]): Promise<string> {
   );
 }
 
-function keyOf({ task, svc_config: config }: Pick<RowsPredictCall, 'task' | 'svc_config'>): string {
+function writeKey({ task, svc_config: config }: Pick<RowsPredictCall, 'task' | 'svc_config'>): string {
   return createHash('sha256')
     .update(JSON.stringify([task, config]))
     .digest('base64url')

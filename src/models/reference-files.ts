@@ -172,10 +172,10 @@ export function readReference(value: unknown): Reference | undefined {
   }
   const { columns, rows, usual, drift, target, curves, losses, seen, putOff, until } = value;
   const isWhole =
-    isListOf(columns, isColumn) &&
-    isListOf(rows, (row) => isListOf(row, isCell) && row.length === columns.length) &&
-    isListOf(usual, isUsual) &&
-    isListOf(drift, isDrift) &&
+    areAll(columns, isColumn) &&
+    areAll(rows, (row) => areAll(row, isCell) && row.length === columns.length) &&
+    areAll(usual, isUsual) &&
+    areAll(drift, isDrift) &&
     usual.length === columns.length &&
     drift.length === columns.length &&
     (target === undefined || isUsualTarget(target)) &&
@@ -183,13 +183,13 @@ export function readReference(value: unknown): Reference | undefined {
     (losses === undefined || isReferenceLosses(losses)) &&
     (seen === undefined || isSeen(seen)) &&
     (putOff === undefined || isSeen(putOff)) &&
-    (until === undefined || isListOf(until, isKeyTime));
+    (until === undefined || areAll(until, isKeyTime));
   return isWhole ? (value as unknown as Reference) : undefined;
 }
 
-function isListOf<Item>(value: unknown, is: (item: unknown) => item is Item): value is Item[];
-function isListOf(value: unknown, is: (item: unknown) => boolean): value is unknown[];
-function isListOf(value: unknown, is: (item: unknown) => boolean): boolean {
+function areAll<Item>(value: unknown, is: (item: unknown) => item is Item): value is Item[];
+function areAll(value: unknown, is: (item: unknown) => boolean): value is unknown[];
+function areAll(value: unknown, is: (item: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(is);
 }
 
@@ -222,7 +222,7 @@ function isUsual(value: unknown): value is Usual {
   const { kind, q05, q10, median, q90, q95, min, max } = value;
   return kind === 'number'
     ? [q05, q10, median, q90, q95, min, max].every((one) => typeof one === 'number')
-    : kind === 'category' && isListOf(value.categories, isCell) && typeof value.complete === 'boolean';
+    : kind === 'category' && areAll(value.categories, isCell) && typeof value.complete === 'boolean';
 }
 
 function isUsualTarget(value: unknown): boolean {
@@ -231,10 +231,10 @@ function isUsualTarget(value: unknown): boolean {
   }
   const { kind, mean, quantiles, labels, counts } = value;
   return kind === 'numbers'
-    ? typeof mean === 'number' && isListOf(quantiles, isNumber) && quantiles.length === LEVELS.length
+    ? typeof mean === 'number' && areAll(quantiles, isNumber) && quantiles.length === LEVELS.length
     : kind === 'classes' &&
-        isListOf(labels, isCell) &&
-        isListOf(counts, isNumber) &&
+        areAll(labels, isCell) &&
+        areAll(counts, isNumber) &&
         counts.length === labels.length;
 }
 
@@ -245,9 +245,9 @@ function isNumber(value: unknown): value is number {
 function isDrift(value: unknown): value is DriftReference {
   return (
     isObject(value) &&
-    isListOf(value.shares, isNumber) &&
-    (value.edges === undefined || isListOf(value.edges, isNumber)) &&
-    (value.categories === undefined || isListOf(value.categories, isCell)) &&
+    areAll(value.shares, isNumber) &&
+    (value.edges === undefined || areAll(value.edges, isNumber)) &&
+    (value.categories === undefined || areAll(value.categories, isCell)) &&
     (value.threshold === undefined || typeof value.threshold === 'number')
   );
 }
@@ -317,8 +317,8 @@ export class ReferenceFiles {
         await makeFolder(this.folder, NESTED_AT_MOST);
         // Another process or node may remove a file before it is read.
         await this.sweep(this.folder).catch(() => undefined);
-        const file = this.fileOf(this.folder, fittedId);
-        if (!isNewer(await bodyOf(file), VERSION)) {
+        const file = this.nameFile(this.folder, fittedId);
+        if (!isNewer(await readBody(file), VERSION)) {
           await writeFileAtomic(file, text, true);
         }
       } catch {
@@ -333,7 +333,7 @@ export class ReferenceFiles {
       await first?.();
       this.held.delete(fittedId);
       if (this.folder !== undefined) {
-        await rm(this.fileOf(this.folder, fittedId), { force: true }).catch(() => undefined);
+        await rm(this.nameFile(this.folder, fittedId), { force: true }).catch(() => undefined);
       }
     });
   }
@@ -344,14 +344,14 @@ export class ReferenceFiles {
   }
 
   private async read(fittedId: string): Promise<Reference | undefined> {
-    const body = await bodyOf(this.fileOf(this.folder!, fittedId));
+    const body = await readBody(this.nameFile(this.folder!, fittedId));
     const isOwn =
       isObject(body) && !isNewer(body, VERSION) && body.service === this.service && body.model === fittedId;
     return isOwn ? readReference(body.reference) : undefined;
   }
 
   /** Ids of hosted services may hold any character, so a file is named by their hash. */
-  private fileOf(folder: string, fittedId: string): string {
+  private nameFile(folder: string, fittedId: string): string {
     const name = createHash('sha256')
       .update(JSON.stringify([this.service, fittedId]))
       .digest('hex');
@@ -364,7 +364,7 @@ export class ReferenceFiles {
     }
     this.swept = true;
     const ids = this.meant();
-    const kept = ids && new Set(Array.from(ids, (id) => this.fileOf(folder, id)));
+    const kept = ids && new Set(Array.from(ids, (id) => this.nameFile(folder, id)));
     for (const name of await readdir(folder)) {
       const file = path.join(folder, name);
       const isOlder = async (ms: number): Promise<boolean> => Date.now() - (await lstat(file)).mtimeMs > ms;
@@ -390,7 +390,7 @@ export class ReferenceFiles {
 }
 
 /** What a file holds; undefined where it is missing, much too large, or cannot be read. */
-async function bodyOf(file: string): Promise<unknown> {
+async function readBody(file: string): Promise<unknown> {
   try {
     const { size } = await stat(file);
     return size > 2 * MAX_SIZE ? undefined : tryParseJson((await readOwnFile(file)).toString('utf8'));
@@ -431,7 +431,7 @@ export function referenceBatch(
   for (const [index, { name }] of columns.entries()) {
     const at = reference.columns.findIndex((column) => column.name === name);
     const cells = rows.map((row) => reference.rows[row]?.[at] ?? null);
-    const made = at < 0 ? undefined : dataOf(like.columns[index]!.type, cells);
+    const made = at < 0 ? undefined : readColumnData(like.columns[index]!.type, cells);
     if (made === undefined) {
       return undefined;
     }
@@ -440,7 +440,7 @@ export function referenceBatch(
   return { rows: rows.length, columns: data };
 }
 
-function dataOf(type: ColumnData['type'], cells: readonly ReferenceCell[]): ColumnData | undefined {
+function readColumnData(type: ColumnData['type'], cells: readonly ReferenceCell[]): ColumnData | undefined {
   const missing = Uint8Array.from(cells, (cell) => (cell === null ? 1 : 0));
   switch (type) {
     case 'number':

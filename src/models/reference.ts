@@ -71,12 +71,12 @@ export type RowOrder = 'none' | 'windows' | 'whole';
  * @param order how the rows follow each other
  */
 export function driftOfNumbers(values: Float64Array, sorted: Float64Array, order: RowOrder): DriftReference {
-  const edges = edgesOf(sorted);
+  const edges = findEdges(sorted);
   const missing = edges.length + 1;
   const bins = Uint8Array.from(values, (value) =>
     Number.isFinite(value) ? binOfNumber(edges, value) : missing,
   );
-  return { edges, ...sharesOf(bins, missing + 1, order) };
+  return { edges, ...computeShares(bins, missing + 1, order) };
 }
 
 function driftOfCategories({ categories, counts, codes }: CategorySample, order: RowOrder): DriftReference {
@@ -88,14 +88,14 @@ function driftOfCategories({ categories, counts, codes }: CategorySample, order:
     binOfCode[code] = bin;
   });
   const bins = Uint8Array.from(codes, (code) => (code === -1 ? missing : (binOfCode[code] ?? others)));
-  return { categories: own.map((code) => categories[code]!), ...sharesOf(bins, missing + 1, order) };
+  return { categories: own.map((code) => categories[code]!), ...computeShares(bins, missing + 1, order) };
 }
 
 /**
  * Quantiles that cut the values into ten bins of equal size: fewer where many are equal. Values above all that were
  * seen have a bin of their own where the largest one is an edge, so that a constant that changes shows.
  */
-function edgesOf(sorted: Float64Array): number[] {
+function findEdges(sorted: Float64Array): number[] {
   if (sorted.length === 0) {
     return [];
   }
@@ -109,12 +109,12 @@ function edgesOf(sorted: Float64Array): number[] {
 }
 
 /** The shares of the bins, and how much windows of the train set differ from the rest of it. */
-function sharesOf(
+function computeShares(
   bins: Uint8Array,
   count: number,
   order: RowOrder,
 ): Pick<DriftReference, 'shares' | 'threshold'> {
-  const total = countsOf(bins, count);
+  const total = countBins(bins, count);
   const shares = [...total].map((rows) => rows / Math.max(1, bins.length));
   if (order === 'none' || bins.length < MIN_WINDOWS * DRIFT_WINDOW) {
     return { shares };
@@ -122,14 +122,14 @@ function sharesOf(
   const moves: number[] = [];
   const step = order === 'whole' ? STEP : DRIFT_WINDOW;
   for (let first = 0; first + DRIFT_WINDOW <= bins.length; first += step) {
-    const own = countsOf(bins.subarray(first, first + DRIFT_WINDOW), count);
+    const own = countBins(bins.subarray(first, first + DRIFT_WINDOW), count);
     const rest = total.map((rows, bin) => rows - own[bin]!);
     moves.push(stabilityIndex(rest, own));
   }
   return { shares, threshold: MARGIN * quantileOf(Float64Array.from(moves).sort(), MOST) };
 }
 
-function countsOf(bins: Uint8Array, count: number): Float64Array {
+function countBins(bins: Uint8Array, count: number): Float64Array {
   const counts = new Float64Array(count);
   for (const bin of bins) {
     counts[bin]!++;
@@ -167,7 +167,7 @@ function windows(rows: number, count: number): SampleChoice['runs'] {
  * @param sample of these columns, as `sampleChoice` chose it
  * @param inTime the rows follow each other in time
  */
-export async function referenceOf(
+export async function makeReference(
   columns: readonly Column[],
   sample: TableSample,
   inTime: boolean,
@@ -176,16 +176,16 @@ export async function referenceOf(
   const usual: Usual[] = [];
   const drift: DriftReference[] = [];
   const { rows: trained } = sample;
-  const orderOf = (measured: number): RowOrder =>
+  const findOrder = (measured: number): RowOrder =>
     inTime ? (measured === trained ? 'whole' : 'windows') : 'none';
   for (const column of sample.columns) {
     if (column.kind === 'number') {
       const sorted = column.values.filter((value) => Number.isFinite(value)).sort();
       usual.push(usualNumber(column, sorted, trained));
-      drift.push(driftOfNumbers(column.values, sorted, orderOf(column.values.length)));
+      drift.push(driftOfNumbers(column.values, sorted, findOrder(column.values.length)));
     } else {
       usual.push(usualCategory(column, trained));
-      drift.push(driftOfCategories(column, orderOf(column.codes.length)));
+      drift.push(driftOfCategories(column, findOrder(column.codes.length)));
     }
     await yielder.due();
   }

@@ -165,11 +165,14 @@ function assertTwoClasses({ name, task, classes }: FittedModel): void {
 export function keptThreshold(threshold: ModelThreshold, next: FittedModel): ModelThreshold | undefined {
   const { label, at, by } = threshold;
   const { task, classes, thresholds } = next;
-  const isOf = (other: Label): boolean => comparableLabel(other) === comparableLabel(label);
-  if (task !== 'classification' || (classes !== undefined && !(classes.length === 2 && classes.some(isOf)))) {
+  const isLabel = (other: Label): boolean => comparableLabel(other) === comparableLabel(label);
+  if (
+    task !== 'classification' ||
+    (classes !== undefined && !(classes.length === 2 && classes.some(isLabel)))
+  ) {
     return undefined;
   }
-  const best = by === undefined || !thresholds || !isOf(thresholds.label) ? undefined : thresholds[by];
+  const best = by === undefined || !thresholds || !isLabel(thresholds.label) ? undefined : thresholds[by];
   return best === undefined ? { label, at } : { label, at: best.at, by };
 }
 

@@ -19,7 +19,7 @@ import {
   syncFolder,
   writeFileAtomic,
 } from '../util/files';
-import { isObject, reasonOf } from '../util/values';
+import { isObject, readReason } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 
 /** Most bytes of all train sets of an endpoint; beyond that, the least recently used are removed. */
@@ -117,8 +117,8 @@ export class TrainRows {
         id,
         names: known.names,
         models: known.models,
-        x: partOf(path.join(folder, 'x.json'), known.bytes.x),
-        y: partOf(path.join(folder, 'y.json'), known.bytes.y),
+        x: readPart(path.join(folder, 'x.json'), known.bytes.x),
+        y: readPart(path.join(folder, 'y.json'), known.bytes.y),
       };
     });
   }
@@ -226,7 +226,7 @@ async function describedIn(folder: string): Promise<Described | undefined> {
     : undefined;
 }
 
-function partOf(file: string, bytes: number): BodyPart {
+function readPart(file: string, bytes: number): BodyPart {
   return {
     bytes,
     open: (start = 0, end = bytes) =>
@@ -246,7 +246,7 @@ async function storing<T>(work: () => Promise<T>): Promise<T> {
       ? error
       : new ServiceError(
           'storage.failed',
-          `The train rows of the endpoint cannot be kept or read on this computer: ${reasonOf(error)}.`,
+          `The train rows of the endpoint cannot be kept or read on this computer: ${readReason(error)}.`,
         );
   }
 }

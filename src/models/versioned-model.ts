@@ -155,7 +155,7 @@ export class VersionedModel {
   }
 
   /** The newest of a publisher that there is among its versions. */
-  lastOf(by: string): number {
+  findLast(by: string): number {
     return Math.max(
       0,
       ...this.versions.map(({ published }) => (published?.by === by ? published.number : 0)),
@@ -276,7 +276,7 @@ export function isPublication(value: unknown): value is Publication {
 }
 
 /** The list as it should be; a card file may have been edited by hand. */
-export function formerOf(value: unknown): FormerModel[] {
+export function readFormer(value: unknown): FormerModel[] {
   return Array.isArray(value)
     ? value.filter(
         (one): one is FormerModel =>

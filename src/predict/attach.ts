@@ -2,7 +2,7 @@ import { comparableLabel } from '../metrics/answer-costs';
 import type { AnswerRule } from '../models/threshold';
 import type { Label } from '../table/cells/types';
 import type { AddedColumn } from '../table/values/tables';
-import { type Digits, kindOf, likeliest, type Prediction, type Telling } from '../wire/prediction';
+import { type Digits, findKind, likeliest, type Prediction, type Telling } from '../wire/prediction';
 
 /** As they are, to the last bit. */
 export const ALL_DIGITS: Digits = { number: (value) => value, probability: (value) => value };
@@ -52,7 +52,7 @@ export function predictionColumns(
   { answered, digits = ALL_DIGITS }: { answered?: AnsweredLabels; digits?: Digits } = {},
 ): AddedColumn[] {
   const told = answered?.labelsOnly === true ? answered.labels : prediction;
-  const { value, probabilities } = kindOf(told).tell(told, {
+  const { value, probabilities } = findKind(told).tell(told, {
     ...{ digits, classes },
     answered: answered?.labels.values,
   });
@@ -79,11 +79,11 @@ export function flatColumns(
   { property, times, rarer, ...telling }: Flattened,
 ): AddedColumn[] {
   const comparable = telling.classes?.map(comparableLabel);
-  const placeOf = (label: Label): number => comparable?.indexOf(comparableLabel(label)) ?? -1;
-  const told = kindOf(prediction).tellNumbers(prediction, {
+  const findPlace = (label: Label): number => comparable?.indexOf(comparableLabel(label)) ?? -1;
+  const told = findKind(prediction).tellNumbers(prediction, {
     ...telling,
-    placeOf,
-    ...(rarer !== undefined && placeOf(rarer) >= 0 && { rarer: placeOf(rarer) }),
+    placeOf: findPlace,
+    ...(rarer !== undefined && findPlace(rarer) >= 0 && { rarer: findPlace(rarer) }),
   });
   return [
     ...Object.entries(told).map(([name, cell]) => ({ name: `${property}_${name}`, cell })),

@@ -217,7 +217,7 @@ export type CausesOf = (row: number, cellOf: (column: string) => unknown) => Cau
  * @param classes the labels of the model in their order; undefined for numbers
  * @param write makes the text; default English
  */
-export function causesOf(
+export function writeCauses(
   { causes, usual, rows }: Effects,
   { above }: Pick<ExplainWish, 'above'>,
   classes: readonly Label[] | undefined,
@@ -315,13 +315,13 @@ const ENGLISH: Record<string, string> = {
 /** `vibration 7.9 (usually 2.1 to 3.4) raised "yes" by 31 points`, in English. */
 export const causeText: CauseText = causeTextIn({
   word: (key, values) => ENGLISH[key]!.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ''),
-  number: (value, { decimals, unit }) => formatOf(decimals, unit).format(value),
+  number: (value, { decimals, unit }) => makeFormat(decimals, unit).format(value),
 });
 
 const formats = new Map<string, Intl.NumberFormat>();
 
 /** One format for each number of decimals and unit: to make one takes fifty times as long as to use it. */
-function formatOf(decimals: number, unit: DurationUnit | undefined): Intl.NumberFormat {
+function makeFormat(decimals: number, unit: DurationUnit | undefined): Intl.NumberFormat {
   const key = `${decimals} ${unit ?? ''}`;
   let format = formats.get(key);
   if (format === undefined) {
@@ -337,12 +337,12 @@ const MOST_TEXT = 60;
 
 /** The same in the words of a language. */
 export function causeTextIn({ word, number }: CauseWords): CauseText {
-  const rounded = (value: number): string => number(value, { decimals: decimalsOf(value, 2) });
+  const rounded = (value: number): string => number(value, { decimals: countDecimals(value, 2) });
   const duration = (ms: number): string => {
     const unit = (Object.keys(UNITS) as DurationUnit[]).find((one) => ms % UNITS[one] === 0)!;
     return number(ms / UNITS[unit], { decimals: 0, unit });
   };
-  const subjectOf = ({ column, value, usual }: Omit<Cause, 'text'>): string => {
+  const nameSubject = ({ column, value, usual }: Omit<Cause, 'text'>): string => {
     if (value === undefined || value === null || value === '') {
       return word('subjectMissing', { column });
     }
@@ -353,21 +353,21 @@ export function causeTextIn({ word, number }: CauseWords): CauseText {
       return word('subject', { column, value: typeof value === 'number' ? rounded(value) : shown(value) });
     }
     const [low, high] = usual;
-    const decimals = high > low ? decimalsOf(high - low, 1) : decimalsOf(high, 2);
+    const decimals = high > low ? countDecimals(high - low, 1) : countDecimals(high, 2);
     const own = typeof value === 'number' ? number(value, { decimals }) : shown(value);
     const values = { column, value: own, low: number(low, { decimals }), high: number(high, { decimals }) };
     return word(values.low === values.high ? 'subjectAlways' : 'subjectUsual', values);
   };
   return (cause, label) => {
     const { effect } = cause;
-    const subject = subjectOf(cause);
+    const subject = nameSubject(cause);
     const direction = effect > 0 ? 'raised' : 'lowered';
     if (label === undefined) {
       return word(direction, { subject, effect: rounded(Math.abs(effect)) });
     }
     const points = Math.abs(effect) * 100;
     // However little it is, it is not told as none.
-    const amount = number(points, { decimals: points < 9.5 ? Math.max(1, decimalsOf(points, 0)) : 0 });
+    const amount = number(points, { decimals: points < 9.5 ? Math.max(1, countDecimals(points, 0)) : 0 });
     return word(`${direction}Class${amount === '1' ? 'One' : ''}`, {
       subject,
       label: String(label),
@@ -382,7 +382,7 @@ function isStep(value: unknown): value is number {
 }
 
 /** Decimals that show numbers of this size with that many digits after the first. */
-function decimalsOf(size: number, more: number): number {
+function countDecimals(size: number, more: number): number {
   return size === 0 ? 0 : Math.max(0, Math.min(12, more - Math.floor(Math.log10(Math.abs(size)))));
 }
 

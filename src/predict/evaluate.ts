@@ -4,9 +4,8 @@ import type { Scores } from '../metrics/scores';
 import type { Evaluation, ScoredBlock, UsualTarget } from '../models/cards';
 import {
   codesOfLabels,
-  daysOf,
+  countDays,
   groupBlocks,
-  isoOf,
   type RowAnswers,
   rowBlocks,
   scoreRows,
@@ -14,6 +13,7 @@ import {
   standardErrors,
   Steps,
   usualNumbers,
+  writeTime,
 } from '../models/evaluation';
 import type { ResolvedModel } from '../models/model-request';
 import type { Context } from '../models/service';
@@ -21,10 +21,10 @@ import type { Column, Label } from '../table/cells/types';
 import { type ColumnBatch, pickRows } from '../table/columns/column-batch';
 import type { TableSource } from '../table/open';
 import { Yielder } from '../util/concurrency';
-import { kindOf, type Prediction } from '../wire/prediction';
+import { findKind, type Prediction } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { OutputType } from '../wire/vocabulary';
-import { columnsOf, type QueuedPredict } from './message';
+import { chooseColumns, type QueuedPredict } from './message';
 import { scoreInParts } from './parts';
 import type { Failed } from './queue';
 import { assertLabels, readTruth, type TableTruth } from './read-truth';
@@ -67,7 +67,7 @@ export async function evaluateMessage(
   const { table, request } = message.payload;
   const { context, warn } = run;
   const source = (await table.source(options.signal))!;
-  const columns = columnsOf([message], model);
+  const columns = chooseColumns([message], model);
   const { missingColumns } = request;
   return evaluate({ context, model, source, columns, missingColumns, truth, scored, options, warn });
 }
@@ -107,7 +107,7 @@ async function evaluate(table: EvaluatedTable): Promise<Evaluation | undefined> 
     warn(`unscored ${error.code}`, `The rows are predicted, but could not be scored: ${error.message}`);
     return undefined;
   }
-  return { ...facts, ...(await scoresOf(table, answers)) };
+  return { ...facts, ...(await computeScores(table, answers)) };
 }
 
 type EvaluatedScores = Pick<
@@ -115,11 +115,11 @@ type EvaluatedScores = Pick<
   'scores' | 'baseline' | 'baseline_from' | 'baseline_now' | 'standard_error' | 'curves' | 'blocks'
 >;
 
-async function scoresOf(table: EvaluatedTable, answers: RowAnswers): Promise<EvaluatedScores> {
+async function computeScores(table: EvaluatedTable, answers: RowAnswers): Promise<EvaluatedScores> {
   const { context, model, truth } = table;
   const kept = (await context.cards.references.get(model.fittedId))?.target;
   const isKept = kept?.kind === (answers.task === 'classification' ? 'classes' : 'numbers');
-  const usual = isKept ? kept : await usualOf(truth.target);
+  const usual = isKept ? kept : await findUsual(truth.target);
   const { scores, baseline, curves } = await scoreRows(answers, usual);
   const order = Int32Array.from(truth.rows, (_, at) => (truth.falling ? truth.rows.length - 1 - at : at));
   const times = truth.times?.values;
@@ -154,7 +154,7 @@ function inDays(curves: ModelCurves, { times }: TableTruth): ModelCurves {
   }
   const steps = new Steps();
   times.values.forEach((time) => steps.add(time));
-  const days = daysOf(times.column, steps);
+  const days = countDays(times.column, steps);
   return days > 0 ? { ...curves, by_threshold: { ...curves.by_threshold, days } } : curves;
 }
 
@@ -170,7 +170,7 @@ async function scoredBlocks(
     const { rows, ...scores } = await scoresOfRows(answers, block);
     const [first, last] = [block[0]!, block.at(-1)!];
     scored.push({
-      ...(spanOf(truth, block) ?? { from: truth.rows[first]! + 1, to: truth.rows[last]! + 1 }),
+      ...(findSpan(truth, block) ?? { from: truth.rows[first]! + 1, to: truth.rows[last]! + 1 }),
       rows,
       scores,
     });
@@ -179,19 +179,19 @@ async function scoredBlocks(
 }
 
 /** From the oldest to the newest time. */
-function spanOf({ times }: TableTruth, block: Int32Array): { from: string; to: string } | undefined {
+function findSpan({ times }: TableTruth, block: Int32Array): { from: string; to: string } | undefined {
   let [oldest, newest] = [Infinity, -Infinity];
   for (const row of block) {
     const time = times?.values[row] ?? Number.NaN;
     oldest = time < oldest ? time : oldest;
     newest = time > newest ? time : newest;
   }
-  const [from, to] = [oldest, newest].map((time) => times && isoOf(times.column, time));
+  const [from, to] = [oldest, newest].map((time) => times && writeTime(times.column, time));
   return from === undefined || to === undefined ? undefined : { from, to };
 }
 
 /** Of a model whose train set is not known: what is usual in the rows themselves, which flatters no model. */
-async function usualOf(target: TableTruth['target']): Promise<UsualTarget> {
+async function findUsual(target: TableTruth['target']): Promise<UsualTarget> {
   if (target instanceof Float64Array) {
     return usualNumbers(target);
   }
@@ -264,18 +264,18 @@ async function rowAnswers(table: EvaluatedTable): Promise<RowAnswers> {
 
 /** Of some rows. */
 function picked(prediction: Prediction, rows: Int32Array): Prediction {
-  return kindOf(prediction).pickRows(prediction, (list) =>
+  return findKind(prediction).pickRows(prediction, (list) =>
     rows.length === list.length ? [...list] : Array.from(rows, (row) => list[row]!),
   );
 }
 
 function meanIn(prediction: Prediction, outputType: OutputType): number[] | undefined {
-  return kindOf(prediction).means?.(prediction, outputType);
+  return findKind(prediction).means?.(prediction, outputType);
 }
 
 /** [level][row] for LEVELS. */
 function levelsIn(prediction: Prediction): number[][] | undefined {
-  const held = kindOf(prediction).quantiles?.(prediction);
+  const held = findKind(prediction).quantiles?.(prediction);
   const levels = LEVELS.map((level) => held?.values[held.levels.indexOf(level)]);
   const isWhole = held?.levels.length === held?.values.length;
   return isWhole && levels.every((level) => level !== undefined) ? levels : undefined;
@@ -292,7 +292,7 @@ function ask(
     outputType,
     quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
   };
-  const batches = batchesOf(source.batches(columns, { missingColumns, signal }), truth.rows);
+  const batches = cutBatches(source.batches(columns, { missingColumns, signal }), truth.rows);
   return scoreInParts(
     context,
     asked,
@@ -306,7 +306,7 @@ function ask(
 }
 
 /** Some rows of batches. */
-async function* batchesOf(
+async function* cutBatches(
   batches: AsyncIterable<ColumnBatch>,
   rows: Int32Array,
 ): AsyncGenerator<ColumnBatch> {

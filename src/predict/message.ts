@@ -1,4 +1,4 @@
-import { missingOf } from '../client/errors';
+import { findMissing } from '../client/errors';
 import type { ModelCard, UploadCard } from '../models/cards';
 import {
   assertPlain,
@@ -17,7 +17,7 @@ import { encodeBatches } from '../table/encoder/encode';
 import { fileAsIs, openTable, type TableSource } from '../table/open';
 import type { TableFile } from '../table/storage/table-file';
 import type { AddedColumns } from '../table/values/tables';
-import { reasonOf } from '../util/values';
+import { readReason } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { LegacyPredictRequest } from '../wire/types';
 import { V1_OUTPUT_TYPES } from '../wire/vocabulary';
@@ -79,11 +79,11 @@ export function predictMessage(
   if (uploadId !== undefined) {
     assertKeepsUploads(context, 'a predict takes no msg.test_set_upload_id');
   }
-  const table = uploadId === undefined ? tableOf(request) : new UploadedSet(uploadId, upload);
+  const table = uploadId === undefined ? takeTable(request) : new UploadedSet(uploadId, upload);
   return { request, hooks, reference, order: orderKey(reference), model: undefined, table };
 }
 
-function tableOf({ table }: PredictRequest): MessageTable {
+function takeTable({ table }: PredictRequest): MessageTable {
   if (table === undefined) {
     throw new ServiceError(
       'table.empty',
@@ -96,7 +96,7 @@ function tableOf({ table }: PredictRequest): MessageTable {
     // A getter or a Proxy may throw anything where it is read.
     throw error instanceof ServiceError
       ? error
-      : new ServiceError('table.invalid', `The table cannot be read: ${reasonOf(error)}.`);
+      : new ServiceError('table.invalid', `The table cannot be read: ${readReason(error)}.`);
   }
 }
 
@@ -146,7 +146,7 @@ export async function readTogether(
   model: ResolvedModel,
   signal: AbortSignal,
 ): Promise<ReadTogether> {
-  const columns = columnsOf(messages, model);
+  const columns = chooseColumns(messages, model);
   const joined: SmallMessage[] = [];
   const read: (RowsTogether | Failed<QueuedPredict>)[] = [];
   for (const message of messages) {
@@ -176,7 +176,7 @@ export async function readTogether(
 }
 
 /** Columns of a batch: the card's or, for a model without a card, those of its messages, which are the same. */
-export function columnsOf(messages: readonly QueuedPredict[], model: ResolvedModel): readonly Column[] {
+export function chooseColumns(messages: readonly QueuedPredict[], model: ResolvedModel): readonly Column[] {
   return model.columns.length > 0 ? model.columns : (messages[0]?.payload.table.columns ?? []);
 }
 
@@ -372,7 +372,7 @@ export class UploadedSet extends LoneTable {
       return await predictUpload(context, model, { id, rows: card?.rows }, options);
     } catch (thrown) {
       const error = toServiceError(thrown);
-      if (missingOf(error) === 'model') {
+      if (findMissing(error) === 'model') {
         throw noteIfDead(context, model, error);
       }
       // The upload id may be the wrong one, so the model is not marked dead.

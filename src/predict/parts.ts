@@ -1,12 +1,12 @@
 import type { PredictResult } from '../client/types';
-import { ANSWER_NUMBERS, limitSetOf, maxAnswerRows, maxTestRows, versionOf } from '../models/limits';
+import { ANSWER_NUMBERS, chooseLimits, chooseVersion, maxAnswerRows, maxTestRows } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
 import type { Context } from '../models/service';
 import type { Column } from '../table/cells/types';
 import { cellAt, type ColumnBatch, sliceBatch } from '../table/columns/column-batch';
 import { encodeBatches } from '../table/encoder/encode';
 import { linkedController } from '../util/concurrency';
-import { joinPredictions, kindOf } from '../wire/prediction';
+import { findKind, joinPredictions } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
 import { hasBars } from '../wire/vocabulary';
 import { addOffsetsToEffects, joinEffects } from './causes';
@@ -31,7 +31,7 @@ export async function rowsPerTestSet(
 ): Promise<TestSetRows> {
   const limits = await context.service.limits.forChecks(signal);
   // Those of the version that the model was fitted with.
-  const set = limitSetOf(limits, versionOf(limits, model.options));
+  const set = chooseLimits(limits, chooseVersion(limits, model.options));
   const { outputType, classes, quantiles } = model;
   const allowed = maxTestRows(set, { trainRows: model.trainRows, columns, outputType });
   return {
@@ -187,7 +187,7 @@ class PartReader {
 }
 
 /** The values that the predictions of a relative model are added to, a row each; undefined for any other model. */
-export function offsetsOf(
+export function readOffsets(
   { relativeTo }: Pick<ResolvedModel, 'relativeTo'>,
   columns: readonly Column[],
   batch: ColumnBatch,
@@ -224,7 +224,7 @@ export function addOffsets(
   const { prediction, effects } = scored;
   return {
     ...scored,
-    ...{ prediction: kindOf(prediction).add(prediction, offsets), offsets },
+    ...{ prediction: findKind(prediction).add(prediction, offsets), offsets },
     effects: effects && addOffsetsToEffects(effects, offsets, relativeTo!),
     ...(unpredicted > 0 && { unpredicted }),
   };
@@ -238,7 +238,7 @@ async function* withOffsets(
   into: number[],
 ): AsyncGenerator<ColumnBatch> {
   for await (const batch of batches) {
-    for (const offset of offsetsOf(model, columns, batch) ?? []) {
+    for (const offset of readOffsets(model, columns, batch) ?? []) {
       into.push(offset);
     }
     yield batch;

@@ -7,13 +7,13 @@ import type { Column } from '../table/cells/types';
 import { encodeBatches } from '../table/encoder/encode';
 import { Yielder } from '../util/concurrency';
 import { cloneJson } from '../util/values';
-import { kindOf, rowCount, slicePrediction, toService } from '../wire/prediction';
+import { findKind, rowCount, slicePrediction, toService } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
 import { ALL_DIGITS, answeredBy, flatColumns, predictionColumns, tellingDigits } from './attach';
 import { type CausesOf, type Effects, sliceEffects } from './causes';
 import { evaluateMessage, readTruths } from './evaluate';
 import {
-  columnsOf,
+  chooseColumns,
   LegacyTable,
   type PredictMessage,
   type QueuedPredict,
@@ -22,7 +22,7 @@ import {
   UploadedSet,
 } from './message';
 import { LoneTable } from './message-table';
-import { addOffsets, offsetsOf, rowsPerTestSet, scoreInParts } from './parts';
+import { addOffsets, readOffsets, rowsPerTestSet, scoreInParts } from './parts';
 import type { Result } from './queue';
 import type { TableTruth } from './read-truth';
 import {
@@ -34,7 +34,7 @@ import {
   type ScoreOptions,
 } from './test-set';
 import type { TrainSetComparison } from './unlike';
-import { comparisonOf, type ExplainByRows, explainByRows, whyOf, wishOf } from './why';
+import { chooseExplained, type ExplainByRows, explainByRows, makeCauses, openComparison } from './why';
 
 /** What the causes of a row take while a result waits to be delivered in order. */
 const CAUSES_BYTES = 1024;
@@ -72,7 +72,7 @@ export async function* runBatch(
   const { retryPredict, maxCost } = settings;
   if (table instanceof LegacyTable) {
     const scored = await table.score(context, { retryPredict, signal });
-    yield resultOf(run, first, scored, { model: { name: request.modelId! }, options: { signal } });
+    yield makeResult(run, first, scored, { model: { name: request.modelId! }, options: { signal } });
     return;
   }
   // Resolved again: a fit that ended while they waited takes over between batches.
@@ -82,7 +82,7 @@ export async function* runBatch(
   }
   const options: ScoreOptions = { signal, retryPredict, maxCost, forceRefit: request.forceRefit };
   if (request.explain === true) {
-    options.explain = wishOf(model, request);
+    options.explain = chooseExplained(model, request);
   }
   // A fit may replace the model while the batch runs: the service keeps it until then.
   const release = context.cards.hold(model.fittedId);
@@ -114,7 +114,7 @@ async function runLone(
   const { context, warn } = run;
   const { request, hooks } = message.payload;
   const isHere = request.unlike === true && !(table instanceof UploadedSet);
-  const comparison = isHere ? await comparisonOf(context, model, warn) : undefined;
+  const comparison = isHere ? await openComparison(context, model, warn) : undefined;
   const scored = await table.score({ context, model, options, hooks, comparison });
   if (request.unlike === true && !isHere) {
     warn('unlike', 'The rows of an upload are not here, so they are not compared with the train set.');
@@ -137,10 +137,10 @@ async function* runJoined(
 ): AsyncGenerator<PredictResult> {
   const { signal } = options;
   const wanted = messages.filter(({ isWanted }) => isWanted);
-  const columns = columnsOf(wanted, model);
+  const columns = chooseColumns(wanted, model);
   const { most: rows } = await rowsPerTestSet(run.context, model, columns.length, signal);
   const budget: Budget = { left: MAX_PREDICTS - 1 };
-  for (const group of groupsOf(wanted, rows)) {
+  for (const group of groupMessages(wanted, rows)) {
     const { refused, ...whole } = await readTogether(group, model, signal);
     yield* refused;
     if (whole.batch.rows > rows) {
@@ -169,8 +169,8 @@ async function* scoreTogether(
     return;
   }
   const { signal } = options;
-  const columns = columnsOf(messages, model);
-  const offsets = offsetsOf(model, columns, batch);
+  const columns = chooseColumns(messages, model);
+  const offsets = readOffsets(model, columns, batch);
   const file = await encodeBatches(columns, [batch], { compress: !run.context.service.isLocal, signal });
   let scored: Scored;
   try {
@@ -199,7 +199,7 @@ async function* scoreTogether(
       const level = offsets === undefined ? own : addOffsets(own, offsets.slice(from, to), model);
       level.effects ??= byRows && sliceEffects(byRows, from, to);
       if (message.payload.request.unlike === true) {
-        level.unlike = await comparison?.compare(namesOf(columns), batch, { from, to, signal });
+        level.unlike = await comparison?.compare(listColumnNames(columns), batch, { from, to, signal });
       }
       yield evaluatedResult(run, message, level, { model, options });
     } catch (error) {
@@ -218,12 +218,16 @@ async function runOversize(
 ): Promise<PredictResult> {
   const message = messages[0]!;
   try {
-    const columns = columnsOf([message], model);
+    const columns = chooseColumns([message], model);
     const scored = await scoreInParts(run.context, model, { columns, batches: [batch] }, options);
     scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
     const comparison = await comparisonFor(run, messages, model);
     const { signal } = options;
-    scored.unlike = await comparison?.compare(namesOf(columns), batch, { from: 0, to: batch.rows, signal });
+    scored.unlike = await comparison?.compare(listColumnNames(columns), batch, {
+      from: 0,
+      to: batch.rows,
+      signal,
+    });
     return await evaluatedResult(run, message, scored, { model, options });
   } catch (error) {
     return { message, error };
@@ -250,13 +254,13 @@ async function comparisonFor(
 ): Promise<TrainSetComparison | undefined> {
   for (const { payload } of messages) {
     if (payload.request.unlike === true) {
-      return comparisonOf(context, model, warn);
+      return openComparison(context, model, warn);
     }
   }
   return undefined;
 }
 
-function namesOf(columns: readonly Column[]): string[] {
+function listColumnNames(columns: readonly Column[]): string[] {
   return columns.map(({ name }) => name);
 }
 
@@ -282,15 +286,15 @@ function evaluatedResult(
   }
   const truth = run.truths?.get(message);
   if (truth === undefined || !message.isWanted) {
-    return resultOf(run, message, scored, by);
+    return makeResult(run, message, scored, by);
   }
   return evaluateMessage(run, message, scored, { truth, ...by }).then((evaluation) =>
-    resultOf(run, message, { ...scored, evaluation }, by),
+    makeResult(run, message, { ...scored, evaluation }, by),
   );
 }
 
 /** The result of a message; a promise only where its table is so large that predictions are attached in slices. */
-function resultOf(
+function makeResult(
   { settings, warn }: BatchRun,
   message: QueuedPredict,
   scored: Scored,
@@ -301,22 +305,22 @@ function resultOf(
   const { rows } = scored;
   const causes = request.explain === true ? CAUSES_BYTES * rows : 0;
   const { prediction } = scored;
-  const bytes = message.bytes + rows * kindOf(prediction).rowBytes(prediction) + causes;
+  const bytes = message.bytes + rows * findKind(prediction).rowBytes(prediction) + causes;
   const why =
     request.explain === true
-      ? whyOf(scored, {
+      ? makeCauses(scored, {
           ...{ above: options.explain?.above, classes: model.classes },
           ...{ causeText: settings.causeText, warn },
         })
       : undefined;
-  const outcome = outcomeOf(scored, payload, model, { signal: options.signal, why });
+  const outcome = makeOutcome(scored, payload, model, { signal: options.signal, why });
   return outcome instanceof Promise
     ? outcome.then((attached) => ({ message, outcome: attached, bytes, rows }))
     : { message, outcome, bytes, rows };
 }
 
 /** Groups consecutive messages up to `rows` rows in all; a message with more is a group of its own. */
-function groupsOf(messages: readonly QueuedPredict[], rows: number): QueuedPredict[][] {
+function groupMessages(messages: readonly QueuedPredict[], rows: number): QueuedPredict[][] {
   const groups: QueuedPredict[][] = [];
   let group: QueuedPredict[] = [];
   let held = 0;
@@ -341,7 +345,7 @@ type OutcomeModel = Pick<ResolvedModel, 'name' | 'version'> &
  * The result of a message: its own prediction, its own copy of the metadata, and its table with the predictions
  * attached. A promise only where the table is so large that this is done in slices.
  */
-function outcomeOf(
+function makeOutcome(
   scored: Scored,
   { table, request }: Pick<PredictMessage, 'table' | 'request'>,
   model: OutcomeModel,
@@ -419,7 +423,7 @@ async function warnOfCharge(
   warn: Run['warn'],
 ): Promise<void> {
   const signal = AbortSignal.timeout(ESTIMATE_MS);
-  const costOf = async (test: number): Promise<number> => {
+  const fetchCost = async (test: number): Promise<number> => {
     const limits = await context.service.limits.forChecks(signal);
     return context.service.costs.estimate(
       predictToEstimate(limits, model, { train: model.trainRows, test }),
@@ -427,8 +431,8 @@ async function warnOfCharge(
     );
   };
   try {
-    const one = await costOf(1);
-    const batch = await costOf(rows);
+    const one = await fetchCost(1);
+    const batch = await fetchCost(rows);
     if (batch < WORTH * rows * one) {
       warn(
         'single-rows',

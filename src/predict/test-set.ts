@@ -1,4 +1,4 @@
-import { missingOf } from '../client/errors';
+import { findMissing } from '../client/errors';
 import type { PredictResult } from '../client/types';
 import type { Evaluation } from '../models/cards';
 import { describeExcess, predictToEstimate, sizeExcess } from '../models/limits';
@@ -183,7 +183,7 @@ export function noteIfDead(context: Context, model: ResolvedModel, error: Servic
  * retried first; only if that fails too is the model considered gone.
  */
 function isUploadToBlame(error: ServiceError, reused: boolean): boolean {
-  const missing = missingOf(error);
+  const missing = findMissing(error);
   if (missing !== undefined) {
     return missing === 'upload' || missing === 'unclear';
   }

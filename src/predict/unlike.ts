@@ -96,8 +96,8 @@ export class TrainSetComparison {
       sums[row] = residuals?.addTo(usualResiduals, query, 1 / rows) ?? 0;
       await yielder.due();
     }
-    const middle = medianOf(sums);
-    const weight = middle > 0 ? (RESIDUALS * medianOf(own)) / middle : 0;
+    const middle = computeMedian(sums);
+    const weight = middle > 0 ? (RESIDUALS * computeMedian(own)) / middle : 0;
     return new TrainSetComparison({
       ...{ columns, nearest, residuals, weight },
       own: own.map((distance, row) => distance + weight * sums[row]!).sort(),
@@ -127,7 +127,7 @@ export class TrainSetComparison {
       const distance = this.nearest.find(query);
       const apart = this.nearest.differences(query);
       const residuals = this.residuals?.addTo(apart, query, this.weight) ?? 0;
-      const rank = this.rankOf(distance + this.weight * residuals);
+      const rank = this.rank(distance + this.weight * residuals);
       result.push({ rank, columns: this.differing(apart), new: fresh });
       const turn = yielder.due();
       if (turn !== undefined) {
@@ -148,7 +148,7 @@ export class TrainSetComparison {
   }
 
   /** It rises with the distance without end, so that of two rows beyond all train rows the further one ranks higher. */
-  private rankOf(distance: number): number {
+  private rank(distance: number): number {
     const { own } = this;
     const below = countBelow(own, distance, false);
     const upTo = countBelow(own, distance, true);
@@ -174,7 +174,7 @@ export function comparisonWith(reference: Reference): Promise<TrainSetComparison
   return comparison;
 }
 
-function medianOf(values: Float64Array): number {
+function computeMedian(values: Float64Array): number {
   return values.slice().sort()[values.length >> 1] ?? 0;
 }
 

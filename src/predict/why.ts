@@ -13,13 +13,13 @@ import { toServiceError } from '../wire/service-error';
 import {
   causeGroups,
   type CausesOf,
-  causesOf,
   type Effects,
   effectsOfMixtures,
   type ExplainWish,
   mixturesPerRow,
   planMixtures,
   type RowEffects,
+  writeCauses,
 } from './causes';
 import { scoreInParts } from './parts';
 import type { Scored, ScoreOptions } from './test-set';
@@ -34,7 +34,7 @@ const MOST_ROWS = 20;
  * What a message wants explained of a model's predictions. Of two classes it is the rarer one, or the second if that is
  * not known, so that all effects are on one scale; of more, it is the predicted one.
  */
-export function wishOf(model: ResolvedModel, { explainAbove }: PredictRequest): ExplainWish {
+export function chooseExplained(model: ResolvedModel, { explainAbove }: PredictRequest): ExplainWish {
   const label = explainedLabel(model);
   return {
     groups: causeGroups(model.columns),
@@ -67,7 +67,7 @@ interface WhyOptions extends Pick<ExplainWish, 'above'>, Pick<PredictSettings, '
 }
 
 /** The causes of a message's rows. */
-export function whyOf(
+export function makeCauses(
   { effects, metadata }: Scored,
   { above, classes, causeText, warn }: WhyOptions,
 ): CausesOf {
@@ -80,7 +80,7 @@ export function whyOf(
       `Of one table ${effects.rows.size} rows are explained at most: explain those above a value, or send fewer rows at a time.`,
     );
   }
-  return causesOf(effects, { above }, metadata.classes ?? classes, causeText);
+  return writeCauses(effects, { above }, metadata.classes ?? classes, causeText);
 }
 
 export interface ExplainByRows {
@@ -127,7 +127,7 @@ async function explained(work: ExplainByRows): Promise<Effects | undefined> {
   const causes = causesOfColumns(columns, wish.groups);
   const facts = {
     causes: causes.names,
-    ...usualOf(reference, causes.names),
+    ...findUsual(reference, causes.names),
     left: wanted.length - rows.length,
   };
   if (rows.length === 0) {
@@ -140,9 +140,9 @@ async function explained(work: ExplainByRows): Promise<Effects | undefined> {
   const answers = await ask(work, mixed);
   const effects = rows.map((row, i): [number, RowEffects] => {
     const own = background.rows + i * mixturesPerRow(background.rows, causes.names.length);
-    const of = classOf(answers, own, work);
-    const answerOf = (mixture: number): number => answers.of(mixture, of);
-    return [row, { of, ...effectsOfMixtures(i, plan, answerOf, causes.names.length) }];
+    const of = chooseClass(answers, own, work);
+    const findAnswer = (mixture: number): number => answers.of(mixture, of);
+    return [row, { of, ...effectsOfMixtures(i, plan, findAnswer, causes.names.length) }];
   });
   return { ...facts, rows: new Map(effects) };
 }
@@ -165,7 +165,7 @@ async function rowsToExplain(work: ExplainByRows): Promise<number[]> {
     return all;
   }
   const answers = await ask(work, batch);
-  return all.filter((row) => answers.of(row, classOf(answers, row, work)) > wish.above!);
+  return all.filter((row) => answers.of(row, chooseClass(answers, row, work)) > wish.above!);
 }
 
 /** Predictions on the scale that is explained: class probabilities, or means. */
@@ -204,7 +204,7 @@ async function ask(
 }
 
 /** The class explained in a row: the one asked for, else the most probable one. */
-function classOf(
+function chooseClass(
   { probas, classes }: Answers,
   row: number,
   { model, wish }: ExplainByRows,
@@ -227,7 +227,7 @@ function causesOfColumns(
   return { names, of };
 }
 
-function usualOf(reference: Reference, causes: readonly string[]): Pick<Effects, 'usual' | 'means'> {
+function findUsual(reference: Reference, causes: readonly string[]): Pick<Effects, 'usual' | 'means'> {
   const usual = causes.map((cause): [number, number] | null => {
     const at = reference.columns.findIndex(({ name }) => name === cause);
     const own = reference.usual[at];
@@ -238,7 +238,7 @@ function usualOf(reference: Reference, causes: readonly string[]): Pick<Effects,
 }
 
 /** The train set of a model, to compare rows with; undefined, with one warning, where none of it is stored. */
-export async function comparisonOf(
+export async function openComparison(
   { cards }: Context,
   { fittedId, name }: ResolvedModel,
   warn: (key: string, text: string) => void,

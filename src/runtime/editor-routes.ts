@@ -52,7 +52,7 @@ export function editorRoutes(red: Red, startEmbedded: StartEmbedded): void {
     // Models are listed and managed: `:service` is the id of a config node, or `none`. A model is named in the query or the
     // body, where a name may hold any character.
     ['GET', '/models', READ, () => models().listServices(red)],
-    ['GET', '/models/:service', READ, (id) => models().listModels(red, serviceOf(red, id))],
+    ['GET', '/models/:service', READ, (id) => models().listModels(red, findService(red, id))],
     ['GET', '/models/:service/card', READ, (id, query) => showCard(red, id, query)],
     ['GET', '/models/:service/export', READ, (id, query) => sendModel(red, id, query), 'file'],
     ['POST', '/models/:service/rollback', WRITE, (id, body) => changeModel(red, id, 'rollback', body)],
@@ -75,7 +75,7 @@ type Asked = Record<string, unknown>;
 
 /** @throws ServiceError `model.unknown` */
 function showCard(red: Red, id: string, asked: Asked): Promise<ModelCard> {
-  return models().withCards(red, serviceOf(red, id), (cards) => {
+  return models().withCards(red, findService(red, id), (cards) => {
     const name = textIn(asked, 'model');
     const card = cards?.get(name);
     if (card === undefined) {
@@ -87,13 +87,13 @@ function showCard(red: Red, id: string, asked: Asked): Promise<ModelCard> {
 
 function sendModel(red: Red, id: string, asked: Asked): Promise<ModelFile> {
   const model = textIn(asked, 'model');
-  return withConnection(red, serviceOf(red, id), (connection) => connection.exportModel(model));
+  return withConnection(red, findService(red, id), (connection) => connection.exportModel(model));
 }
 
 /** Adds the model of a file, under the name that is asked or its own. */
 async function addModel(red: Red, id: string, { name }: Asked, request: EditorRequest): Promise<ListedModel> {
   const file = await models().receiveFile(request);
-  const card = await withConnection(red, serviceOf(red, id), (connection) =>
+  const card = await withConnection(red, findService(red, id), (connection) =>
     connection.importModel(file, typeof name === 'string' && name !== '' ? name : undefined),
   );
   modelChanged(red, card.name);
@@ -104,14 +104,14 @@ type Change = (connection: Connection, asked: Asked & { model: string }, red: Re
 
 const CHANGES = {
   rollback: async (connection, { model, version = true }) =>
-    models().listedModel(await connection.rollBack(model, versionOf(version))),
+    models().listedModel(await connection.rollBack(model, readVersion(version))),
   rename: async (connection, asked, red) => {
     const card = await connection.rename(asked.model, textIn(asked, 'name'));
     modelChanged(red, card.name);
     return models().listedModel(card);
   },
   threshold: async (connection, { model, threshold }) =>
-    models().listedModel(await connection.chooseThreshold(model, thresholdOf(threshold))),
+    models().listedModel(await connection.chooseThreshold(model, readThreshold(threshold))),
   costs: async (connection, { model, costs = null }) =>
     models().listedModel(await connection.chooseCosts(model, costs as ErrorCosts | null)),
   delete: async (connection, { model }) => {
@@ -124,14 +124,14 @@ const CHANGES = {
 async function changeModel(red: Red, id: string, what: keyof typeof CHANGES, asked: Asked): Promise<unknown> {
   const model = textIn(asked, 'model');
   const change: Change = CHANGES[what];
-  const work = withConnection(red, serviceOf(red, id), (connection) =>
+  const work = withConnection(red, findService(red, id), (connection) =>
     change(connection, { ...asked, model }, red),
   );
   return work.finally(() => modelChanged(red, model));
 }
 
 /** @throws ServiceError `not_found` */
-function serviceOf(red: Red, id: string): ServiceOfModels {
+function findService(red: Red, id: string): ServiceOfModels {
   const all = models().services(red);
   // Several config nodes may be of one service, which is listed once.
   const key = id === models().NO_CONFIG ? EMBEDDED : configNode(red, id)?.state.key();
@@ -151,7 +151,7 @@ async function withConnection<Result>(
   if (state !== undefined) {
     return use(state.connection());
   }
-  const opened: ConfigState | undefined = defaultService()?.open(nodeOf(red));
+  const opened: ConfigState | undefined = defaultService()?.open(makeNode(red));
   if (opened === undefined) {
     throw new ServiceError('not_found', 'The nodes of this package are disabled.');
   }
@@ -163,7 +163,7 @@ async function withConnection<Result>(
 }
 
 /** Stands for a node where there is none: what is told to it is logged. */
-function nodeOf(red: Red): FlowNode {
+function makeNode(red: Red): FlowNode {
   const node = {
     id: '',
     type: 'tabular-config',
@@ -183,7 +183,7 @@ function textIn(given: Record<string, unknown>, name: string): string {
 }
 
 /** @throws ServiceError `validation.failed` */
-function thresholdOf(value: unknown): ThresholdWish {
+function readThreshold(value: unknown): ThresholdWish {
   if (value === null || typeof value === 'number' || RULES.has(value)) {
     return value as ThresholdWish;
   }
@@ -194,7 +194,7 @@ function thresholdOf(value: unknown): ThresholdWish {
 }
 
 /** @throws ServiceError `validation.failed` */
-function versionOf(value: unknown): true | number {
+function readVersion(value: unknown): true | number {
   if (value === true || (typeof value === 'number' && Number.isInteger(value) && value > 0)) {
     return value;
   }

@@ -49,7 +49,7 @@ const formats = new Map<string, Intl.NumberFormat>();
 
 /** A number formatted for the language of the catalogue, with the given number of decimals and unit. */
 export function number(red: Red, value: number, digits?: number, unit?: string): string {
-  const language = languageOf(red);
+  const language = readLanguage(red);
   const key = `${language} ${digits ?? ''} ${unit ?? ''}`;
   const format = formats.get(key) ?? numberFormat(language, digits, unit);
   formats.set(key, format);
@@ -59,7 +59,7 @@ export function number(red: Red, value: number, digits?: number, unit?: string):
 const languages = new WeakMap<Red, string>();
 
 /** The language of the catalogue: looked up once, since a message may hold many numbers. */
-function languageOf(red: Red): string {
+function readLanguage(red: Red): string {
   const known = languages.get(red);
   if (known !== undefined) {
     return known;

@@ -53,7 +53,7 @@ export class NodeRuntime<Def = object> implements InFlow {
 
   /** Runs a step once the flows have started and all nodes exist, unless the node closes first. */
   whenStarted(step: () => void): void {
-    const steps = stepsOf(this.red.events);
+    const steps = findSteps(this.red.events);
     // Its own, so that two calls with one function are two steps.
     const own = (): void => step();
     steps.add(own);
@@ -71,7 +71,7 @@ type Events = Red['events'];
  */
 const waiting = new WeakMap<Events, Set<() => void>>();
 
-function stepsOf(events: Events): Set<() => void> {
+function findSteps(events: Events): Set<() => void> {
   const known = waiting.get(events);
   if (known !== undefined) {
     return known;

@@ -299,7 +299,7 @@ export class SeriesFeatures {
       return [
         { name, at, state: sensor, days: 0 },
         { name: `${name} for`, at: at + 1, days: 0 },
-        { name: `${name} changes ${last}`, at: at + 2, days: daysOf(this.longest) },
+        { name: `${name} changes ${last}`, at: at + 2, days: countDays(this.longest) },
       ];
     }
     const own: RowColumn[] = [{ name, at, days: 0 }];
@@ -308,13 +308,13 @@ export class SeriesFeatures {
         own.push({
           name: `${name} ${what} ${showDuration(window)}`,
           at: at + 1 + 3 * i + k,
-          days: daysOf(window),
+          days: countDays(window),
         });
       }
     });
     const end = at + 1 + 3 * windows.length;
-    own.push({ name: `${name} lowest ${last}`, at: end, days: daysOf(this.longest) });
-    own.push({ name: `${name} highest ${last}`, at: end + 1, days: daysOf(this.longest) });
+    own.push({ name: `${name} lowest ${last}`, at: end, days: countDays(this.longest) });
+    own.push({ name: `${name} highest ${last}`, at: end + 1, days: countDays(this.longest) });
     return own;
   }
 
@@ -353,7 +353,7 @@ export class SeriesFeatures {
 }
 
 /** A window of a day or more is useful once rows span three times its length. */
-function daysOf(window: number): number {
+function countDays(window: number): number {
   const days = window / DAY;
   return days >= 1 ? 3 * days : 0;
 }

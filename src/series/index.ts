@@ -1,6 +1,6 @@
 export { openSeries } from './series';
 export { parseDurations, parseSeriesSettings } from './settings';
-export { readingsOf, type ReadingsOptions, timeColumnOf } from './time-and-key';
+export { findTimeColumn, type ReadingsOptions, readReadings } from './time-and-key';
 export {
   type BackfillOptions,
   type BroughtOutcome,

@@ -233,7 +233,7 @@ export class Labels {
    *
    * @throws ServiceError limit.exceeded
    */
-  codeOf(value: OutcomeValue): number {
+  findCode(value: OutcomeValue): number {
     this.kind ??= isNumber(value) ? 'number' : 'label';
     if (this.kind === 'number') {
       return Number(value);

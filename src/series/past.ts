@@ -106,7 +106,7 @@ export async function readPast(
   const crowded = giveTimes(untimed, arrival);
   const past: PastReading[] = [];
   const plan: PastReading[] = [];
-  const isAhead = aheadOf(rows, latest, reader);
+  const isAhead = makeAhead(rows, latest, reader);
   for (const place of await sortByTime(rows)) {
     const { reading, row: number, key, time, column } = place;
     const isPlan = isAhead(place);
@@ -140,7 +140,11 @@ function giveTimes(rows: readonly PastRow[], arrival: number): number {
 }
 
 /** Tells plan rows from readings: all of a table that has nothing else, otherwise those after the last reading of their key. */
-function aheadOf(rows: readonly PastRow[], latest: number, reader: PastReader): (place: PastRow) => boolean {
+function makeAhead(
+  rows: readonly PastRow[],
+  latest: number,
+  reader: PastReader,
+): (place: PastRow) => boolean {
   const newest = new Map<string | null, number>();
   for (const { key, time, isPlan } of rows) {
     if (!isPlan) {

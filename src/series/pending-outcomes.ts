@@ -417,12 +417,12 @@ export class PendingOutcomes {
 
   /** With many aheads, each reading keeps some of them, in rotation. */
   private isKept(time: number, k: number): boolean {
-    return this.stride === 1 || (k + hashOf(time)) % this.stride === 0;
+    return this.stride === 1 || (k + hashTime(time)) % this.stride === 0;
   }
 }
 
 /** A hash of a time that differs between neighbours, whatever the step of the series. */
-function hashOf(time: number): number {
+function hashTime(time: number): number {
   const low = time | 0;
   const mixed = Math.imul(low ^ (low >>> 15) ^ Math.floor(time / 4_294_967_296), 0x9e3779b1);
   return (mixed ^ (mixed >>> 16)) >>> 0;

@@ -219,7 +219,7 @@ export class Replay {
       case 'k': {
         const [key, time, ahead, truth, row] = rest as [string | null, number, number, number, Cells];
         state.waiting.take(state.address(key, time, ahead).id);
-        state.kept.add({ key, time, ahead, truth, row: numbersOf(row) });
+        state.kept.add({ key, time, ahead, truth, row: takeNumbers(row) });
         const k = state.settings.aheads.indexOf(ahead);
         const machine = state.machine(key);
         machine.keptUntil[k] = Math.max(machine.keptUntil[k] ?? -Infinity, time);
@@ -233,7 +233,7 @@ export class Replay {
           Cells,
           boolean | undefined,
         ];
-        const one = { key, time, ahead, row: numbersOf(row), truth: NaN, hasLeft };
+        const one = { key, time, ahead, row: takeNumbers(row), truth: NaN, hasLeft };
         state.waiting.add(state.address(key, time, ahead).id, one);
         return;
       }
@@ -287,6 +287,6 @@ function assertKnown(fingerprint: unknown): void {
   }
 }
 
-function numbersOf(cells: Cells): Float64Array {
+function takeNumbers(cells: Cells): Float64Array {
   return Float64Array.from(cells, (cell) => cell ?? NaN);
 }

@@ -74,7 +74,7 @@ export class Sensors {
       if (skip(name) || cell === null || cell === undefined || isDate(cell) || this.isMissing(cell)) {
         continue;
       }
-      const value = this.valueOf(cell, name, row);
+      const value = this.readValue(cell, name, row);
       if (value === undefined) {
         continue;
       }
@@ -88,14 +88,14 @@ export class Sensors {
       if (known === undefined || fits(known.kind, value)) {
         values.push([name, value]);
       } else {
-        this.refuse(known, cell, kindOf(value), row);
+        this.refuse(known, cell, findKind(value), row);
         unreadable++;
       }
     }
     // Only now: a reading that is refused must leave no columns behind, since they would stay for good.
     for (const [name, value] of values) {
-      const sensor = this.byName.get(name) ?? this.add(name, kindOf(value));
-      const code = this.codeOf(sensor, value);
+      const sensor = this.byName.get(name) ?? this.add(name, findKind(value));
+      const code = this.findCode(sensor, value);
       if (sensor.kind === 'text') {
         this.count(sensor, value);
       }
@@ -112,7 +112,7 @@ export class Sensors {
    */
   turn(): [text: Sensor, number: Sensor][] {
     const turned = [...this.turning].map((text): [Sensor, Sensor] => {
-      const words = text.words.filter((word) => this.numberOf(word) === undefined).map(show);
+      const words = text.words.filter((word) => this.readNumber(word) === undefined).map(show);
       this.notifyOnce(
         {
           kind: 'text',
@@ -127,7 +127,7 @@ export class Sensors {
   }
 
   /** The number that a text is; undefined where it is none. */
-  numberOf(text: string): number | undefined {
+  readNumber(text: string): number | undefined {
     const value = this.textValue(text);
     return typeof value === 'number' ? value : undefined;
   }
@@ -185,7 +185,7 @@ export class Sensors {
     return kind === 'number' ? value : kind === 'boolean' ? value === 1 : words[value]!;
   }
 
-  private valueOf(
+  private readValue(
     cell: unknown,
     name: string,
     row: number | undefined,
@@ -239,20 +239,20 @@ export class Sensors {
       throw badCell(
         name,
         row,
-        `${show(cell)} is ${nameOf(kind)}, and this column held ${PLURALS[sensor.kind]} before. Send it in a column of its own, add it to Missing words, or set Unreadable cells to missing.`,
+        `${show(cell)} is ${nameKind(kind)}, and this column held ${PLURALS[sensor.kind]} before. Send it in a column of its own, add it to Missing words, or set Unreadable cells to missing.`,
       );
     }
     this.notifyOnce(
       {
         kind: 'unreadable',
-        text: `Column "${name}": ${show(cell)} and what else is ${nameOf(kind)} is taken as missing, since the column holds ${PLURALS[sensor.kind]}.`,
+        text: `Column "${name}": ${show(cell)} and what else is ${nameKind(kind)} is taken as missing, since the column holds ${PLURALS[sensor.kind]}.`,
       },
       `unreadable ${kind} ${name}`,
     );
   }
 
   /** The number that a fitting value is stored as; NaN for a word beyond the limit. */
-  private codeOf(sensor: Sensor, value: number | boolean | string): number {
+  private findCode(sensor: Sensor, value: number | boolean | string): number {
     if (sensor.kind !== 'text') {
       return Number(value);
     }
@@ -283,7 +283,7 @@ export class Sensors {
       sensor.numbers >= TURNS_AFTER ||
       (sensor.numbers === 1 &&
         sensor.words.length <= TURNS_AFTER &&
-        sensor.words.every((word) => isMissingWord(word) || this.numberOf(word) !== undefined));
+        sensor.words.every((word) => isMissingWord(word) || this.readNumber(word) !== undefined));
     if (isNumber) {
       this.turning.add(sensor);
     }
@@ -344,13 +344,13 @@ function fits(kind: SensorKind, value: number | boolean | string): boolean {
   }
 }
 
-function kindOf(value: number | boolean | string): SensorKind {
+function findKind(value: number | boolean | string): SensorKind {
   return typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text';
 }
 
 const PLURALS = { number: 'numbers', boolean: 'true or false', text: 'text' };
 
-function nameOf(kind: SensorKind): string {
+function nameKind(kind: SensorKind): string {
   return kind === 'number' ? 'a number' : kind === 'boolean' ? 'true or false' : 'text';
 }
 

@@ -184,7 +184,7 @@ async function backfill(
   const { settings, state, journal, builder, plans } = parts;
   const { signal, most = Infinity } = options;
   const rows = new PastRows(state, most);
-  const outcomes = new PastOutcomes((row) => builder.outcomeOf(row), state, rows, most);
+  const outcomes = new PastOutcomes((row) => builder.makeOutcome(row), state, rows, most);
   const past = await readTable(parts, readings, options);
   if (past.readings.length === 0 && past.plan.length > 0) {
     plans.take(past.plan);
@@ -307,24 +307,24 @@ async function readTable(
         const own = told.key === undefined ? options : { ...options, key: told.key };
         const column = told.time === undefined ? timeAndKey.timeColumn(reading) : settings.time;
         const skips = timeAndKey.skips(column);
-        const time = timeAndKey.timeOf(reading, column, { time: told.time }, row);
+        const time = timeAndKey.readTime(reading, column, { time: told.time }, row);
         if (time === undefined) {
           if (!Object.entries(reading).some(([name, cell]) => !skips(name) && isSaid(cell))) {
             return undefined;
           }
-          const key = timeAndKey.keyOf(reading, own, row, false);
+          const key = timeAndKey.readKey(reading, own, row, false);
           if (needsTime(state, state.machines.get(key), column !== undefined)) {
             throw noTime(column, row);
           }
           return { key, time, column, isPlan: false };
         }
-        const part = plans.partOf(reading, skips);
-        const planned = timeAndKey.keyOf(reading, own, row, true);
+        const part = plans.readPlanPart(reading, skips);
+        const planned = timeAndKey.readKey(reading, own, row, true);
         const isPlan =
           part === 'only' ||
           (part === 'among' &&
-            isYetToCome(time, arrival, state.newestOf(planned), state.machines.get(planned)));
-        const key = isPlan ? planned : timeAndKey.keyOf(reading, own, row, false);
+            isYetToCome(time, arrival, state.findNewest(planned), state.machines.get(planned)));
+        const key = isPlan ? planned : timeAndKey.readKey(reading, own, row, false);
         return { key, time, column, isPlan };
       },
       newestOf: (key) => state.machines.get(key)?.newest ?? -Infinity,

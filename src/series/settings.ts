@@ -21,7 +21,7 @@ const MAX_ENTRIES = 200;
 export function parseDurations(text: string, field: string): number[] {
   const found = new Set<number>();
   for (const entry of text.split(/[,;]/u)) {
-    for (const ms of entriesOf(entry, field)) {
+    for (const ms of parseEntries(entry, field)) {
       found.add(ms);
     }
     if (found.size > MAX_ENTRIES) {
@@ -34,7 +34,7 @@ export function parseDurations(text: string, field: string): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-function entriesOf(entry: string, field: string): number[] {
+function parseEntries(entry: string, field: string): number[] {
   const range = /^(.+?)\.\.+(.+?)(?:\/(.+))?$/u.exec(entry);
   if (range === null) {
     return [oneDuration(entry, field)];
@@ -78,26 +78,26 @@ export function parseSeriesSettings(options: SeriesOptions = {}): SeriesSettings
   const aheads = parseDurations(filled(options.ahead) ?? '10m', 'Ahead');
   const every = filled(options.every);
   const late = autoOr(options.late);
-  const outcome = outcomeOf(options);
+  const outcome = readOutcome(options);
   const [key, time] = [filled(options.key), filled(options.time)];
   return {
     key,
     time,
-    shape: oneOf(options.shape ?? 'plain', ['auto', 'plain'], 'Messages'),
+    shape: checkChoice(options.shape ?? 'plain', ['auto', 'plain'], 'Messages'),
     outcome,
     aheads,
-    knownAhead: knownAheadOf(options.knownAhead, outcome, [key, time]),
-    windows: windowsOf(autoOr(options.windows), aheads[0]!),
-    train: scheduleOf(autoOr(options.train)),
+    knownAhead: readKnownAhead(options.knownAhead, outcome, [key, time]),
+    windows: parseWindows(autoOr(options.windows), aheads[0]!),
+    train: parseSchedule(autoOr(options.train)),
     every: every === undefined ? undefined : oneDuration(every, 'One row every'),
-    late: late === undefined ? undefined : lateOf(late),
-    send: oneOf(options.send ?? 'all', ['newest', 'all'], 'Send of a table'),
-    keep: keepOf(options.keep),
-    calendar: oneOf(options.calendar ?? 'auto', ['auto', 'on', 'off'], 'Calendar'),
+    late: late === undefined ? undefined : parseLate(late),
+    send: checkChoice(options.send ?? 'all', ['newest', 'all'], 'Send of a table'),
+    keep: checkKeep(options.keep),
+    calendar: checkChoice(options.calendar ?? 'auto', ['auto', 'on', 'off'], 'Calendar'),
     relative: options.relative ?? true,
     missingWords: options.missingWords ?? [],
-    unreadable: oneOf(options.unreadable ?? 'error', ['error', 'missing'], 'Unreadable'),
-    timezone: zoneOf(filled(options.timezone)),
+    unreadable: checkChoice(options.unreadable ?? 'error', ['error', 'missing'], 'Unreadable'),
+    timezone: checkZone(filled(options.timezone)),
   };
 }
 
@@ -112,15 +112,15 @@ function autoOr(text: unknown): string | undefined {
   return given?.toLowerCase() === 'auto' ? undefined : given;
 }
 
-function oneOf<Value extends string>(value: Value, allowed: readonly Value[], field: string): Value {
+function checkChoice<Value extends string>(value: Value, allowed: readonly Value[], field: string): Value {
   if (!allowed.includes(value)) {
     throw badField(field, `${show(value)} is none of ${allowed.join(', ')}.`);
   }
   return value;
 }
 
-function outcomeOf(options: SeriesOptions): SeriesOutcomeKind {
-  const kind = oneOf(options.outcome ?? 'column', ['column', 'event', 'message', 'none'], 'Outcome');
+function readOutcome(options: SeriesOptions): SeriesOutcomeKind {
+  const kind = checkChoice(options.outcome ?? 'column', ['column', 'event', 'message', 'none'], 'Outcome');
   if (kind === 'message' || kind === 'none') {
     return { kind };
   }
@@ -128,11 +128,11 @@ function outcomeOf(options: SeriesOptions): SeriesOutcomeKind {
   if (column === undefined) {
     throw badField('Column', 'the outcome needs a column of the readings. Name it.');
   }
-  return kind === 'column' ? { kind, column } : { kind, column, ...conditionOf(options) };
+  return kind === 'column' ? { kind, column } : { kind, column, ...readCondition(options) };
 }
 
 /** @param notSensors the columns of the key and the time */
-function knownAheadOf(
+function readKnownAhead(
   given: string | readonly string[] = [],
   outcome: SeriesOutcomeKind,
   notSensors: readonly (string | undefined)[],
@@ -175,7 +175,7 @@ const ALIASES = new Map<string, EventOperator>(
   }),
 );
 
-function conditionOf(options: SeriesOptions): {
+function readCondition(options: SeriesOptions): {
   operator: EventOperator;
   value: number | string | boolean;
 } {
@@ -203,7 +203,7 @@ function comparedWith(given: unknown): number | string | boolean {
   return Number.isFinite(number) ? number : text === 'true' ? true : text === 'false' ? false : text;
 }
 
-function windowsOf(text: string | undefined, ahead: number): number[] {
+function parseWindows(text: string | undefined, ahead: number): number[] {
   if (text === undefined) {
     const day = ahead <= DAY ? [DAY] : [];
     return [...new Set([ahead, AUTO_FACTOR * ahead, ...day])].sort((a, b) => a - b);
@@ -215,7 +215,7 @@ function windowsOf(text: string | undefined, ahead: number): number[] {
   return windows;
 }
 
-function scheduleOf(text: string | undefined): TrainSchedule {
+function parseSchedule(text: string | undefined): TrainSchedule {
   if (text === undefined) {
     return { kind: 'auto' };
   }
@@ -236,11 +236,11 @@ function scheduleOf(text: string | undefined): TrainSchedule {
   return { kind: 'interval', ms };
 }
 
-function lateOf(text: string): number {
+function parseLate(text: string): number {
   return /^0\s*[a-z]*$/iu.test(text) ? 0 : oneDuration(text, 'Late');
 }
 
-function keepOf(given: number | string | undefined): number {
+function checkKeep(given: number | string | undefined): number {
   const text = filled(given);
   if (text === undefined) {
     return DEFAULT_KEEP;
@@ -252,7 +252,7 @@ function keepOf(given: number | string | undefined): number {
   return keep;
 }
 
-function zoneOf(name: string | undefined): string {
+function checkZone(name: string | undefined): string {
   const zone = name === undefined ? localZone() : knownZone(name);
   if (zone === undefined) {
     throw badField('Time zone', `${show(name)} is not known. Give an IANA name such as Europe/Berlin.`);

@@ -197,7 +197,7 @@ export class SeriesState {
   }
 
   /** Time of a machine's newest reading; where it has none, of the newest of all. */
-  newestOf(key: string | null): number {
+  findNewest(key: string | null): number {
     const own = this.machines.get(key)?.newest ?? -Infinity;
     if (own > -Infinity) {
       return own;
@@ -385,7 +385,7 @@ export function turnToNumbers(state: SeriesState, readings: Iterable<number[]>):
   const { sensors, settings, features } = state;
   const turned = sensors.turn();
   for (const [text, number] of turned) {
-    const values = text.words.map((word) => sensors.numberOf(word) ?? NaN);
+    const values = text.words.map((word) => sensors.readNumber(word) ?? NaN);
     for (const cells of readings) {
       translateCells(cells, text.index, number.index, values);
     }

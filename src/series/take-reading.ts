@@ -13,7 +13,15 @@ import {
 } from './machine';
 import type { PastRows } from './past';
 import { type PlacedCells, type SeriesState, turnToNumbers } from './state';
-import { AHEAD_OF_US, isFuture, nearOf, noTime, ofKey, type TimeAndKey, timeInstead } from './time-and-key';
+import {
+  AHEAD_OF_US,
+  countNear,
+  isFuture,
+  noTime,
+  ofKey,
+  type TimeAndKey,
+  timeInstead,
+} from './time-and-key';
 import { FIRST_EVENTS, makeTrainSet, targetName } from './train-sets';
 import type {
   BroughtOutcome,
@@ -54,12 +62,12 @@ export async function takeReading(
   const { arrival } = options;
   const column = options.time === undefined ? timeAndKey.timeColumn(reading) : settings.time;
   const skips = timeAndKey.skips(column);
-  const told = timeAndKey.timeOf(reading, column, options, undefined);
-  const part = told === undefined ? undefined : plans.partOf(reading, skips);
+  const told = timeAndKey.readTime(reading, column, options, undefined);
+  const part = told === undefined ? undefined : plans.readPlanPart(reading, skips);
   if (told !== undefined && part !== undefined) {
-    const key = timeAndKey.keyOf(reading, options, undefined, true);
+    const key = timeAndKey.readKey(reading, options, undefined, true);
     const isOfAll = part === 'only' && key === null && settings.key !== undefined;
-    if (isOfAll || isYetToCome(told, arrival, state.newestOf(key), state.machines.get(key))) {
+    if (isOfAll || isYetToCome(told, arrival, state.findNewest(key), state.machines.get(key))) {
       state.checkKeys(isOfAll || key === null ? [] : [key]);
       const cells: number[] = [];
       state.sensors.read(reading, (name) => skips(name) || plans.skips(name), undefined, cells);
@@ -67,7 +75,7 @@ export async function takeReading(
       return { rows: [], outcomes: [] };
     }
   }
-  const key = timeAndKey.keyOf(reading, options, undefined, false);
+  const key = timeAndKey.readKey(reading, options, undefined, false);
   // Checked before its columns are registered, since those stay for good.
   state.checkKeys([key]);
   const known = state.machines.get(key);
@@ -116,7 +124,7 @@ export async function takeReading(
   const reason = state.schedule.due(state.facts(now()));
   const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
   const rows = isRow && state.isStarted ? builder.liveRows(machine, time) : [];
-  const outcomes = released.map((row) => builder.outcomeOf(row));
+  const outcomes = released.map((row) => builder.makeOutcome(row));
   return { rows, outcomes, ...(trainSet !== undefined && { trainSet }) };
 }
 
@@ -125,7 +133,7 @@ export async function takeReading(
  * clock of its machine is not ours, so that the time of its arrival would make all others late.
  */
 export function needsTime(state: SeriesState, machine: Machine | undefined, hasColumn: boolean): boolean {
-  return (hasColumn && state.isTimed) || Math.abs(machine?.delay ?? NaN) > nearOf(machine);
+  return (hasColumn && state.isTimed) || Math.abs(machine?.delay ?? NaN) > countNear(machine);
 }
 
 /** What comes of a reading. */
@@ -240,7 +248,7 @@ export class StepBuilder {
   }
 
   /** A row with its target. */
-  outcomeOf({ key, time, ahead, row, truth }: KeptRow): SeriesOutcome {
+  makeOutcome({ key, time, ahead, row, truth }: KeptRow): SeriesOutcome {
     const { state } = this;
     const cell = state.truthCell(truth);
     const cells = state.features.cells(row, key, this.target);
@@ -296,7 +304,7 @@ export class PlanIntake {
    * What a reading has of a plan: `only` columns known ahead, or them `among` others. Undefined where it has none of them,
    * or the outcome's column: what is to be predicted is not known ahead.
    */
-  partOf(reading: SeriesReading, skip: (name: string) => boolean): PlanPart | undefined {
+  readPlanPart(reading: SeriesReading, skip: (name: string) => boolean): PlanPart | undefined {
     if (this.names.size === 0) {
       return undefined;
     }
@@ -337,7 +345,9 @@ export class PlanIntake {
   take(plan: readonly PastReading[]): void {
     const { state } = this;
     this.checkRoom(plan);
-    const since = new Map([...new Set(plan.map(({ key }) => key))].map((key) => [key, state.newestOf(key)]));
+    const since = new Map(
+      [...new Set(plan.map(({ key }) => key))].map((key) => [key, state.findNewest(key)]),
+    );
     for (const row of plan) {
       this.put(row, since.get(row.key)!);
       state.counts.planned++;
@@ -377,7 +387,7 @@ export function isYetToCome(
   newest: number,
   machine: Machine | undefined,
 ): boolean {
-  const isOfNow = newest === -Infinity || Math.abs(arrival - newest) <= nearOf(machine);
+  const isOfNow = newest === -Infinity || Math.abs(arrival - newest) <= countNear(machine);
   return time > (isOfNow ? arrival + AHEAD_OF_US : newest);
 }
 
@@ -417,7 +427,7 @@ export function takeOutcome(
     );
   }
   // Only now: an outcome without a row must not decide whether outcomes are numbers or labels.
-  const truth = labels.codeOf(value);
+  const truth = labels.findCode(value);
   const { hasLeft, ...row } = waiting.take(rowId)!;
   const released = { ...row, truth };
   state.kept.add(released);
@@ -425,6 +435,6 @@ export function takeOutcome(
   state.counts.outcomes++;
   const reason = state.schedule.due(state.facts(now()));
   const trainSet = reason === undefined ? undefined : builder.trainSet(reason);
-  const outcomes = hasLeft ? [builder.outcomeOf(released)] : [];
+  const outcomes = hasLeft ? [builder.makeOutcome(released)] : [];
   return { rows: [], outcomes, ...(trainSet !== undefined && { trainSet }) };
 }

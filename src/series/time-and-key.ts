@@ -1,6 +1,6 @@
 import { DateReader, whyNotDate } from '../table/cells/parse-date';
 import { show } from '../table/cells/types';
-import { cellsOf } from '../table/columns/column-batch';
+import { listCells } from '../table/columns/column-batch';
 import type { TableSource } from '../table/open';
 import { DAY } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
@@ -14,7 +14,7 @@ export const AHEAD_OF_US = 60_000;
 const LEAP_STEPS = 20;
 
 /** The time column: the configured one, else one with a usual name in any case; undefined where there is none. */
-export function timeColumnOf(names: readonly string[], given: string | undefined): string | undefined {
+export function findTimeColumn(names: readonly string[], given: string | undefined): string | undefined {
   return given ?? names.find((name) => TIME_NAMES.has(name.toLowerCase()));
 }
 
@@ -28,7 +28,7 @@ export class TimeAndKey {
 
   /** The column of the time in a reading; undefined where it has none. */
   timeColumn(reading: SeriesReading): string | undefined {
-    return timeColumnOf(Object.keys(reading), this.settings.time);
+    return findTimeColumn(Object.keys(reading), this.settings.time);
   }
 
   /** Which columns of a reading are not sensors: its time and its key. */
@@ -43,7 +43,7 @@ export class TimeAndKey {
    * @param row of a table, counted from 1
    * @throws ServiceError time.invalid
    */
-  timeOf(
+  readTime(
     reading: SeriesReading,
     column: string | undefined,
     options: PushOptions,
@@ -75,7 +75,7 @@ export class TimeAndKey {
    * @param isPlan a plan without a key is for all keys
    * @throws ServiceError columns.missing
    */
-  keyOf(
+  readKey(
     reading: SeriesReading,
     options: PushOptions,
     row: number | undefined,
@@ -114,7 +114,7 @@ function invalidTime(column: string | undefined, row: number | undefined, proble
 }
 
 /** How far from the newest reading a time may be that still belongs to it, in milliseconds: some steps, or a day where there is none yet. */
-export function nearOf(machine: Machine | undefined): number {
+export function countNear(machine: Machine | undefined): number {
   const step = machine?.step ?? NaN;
   return Number.isNaN(step) ? DAY : Math.max(LEAP_STEPS * step, AHEAD_OF_US);
 }
@@ -162,7 +162,7 @@ const STEP = 1000;
  * types are inferred over whole columns; the time stays text and is read in the configured zone, as for single readings.
  * Errors: `table.invalid`, `table.empty`, `file.unreadable`.
  */
-export async function* readingsOf(
+export async function* readReadings(
   source: TableSource,
   settings: Pick<SeriesSettings, 'time' | 'missingWords' | 'unreadable'>,
   { signal, onRead }: ReadingsOptions = {},
@@ -172,12 +172,12 @@ export async function* readingsOf(
     return;
   }
   const { missingWords, unreadable } = settings;
-  const time = timeColumnOf(source.names, settings.time);
+  const time = findTimeColumn(source.names, settings.time);
   const types = time === undefined || source.parquet !== undefined ? {} : { [time]: 'text' as const };
   const { columns } = await source.profile({ types, missingWords, unreadable, signal });
   const names = columns.map(({ name }) => name);
   for await (const batch of source.batches(columns, { signal, onRead, maxRows: STEP })) {
-    const cells = batch.columns.map(cellsOf);
+    const cells = batch.columns.map(listCells);
     for (let row = 0; row < batch.rows; row++) {
       yield Object.fromEntries(names.map((name, column) => [name, cells[column]![row]]));
     }

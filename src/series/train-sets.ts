@@ -178,7 +178,7 @@ export function makeTrainSet(
     ...(isGrouped && { group: features.keyColumn, folds: keysGoOn(all) ? 'blocks' : 'groups' }),
     replace: 'better',
     train: { reason, rows: all.length, from, to, ...(keys.size > 1 && { keys: newestByKey(all) }) },
-    rows: () => rowsOf(all, columns, { target, features, truthCell }),
+    rows: () => takeRows(all, columns, { target, features, truthCell }),
   };
 }
 
@@ -272,7 +272,7 @@ function embargoRows(rows: readonly KeptRow[], ahead: number): number {
   return counts[Math.floor(EMBARGO_SHARE * (counts.length - 1))]!;
 }
 
-async function rowsOf(
+async function takeRows(
   all: readonly KeptRow[],
   columns: readonly RowColumn[],
   { target, features, truthCell }: Pick<TrainSetParts, 'features' | 'truthCell'> & { target: string },

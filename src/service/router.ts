@@ -49,7 +49,7 @@ export async function answer(
     context.metrics.countRequest(name, status, (performance.now() - since) / 1000);
   });
   try {
-    const url = urlOf(req.url ?? '/');
+    const url = makeUrl(req.url ?? '/');
     if (url.pathname.startsWith(`/${UPLOAD_ROOT}/`)) {
       name = 'upload';
       assertOpen(context);
@@ -95,7 +95,7 @@ function assertOpen({ state }: ServiceContext): void {
 }
 
 /** The URL of a request. `//` is a path too, not the start of a host; an invalid URL has no route. */
-function urlOf(target: string): URL {
+function makeUrl(target: string): URL {
   const text = target.startsWith('/') ? `http://localhost${target}` : target;
   return URL.canParse(text) ? new URL(text) : new URL('http://localhost/*');
 }
@@ -103,10 +103,10 @@ function urlOf(target: string): URL {
 function readParsed(req: IncomingMessage, route: Route, patience: SenderPatience): Promise<unknown> {
   return route.takesRows === true && isForm(req)
     ? readRowsForm(req, OF_ROWS, patience)
-    : readJson(req, boundsOf(route), patience);
+    : readJson(req, chooseBounds(route), patience);
 }
 
-function boundsOf({ withRows, withConfig }: Route): BodyBounds {
+function chooseBounds({ withRows, withConfig }: Route): BodyBounds {
   return withRows === true ? OF_ROWS : withConfig === true ? OF_CONFIG : OF_IDS;
 }
 

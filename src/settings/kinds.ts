@@ -1,6 +1,6 @@
 import { knownZone } from '../table/cells/parse-date';
 import type { GivenType } from '../table/cells/types';
-import { isObject, isThenable, reasonOf, tryParseJson } from '../util/values';
+import { isObject, isThenable, readReason, tryParseJson } from '../util/values';
 import { filledIn, VARY_NUMBERS, type VaryColumn, type VaryNumbers, whyNotVary } from './vary';
 
 /** How a value is written in a dialog and a message; the rules of each are below. */
@@ -444,6 +444,6 @@ function whyNotJson(value: object): string | undefined {
     JSON.stringify(value);
     return undefined;
   } catch (error) {
-    return reasonOf(error).split('\n')[0]!;
+    return readReason(error).split('\n')[0]!;
   }
 }

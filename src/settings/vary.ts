@@ -29,7 +29,7 @@ export const VARY_NUMBERS: VaryNumbers & Record<Exclude<keyof VaryColumn, 'colum
 
 /** A dialog keeps a field that is left empty as an empty text, and a number as its text. */
 export function filledIn(list: unknown): unknown {
-  const valueOf = (value: unknown): unknown =>
+  const readNumber = (value: unknown): unknown =>
     typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return Array.isArray(list)
     ? list.map((entry: unknown) =>
@@ -37,7 +37,7 @@ export function filledIn(list: unknown): unknown {
           ? Object.fromEntries(
               Object.entries(entry)
                 .filter(([, value]) => value !== '' && value !== null && value !== undefined)
-                .map(([name, value]) => [name, name === 'column' ? value : valueOf(value)]),
+                .map(([name, value]) => [name, name === 'column' ? value : readNumber(value)]),
             )
           : entry,
       )

@@ -4,8 +4,8 @@ import { ServiceError } from '../wire/service-error';
 import { isCompressed } from './arrow/compression';
 import { openArrowBytes } from './arrow/ipc';
 import { type Column, emptyTable, type Row, setCell } from './cells/types';
-import { cellsOf, type ColumnBatch } from './columns/column-batch';
-import { batchesOf, type ReadOptions } from './columns/read-batches';
+import { type ColumnBatch, listCells } from './columns/column-batch';
+import { gatherBatches, type ReadOptions } from './columns/read-batches';
 import { plainCells, type SliceColumn, type SliceSource, type TableForm } from './columns/slices';
 import { CsvSource } from './csv/source';
 import { encodeTrainColumns, type TrainSetFiles, type TrainSetFilesOptions } from './encoder/encode';
@@ -19,7 +19,7 @@ import { type TableFile, userFile } from './storage/table-file';
 import { bufferChunks, decodedPieces, stringPieces, Utf8Text } from './text/decode';
 import {
   type Content,
-  contentOf,
+  findContent,
   firstCharacter,
   noTable,
   packedContent,
@@ -101,19 +101,19 @@ async function valueRows(source: SliceSource, signal?: AbortSignal): Promise<Row
 
 /** The rows in the types that their columns have over the whole table. */
 async function typedRows(source: TableSource, signal?: AbortSignal): Promise<Row[]> {
-  const columns = await columnsOf(source, signal);
+  const columns = await profileColumns(source, signal);
   const names = columns.map(({ name }) => name);
   const rows: Row[] = [];
   const sizer = new SliceSizer(names.length);
   for await (const batch of columns.length === 0 ? [] : source.batches(columns, { signal, maxRows: STEP })) {
-    addRows(rows, names, batch.columns.map(cellsOf), batch.rows);
+    addRows(rows, names, batch.columns.map(listCells), batch.rows);
     await sizer.step();
   }
   return rows;
 }
 
 /** None for a table without rows. */
-async function columnsOf(source: TableSource, signal?: AbortSignal): Promise<Column[]> {
+async function profileColumns(source: TableSource, signal?: AbortSignal): Promise<Column[]> {
   try {
     const { columns } = await source.profile({ signal });
     // Numbers with a unit, and times of day, stay as they are written.
@@ -171,7 +171,7 @@ export class LocalSource implements TableSource {
   }
 
   batches(columns: readonly Column[], options: ReadOptions): AsyncIterable<ColumnBatch> {
-    return batchesOf(this.source, columns, options);
+    return gatherBatches(this.source, columns, options);
   }
 
   async readRows(signal?: AbortSignal): Promise<Row[]> {
@@ -294,7 +294,7 @@ export class RemoteSource implements TableSource {
     const { columns } = await this.profile({ signal });
     const names = columns.map(({ name }) => name);
     for await (const batch of this.batches(columns, { maxRows: BLOCK_ROWS, signal })) {
-      const cells = batch.columns.map((data) => ({ kind: 'values' as const, cells: cellsOf(data) }));
+      const cells = batch.columns.map((data) => ({ kind: 'values' as const, cells: listCells(data) }));
       yield { rows: batch.rows, names, columns: cells };
     }
   }
@@ -368,7 +368,7 @@ export async function openTable(value: unknown, { signal }: OpenOptions = {}): P
   if (bytes.length === 0) {
     throw emptyTable('The Buffer is empty.');
   }
-  const content = contentOf(bytes);
+  const content = findContent(bytes);
   const isSlow = content === 'parquet' || (content === 'arrow' && (await isCompressed(new BytesBlob(bytes))));
   return isSlow
     ? RemoteSource.open({ kind: 'bytes', bytes }, signal)

@@ -31,19 +31,19 @@ import {
   tooFew,
   UNCHANGED,
 } from './decision';
-import { askRows, chancesOf, type Holdout, holdoutOf, quantilesIn } from './holdout';
+import { askRows, type Holdout, quantilesIn, readChances, readHoldout } from './holdout';
 import { KEPT, type RowFacts } from './holdout-plan';
-import { chooseHoldout, digestRows, seedOf } from './row-plan';
+import { chooseHoldout, digestRows, readSeed } from './row-plan';
 import { chooseTestRows, keepDigests, type KnownRows, SEEN, UNSEEN, usualRows, whichSeen } from './test-rows';
 import {
   fitAlone,
   fitSet,
   type Fitting,
-  fittingOf,
   isTaskFound,
   keepFitted,
   keepKnown,
-  setRequestOf,
+  makeFitting,
+  makeSetRequest,
   train,
 } from './train';
 import { encodeTrainTable, readTrainTable, type TrainSet, type TrainTable } from './train-set';
@@ -68,7 +68,7 @@ export function fitIfBetter(work: Work, request: TrainRequest, underWay: FitUnde
 
 /** Rows that were uploaded earlier are not available for a comparison. */
 async function fitUploaded(work: Work, request: TrainRequest, underWay: FitUnderWay): Promise<TrainResult> {
-  const why = championOf(work, request) === undefined ? firstOrGone(work, request) : ROWS_UNKNOWN;
+  const why = findChampion(work, request) === undefined ? firstOrGone(work, request) : ROWS_UNKNOWN;
   if (why === ROWS_UNKNOWN) {
     work.onWarning?.(
       'The new model takes over without a comparison, since its train set was uploaded before: give the table to the fit node for that.',
@@ -79,12 +79,12 @@ async function fitUploaded(work: Work, request: TrainRequest, underWay: FitUnder
 }
 
 async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay): Promise<TrainResult> {
-  const table = await readTrainTable(work, setRequestOf(work, request));
+  const table = await readTrainTable(work, makeSetRequest(work, request));
   const plan = table.facts && (await chooseHoldout(table.facts, table.request, work));
   const set = await encodeTrainTable(table, plan, work);
   try {
-    const fitting = fittingOf(work, request, set.card, set);
-    const champion = championOf(work, request);
+    const fitting = makeFitting(work, request, set.card, set);
+    const champion = findChampion(work, request);
     const same = champion && unchanged(work, fitting);
     if (same !== undefined) {
       // Other costs, or another threshold, need no other fit.
@@ -94,12 +94,12 @@ async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay
       return kept(known?.card ?? champion!, request, UNCHANGED, true);
     }
     // Now, while the rows are those that were encoded.
-    fitting.seen = await seenRowsOf(table, plan, work.signal);
+    fitting.seen = await readSeenRows(table, plan, work.signal);
     const challenger =
       champion === undefined ? firstOrGone(work, request) : await compare(work, champion, { table, fitting });
     if (champion !== undefined && !challenger.taken) {
       // The model may have been rolled back or deleted in the meantime.
-      return kept(inChargeOf(work, request) ?? champion, request, challenger, false);
+      return kept(findInCharge(work, request) ?? champion, request, challenger, false);
     }
     const compared = champion && comparison(champion, challenger);
     return { ...(await takeOver(work, fitting, { challenger, compared }, underWay)), challenger };
@@ -151,13 +151,13 @@ function kept(
 }
 
 /** The model in charge of the very name, whether the service still has it or not. */
-function inChargeOf({ cards }: Context, { model }: TrainRequest): ModelCard | undefined {
+function findInCharge({ cards }: Context, { model }: TrainRequest): ModelCard | undefined {
   const named = cards.named(model);
   return named?.name === model ? named.card() : undefined;
 }
 
 /** The model in charge of the very name, unless the service was found not to have it. */
-function championOf({ cards }: Context, { model }: TrainRequest): ModelCard | undefined {
+function findChampion({ cards }: Context, { model }: TrainRequest): ModelCard | undefined {
   const card = cards.get(model);
   return card?.name === model ? card : undefined;
 }
@@ -224,7 +224,7 @@ async function untilOfGroups(
 }
 
 /** What identifies the rows that a model of this table is fitted on. @param plan how each row is used, if some are held back */
-async function seenRowsOf(
+async function readSeenRows(
   table: TrainTable,
   plan: Uint8Array | undefined,
   signal: AbortSignal | undefined,
@@ -234,7 +234,7 @@ async function seenRowsOf(
 }
 
 /** Whether a table has all columns of a model. */
-function hasColumnsOf({ columns }: Pick<ModelCard, 'columns'>, { names }: TableSource): boolean {
+function hasColumns({ columns }: Pick<ModelCard, 'columns'>, { names }: TableSource): boolean {
   const known = new Set(names);
   return columns.length > 0 && columns.every(({ name }) => known.has(name));
 }
@@ -267,7 +267,7 @@ async function compare(work: Work, champion: ModelCard, { table, fitting }: Cand
   if (champion.target !== request.target || champion.task !== request.task) {
     return otherTarget(champion);
   }
-  if (!hasColumnsOf(champion, table.source)) {
+  if (!hasColumns(champion, table.source)) {
     const names = new Set(table.source.names);
     const missing = champion.columns.find(({ name }) => !names.has(name));
     return otherColumns(missing === undefined ? 'its columns are not known.' : `it lacks "${missing.name}".`);
@@ -289,7 +289,7 @@ async function compare(work: Work, champion: ModelCard, { table, fitting }: Cand
   const chosen = await chooseTestRows(facts!, {
     seen,
     embargo: request.embargo ?? 0,
-    seed: seedOf(request.options),
+    seed: readSeed(request.options),
     isDecayed,
   });
   if ('tooFew' in chosen) {
@@ -350,7 +350,7 @@ async function answersOfBoth(
       return own;
     }
     const other = await challengerAnswers(quiet, fitting, set, holdout);
-    return { answers: pairOf(holdout, own, other), holdout };
+    return { answers: pairAnswers(holdout, own, other), holdout };
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }
@@ -373,10 +373,10 @@ async function challengerAnswers(
     return cards.discard({ fitted, upload });
   };
   try {
-    const alone = fittingOf(work, { ...fitting.request, forceReupload: undefined }, set.card, set);
+    const alone = makeFitting(work, { ...fitting.request, forceReupload: undefined }, set.card, set);
     const challenger = await fitAlone(work, alone, (upload) => note(upload, upload));
     await note(challenger.fitted_train_set_id, challenger.train_set_upload_id);
-    return await answersOf(work, challenger, holdout);
+    return await fetchAnswers(work, challenger, holdout);
   } finally {
     held.forEach((letGoOf) => letGoOf());
   }
@@ -392,8 +392,8 @@ async function championAnswers(
   const columns = { columns: profile.columns, target: request.target, features: champion.columns };
   const letGo = work.cards.hold(champion.fitted_train_set_id);
   try {
-    const holdout = await holdoutOf(source, columns, { facts: facts!, plan }, work.signal);
-    return await answersOf(work, champion, holdout);
+    const holdout = await readHoldout(source, columns, { facts: facts!, plan }, work.signal);
+    return await fetchAnswers(work, champion, holdout);
   } catch (thrown) {
     const error = toServiceError(thrown);
     if (error.code === 'model.unknown') {
@@ -408,14 +408,14 @@ async function championAnswers(
   }
 }
 
-async function answersOf(work: Work, model: FittedModel, holdout: Holdout): Promise<OwnAnswers> {
+async function fetchAnswers(work: Work, model: FittedModel, holdout: Holdout): Promise<OwnAnswers> {
   work.onStatus?.({ key: 'predicting' });
   return holdout.truth.task === 'classification'
-    ? chancesOf(await askRows(work, model, holdout, 'probas'), holdout.truth, model.classes)
+    ? readChances(await askRows(work, model, holdout, 'probas'), holdout.truth, model.classes)
     : quantilesIn(await askRows(work, model, holdout, 'quantiles'));
 }
 
-function pairOf({ truth }: Holdout, champion: OwnAnswers, challenger: OwnAnswers): Answers {
+function pairAnswers({ truth }: Holdout, champion: OwnAnswers, challenger: OwnAnswers): Answers {
   return truth.task === 'classification'
     ? ({ task: truth.task, classes: truth.classes.length, champion, challenger } as Answers)
     : ({ task: truth.task, actual: truth.held, champion, challenger } as Answers);

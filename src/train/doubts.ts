@@ -122,7 +122,7 @@ interface Sampled {
   order?: 'time' | 'none';
 }
 
-export function suspectsOf(set: Sampled, sample: TableSample): Suspects {
+export function findSuspects(set: Sampled, sample: TableSample): Suspects {
   const { columns, group, order } = set;
   const suspects: Suspects = { copies: [], identifiers: [], counters: [] };
   const truth = sample.columns[columns.length];

@@ -1,5 +1,5 @@
 import type { KeyTime } from '../models/cards';
-import { columnInstant, daysOf, followsTime, isoTime, Steps, timeCandidates } from '../models/evaluation';
+import { columnInstant, countDays, followsTime, isoTime, Steps, timeCandidates } from '../models/evaluation';
 import type { Column, Label } from '../table/cells/types';
 import { type ColumnData, labelAt, numberAt } from '../table/columns/column-batch';
 import type { TableProfile } from '../table/inference/profile';
@@ -92,9 +92,9 @@ export async function readRowFacts(
   }));
   let first = 0;
   for await (const batch of source.batches(read, { signal })) {
-    const columnOf = (name: string): ColumnData => batch.columns[names.indexOf(name)]!;
-    const y = columnOf(target);
-    const now = relativeTo === undefined ? undefined : columnOf(relativeTo);
+    const findColumn = (name: string): ColumnData => batch.columns[names.indexOf(name)]!;
+    const y = findColumn(target);
+    const now = relativeTo === undefined ? undefined : findColumn(relativeTo);
     for (let i = 0; i < batch.rows; i++) {
       const row = first + i;
       const value = numberAt(y, i);
@@ -111,11 +111,11 @@ export async function readRowFacts(
         }
       }
       if (group !== undefined) {
-        groups.add(row, labelAt(columnOf(group), i));
+        groups.add(row, labelAt(findColumn(group), i));
       }
     }
     for (const { column, steps, values: own, newest } of times) {
-      const cells = columnOf(column.name);
+      const cells = findColumn(column.name);
       for (let i = 0; i < batch.rows; i++) {
         const time = numberAt(cells, i);
         steps.add(time);
@@ -155,7 +155,7 @@ export async function readRowFacts(
     facts.timeColumn = found.column;
     facts.trainedUntil = isoTime(found.column, found.steps);
     facts.trainedKeys = keyTimes(found, groups.labels);
-    facts.days = daysOf(found.column, found.steps);
+    facts.days = countDays(found.column, found.steps);
     facts.clock = found.column.type === 'date' ? undefined : found.column.name;
     if (holdout) {
       facts.times = found.values.subarray(0, first);
@@ -279,7 +279,7 @@ async function chooseGroups(
   quota: number,
   seed: number,
 ): Promise<Uint8Array> {
-  const list = await groupsOf(facts, groups);
+  const list = await findGroups(facts, groups);
   const byTime = facts.order === 'time';
   const order = byTime ? list.sort((a, b) => b.newest - a.newest) : shuffled(list, seededRandom(seed));
   const left = facts.task === 'classification' ? [...facts.counts] : [];
@@ -304,7 +304,7 @@ interface Group {
   newest: number;
 }
 
-async function groupsOf({ rows, times, falling }: RowFacts, groups: Int32Array): Promise<Group[]> {
+async function findGroups({ rows, times, falling }: RowFacts, groups: Int32Array): Promise<Group[]> {
   const yielder = new Yielder();
   const list: Group[] = [];
   for (let row = 0; row < rows; row++) {

@@ -81,15 +81,15 @@ interface HeldColumns {
 }
 
 /** The rows kept back by a plan, and the truth of them. */
-export async function holdoutOf(
+export async function readHoldout(
   source: TableSource,
   columns: HeldColumns,
   { facts, plan }: { facts: RowFacts; plan: Uint8Array },
   signal: AbortSignal | undefined,
 ): Promise<Holdout> {
-  const { truth, rows, heldRows: numbers } = await truthOf(facts, plan);
+  const { truth, rows, heldRows: numbers } = await readTruth(facts, plan);
   const batches = (): AsyncIterable<ColumnBatch> => heldRows(source, columns, plan, signal);
-  return { rows, kept: countOf(plan, KEPT), batches, truth, numbers };
+  return { rows, kept: countRows(plan, KEPT), batches, truth, numbers };
 }
 
 /**
@@ -132,7 +132,7 @@ export async function encodePlanned(
   );
   const files = await encodeTrainColumns(stored, kept(), { target, sample, signal, ...written });
   if (holdout !== undefined && bytes <= HELD_BYTES) {
-    holdout.batches = () => copiesOf(held);
+    holdout.batches = () => copyBatches(held);
   }
   return files;
 }
@@ -150,11 +150,11 @@ function withChange(batch: ColumnBatch, targetAt: number, relativeAt: number): C
   };
 }
 
-function countOf(plan: Uint8Array, what: number): number {
+function countRows(plan: Uint8Array, what: number): number {
   return plan.reduce((count, one) => count + (one === what ? 1 : 0), 0);
 }
 
-async function truthOf(
+async function readTruth(
   { task, codes, values, classes, counts }: RowFacts,
   plan: Uint8Array,
 ): Promise<{ truth: Truth; rows: number; heldRows: Int32Array }> {
@@ -220,7 +220,7 @@ function rowsWhere({ rows }: ColumnBatch, plan: Uint8Array, first: number, wante
 }
 
 /** Copies: a batch that is encoded is handed over, and these are scored more than once. */
-function* copiesOf(batches: readonly ColumnBatch[]): Generator<ColumnBatch> {
+function* copyBatches(batches: readonly ColumnBatch[]): Generator<ColumnBatch> {
   for (const batch of batches) {
     yield sliceBatch(batch, 0, batch.rows);
   }
@@ -316,7 +316,7 @@ export async function scoreHoldout(
 ): Promise<HoldoutScores | undefined> {
   work.onStatus?.({ key: 'predicting' });
   try {
-    return await scoresOf(await askHoldout(work, card, holdout), card, holdout);
+    return await computeScores(await askHoldout(work, card, holdout), card, holdout);
   } catch (thrown) {
     rethrowClosed(thrown, work);
     const { message } = toServiceError(thrown);
@@ -359,25 +359,25 @@ export function askRows(
   return scoreInParts(work, model, { columns: card.columns, batches: holdout.batches() }, { signal });
 }
 
-async function scoresOf(
+async function computeScores(
   answers: HoldoutAnswers,
   card: Pick<FittedModel, 'classes'>,
   { truth, numbers: rows }: Holdout,
 ): Promise<HoldoutScores> {
   const own = rowAnswers(answers, card.classes, truth);
   const { scores, baseline, curves } = await scoreRows(own, await usualTarget(truth));
-  const thresholds = thresholdsOf(own);
+  const thresholds = chooseThresholds(own);
   const neighboursAlike = areNeighboursAlike({ rows, ...errorsIn(own) });
   const together = neighboursAlike ? inBlocks(rows.map((_, row) => row)) : undefined;
   return {
-    scores: { from: 'holdout', ...scores, ...rangeOf(own, together), baseline },
+    scores: { from: 'holdout', ...scores, ...computeRange(own, together), baseline },
     curves,
     ...(thresholds !== undefined && { thresholds }),
     neighboursAlike,
   };
 }
 
-function rangeOf(answers: RowAnswers, together: Int32Array | undefined): LossRange {
+function computeRange(answers: RowAnswers, together: Int32Array | undefined): LossRange {
   if (answers.task === 'regression') {
     const { actual, mean } = answers;
     return rmseRange(
@@ -425,7 +425,7 @@ async function usualTarget(truth: Truth): Promise<UsualTarget> {
 }
 
 /** The best thresholds of two classes, by the rows of classes that the model knows. */
-function thresholdsOf(answers: RowAnswers): ModelThresholds | undefined {
+function chooseThresholds(answers: RowAnswers): ModelThresholds | undefined {
   if (answers.task !== 'classification' || answers.classes.length !== 2) {
     return undefined;
   }
@@ -450,7 +450,7 @@ function errorsIn(answers: RowAnswers): Omit<ScoredRows, 'rows'> {
 }
 
 /** The probability that a model gives the true class of each row; 0 for a class that it does not know. */
-export function chancesOf(
+export function readChances(
   { prediction, metadata }: Scored,
   truth: Extract<Truth, { task: 'classification' }>,
   cardClasses: readonly Label[] | undefined,

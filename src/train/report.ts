@@ -11,7 +11,7 @@ import type {
   UsualTarget,
 } from '../models/cards';
 import { usualOfSample } from '../models/evaluation';
-import { referenceOf } from '../models/reference';
+import { makeReference } from '../models/reference';
 import type { Context, Work } from '../models/service';
 import { readCosts, thresholdBy, withCosts } from '../models/threshold';
 import type { TrainRequest } from '../models/types';
@@ -43,7 +43,7 @@ export async function referenceOfSet(set: TrainSet | undefined, task: Task): Pro
   const { card, lineage, now } = set!;
   set!.sample = undefined;
   const features = { ...sample, columns: sample.columns.slice(0, card.columns.length) };
-  const reference = await referenceOf(card.columns, features, lineage.order === 'time');
+  const reference = await makeReference(card.columns, features, lineage.order === 'time');
   // Of a relative model the files hold the change.
   const target = now?.usual ?? (await usualOfTarget(card, sample.columns[card.columns.length], task));
   const { trainedKeys: until } = set!;

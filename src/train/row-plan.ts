@@ -17,7 +17,7 @@ import { Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { Task } from '../wire/vocabulary';
 import { autoTask } from './doubts';
-import { holdoutOf, type RowPlan } from './holdout';
+import { readHoldout, type RowPlan } from './holdout';
 import {
   hasRowQuestions,
   KEPT,
@@ -49,7 +49,7 @@ export async function digestRows(
   const yielder = new Yielder();
   let first = 0;
   for await (const batch of source.batches([...features, target], { signal })) {
-    const digests = await digestsOf(batch.rows, batch.columns.slice(0, features.length), yielder);
+    const digests = await computeDigests(batch.rows, batch.columns.slice(0, features.length), yielder);
     addTarget(facts, first, digests);
     for (let row = 0; row < batch.rows; row++) {
       all[first + row] = digests.of(row);
@@ -60,7 +60,7 @@ export async function digestRows(
 }
 
 /** Digests of some cells of each row of a batch. */
-async function digestsOf(
+async function computeDigests(
   rows: number,
   columns: readonly ColumnData[],
   yielder: Yielder,
@@ -148,7 +148,7 @@ export async function findCopies(
   const kinds = new RowKinds(rows);
   const yielder = new Yielder();
   for await (const batch of source.batches(columns, { signal })) {
-    const digests = await digestsOf(batch.rows, batch.columns, yielder);
+    const digests = await computeDigests(batch.rows, batch.columns, yielder);
     for (let row = 0; row < batch.rows; row++) {
       kinds.add(digests.of(row));
     }
@@ -177,7 +177,7 @@ async function areMoreThanChance(
   const splits = columns.map(() => new ColumnSplit());
   const mayBeCopied = kinds.mayBeCopied(columns.length);
   const yielder = new Yielder();
-  for await (const { batch, cells, first } of cellsOf(source, columns, signal)) {
+  for await (const { batch, cells, first } of readCells(source, columns, signal)) {
     for (const [at, column] of batch.columns.entries()) {
       for (let row = 0; row < batch.rows; row++) {
         if (mayBeCopied) {
@@ -198,7 +198,7 @@ async function areMoreThanChance(
   }
   const rows = new RowsButOne(kinds, splits);
   const own = new Int32Array(columns.length);
-  for await (const { batch, cells, first } of cellsOf(source, columns, signal)) {
+  for await (const { batch, cells, first } of readCells(source, columns, signal)) {
     for (let row = 0; row < batch.rows; row++) {
       cells.forEach((column, at) => (own[at] = column[row]!));
       rows.add(own, first + row);
@@ -211,7 +211,7 @@ async function areMoreThanChance(
 }
 
 /** Per batch of a table, a digest of each cell: columns × rows, 32 bits. `first` is the number of its first row. */
-async function* cellsOf(
+async function* readCells(
   source: TableSource,
   columns: readonly Column[],
   signal: AbortSignal | undefined,
@@ -221,7 +221,7 @@ async function* cellsOf(
   for await (const batch of source.batches(columns, { signal })) {
     const cells: Int32Array[] = [];
     for (const column of batch.columns) {
-      const digests = await digestsOf(batch.rows, [column], yielder);
+      const digests = await computeDigests(batch.rows, [column], yielder);
       cells.push(Int32Array.from({ length: batch.rows }, (_, row) => digests.of(row) | 0));
       await yielder.due();
     }
@@ -266,7 +266,7 @@ export type Lineage = Pick<FittedModel, 'order' | 'group' | 'embargo' | 'relativ
 export type CheckedRequest = TrainSetRequest & { target: string; task: Task };
 
 /** What has to be known of the rows; undefined where nothing has. */
-export async function factsOf(
+export async function findFacts(
   { source, profile, hasCopies }: { source: TableSource; profile: TableProfile; hasCopies: boolean },
   request: CheckedRequest,
   signal: AbortSignal | undefined,
@@ -293,7 +293,7 @@ export async function chooseHoldout(
     return undefined;
   }
   const chosen = await planRows(facts, {
-    ...{ percent, seed: seedOf(options), embargo },
+    ...{ percent, seed: readSeed(options), embargo },
     groupsGoOn: folds === 'blocks',
   });
   if (chosen === undefined) {
@@ -302,7 +302,7 @@ export async function chooseHoldout(
   return chosen;
 }
 
-export function seedOf({ random_state: seed }: Record<string, unknown>): number {
+export function readSeed({ random_state: seed }: Record<string, unknown>): number {
   return typeof seed === 'number' ? seed : 0;
 }
 
@@ -328,7 +328,7 @@ export async function planTrainSet(
     return undefined;
   }
   const columns = { columns: profile.columns, target, features };
-  const holdout = chosen && (await holdoutOf(source, columns, { facts, plan }, signal));
+  const holdout = chosen && (await readHoldout(source, columns, { facts, plan }, signal));
   const kept = plan.reduce((count, one) => count + (one === KEPT ? 1 : 0), 0);
   return { plan, kept, relativeTo: facts.relative && relativeTo, holdout };
 }
@@ -371,7 +371,7 @@ function leaveOutMissing(
   }
 }
 
-export function lineageOf(request: RowChoices, facts: RowFacts | undefined): Lineage {
+export function makeLineage(request: RowChoices, facts: RowFacts | undefined): Lineage {
   const { order = 'none', group, relativeTo, embargo } = request;
   const inTime = facts?.order === 'time' || order === 'time';
   const trainedUntil = facts?.trainedUntil ?? request.trainedUntil;
@@ -398,7 +398,7 @@ export function daysOfRows(
  *
  * @param relativeTo the column that the target in the files is the change from
  */
-export function foldsOf(
+export function describeFolds(
   { group, embargo = 0, order, folds }: RowChoices,
   found: 'time' | 'none',
   isFeature: boolean,

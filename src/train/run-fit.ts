@@ -163,7 +163,7 @@ export function thinkingWarnings(
  * @param columns the features that are sent
  * @param timeColumn tells the time; undefined where it is not known
  */
-export function thinkingFoldsOf(
+export function makeThinkingFolds(
   { order, group }: Lineage,
   folds: TrainRequest['folds'],
   columns: readonly Column[],

@@ -120,10 +120,10 @@ function toldTogether(card: FittedModel, rests: readonly Share[]): Doubt | undef
 
 /** Whether a column tells what a sensor was before, by its name. */
 function isEarlier(column: string, sensor: string | undefined): boolean {
-  const words = wordsOf(column);
+  const words = splitWords(column);
   return (
     sensor !== undefined &&
-    wordsOf(sensor).every((word) => words.includes(word)) &&
+    splitWords(sensor).every((word) => words.includes(word)) &&
     words.some((word) => EARLIER.test(word))
   );
 }
@@ -139,12 +139,12 @@ function toldBy(columns: readonly string[]): Doubt {
 
 /** A column that is named like the target and brings much of the score. */
 function namedLikeTarget(card: FittedModel, rests: readonly Share[], isPerfect: boolean): Doubt | undefined {
-  const target = wordsOf(card.target);
+  const target = splitWords(card.target);
   if (target.join('').length < MIN_LETTERS) {
     return undefined;
   }
   const isLike = (name: string): boolean => {
-    const words = wordsOf(name);
+    const words = splitWords(name);
     return target.every((word) => words.includes(word)) && !words.some((word) => EARLIER.test(word));
   };
   const named =
@@ -162,7 +162,7 @@ function namedLikeTarget(card: FittedModel, rests: readonly Share[], isPerfect: 
 }
 
 /** The words of a column's name in small letters: `Machine_failureType` has three. */
-function wordsOf(name: string): string[] {
+function splitWords(name: string): string[] {
   return name
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()

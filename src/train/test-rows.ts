@@ -185,8 +185,8 @@ function usualOutcomes({ task, values }: RowFacts, numbers: Int32Array, seen: Ui
 /** The value at which these stand still; undefined where they do not. @param known what they were before */
 function stillValue(values: Float64Array, known: ArrayLike<number>): number | undefined {
   const most = mostFrequent(values);
-  const part = partOf(values, most);
-  return part >= STILL && 2 * partOf(known, most) < part ? most : undefined;
+  const part = findPart(values, most);
+  return part >= STILL && 2 * findPart(known, most) < part ? most : undefined;
 }
 
 function mostFrequent(values: Float64Array): number {
@@ -200,7 +200,7 @@ function mostFrequent(values: Float64Array): number {
   return most;
 }
 
-function partOf(values: ArrayLike<number>, wanted: number): number {
+function findPart(values: ArrayLike<number>, wanted: number): number {
   let count = 0;
   for (let at = 0; at < values.length; at++) {
     count += values[at] === wanted ? 1 : 0;
@@ -251,7 +251,7 @@ export async function chooseTestRows(facts: RowFacts, choice: TestRowsChoice): P
 
 async function newestRows(facts: RowFacts, choice: TestRowsChoice): Promise<TestRows> {
   const { rows, times } = facts;
-  const sequence = await sequenceOf(facts);
+  const sequence = await findSequence(facts);
   const isNewer = newerRows(sequence, facts, choice.seen);
   const newer = isNewer.reduce((count, one) => count + one, 0);
   const embargo = choice.isDecayed
@@ -323,7 +323,7 @@ function leaveOutNewGroups(plan: Uint8Array, { groups }: RowFacts, isNewer: Uint
 }
 
 /** The rows from the oldest to the newest. */
-async function sequenceOf({ rows, times, falling }: RowFacts): Promise<Int32Array> {
+async function findSequence({ rows, times, falling }: RowFacts): Promise<Int32Array> {
   return times === undefined
     ? Int32Array.from({ length: rows }, (_, at) => (falling ? rows - 1 - at : at))
     : orderBy(times);

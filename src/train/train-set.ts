@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Cleaned, KeyTime, UploadCard } from '../models/cards';
-import { describeExcess, limitSetOf, sizeExcess, trainExcess, versionOf } from '../models/limits';
+import { chooseLimits, chooseVersion, describeExcess, sizeExcess, trainExcess } from '../models/limits';
 import { sampleChoice } from '../models/reference';
 import type { Context, Work } from '../models/service';
 import type { Hooks, SetInput, TableChoices, TrainRequest } from '../models/types';
@@ -19,8 +19,8 @@ import {
   autoTask,
   checkTarget,
   cleanedWarnings,
+  findSuspects,
   type Suspects,
-  suspectsOf,
   targetDoubts,
   targetWarnings,
 } from './doubts';
@@ -32,18 +32,18 @@ import {
   chooseHoldout,
   type Copies,
   daysOfRows,
-  factsOf,
+  describeFolds,
   findCopies,
-  foldsOf,
+  findFacts,
   type Lineage,
-  lineageOf,
+  makeLineage,
   planTrainSet,
   relativeTask,
   type TrainSetRequest,
 } from './row-plan';
 
 /** Equal for the same train set fitted with the same options, whichever upload id it has. */
-export function fingerprintOf(
+export function makeFingerprint(
   upload: Omit<UploadCard, 'id' | 'reused'>,
   task: Task,
   request: TrainRequest & { lineage: Lineage },
@@ -160,7 +160,7 @@ export async function readTrainTable(work: Work, request: TrainSetRequest): Prom
     ? await findCopies(source, whole.columns, whole.rows, signal)
     : undefined;
   const read = { source, profile: whole, hasCopies: copies !== undefined };
-  const facts = await factsOf(read, checked, signal);
+  const facts = await findFacts(read, checked, signal);
   const others = sendsFoldColumns ? all : all.filter(({ name }) => name !== facts?.clock);
   const features = others.length > 0 ? others : all;
   // A group that is no feature travels with the features only where the service leaves it out by itself.
@@ -203,7 +203,7 @@ function assertWithinLimits(
   columns: number,
   { task, options }: CheckedRequest,
 ): void {
-  const set = limitSetOf(limits, versionOf(limits, options));
+  const set = chooseLimits(limits, chooseVersion(limits, options));
   const excess = trainExcess(set, {
     rows: profile.rows - (profile.target?.missing ?? 0),
     columns,
@@ -337,14 +337,14 @@ export async function encodeTrainTable(
       ...(facts?.order === 'time' && { order: facts.order }),
     },
     sample,
-    suspects: sample && suspectsOf({ ...request, columns: features, task, order: facts?.order }, sample),
+    suspects: sample && findSuspects({ ...request, columns: features, task, order: facts?.order }, sample),
     holdout: rowPlan?.holdout,
     distinctRows: profile.distinctRows,
     repeatedRows: table.copies?.count,
     warned: profile.target?.hint?.problem,
-    lineage: lineageOf(request, facts),
+    lineage: makeLineage(request, facts),
     timeColumn: facts?.timeColumn?.name,
-    folds: foldsOf(request, facts?.order ?? 'none', isFeature, facts?.relative && request.relativeTo),
+    folds: describeFolds(request, facts?.order ?? 'none', isFeature, facts?.relative && request.relativeTo),
     trainedKeys: facts?.trainedKeys ?? request.trainedKeys,
     groupLabels: facts && groupsInFiles(facts, rowPlan?.plan),
     days: daysOfRows(request, facts),

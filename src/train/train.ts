@@ -22,13 +22,13 @@ import {
   UNREAD,
   withThresholds,
 } from './report';
-import { foldsOf, type Lineage, lineageOf, type TrainSetRequest } from './row-plan';
+import { describeFolds, type Lineage, makeLineage, type TrainSetRequest } from './row-plan';
 import {
   type FitSteps,
   fitUnderWay,
   isHostedThinking,
+  makeThinkingFolds,
   sendAndFit,
-  thinkingFoldsOf,
   thinkingFoldWarnings,
   thinkingWarnings,
 } from './run-fit';
@@ -40,7 +40,7 @@ import {
   scoresOfLevel,
   scoreWarnings,
 } from './score-warnings';
-import { fingerprintOf, readTrainSet, type TrainSet } from './train-set';
+import { makeFingerprint, readTrainSet, type TrainSet } from './train-set';
 
 const DELETE_MS = 30_000;
 
@@ -72,20 +72,20 @@ export async function train(
     }
     return fitAndKeep(
       work,
-      fittingOf(work, request, upload ?? unknownUpload(trainSetUploadId), undefined),
+      makeFitting(work, request, upload ?? unknownUpload(trainSetUploadId), undefined),
       put,
     );
   }
-  const set = await readTrainSet(work, setRequestOf(work, request));
+  const set = await readTrainSet(work, makeSetRequest(work, request));
   try {
-    return await fitAndKeep(work, fittingOf(work, request, set.card, set), put);
+    return await fitAndKeep(work, makeFitting(work, request, set.card, set), put);
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }
 }
 
 /** @throws ServiceError `table.empty` where there is no table */
-export function setRequestOf({ service }: Context, request: TrainRequest): TrainSetRequest {
+export function makeSetRequest({ service }: Context, request: TrainRequest): TrainSetRequest {
   const { table, target, task = 'auto', options = {}, order = 'auto' } = request;
   if (table === undefined) {
     throw new ServiceError(
@@ -136,7 +136,7 @@ export async function keepKnown(
     ? { own: known.card, inCharge: work.cards.named(model)!.card() }
     : put(withThresholds(work, card, request, reference?.curves), fingerprint);
   await work.cards.flush();
-  return { ...resultOf(answer, work, 'known'), reused: true, taskFound: isTaskFound(request) };
+  return { ...makeResult(answer, work, 'known'), reused: true, taskFound: isTaskFound(request) };
 }
 
 /** Stores a fitted model as a version of its name. */
@@ -154,7 +154,7 @@ export async function keepFitted(
     );
   }
   await work.cards.flush();
-  const result = resultOf(answer, work, 'new');
+  const result = makeResult(answer, work, 'new');
   const ownCurves = result.aside === undefined ? curves : undefined;
   return {
     ...result,
@@ -170,7 +170,7 @@ export function isTaskFound({ task = 'auto' }: TrainRequest): boolean {
 }
 
 /** The card in charge: another one if the model of the fit does not take charge, which a warning then says. */
-function resultOf(
+function makeResult(
   { own, inCharge }: PutModel,
   { onWarning }: Hooks,
   fit: 'new' | 'known',
@@ -240,7 +240,7 @@ export interface Fitting {
 }
 
 /** @throws ServiceError `config.invalid` where the task cannot be found out */
-export function fittingOf(
+export function makeFitting(
   context: Context,
   request: TrainRequest,
   upload: Fitting['upload'],
@@ -259,11 +259,11 @@ export function fittingOf(
   const fingerprint =
     upload.hash === ''
       ? undefined
-      : fingerprintOf(upload, task, { ...request, lineage }, context.service.learner);
+      : makeFingerprint(upload, task, { ...request, lineage }, context.service.learner);
   return {
     ...{ request, upload, set, task, lineage, fingerprint },
     ...(isHostedThinking(context.service, request) && {
-      thinkingFolds: thinkingFoldsOf(
+      thinkingFolds: makeThinkingFolds(
         lineage,
         request.folds,
         upload.columns,
@@ -303,7 +303,7 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
       pending: (fittedId, uploadId) => {
         const { costs, threshold } = request;
         const card = {
-          ...cardOf(work, fitting, fittedId, uploadId),
+          ...makeCard(work, fitting, fittedId, uploadId),
           ...(costs && { costs }),
         };
         work.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
@@ -312,7 +312,7 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
       },
     }));
   let card: FittedModel = {
-    ...cardOf(work, fitting, fitted.fittedId, fitted.uploadId),
+    ...makeCard(work, fitting, fitted.fittedId, fitted.uploadId),
     ...readReport(fitted.report),
     ...(set?.repeatedRows !== undefined && { repeated_rows: set.repeatedRows }),
   };
@@ -386,7 +386,7 @@ export async function fitAlone(
   sent: (uploadId: string) => Promise<void>,
 ): Promise<FittedModel> {
   const fitted = await sendFitting(work, fitting, { sent });
-  return cardOf(work, fitting, fitted.fittedId, fitted.uploadId);
+  return makeCard(work, fitting, fitted.fittedId, fitted.uploadId);
 }
 
 function sendFitting(
@@ -394,7 +394,7 @@ function sendFitting(
   { request, upload, set, task, lineage, thinkingFolds }: Fitting,
   steps: FitSteps,
 ): ReturnType<typeof sendAndFit> {
-  const folds = set === undefined ? foldsOf(request, lineage.order ?? 'none', true) : set.folds;
+  const folds = set === undefined ? describeFolds(request, lineage.order ?? 'none', true) : set.folds;
   const asked = {
     ...request,
     options: fitOptions(work, request.options ?? {}, folds),
@@ -403,7 +403,7 @@ function sendFitting(
   return sendAndFit(work, { request: asked, task, upload, set }, steps);
 }
 
-function cardOf(
+function makeCard(
   context: Context,
   { request, upload, task, lineage, thinkingFolds }: Fitting,
   fittedId: string,
@@ -443,7 +443,7 @@ function uploadedLineage(
   if (known === undefined && group === undefined) {
     return {};
   }
-  return lineageOf({ order: known ?? 'none', group, embargo, trainedUntil }, undefined);
+  return makeLineage({ order: known ?? 'none', group, embargo, trainedUntil }, undefined);
 }
 
 /** The options of the fit request: how to draw folds is told where the service takes it, and the user's options win. */

@@ -71,20 +71,20 @@ export function sortedCopy(values: Float64Array): Promise<Float64Array> {
 
 /** The numbers of the items from the lowest key to the highest, equal keys in their order; NaN counts as the lowest. */
 export async function orderBy(keys: Float64Array): Promise<Int32Array> {
-  const keyOf = (item: number): number => (Number.isNaN(keys[item]!) ? -Infinity : keys[item]!);
+  const computeKey = (item: number): number => (Number.isNaN(keys[item]!) ? -Infinity : keys[item]!);
   const items = Int32Array.from(keys, (_, item) => item);
-  if (items.every((item) => item === 0 || keyOf(item - 1) <= keyOf(item))) {
+  if (items.every((item) => item === 0 || computeKey(item - 1) <= computeKey(item))) {
     return items;
   }
   const compare = (a: number, b: number): number => {
-    const [one, other] = [keyOf(a), keyOf(b)];
+    const [one, other] = [computeKey(a), computeKey(b)];
     return one < other ? -1 : one > other ? 1 : a - b;
   };
   return mergeSort(
     items,
     new Int32Array(items.length),
     (run) => run.sort(compare),
-    (a, b) => keyOf(a) <= keyOf(b),
+    (a, b) => computeKey(a) <= computeKey(b),
   );
 }
 

@@ -226,7 +226,7 @@ async function ask(lock: string, folder: string): Promise<boolean> {
 
 async function lookAt(lock: string): Promise<Look | undefined> {
   try {
-    const time = await timeOf(lock);
+    const time = await readTime(lock);
     const owner = await readOwner(lock);
     return { owner, beat: `${owner?.id ?? ''} ${time}` };
   } catch (error) {
@@ -238,7 +238,7 @@ async function lookAt(lock: string): Promise<Look | undefined> {
 }
 
 /** The time of a file or folder, in milliseconds. A network file system may answer for a path from memory, not once it is open. */
-async function timeOf(place: string): Promise<number> {
+async function readTime(place: string): Promise<number> {
   if (process.platform === 'win32') {
     return (await lstat(place)).mtimeMs;
   }
@@ -355,7 +355,7 @@ class HeldLock implements FolderLock {
       if (owner?.id !== this.owner.id) {
         return owner === undefined ? { reason: 'its lock was removed', isRemoved: true } : takenBy(owner);
       }
-      const asked = await timeOf(path.join(lock, OWNER));
+      const asked = await readTime(path.join(lock, OWNER));
       if (asked !== this.asked) {
         const now = new Date();
         await utimes(lock, now, now);

@@ -20,7 +20,7 @@ export function ownIdentity(token: string): ProcessIdentity {
     pid: process.pid,
     host: os.hostname(),
     scope: ownScope(),
-    started: startOf(process.pid) ?? '',
+    started: readStart(process.pid) ?? '',
     token,
   };
 }
@@ -41,7 +41,7 @@ export function isGone(other: ProcessIdentity): 'surely' | 'probably' | 'unknown
     return 'unknown';
   }
   const sure = isLinux ? 'surely' : 'probably';
-  if (isLinux && other.started !== '' && startOf(other.pid) !== other.started) {
+  if (isLinux && other.started !== '' && readStart(other.pid) !== other.started) {
     return sure;
   }
   try {
@@ -67,7 +67,7 @@ function ownScope(): string {
 }
 
 /** Clock ticks from the boot to the start of a process: field 22 of `/proc/<pid>/stat`. */
-function startOf(pid: number): string | undefined {
+function readStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in field 2 is in brackets and may hold spaces.

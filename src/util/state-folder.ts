@@ -3,7 +3,7 @@ import { type FileHandle, mkdir } from 'node:fs/promises';
 import { Yielder } from './concurrency';
 import { assertWithoutLinks, writeAll } from './files';
 import { KeptLock } from './folder-lock';
-import { reasonOf } from './values';
+import { readReason } from './values';
 
 /** A write that takes longer than this is slow, in milliseconds. */
 const SLOW_MS = 10_000;
@@ -49,7 +49,7 @@ export class StateFolder {
       await read();
     } catch (error) {
       await this.close();
-      throw this.texts.unreadable(reasonOf(error));
+      throw this.texts.unreadable(readReason(error));
     }
     return true;
   }
@@ -82,7 +82,7 @@ export class StateFolder {
   failed(error: unknown): void {
     if (!this.isFailing) {
       this.isFailing = true;
-      this.texts.failed(reasonOf(error));
+      this.texts.failed(readReason(error));
     }
   }
 

@@ -36,7 +36,7 @@ export function isThenable(value: unknown): boolean {
 }
 
 /** What a thrown value says, whatever was thrown: an error of another realm, or something that is no error. Never throws. */
-export function reasonOf(error: unknown): string {
+export function readReason(error: unknown): string {
   try {
     const { message } = Object(error) as { message?: unknown };
     return typeof message === 'string' ? message : String(error);

@@ -47,7 +47,7 @@ export function zipBytes(entries: readonly ZipEntry[]): number {
  *
  * @throws Error for a file whose size is not what its entry says
  */
-export async function* zipOf(entries: readonly ZipEntry[]): AsyncGenerator<Uint8Array> {
+export async function* writeZip(entries: readonly ZipEntry[]): AsyncGenerator<Uint8Array> {
   const central: Buffer[] = [];
   let offset = 0;
   for (const entry of entries) {
@@ -60,7 +60,7 @@ export async function* zipOf(entries: readonly ZipEntry[]): AsyncGenerator<Uint8
   }
   const directory = Buffer.concat(central);
   yield directory;
-  yield endOf(entries.length, offset, directory.length);
+  yield makeEnd(entries.length, offset, directory.length);
 }
 
 function isLarge({ bytes }: ZipEntry, offset: number): boolean {
@@ -132,7 +132,7 @@ function centralHeader(entry: ZipEntry, crc: number, offset: number): Buffer {
   ]);
 }
 
-function endOf(count: number, offset: number, central: number): Buffer {
+function makeEnd(count: number, offset: number, central: number): Buffer {
   const end = Buffer.alloc(END_BYTES);
   end.write('PK\x05\x06', 'latin1');
   end.writeUInt16LE(Math.min(count, MAX_16), 8);
@@ -186,19 +186,19 @@ interface Listed {
  * @throws Error that says what is wrong with the archive
  */
 export async function unzip(archive: Buffer, maxBytes: number, only?: string): Promise<Map<string, Buffer>> {
-  const listed = directoryOf(archive).filter(({ name }) => only === undefined || name === only);
+  const listed = readDirectory(archive).filter(({ name }) => only === undefined || name === only);
   const total = listed.reduce((sum, { size }) => sum + size, 0);
   if (total > maxBytes) {
     throw new Error(`it holds ${total} bytes, more than ${maxBytes}`);
   }
   const files = new Map<string, Buffer>();
   for (const entry of listed) {
-    files.set(entry.name, await fileOf(archive, entry));
+    files.set(entry.name, await extractFile(archive, entry));
   }
   return files;
 }
 
-function directoryOf(archive: Buffer): Listed[] {
+function readDirectory(archive: Buffer): Listed[] {
   const end = archive.lastIndexOf('PK\x05\x06', archive.length - END_BYTES, 'latin1');
   if (end < 0 || end < archive.length - END_BYTES - MAX_COMMENT) {
     throw new Error('it is no zip archive, or its end is missing');
@@ -228,7 +228,10 @@ function directoryOf(archive: Buffer): Listed[] {
   return listed;
 }
 
-async function fileOf(archive: Buffer, { name, method, crc, packed, size, offset }: Listed): Promise<Buffer> {
+async function extractFile(
+  archive: Buffer,
+  { name, method, crc, packed, size, offset }: Listed,
+): Promise<Buffer> {
   const isLocal =
     offset + LOCAL_BYTES <= archive.length && archive.toString('latin1', offset, offset + 4) === 'PK\x03\x04';
   if (!isLocal) {

@@ -28,13 +28,13 @@ export class Changes {
   }
 
   mayReport(what: WatchChange['what'], key: string | undefined, time: number): boolean {
-    const last = this.told.get(placeOf(what, key));
+    const last = this.told.get(makePlace(what, key));
     return last === undefined || !LIMITED.has(what) || Math.abs(time - last) >= DAY;
   }
 
   tell(change: WatchChange, time: number): WatchChange {
-    this.told.set(placeOf(change.what, change.key), time);
-    this.newest = newestOf([...this.newest, change]);
+    this.told.set(makePlace(change.what, change.key), time);
+    this.newest = findNewest([...this.newest, change]);
     return change;
   }
 
@@ -43,7 +43,7 @@ export class Changes {
   }
 }
 
-function newestOf(changes: WatchChange[]): WatchChange[] {
+function findNewest(changes: WatchChange[]): WatchChange[] {
   if (changes.length <= KEPT) {
     return changes;
   }
@@ -54,7 +54,7 @@ function newestOf(changes: WatchChange[]): WatchChange[] {
   return changes.filter((_, at) => at !== oldest);
 }
 
-function placeOf(what: string, key: string | undefined): string {
+function makePlace(what: string, key: string | undefined): string {
   return key === undefined ? what : `${what} ${key}`;
 }
 
@@ -114,7 +114,7 @@ export class Alarms {
   ): AlarmTurn | undefined {
     const { for: readings = 3 } = this.options;
     const raise = this.options.raise ?? this.answeredFrom(threshold);
-    const value = this.valueOf(issued, left);
+    const value = this.findValue(issued, left);
     if (raise === undefined || value === undefined) {
       return undefined;
     }
@@ -179,7 +179,7 @@ export class Alarms {
     return String(threshold.label) === String(label) ? threshold.at : 1 - threshold.at;
   }
 
-  private valueOf(issued: Issued, left: MovedBand | undefined): number | undefined {
+  private findValue(issued: Issued, left: MovedBand | undefined): number | undefined {
     const { on = 'off', label } = this.options;
     switch (on) {
       case 'off':

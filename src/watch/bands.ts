@@ -222,21 +222,21 @@ export class Corrections {
 
   /** The correction to apply now; none while nothing is known. */
   of(place: BandPlace): Pick<BandCorrection, 'shift' | 'widen'> {
-    const own = place.key === null ? undefined : this.each.get(idOf(place, place.key))?.correction;
+    const own = place.key === null ? undefined : this.each.get(makeId(place, place.key))?.correction;
     const correction =
-      own !== undefined && own.count > OWN_FROM ? own : this.each.get(idOf(place))?.correction;
+      own !== undefined && own.count > OWN_FROM ? own : this.each.get(makeId(place))?.correction;
     return correction ?? { shift: 0, widen: 0 };
   }
 
   add(place: BandPlace, miss: BandMiss): void {
     this.truths++;
-    this.make(idOf(place), place)?.add(miss);
+    this.make(makeId(place), place)?.add(miss);
     if (place.key !== null) {
       if (this.keys.size < 2) {
         this.keys.add(place.key);
       }
       if (this.keys.size > 1) {
-        this.make(idOf(place, place.key), place)?.add(miss);
+        this.make(makeId(place, place.key), place)?.add(miss);
       }
     }
   }
@@ -278,7 +278,7 @@ export class Corrections {
   }
 }
 
-function idOf({ ahead, level }: BandPlace, key?: string): string {
+function makeId({ ahead, level }: BandPlace, key?: string): string {
   return `${ahead ?? ''} ${level}${key === undefined ? '' : ` ${key}`}`;
 }
 
@@ -349,7 +349,7 @@ export function outgoingUnchanged(
   prediction: unknown,
   { middle, low, high }: IssuedBand,
 ): OutgoingPrediction {
-  return { leaves: prediction, waiting: { left: { middle, low, high }, ...nineOf(prediction) } };
+  return { leaves: prediction, waiting: { left: { middle, low, high }, ...keepNine(prediction) } };
 }
 
 export function outgoingCorrected(prediction: unknown, band: IssuedBand, move: BandMove): OutgoingPrediction {
@@ -359,14 +359,14 @@ export function outgoingCorrected(prediction: unknown, band: IssuedBand, move: B
   const leaves = isMoved ? movedPrediction(prediction, band, left) : prediction;
   return {
     leaves,
-    waiting: { left, scale: move.scale, ...nineOf(leaves) },
+    waiting: { left, scale: move.scale, ...keepNine(leaves) },
     shift: left.middle - middle,
     ...(high > low && { widen: (left.high - left.low) / (high - low) }),
   };
 }
 
 /** The quantiles 0.1 … 0.9, where exactly these nine are predicted. */
-function nineOf(prediction: unknown): { nine?: number[] } {
+function keepNine(prediction: unknown): { nine?: number[] } {
   const quantiles = attachedQuantiles(prediction);
   const isNine =
     quantiles.length === LEVELS.length &&

@@ -21,14 +21,14 @@ export class TrainWindows {
   limit(rows: number): number {
     let limit = this.limits.get(rows);
     if (limit === undefined) {
-      limit = limitOf(this.losses.means, Math.max(1, Math.round(rows / this.losses.step)));
+      limit = findLimit(this.losses.means, Math.max(1, Math.round(rows / this.losses.step)));
       this.limits.set(rows, limit);
     }
     return limit;
   }
 }
 
-function limitOf(means: readonly number[], length: number): number {
+function findLimit(means: readonly number[], length: number): number {
   if (means.length < LEAST_WINDOWS * length) {
     return 1;
   }
@@ -71,8 +71,8 @@ class FirstLosses {
     private readonly weekly: WeeklyPattern,
     state?: FirstLossesState,
   ) {
-    this.losses = ringOf(state?.reference);
-    this.cells = ringOf(state?.referenceCells);
+    this.losses = parseRing(state?.reference);
+    this.cells = parseRing(state?.referenceCells);
     this.from = state?.from;
   }
 
@@ -114,7 +114,7 @@ class FirstLosses {
   }
 }
 
-function ringOf(text: string | undefined): Ring {
+function parseRing(text: string | undefined): Ring {
   return text === undefined ? new Ring(1, MOST) : Ring.fromText(1, MOST, text);
 }
 
@@ -228,7 +228,7 @@ export class Decay {
     const { promised } = this.reference;
     return (
       promised?.loss ??
-      (this.firstLosses.size < ENOUGH ? undefined : meanOf(this.firstLosses.deseasonalized()))
+      (this.firstLosses.size < ENOUGH ? undefined : computeMean(this.firstLosses.deseasonalized()))
     );
   }
 
@@ -240,7 +240,7 @@ export class Decay {
 
   /** Mean of the newest block. */
   get newest(): number | undefined {
-    return this.block.size < BLOCK ? undefined : meanOf(this.block.field());
+    return this.block.size < BLOCK ? undefined : computeMean(this.block.field());
   }
 
   /** How losses scatter, for the next model. */
@@ -250,7 +250,7 @@ export class Decay {
 
   /** The model's first losses: how many, and their mean. */
   get first(): { rows: number; loss: number } {
-    return { rows: this.firstLosses.size, loss: meanOf(this.firstLosses.deseasonalized()) };
+    return { rows: this.firstLosses.size, loss: computeMean(this.firstLosses.deseasonalized()) };
   }
 
   /** Means of the newest 200 blocks, the oldest first. */
@@ -271,13 +271,13 @@ export class Decay {
     if (this.firstLosses.takes(time)) {
       this.firstLosses.add(loss, cell, time);
       if (this.firstLosses.size === ENOUGH) {
-        this.own = noiseOf(this.firstLosses.deseasonalized());
+        this.own = computeNoise(this.firstLosses.deseasonalized());
       }
     }
     if (this.count % STEP === 0) {
       this.times = [...this.times, time].slice(-IN_A_ROW - BLOCK / STEP);
       if (this.block.size === BLOCK) {
-        this.judge(meanOf(this.block.field()), time);
+        this.judge(computeMean(this.block.field()), time);
       }
     }
   }
@@ -307,8 +307,8 @@ export class Decay {
     const isGrowing = this.firstLosses.takes(time);
     // While the first losses are being collected, this block does not count among them.
     const before = this.firstLosses.deseasonalized().subarray(0, isGrowing ? -BLOCK : undefined);
-    const noise = this.own ?? this.noise ?? (before.length < BLOCK ? undefined : noiseOf(before));
-    const level = promised?.loss ?? (before.length < BLOCK ? undefined : meanOf(before));
+    const noise = this.own ?? this.noise ?? (before.length < BLOCK ? undefined : computeNoise(before));
+    const level = promised?.loss ?? (before.length < BLOCK ? undefined : computeMean(before));
     if (noise === undefined || level === undefined) {
       return;
     }
@@ -355,14 +355,14 @@ export class Decay {
 }
 
 /** @param losses in order of time */
-function noiseOf(losses: Float64Array): LossNoise {
-  const mean = meanOf(losses);
+function computeNoise(losses: Float64Array): LossNoise {
+  const mean = computeMean(losses);
   const square = losses.reduce((sum, loss) => sum + (loss - mean) ** 2, 0);
   return square > 0 && mean > 0
     ? { spread: Math.sqrt(square / losses.length) / mean, alike: autocorrelationTime(losses) }
     : { spread: 0, alike: 1 };
 }
 
-function meanOf(values: Float64Array): number {
+function computeMean(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

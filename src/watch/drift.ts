@@ -43,7 +43,7 @@ class Drift {
       return;
     }
     this.last = place;
-    this.bins.push(this.watched.map(({ column, reference }) => driftBin(reference, cellOf(row[column]))));
+    this.bins.push(this.watched.map(({ column, reference }) => driftBin(reference, makeCell(row[column]))));
     this.rows++;
     if (this.bins.size === DRIFT_WINDOW && this.rows % EVERY === 0) {
       this.check();
@@ -55,7 +55,7 @@ class Drift {
     return this.watched
       .map(({ column, threshold, reference }, at) => {
         const { psi } = this.columns[at]!;
-        const moved = psi > threshold ? mostMoved(reference, this.countsOf(at)) : undefined;
+        const moved = psi > threshold ? mostMoved(reference, this.readCounts(at)) : undefined;
         return { column, psi, threshold, ...(moved && { moved }) };
       })
       .sort((a, b) => b.psi * a.threshold - a.psi * b.threshold);
@@ -78,14 +78,14 @@ class Drift {
 
   private check(): void {
     this.watched.forEach(({ reference, threshold }, at) => {
-      const psi = stabilityIndex(reference.shares, this.countsOf(at));
+      const psi = stabilityIndex(reference.shares, this.readCounts(at));
       const above = psi > threshold ? this.columns[at]!.above + 1 : 0;
       this.columns[at] = { psi, above };
     });
   }
 
   /** The newest rows in each bin of a column. */
-  private countsOf(at: number): number[] {
+  private readCounts(at: number): number[] {
     const counts = new Array<number>(driftBins(this.watched[at]!.reference)).fill(0);
     for (let row = 0; row < this.bins.size; row++) {
       counts[this.bins.at(row, at)]!++;
@@ -120,7 +120,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }
 
-function cellOf(value: unknown): ReferenceCell {
+function makeCell(value: unknown): ReferenceCell {
   switch (typeof value) {
     case 'number':
       return Number.isNaN(value) ? null : value;

@@ -113,7 +113,7 @@ export class LiveScores {
 const LEAST_PROBABILITY = 1e-15;
 
 /** The loss by which such a prediction is judged. */
-export function measureOf({ issued }: OpenPrediction): LossMeasure {
+export function chooseMeasure({ issued }: OpenPrediction): LossMeasure {
   switch (issued.kind) {
     case 'band':
     case 'number':
@@ -138,7 +138,7 @@ export function scoreTruth(prediction: OpenPrediction, truth: unknown): TruthSco
       loss: Math.abs(truth - issued.middle),
       corrected: isBand ? Math.abs(truth - left.middle) : NaN,
       now: isNumber(now) ? Math.abs(truth - now) : NaN,
-      pinball: prediction.nine === undefined ? NaN : pinballOf(prediction.nine, truth),
+      pinball: prediction.nine === undefined ? NaN : computePinball(prediction.nine, truth),
       told: isBand ? 1 - 2 * issued.level : NaN,
       held: isBand ? Number(left.low <= truth && truth <= left.high) : NaN,
       widen: width > 0 && isBand ? (left.high - left.low) / width : NaN,
@@ -164,7 +164,7 @@ export function scoreTruth(prediction: OpenPrediction, truth: unknown): TruthSco
 }
 
 /** Mean over the nine levels. */
-function pinballOf(quantiles: readonly number[], truth: number): number {
+function computePinball(quantiles: readonly number[], truth: number): number {
   const sum = LEVELS.reduce((total, level, k) => {
     const above = truth - quantiles[k]!;
     return total + (above >= 0 ? level * above : (level - 1) * above);
@@ -229,7 +229,7 @@ export class VersionScores {
     if (version === undefined || known?.id !== id || Number.isNaN(loss)) {
       return;
     }
-    const measure = measureOf(prediction);
+    const measure = chooseMeasure(prediction);
     // With another output, such as probabilities in place of labels, losses are of another kind.
     const before = known.totals?.measure === measure ? known.totals : none(measure, prediction.time);
     const hasNow = !Number.isNaN(now);
@@ -248,7 +248,10 @@ export class VersionScores {
 
   /** Newest version first. */
   scores(): VersionScore[] {
-    return Array.from(this.versions, ([version, { totals }]) => totals && { version, ...meansOf(totals) })
+    return Array.from(
+      this.versions,
+      ([version, { totals }]) => totals && { version, ...computeMeans(totals) },
+    )
       .filter((one) => one !== undefined)
       .sort((a, b) => b.version - a.version);
   }
@@ -262,7 +265,7 @@ function none(measure: LossMeasure, time: number): Totals {
   return { measure, rows: 0, loss: 0, nowRows: 0, ownLoss: 0, now: 0, since: time, until: time };
 }
 
-function meansOf({
+function computeMeans({
   measure,
   rows,
   loss,

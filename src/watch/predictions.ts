@@ -148,7 +148,7 @@ export interface OpenState {
 }
 
 /** The names of a row: its id, then its place (key, time and ahead), as far as it has them. */
-export function namesOf({ id, key, time, ahead }: WatchedRow): string[] {
+export function listPlaces({ id, key, time, ahead }: WatchedRow): string[] {
   const place = time === undefined ? [] : [`${key ?? ''} ${time} ${ahead ?? ''}`];
   return id === undefined ? place : [id, ...place];
 }
@@ -269,8 +269,8 @@ export class OpenPredictions {
   private keep(prediction: OpenPrediction): void {
     const { id } = prediction;
     this.open.set(id, prediction);
-    this.numbers += numbersOf(prediction);
-    const place = placeOf(prediction);
+    this.numbers += countNumbers(prediction);
+    const place = makePlace(prediction);
     if (place !== id) {
       this.idAt.set(place, id);
     }
@@ -280,21 +280,21 @@ export class OpenPredictions {
     const known = this.open.get(id);
     if (known !== undefined) {
       this.open.delete(id);
-      const place = placeOf(known);
+      const place = makePlace(known);
       if (this.idAt.get(place) === id) {
         this.idAt.delete(place);
       }
-      this.numbers -= numbersOf(known);
+      this.numbers -= countNumbers(known);
     }
   }
 }
 
-function placeOf({ key, time, ahead }: OpenPrediction): string {
-  return namesOf({ key, time, ahead })[0]!;
+function makePlace({ key, time, ahead }: OpenPrediction): string {
+  return listPlaces({ key, time, ahead })[0]!;
 }
 
 /** A measure of the memory that a prediction takes. */
-function numbersOf({ issued, nine }: OpenPrediction): number {
+function countNumbers({ issued, nine }: OpenPrediction): number {
   return 10 + (nine?.length ?? 0) + (issued.kind === 'classes' ? 2 * issued.probabilities.length : 0);
 }
 

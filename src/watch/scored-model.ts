@@ -331,7 +331,7 @@ export class ExpectedLoss {
   }
 
   /** The unit of distances from a band: its width, or a share of the usual width where it has almost none. */
-  scaleOf(width: number): number {
+  chooseScale(width: number): number {
     return Math.max(width, this.count === 0 ? 0 : (LEAST_SHARE * this.sum) / this.count);
   }
 

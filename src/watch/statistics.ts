@@ -223,13 +223,13 @@ export class WeeklyPattern {
 
   /** What to add in a cell, as a share of the mean loss, see `cellAt`; 0 for NaN. */
   of(cell: number): number {
-    this.cells ??= patternOf(this.wholeWeeks());
+    this.cells ??= computePattern(this.wholeWeeks());
     return this.cells[cell] ?? 0;
   }
 
   /** The same for the highest cell. */
   get most(): number {
-    this.cells ??= patternOf(this.wholeWeeks());
+    this.cells ??= computePattern(this.wholeWeeks());
     return Math.max(...this.cells);
   }
 
@@ -252,7 +252,7 @@ export class WeeklyPattern {
       .filter(({ counts }) => filled(counts) >= WHOLE * fullest)
       .map(({ sums, counts }) => {
         const means = Float64Array.from(sums, (sum, cell) => sum / counts[cell]!);
-        const mean = meanOf(means);
+        const mean = computeMean(means);
         return means.map((own) => (mean > 0 ? own / mean - 1 : NaN));
       });
   }
@@ -275,7 +275,7 @@ const GROUPINGS: readonly { groups: number; of: (cell: number) => number }[] = [
   { groups: CELLS, of: (cell) => cell },
 ];
 
-function patternOf(weeks: readonly Float64Array[]): Float64Array {
+function computePattern(weeks: readonly Float64Array[]): Float64Array {
   const pattern = new Float64Array(CELLS);
   if (weeks.length < LEAST_WEEKS) {
     return pattern;
@@ -336,13 +336,13 @@ function commonEffects(weeks: readonly Float64Array[]): Float64Array {
   }
   const chance = Math.max(0, all - common) / weeks.length;
   return Float64Array.from({ length: groups }, (_, group) => {
-    const mean = meanOf(weeks.map((week) => week[group]!));
+    const mean = computeMean(weeks.map((week) => week[group]!));
     return Number.isNaN(mean) ? 0 : (mean * common) / (common + chance);
   });
 }
 
 /** Of the values that are there; NaN where none is. */
-function meanOf(values: ArrayLike<number>): number {
+function computeMean(values: ArrayLike<number>): number {
   let [sum, count] = [0, 0];
   for (let at = 0; at < values.length; at++) {
     if (!Number.isNaN(values[at]!)) {

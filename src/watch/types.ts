@@ -316,11 +316,11 @@ export function watchSettings(options: WatchOptions): WatchSettings {
   const { honest = true, worse = 0.15, recovered = 0.05, alarm = {}, keep = 2000, perKey = false } = options;
   return {
     ...{ honest, worse, recovered: Math.min(recovered, worse), alarm, keep: Math.max(1, keep), perKey },
-    timezone: zoneOf(options.timezone),
+    timezone: checkZone(options.timezone),
   };
 }
 
-function zoneOf(name: string | undefined): string {
+function checkZone(name: string | undefined): string {
   const zone = name === undefined ? localZone() : knownZone(name);
   if (zone === undefined) {
     throw new ServiceError(

@@ -2,12 +2,12 @@ import { isObject, tryParseJson } from '../util/values';
 import { Alarms, type AlarmsState, Changes, type ChangesState } from './alarms';
 import { outgoingCorrected, type OutgoingPrediction, outgoingUnchanged } from './bands';
 import { WithoutTruth, type WithoutTruthState } from './drift';
-import { measureOf, scoreTruth, VersionScores, type VersionScoresState } from './live-scores';
+import { chooseMeasure, scoreTruth, VersionScores, type VersionScoresState } from './live-scores';
 import {
   isLabel,
   isNumber,
   type Issued,
-  namesOf,
+  listPlaces,
   type OpenPrediction,
   OpenPredictions,
   type OpenState,
@@ -113,7 +113,7 @@ export class Watch {
       ...this.alarm({ key, ahead, time }, issued, waiting.left),
       ...this.withoutTruth.row({ key, time, ahead, row, continues }),
     ];
-    const names = namesOf(series);
+    const names = listPlaces(series);
     const [id] = names;
     if (id !== undefined) {
       const { relativeTo } = this.model;
@@ -134,7 +134,7 @@ export class Watch {
 
   /** Takes the truth of a row, before or after its prediction. */
   truth({ series, truth }: TruthSeen): TruthAnswer {
-    const names = namesOf(series);
+    const names = listPlaces(series);
     if (names.length === 0 || !isLabel(truth)) {
       this.counts.unreadable++;
       return { counted: 'unreadable', changes: [] };
@@ -239,7 +239,7 @@ export class Watch {
       return { leaves: prediction, waiting: {} };
     }
     const { scored, settings } = this;
-    const scale = this.expected.scaleOf(issued.high - issued.low);
+    const scale = this.expected.chooseScale(issued.high - issued.low);
     if (!settings.honest || scale === 0) {
       return outgoingUnchanged(prediction, issued);
     }
@@ -280,7 +280,7 @@ export class Watch {
     this.scored = new ScoredModel(this.settings, {
       generation,
       model,
-      measure: measureOf(prediction),
+      measure: chooseMeasure(prediction),
       before: [],
       ...scored?.forNext,
     });

@@ -41,9 +41,9 @@ export function watchedModel(card: ModelCard, reference?: Reference): WatchedMod
     model.threshold = { label: threshold.label, at: threshold.at };
   }
   if (scores !== undefined) {
-    model.promised = { ...promisedOf(scores), ...answeredAccuracy(model.threshold, reference) };
+    model.promised = { ...readPromised(scores), ...answeredAccuracy(model.threshold, reference) };
     if (scores.baseline_now !== undefined) {
-      model.now = promisedOf(scores.baseline_now);
+      model.now = readPromised(scores.baseline_now);
     }
   }
   const relativeTo = changeFrom(card);
@@ -98,7 +98,7 @@ function driftColumns({ columns, drift }: Reference): WatchedColumn[] {
   return watched.slice(0, MOST_COLUMNS);
 }
 
-function promisedOf(scores: PromisedScores): PromisedScores {
+function readPromised(scores: PromisedScores): PromisedScores {
   const { rows, mae, pinball, coverage_80: coverage, log_loss: logLoss, accuracy } = scores;
   return {
     rows,

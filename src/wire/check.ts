@@ -51,13 +51,13 @@ function describe(error: ValueError): Fault {
   }
   switch (error.type) {
     case type.ObjectAdditionalProperties: {
-      return { path: pathOf(steps), message: 'is an unknown property' };
+      return { path: writePath(steps), message: 'is an unknown property' };
     }
     case type.ObjectRequiredProperty:
-      return { path: pathOf(steps), message: 'is required' };
+      return { path: writePath(steps), message: 'is required' };
     default:
       return {
-        path: pathOf(steps),
+        path: writePath(steps),
         message: `must be ${error.schema.description ?? wantedBy(error.schema)}`,
       };
   }
@@ -96,7 +96,7 @@ const BOUNDS: Record<string, string> = {
   minItems: 'of at least # items',
 };
 
-function pathOf(steps: string[]): string {
+function writePath(steps: string[]): string {
   if (steps.length === 0) {
     return 'body';
   }

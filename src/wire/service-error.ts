@@ -1,4 +1,4 @@
-import { reasonOf } from '../util/values';
+import { readReason } from '../util/values';
 import { OUTPUT_TYPES, type Task } from './vocabulary';
 
 /**
@@ -87,7 +87,7 @@ export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) {
     return error;
   }
-  const wrapped = new ServiceError('internal', `Unexpected error: ${reasonOf(error)}`);
+  const wrapped = new ServiceError('internal', `Unexpected error: ${readReason(error)}`);
   try {
     if (error instanceof Error) {
       if (error.name === 'AbortError') {

@@ -27,14 +27,14 @@ export { filePath, modelsPath, OwnedPath, serviceFolder } from '../../dist/src/r
 export { namedModel, requiredModel } from '../../dist/src/runtime/requests/common';
 export { usedTokens } from '../../dist/src/runtime/requests/cost';
 export {
-  causeTextOf,
+  causeTexts,
   inWordsOfUser,
   type PredictDef,
   predictRequests,
 } from '../../dist/src/runtime/requests/predict';
 export { offerKeptUpload } from '../../dist/src/runtime/requests/upload';
 export { SeriesKeeper } from '../../dist/src/runtime/series/keeper';
-export { readingOf } from '../../dist/src/runtime/series/read-messages';
+export { findReading } from '../../dist/src/runtime/series/read-messages';
 export { keyOfTopic } from '../../dist/src/runtime/series/read-messages';
 export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';

@@ -10,14 +10,14 @@ export {
   standardErrors,
 } from '../../dist/src/models/evaluation';
 export {
-  limitSetOf,
+  chooseLimits,
+  chooseVersion,
   maxAnswerRows,
   maxTestRows,
   sizeExcess,
   testExcess,
   trainExcess,
   versionNamed,
-  versionOf,
 } from '../../dist/src/models/limits';
 export { ModelCards } from '../../dist/src/models/model-cards';
 export { cutRows, firstRow } from '../../dist/src/models/on-prem-client';
@@ -32,7 +32,6 @@ export { Batcher, type BatcherOptions } from '../../dist/src/predict/batcher';
 export {
   addOffsetsToEffects,
   causeGroups,
-  causesOf,
   causeText,
   type Effects,
   effectsOfMixtures,
@@ -42,6 +41,7 @@ export {
   planMixtures,
   readEffects,
   sliceEffects,
+  writeCauses,
 } from '../../dist/src/predict/causes';
 export { hasColumns, smallRows } from '../../dist/src/predict/message-table';
 export { Fifo, OrderedDelivery, Outbox, type QueuedMessage } from '../../dist/src/predict/queue';

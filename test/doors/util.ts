@@ -35,4 +35,4 @@ export {
   stringifyBare,
   tryParseJson,
 } from '../../dist/src/util/values';
-export { unzip, zipBytes, type ZipEntry, zipOf } from '../../dist/src/util/zip';
+export { unzip, writeZip, zipBytes, type ZipEntry } from '../../dist/src/util/zip';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { zipOf } from '../doors/util';
+import { writeZip } from '../doors/util';
 import { type Endpoint, startEndpoint } from '../helpers/endpoint';
 import { STRANGE_IDS } from '../helpers/strange-ids';
 import { type Anything, type Bench, row, server, startBench, stopBench, trainRows } from './bench';
@@ -126,7 +126,7 @@ describe('nodes on an on-premises endpoint', function () {
         .request()
         .post('/tabular-prediction/models/c/import')
         .type('application/octet-stream')
-        .send(await buffer(zipOf([entry])))
+        .send(await buffer(writeZip([entry])))
         .expect(400);
       assert.match(refused.code, /config.invalid|file.unreadable/);
       await bench.request().post('/tabular-prediction/models/c/delete').send({ model: 'evil' }).expect(404);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { unzip, zipOf } from '../doors/util';
+import { unzip, writeZip } from '../doors/util';
 import { Fleet, HUB, idOf } from '../helpers/fleet';
 import { mosquittoBinary, mqtt, type MqttClient } from '../helpers/mosquitto';
 import { waitFor } from '../helpers/wait';
@@ -120,7 +120,7 @@ async function changed(file: Buffer, change: (card: Card) => Card, model?: strin
     },
   }));
   const pieces: Uint8Array[] = [];
-  for await (const piece of zipOf(entries)) {
+  for await (const piece of writeZip(entries)) {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { connect, type ModelCard, type ServiceError, type Tabular } from '../../dist/src';
 import { Connection, HostedService, ModelCards } from '../../dist/src/connection';
 import { crc32c, crc32cToBase64 } from '../doors/table';
-import { unzip, zipOf } from '../doors/util';
+import { unzip, writeZip } from '../doors/util';
 import { editModel, type StoredModel } from '../helpers/edit-model';
 import { temporaryFolder } from './harness';
 
@@ -25,7 +25,7 @@ async function zip(files: Map<string, Uint8Array>): Promise<Buffer> {
       yield await Promise.resolve(bytes);
     },
   }));
-  for await (const piece of zipOf(entries)) {
+  for await (const piece of writeZip(entries)) {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

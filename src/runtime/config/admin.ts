@@ -33,21 +33,21 @@ export async function dialogModels(
   const node = configNode(red, id);
   const known = node?.state.savedCards();
   if (known !== undefined) {
-    return shownOf(known, service.columnsOf);
+    return listShown(known, service.columnsOf);
   }
   if (node?.state.key() !== undefined || !existsSync(modelsPath(red))) {
     return [];
   }
-  const cards = new (modelCards())({ path: modelsPath(red), service: keyOf(service) });
+  const cards = new (modelCards())({ path: modelsPath(red), service: makeServiceKey(service) });
   try {
-    return shownOf(cards, service.columnsOf);
+    return listShown(cards, service.columnsOf);
   } finally {
     await cards.close();
   }
 }
 
 /** The key of a service that is not deployed; without an address it is the embedded one. */
-function keyOf({ service, baseUrl, apiName }: Record<string, unknown>): string {
+function makeServiceKey({ service, baseUrl, apiName }: Record<string, unknown>): string {
   if (typeof baseUrl !== 'string') {
     return EMBEDDED;
   }
@@ -60,7 +60,7 @@ function keyOf({ service, baseUrl, apiName }: Record<string, unknown>): string {
  * @param columnsOf the model whose columns are told too
  * @throws ServiceError `storage.failed` where a newer version of this package wrote the cards
  */
-function shownOf(cards: ModelCards, columnsOf: unknown): unknown[] {
+function listShown(cards: ModelCards, columnsOf: unknown): unknown[] {
   cards.assertUsable();
   return cards
     .list()

@@ -207,7 +207,7 @@ export class ConfigState {
     }
     const key = this.key();
     // Opening the cards creates their folder, so they are opened only if there is something to read.
-    return key === undefined || !existsSync(modelsPath(this.runtime.red)) ? undefined : this.cardsOf(key);
+    return key === undefined || !existsSync(modelsPath(this.runtime.red)) ? undefined : this.openCards(key);
   }
 
   async close(): Promise<void> {
@@ -233,7 +233,7 @@ export class ConfigState {
       options: this.clientOptions,
       onWarning: (text) => this.log('warn', text),
     });
-    return new Connection({ service, cards: this.cardsOf(key), concurrency, log: this.log });
+    return new Connection({ service, cards: this.openCards(key), concurrency, log: this.log });
   }
 
   private clientOptions: ServiceToOpen['options'] = async () => {
@@ -256,7 +256,7 @@ export class ConfigState {
     };
   };
 
-  private cardsOf(key: string): ModelCards {
+  private openCards(key: string): ModelCards {
     this.cards ??= new (modelCards())({
       path: modelsPath(this.runtime.red),
       service: key,

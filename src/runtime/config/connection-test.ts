@@ -64,7 +64,7 @@ async function testConnection(target: TestTarget): Promise<TestResult> {
     const isTwice = known.code === 'not_found' && new URL(target.baseUrl).pathname.endsWith(`/${apiName}`);
     return {
       ok: false,
-      problem: isTwice ? 'apiNameTwice' : problemOf(known),
+      problem: isTwice ? 'apiNameTwice' : nameProblem(known),
       code: known.code,
       message: known.message,
     };
@@ -94,14 +94,14 @@ async function testEndpoint(target: TestTarget): Promise<TestResult> {
     return { ok: true };
   } catch (error) {
     const known = withoutSecrets(toServiceError(error), [target.token]);
-    const problem = known.code === 'not_found' ? 'address' : problemOf(known);
+    const problem = known.code === 'not_found' ? 'address' : nameProblem(known);
     return { ok: false, problem, code: known.code, message: known.message };
   } finally {
     await client?.close();
   }
 }
 
-function problemOf(error: ServiceError): TestResult['problem'] {
+function nameProblem(error: ServiceError): TestResult['problem'] {
   switch (error.code) {
     case 'auth.unauthorized':
     case 'auth.forbidden':

@@ -63,13 +63,13 @@ export function registerRoutes(red: Red, routes: readonly EditorRoute[]): void {
     if (method === 'GET') {
       const reply = file === undefined ? respond : sendFile;
       red.httpAdmin.get(path, permitted, (request: EditorRequest, response: EditorResponse) =>
-        reply(response, () => answer(idOf(request), request.query ?? {}, request)),
+        reply(response, () => answer(readId(request), request.query ?? {}, request)),
       );
     } else {
       red.httpAdmin.post(path, permitted, (request: EditorRequest, response: EditorResponse) =>
         respond(response, () => {
-          const body = bodyOf(request, file ?? 'json');
-          return answer(idOf(request), file === undefined ? body : (request.query ?? {}), request);
+          const body = readBody(request, file ?? 'json');
+          return answer(readId(request), file === undefined ? body : (request.query ?? {}), request);
         }),
       );
     }
@@ -78,7 +78,7 @@ export function registerRoutes(red: Red, routes: readonly EditorRoute[]): void {
 
 function permit(red: Red, needs: Needs) {
   return (request: EditorRequest, response: EditorResponse, next: () => void): void => {
-    const all = typeof needs === 'string' ? [needs] : needs(idOf(request), request.body);
+    const all = typeof needs === 'string' ? [needs] : needs(readId(request), request.body);
     const passed = all.reduceRight(
       (then, permission) => () =>
         red.auth.needsPermission(permission)(request as never, response as never, then),
@@ -88,12 +88,15 @@ function permit(red: Red, needs: Needs) {
   };
 }
 
-function idOf({ params }: EditorRequest): string {
+function readId({ params }: EditorRequest): string {
   return Object.values(params)[0] ?? '';
 }
 
 /** @throws ServiceError `validation.failed` */
-function bodyOf({ headers, body = {} }: EditorRequest, takes: keyof typeof BODIES): Record<string, unknown> {
+function readBody(
+  { headers, body = {} }: EditorRequest,
+  takes: keyof typeof BODIES,
+): Record<string, unknown> {
   const { type, says } = BODIES[takes];
   if (!type.test(headers['content-type'] ?? '') || !isObject(body)) {
     throw new ServiceError('validation.failed', `The body of this request must be ${says}.`);

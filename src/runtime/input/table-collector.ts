@@ -75,7 +75,7 @@ export class Sequences {
     }
     const parts = msg.parts as PartInfo | undefined;
     const ends = msg.complete !== undefined && msg.complete !== false;
-    const id = this.idOf(parts, ends);
+    const id = this.readId(parts, ends);
     if (id === undefined) {
       if (isUnset(value) && ends) {
         return { complete: false };
@@ -120,7 +120,7 @@ export class Sequences {
   }
 
   /** A bare `complete` ends the sequence that last received a part. */
-  private idOf(parts: PartInfo | undefined, ends: boolean): string | undefined {
+  private readId(parts: PartInfo | undefined, ends: boolean): string | undefined {
     if (parts?.id !== undefined) {
       return `id:${parts.id}`;
     }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { TableInput } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { TABLE } from '../../settings/nodes';
-import { isThenable, reasonOf } from '../../util/values';
+import { isThenable, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';
 import type { InFlow, Message, Red } from '../node-red';
@@ -86,13 +86,13 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
     async read(msg) {
       const { value } =
         type === 'msg'
-          ? { value: propertyOf(red, msg, property, place) }
+          ? { value: readMessageProperty(red, msg, property, place) }
           : await settledWithin(timeoutMs, place, (resolve, reject) =>
               evaluate(msg, (error, result) => (error ? reject(error) : resolve(result))),
             );
       assertNoPromise(value, place);
       if (source === 'file') {
-        return { path: pathOf(red, value, place) };
+        return { path: readPath(red, value, place) };
       }
       const whole = options.allowMissing === true ? value : present(value, place);
       return { value: options.flat === true && mayBeNested(whole) ? await flat(whole) : whole };
@@ -111,7 +111,7 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
 }
 
 /** A property of a message; undefined where it is one of something that does not exist. */
-function propertyOf(red: Red, msg: Message, property: string, place: string): unknown {
+function readMessageProperty(red: Red, msg: Message, property: string, place: string): unknown {
   try {
     return red.util.getMessageProperty(msg, property);
   } catch (error) {
@@ -211,7 +211,7 @@ export function notSet(place: string): ServiceError {
   return new ServiceError('table.empty', `There is no table: ${place} is not set.`);
 }
 
-function pathOf(red: Red, value: unknown, place: string): string {
+function readPath(red: Red, value: unknown, place: string): string {
   if (typeof value === 'string' && value.trim() !== '') {
     return filePath(red, value.trim());
   }
@@ -222,5 +222,5 @@ function unreadable(place: string, error: unknown): ServiceError {
   if (error instanceof ServiceError) {
     return error;
   }
-  return new ServiceError('table.invalid', `The table could not be read from ${place}: ${reasonOf(error)}`);
+  return new ServiceError('table.invalid', `The table could not be read from ${place}: ${readReason(error)}`);
 }

@@ -4,7 +4,7 @@ import { types } from 'node:util';
 
 import type { Hooks } from '../../models/types';
 import { Serial } from '../../util/concurrency';
-import { isThenable, reasonOf } from '../../util/values';
+import { isThenable, readReason } from '../../util/values';
 import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 import type { Message } from '../node-red';
@@ -58,7 +58,7 @@ function plainCopy(msg: Message): Message {
     try {
       return msg[name];
     } catch (error) {
-      throw new ServiceError('validation.failed', `msg.${name} cannot be read: ${reasonOf(error)}`);
+      throw new ServiceError('validation.failed', `msg.${name} cannot be read: ${readReason(error)}`);
     }
   };
   return Object.fromEntries(Object.keys(msg).map((name) => [name, read(name)])) as Message;
@@ -72,12 +72,12 @@ export function unreadablePart(msg: object): string | undefined {
   let looks = 0;
   const seen = new Set<object>();
 
-  function partOf(value: unknown, place: string, depth: number): string | undefined {
+  function findPart(value: unknown, place: string, depth: number): string | undefined {
     if (typeof value !== 'object' || value === null || seen.has(value) || ArrayBuffer.isView(value)) {
       return undefined;
     }
     seen.add(value);
-    const own = reading(place, () => namesOf(value));
+    const own = reading(place, () => listNames(value));
     if ('problem' in own || depth === MAX_DEPTH) {
       return 'problem' in own ? own.problem : undefined;
     }
@@ -87,7 +87,7 @@ export function unreadablePart(msg: object): string | undefined {
       }
       const at = Array.isArray(value) ? `${place}[${name}]` : `${place}.${name}`;
       const part = reading(at, () => (value as Record<string, unknown>)[name]);
-      const problem = 'problem' in part ? part.problem : partOf(part.result, at, depth + 1);
+      const problem = 'problem' in part ? part.problem : findPart(part.result, at, depth + 1);
       if (problem !== undefined) {
         return problem;
       }
@@ -95,19 +95,19 @@ export function unreadablePart(msg: object): string | undefined {
     return undefined;
   }
 
-  return partOf(msg, 'msg', 0);
+  return findPart(msg, 'msg', 0);
 }
 
 function reading<Result>(place: string, read: () => Result): { result: Result } | { problem: string } {
   try {
     return { result: read() };
   } catch (error) {
-    return { problem: `${place} cannot be read: ${reasonOf(error)}` };
+    return { problem: `${place} cannot be read: ${readReason(error)}` };
   }
 }
 
 /** A Proxy may refuse to be read at any name, so one is tried. */
-function namesOf(value: object): string[] {
+function listNames(value: object): string[] {
   if (types.isProxy(value)) {
     Reflect.get(value, 'id');
   }
@@ -365,7 +365,7 @@ function sendOutput(
   } catch (error) {
     throw new ServiceError(
       'validation.failed',
-      `Node-RED could not send the message on: ${reasonOf(error)}. A message that goes to several nodes is copied, ` +
+      `Node-RED could not send the message on: ${readReason(error)}. A message that goes to several nodes is copied, ` +
         'which fails where it is nested too deeply or has a property that throws.',
     );
   }

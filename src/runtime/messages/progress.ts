@@ -50,7 +50,7 @@ export class Follower {
     if (fraction === undefined) {
       return { key: 'reading', progress };
     }
-    const percent = percentOf(fraction, 1);
+    const percent = computePercent(fraction, 1);
     if (percent === 100) {
       // What was read is looked through before anything is sent; how long that takes is not known.
       return { key: 'readingEnd', progress: { ...progress, percent } };
@@ -59,7 +59,7 @@ export class Follower {
   }
 
   private uploading({ sent, total }: Event<'uploading'>, seconds: number, pace: Pace): Shown {
-    const percent = percentOf(sent, total);
+    const percent = computePercent(sent, total);
     const speed = pace.perSecond();
     const left = pace.secondsLeft(total);
     const progress: Progress = { phase: 'uploading', percent, seconds, bytes: sent, total_bytes: total };
@@ -83,7 +83,7 @@ export class Follower {
       // All folds are done and are being combined; how long that takes is not known.
       return { key: 'fittingEnd', values: { time }, progress: { ...progress, percent: 99 } };
     }
-    const percent = percentOf(fraction, 1);
+    const percent = computePercent(fraction, 1);
     if (seconds < LEAST_FIT_S || fraction < LEAST_FRACTION) {
       return { key: 'fittingAt', values: { time, percent }, progress: { ...progress, percent } };
     }
@@ -104,7 +104,7 @@ export class Follower {
     if (total === undefined) {
       return { key: 'predictingRows', values: { rows: done }, progress: counted };
     }
-    const percent = percentOf(done, total);
+    const percent = computePercent(done, total);
     const left = pace.secondsLeft(total);
     const known = { ...counted, total_rows: total, percent };
     return left === undefined
@@ -118,6 +118,6 @@ export class Follower {
 }
 
 /** Whole percent; 100 only when everything is done. */
-function percentOf(done: number, total: number): number {
+function computePercent(done: number, total: number): number {
   return total === 0 ? 100 : Math.min(100, Math.max(0, Math.floor((100 * done) / total)));
 }

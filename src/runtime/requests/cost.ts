@@ -34,7 +34,7 @@ export async function costRequest(
     modelVersion: read('modelVersion'),
     nEstimators: read('nEstimators'),
     ...(counted ? {} : await optionalTable(table, msg, runtime.def)),
-    ...modelChoiceOf(msg),
+    ...readModelChoice(msg),
     trainRows,
     testRows,
     rawColumns,
@@ -56,7 +56,7 @@ async function optionalTable(
   return isTable ? { table: input } : {};
 }
 
-function modelChoiceOf(msg: Message): Pick<CostRequest, 'model'> {
+function readModelChoice(msg: Message): Pick<CostRequest, 'model'> {
   const { model } = namedModel('', msg);
   return model === undefined ? {} : { model };
 }

@@ -137,16 +137,20 @@ export async function fitRequest(
 /** What a series node says about its train set, whose rows have no time. */
 function trainTimes(train: unknown): Pick<TrainRequest, 'trainedFrom' | 'trainedUntil' | 'trainedKeys'> {
   const { from, to, keys } = isObject(train) ? train : {};
-  return { trainedFrom: isoTimeOf(from), trainedUntil: isoTimeOf(to), trainedKeys: keyTimesOf(keys) };
+  return {
+    trainedFrom: writeIsoTime(from),
+    trainedUntil: writeIsoTime(to),
+    trainedKeys: writeKeyTimes(keys),
+  };
 }
 
-function keyTimesOf(keys: unknown): KeyTime[] | undefined {
+function writeKeyTimes(keys: unknown): KeyTime[] | undefined {
   const isKeyTime = (one: unknown): one is KeyTime =>
     isObject(one) && typeof one.key === 'string' && typeof one.to === 'number' && Number.isFinite(one.to);
   return Array.isArray(keys) && keys.every(isKeyTime) ? keys.map(({ key, to }) => ({ key, to })) : undefined;
 }
 
-function isoTimeOf(value: unknown): string | undefined {
+function writeIsoTime(value: unknown): string | undefined {
   const time = new Date(value as number);
   return value === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
@@ -300,7 +304,7 @@ export function modelSender(runtime: NodeRuntime<FitDef>, config: UsedConfig): M
     isClosed = true;
   });
 
-  const fileOf = async (connection: Connection, name: string, mostBytes: number): Promise<Buffer> => {
+  const fetchFile = async (connection: Connection, name: string, mostBytes: number): Promise<Buffer> => {
     const file = await connection.publishModel(name);
     if (file.isCardAlone && !isToldOfCard) {
       isToldOfCard = true;
@@ -324,7 +328,7 @@ export function modelSender(runtime: NodeRuntime<FitDef>, config: UsedConfig): M
       if (read('sendModel')) {
         // That of an earlier node would be another model.
         delete msg.model_file;
-        msg.model_file = await fileOf(config.connection(), card.name, read('modelFileMax') * MB);
+        msg.model_file = await fetchFile(config.connection(), card.name, read('modelFileMax') * MB);
       }
     } catch (thrown) {
       const { code, message } = toServiceError(thrown);

@@ -25,19 +25,19 @@ const MARK = '\u0001';
 const MARKED = new RegExp(`${MARK}(\\w+)${MARK}`, 'g');
 
 /** The sentences of causes, in the runtime's language. */
-export function causeTextOf(red: Red): CauseText {
+export function causeTexts(red: Red): CauseText {
   const texts = new Map<string, string>();
   const marks = Object.fromEntries(VALUES.map((name) => [name, `${MARK}${name}${MARK}`]));
-  const textOf = (key: string): string => {
+  const findText = (key: string): string => {
     const text = texts.get(key) ?? red._(`${SHARED_CATALOGUE}:why.${key}`, marks);
     texts.set(key, text);
     return text;
   };
-  if (!textOf('subject').includes(MARK)) {
+  if (!findText('subject').includes(MARK)) {
     return scoring().causeText;
   }
   return scoring().causeTextIn({
-    word: (key, values) => textOf(key).replace(MARKED, (_, name: string) => values[name] ?? ''),
+    word: (key, values) => findText(key).replace(MARKED, (_, name: string) => values[name] ?? ''),
     number: (value, { decimals, unit }) => {
       const [rounded, written] = [Number(value.toFixed(decimals)), value.toFixed(decimals)];
       const needed = written.includes('.') ? written.replace(/0+$/, '').split('.')[1]!.length : 0;
@@ -105,7 +105,7 @@ export function predictRequests(
     request.fittedTrainSetId = named?.fittedTrainSetId;
     request.forceRefit = readProperty(FORCE_REFIT, 'force_refit', msg);
     request.threshold = readProperty(THRESHOLD, 'threshold', msg);
-    request.times = request.flat === true ? timesOf(msg.series) : undefined;
+    request.times = request.flat === true ? readTimes(msg.series) : undefined;
     if (request.explain === true) {
       request.explainAbove = read('explainAbove');
     }
@@ -117,7 +117,7 @@ export function predictRequests(
 }
 
 /** The time that each row of a series node is about: its own, and as much later as it looks ahead. */
-function timesOf(series: unknown): PredictRequest['times'] {
+function readTimes(series: unknown): PredictRequest['times'] {
   return series === undefined || series === null
     ? undefined
     : [series].flat().map((one) => {
@@ -177,7 +177,7 @@ interface NodePredictor {
 }
 
 /** The predictor of one predict node, created with the first message. */
-export function predictorOf(runtime: NodeRuntime<PredictDef>, config: UsedConfig): NodePredictor {
+export function makePredictor(runtime: NodeRuntime<PredictDef>, config: UsedConfig): NodePredictor {
   const { red, node, status } = runtime;
   let made: Predictor | undefined;
   let billed: Shown | undefined;
@@ -191,7 +191,7 @@ export function predictorOf(runtime: NodeRuntime<PredictDef>, config: UsedConfig
       noModel: read('noModel') === 'wait' ? 'wait' : 'error',
       onLoad: (load) => showLoad(status, load, billed),
       onWarning: (warning) => node.warn(warning),
-      causeText: causeTextOf(red),
+      causeText: causeTexts(red),
     });
 
   return {

@@ -185,8 +185,8 @@ export class PastSender {
   async send(output: SeriesOutput, msg: Message, past: SeriesPast, work: MessageWork): Promise<Output> {
     const { rows, outcomes, trainSet } = past;
     const first = trainSet === undefined ? [] : [await output.ofTrainSet(msg, trainSet)];
-    const leaving = this.isWired(0) ? partsOf(rows, output.rowsTogether) : NONE;
-    const learned = this.isWired(1) ? partsOf(outcomes, 1) : NONE;
+    const leaving = this.isWired(0) ? splitParts(rows, output.rowsTogether) : NONE;
+    const learned = this.isWired(1) ? splitParts(outcomes, 1) : NONE;
     if (leaving.count < 2 && learned.count < 2) {
       // Made before the message is changed, from which it takes its id.
       const withOutcomes =
@@ -295,7 +295,7 @@ export class PastSender {
 const NONE: Parts = { size: 1, count: 0, atOnce: 1 };
 
 /** @param together rows that stay in one message if they are not more than it has */
-function partsOf({ length, width }: PackedList<unknown>, together: number): Parts {
+function splitParts({ length, width }: PackedList<unknown>, together: number): Parts {
   const most = Math.max(1, Math.floor(CELLS / width));
   if (length <= most) {
     return { size: length, count: Math.min(1, length), atOnce: 1 };

@@ -261,7 +261,7 @@ export class MixedTopics {
       this.topics.set(key, known);
     }
     const names = Object.keys(cells);
-    const time = seriesLayer().timeColumnOf(names, this.runtime.def.time || undefined);
+    const time = seriesLayer().findTimeColumn(names, this.runtime.def.time || undefined);
     for (const column of names) {
       if (this.isOver || column === time || typeof cells[column] !== 'number') {
         continue;
@@ -280,7 +280,7 @@ export class MixedTopics {
     this.isOver = true;
     this.topics.clear();
     if ((this.runtime.def.key ?? '') === '') {
-      const filter = filterOf(first.split('/'), topic.split('/'));
+      const filter = commonFilter(first.split('/'), topic.split('/'));
       this.runtime.warn('topics', { column, first, topic, filter });
     } else {
       this.runtime.warn('topicsOfKey', { column, first, topic, key: key ?? '' });
@@ -289,7 +289,7 @@ export class MixedTopics {
 }
 
 /** What tells two topics apart by the first level in which they differ. */
-function filterOf(one: readonly string[], other: readonly string[]): string {
+function commonFilter(one: readonly string[], other: readonly string[]): string {
   const at = one.findIndex((level, i) => level !== other[i]);
   const differing = at < 0 ? one.length : at;
   const isLast = differing === Math.max(one.length, other.length) - 1;
@@ -337,10 +337,10 @@ export async function pastRows(
       : await table().openTable(input.value, { signal });
   const reading = { signal, onRead: (fraction: number) => follower.show({ key: 'reading', fraction }) };
   if (!messages.isAuto) {
-    return seriesLayer().readingsOf(source, settings, reading);
+    return seriesLayer().readReadings(source, settings, reading);
   }
   const time = settings.time ?? messagesLayer().timeAmong(source.names);
-  const cells = seriesLayer().readingsOf(source, { ...settings, time }, reading);
+  const cells = seriesLayer().readReadings(source, { ...settings, time }, reading);
   const unfolded = messagesLayer().shapeOfColumns(source.names)?.name;
   return placed(messages.opened.table(cells, source.names), messages, unfolded);
 }
@@ -388,7 +388,7 @@ const MAX_JSON_CHARACTERS = 2 ** 20;
  * @throws ServiceError `validation.failed` for a value whose topic names no column, `limit.exceeded` for an object of
  * too many columns
  */
-export function readingOf(value: unknown, topic: unknown, place: string): Reading | undefined {
+export function findReading(value: unknown, topic: unknown, place: string): Reading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') {
     return single(value, topic, place);
   }

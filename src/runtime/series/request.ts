@@ -8,9 +8,9 @@ import type { Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import {
   emptyError,
+  findReading,
   isEmpty,
   keyOfMessage,
-  readingOf,
   type ReadMessages,
   type SeriesDef,
   type SeriesRequest,
@@ -53,7 +53,7 @@ export async function seriesRequest(
   if (isEmpty(input.value)) {
     throw emptyError(table.place);
   }
-  const reading = readingOf(input.value, msg.topic, table.place);
+  const reading = findReading(input.value, msg.topic, table.place);
   return reading === undefined
     ? { kind: 'table', table: input, key }
     : {

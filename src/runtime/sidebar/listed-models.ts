@@ -14,7 +14,7 @@ import type { EditorRequest } from '../config/http';
 import { modelCards } from '../lazy';
 import type { Red } from '../node-red';
 import { modelsPath } from '../paths';
-import { causeTextOf } from '../requests/predict';
+import { causeTexts } from '../requests/predict';
 import { activeAlarms, shownWatch } from '../watch/shown-watch';
 
 /** Columns of the form, and train rows that it can be filled from. */
@@ -286,7 +286,7 @@ export async function tryRow(red: Red, id: string, { model, row }: TryRequest): 
   }
   const isClass = card.task === 'classification';
   const property = 'prediction';
-  const predictor = connection.predictor({ causeText: causeTextOf(red) });
+  const predictor = connection.predictor({ causeText: causeTexts(red) });
   const { table } = await predictor
     .predict(
       {

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { reasonOf } from '../../util/values';
+import { readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { type FlowNode, type InFlow, type Message, type Red, text } from '../node-red';
 
@@ -18,8 +18,8 @@ export function reportError(
   try {
     withSharedArrays(msg, report);
   } catch (reason) {
-    node.warn(text(red, 'warning.notCopied', { reason: reasonOf(reason) }));
-    attempt(node, () => node.error(error, { _msgid: idOf(msg) }));
+    node.warn(text(red, 'warning.notCopied', { reason: readReason(reason) }));
+    attempt(node, () => node.error(error, { _msgid: readId(msg) }));
   }
 }
 
@@ -28,7 +28,7 @@ export function reportDone({ red, node }: InFlow, msg: Message, done: () => void
   try {
     withSharedArrays(msg, done);
   } catch (reason) {
-    node.warn(text(red, 'warning.notCompleted', { reason: reasonOf(reason) }));
+    node.warn(text(red, 'warning.notCompleted', { reason: readReason(reason) }));
   }
 }
 
@@ -36,11 +36,11 @@ function attempt(node: FlowNode, step: () => void): void {
   try {
     step();
   } catch (reason) {
-    node.warn(reasonOf(reason));
+    node.warn(readReason(reason));
   }
 }
 
-function idOf(msg: Message): string {
+function readId(msg: Message): string {
   try {
     return msg._msgid;
   } catch {

@@ -309,7 +309,7 @@ export function fittedStatus(
           shorter: { key: `fitted.${name}`, values },
         };
   };
-  const ranked = rankedOf(card);
+  const ranked = findRanking(card);
   if (ranked !== undefined) {
     const shown = kind === 'ready' && !ranked.tells ? 'doubtful' : kind;
     const values = { score: shownArea(status, ranked.rocAuc) };
@@ -338,7 +338,7 @@ export function fittedStatus(
  * How a model ranks two labels of which one is rare, or that a threshold answers, whose accuracy is another; and whether
  * its probabilities tell more than that it is rare.
  */
-function rankedOf({ scores, threshold }: ModelCard): { rocAuc: number; tells: boolean } | undefined {
+function findRanking({ scores, threshold }: ModelCard): { rocAuc: number; tells: boolean } | undefined {
   const { roc_auc: rocAuc, log_loss: loss = 0, baseline } = (scores ?? {}) as Partial<ModelScores>;
   const { accuracy: share = 0, log_loss: without = Infinity } = baseline ?? {};
   const isRanked = share >= RARE_FROM || threshold !== undefined;

@@ -13,7 +13,7 @@ import type { NodeRuntime } from '../node-runtime';
 import { watchFile } from '../paths';
 import type { Progress, Shown, StatusKind } from '../status/status-line';
 import type { WatchKeeper } from './keeper';
-import { cellOf, type PredictedRows, type WatchRequest } from './request';
+import { type PredictedRows, readCell, type WatchRequest } from './request';
 import { activeAlarms, looksWorse, shortNumber } from './shown-watch';
 
 type Truths = Extract<WatchRequest, { kind: 'truths' }>['truths'];
@@ -80,14 +80,14 @@ async function takePredictions(
   corrected: Map<number, unknown>;
 }> {
   const shares = `${property}_probabilities`;
-  const task = taskOf(cellOf(rows[0]!, property), cellOf(rows[0]!, shares));
+  const task = findTask(readCell(rows[0]!, property), readCell(rows[0]!, shares));
   const { watch, changes, trainedUntil, madeBy } = await keeper.of(model, task);
   const yielder = new Yielder();
   let numbers: WatchNumbers | undefined;
   const corrected = new Map<number, unknown>();
   let continues = false;
   for (const [index, row] of rows.entries()) {
-    const given = cellOf(row, property);
+    const given = readCell(row, property);
     const { key, time = Infinity } = series[index]!;
     if (given === undefined || time <= trainedUntil(key)) {
       continue;
@@ -95,7 +95,7 @@ async function takePredictions(
     const answer = watch.predicted({
       series: series[index]!,
       prediction: given,
-      probabilities: cellOf(row, shares),
+      probabilities: readCell(row, shares),
       row,
       model: madeBy,
       continues,
@@ -105,7 +105,7 @@ async function takePredictions(
       corrected.set(index, answer.prediction);
     }
     numbers = answer.numbers;
-    const causes = cellOf(row, `${property}_why`);
+    const causes = readCell(row, `${property}_why`);
     keepCauses(answer.changes, causes);
     changes.push(...answer.changes);
     keeper.because(watch.model.name, causes);
@@ -126,12 +126,12 @@ async function withCorrected(
   const { OwnCopy, openTable } = table();
   const own = await openTable(await new OwnCopy(value).take());
   const cell = (row: number): unknown =>
-    corrected.has(row) ? corrected.get(row) : cellOf(rows[row]!, property);
+    corrected.has(row) ? corrected.get(row) : readCell(rows[row]!, property);
   return own.addColumns({ rows: rows.length, columns: [{ name: property, cell }] });
 }
 
 /** Of a model whose card is not known: labels are text or have probabilities. */
-function taskOf(prediction: unknown, probabilities: unknown): Task {
+function findTask(prediction: unknown, probabilities: unknown): Task {
   const isLabel = typeof prediction === 'string' || typeof prediction === 'boolean';
   return isLabel || probabilities !== undefined ? 'classification' : 'regression';
 }
@@ -178,7 +178,7 @@ function keepCauses(changes: readonly WatchChange[], causes: unknown): void {
   if (alarms.length === 0 || !Array.isArray(causes)) {
     return;
   }
-  const known = causes.slice(0, MOST).flatMap((cause) => causeOf(cause) ?? []);
+  const known = causes.slice(0, MOST).flatMap((cause) => findCause(cause) ?? []);
   if (known.length > 0) {
     for (const alarm of alarms) {
       alarm.causes = known;
@@ -186,7 +186,7 @@ function keepCauses(changes: readonly WatchChange[], causes: unknown): void {
   }
 }
 
-function causeOf(cause: unknown): AlarmCause | undefined {
+function findCause(cause: unknown): AlarmCause | undefined {
   if (!isObject(cause)) {
     return undefined;
   }

@@ -139,7 +139,7 @@ export class WatchKeeper implements ShowsWatch {
       if (watch === undefined || card === undefined || !isOther()) {
         return [];
       }
-      const { model } = await this.modelOf(card, name);
+      const { model } = await this.readModel(card, name);
       return this.takenOver(watch, model);
     });
   }
@@ -210,7 +210,7 @@ export class WatchKeeper implements ShowsWatch {
     // Another version may predict on purpose, as one that is named with its number: then it is the one to watch.
     const card = isOther && !isOnItsWay ? (this.config.cards()?.byFittedId(fittedId) ?? inCharge) : inCharge;
     this.inCharge.set(name, card === inCharge);
-    const read = card === undefined ? undefined : await this.modelOf(card, name);
+    const read = card === undefined ? undefined : await this.readModel(card, name);
     const model = read?.model;
     const watch = known ?? new (watchLayer().Watch)(model ?? { name, id: name, task }, this.options);
     // Set again, it is the last one to be forgotten.
@@ -239,7 +239,7 @@ export class WatchKeeper implements ShowsWatch {
   }
 
   /** What is to be known of a model: with its reference, which is read from disk once for each model. */
-  private async modelOf(card: ModelCard, name: string): Promise<ReadModel> {
+  private async readModel(card: ModelCard, name: string): Promise<ReadModel> {
     const { fitted_train_set_id: id, version } = card;
     const before = this.modelsRead.get(name);
     const [chosen, known] = [card.threshold?.at, before?.model.threshold?.at];

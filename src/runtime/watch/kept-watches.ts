@@ -6,7 +6,7 @@ import { BoundedMap } from '../../util/collections';
 import { Serial, Yielder } from '../../util/concurrency';
 import { makeFolder, NewerFile, readOwnFile, writeFileAtomic } from '../../util/files';
 import { FolderInUse, KeptLock } from '../../util/folder-lock';
-import { isObject, reasonOf, tryParseJson } from '../../util/values';
+import { isObject, readReason, tryParseJson } from '../../util/values';
 import type { Watch, WatchOptions, WatchState } from '../../watch';
 import { ServiceError } from '../../wire/service-error';
 import { watchLayer } from '../lazy';
@@ -115,7 +115,7 @@ export class KeptWatches {
         return;
       }
       this.watches.clear();
-      this.runtime.warn('watchState', { reason: reasonOf(error) });
+      this.runtime.warn('watchState', { reason: readReason(error) });
     }
     this.isRead = true;
   }
@@ -144,7 +144,7 @@ export class KeptWatches {
   private failed(key: string, error: unknown): void {
     if (!this.isFailing) {
       this.isFailing = true;
-      this.runtime.warn(key, { reason: reasonOf(error) });
+      this.runtime.warn(key, { reason: readReason(error) });
     }
   }
 }

@@ -47,16 +47,16 @@ export async function watchRequest(
   msg: Message,
 ): Promise<WatchRequest> {
   if (msg.truth !== undefined) {
-    return { kind: 'truths', truths: truthsOf(msg) };
+    return { kind: 'truths', truths: readTruths(msg) };
   }
   const read = runtime.settings(WATCH);
   const input = await from.read(msg);
   const value = 'value' in input ? input.value : undefined;
   const rows = await rowsIn(value);
   const property = read('property');
-  if (rows !== undefined && rows.length > 0 && cellOf(rows[0]!, property) !== undefined) {
-    const series = addressesOf(msg.series, rows.length);
-    return { kind: 'predictions', model: modelOf(read('model'), msg), value, rows, property, series };
+  if (rows !== undefined && rows.length > 0 && readCell(rows[0]!, property) !== undefined) {
+    const series = readAddresses(msg.series, rows.length);
+    return { kind: 'predictions', model: chooseModel(read('model'), msg), value, rows, property, series };
   }
   if (rows !== undefined && msg.series !== undefined && msg.model_name === undefined) {
     return { kind: 'unpredicted' };
@@ -68,12 +68,14 @@ export async function watchRequest(
   );
 }
 
-function truthsOf(msg: Message): { series: WatchedRow; truth: unknown }[] {
+function readTruths(msg: Message): { series: WatchedRow; truth: unknown }[] {
   const truth: unknown = msg.truth;
   // The outcome of an advice may come with the advice itself.
   const series: unknown = msg.series ?? (isObject(msg.advice) ? { id: msg.advice.id } : undefined);
   if (!Array.isArray(truth)) {
-    return [{ series: addressOf(Array.isArray(series) && series.length === 1 ? series[0] : series), truth }];
+    return [
+      { series: readAddress(Array.isArray(series) && series.length === 1 ? series[0] : series), truth },
+    ];
   }
   if (!Array.isArray(series) || series.length !== truth.length) {
     throw new ServiceError(
@@ -82,11 +84,11 @@ function truthsOf(msg: Message): { series: WatchedRow; truth: unknown }[] {
         'each truth needs the msg.series of its row.',
     );
   }
-  return truth.map((one: unknown, index) => ({ series: addressOf(series[index]), truth: one }));
+  return truth.map((one: unknown, index) => ({ series: readAddress(series[index]), truth: one }));
 }
 
 /** Which row each prediction is of. Without msg.series nothing can be known of its truth, but alarms work. */
-function addressesOf(series: unknown, rows: number): WatchedRow[] {
+function readAddresses(series: unknown, rows: number): WatchedRow[] {
   if (series === undefined || series === null) {
     return Array.from({ length: rows }, () => ({}));
   }
@@ -97,10 +99,10 @@ function addressesOf(series: unknown, rows: number): WatchedRow[] {
       `There are ${rows} predictions and ${list.length} entries in msg.series: each row needs its own, in the same order.`,
     );
   }
-  return list.map(addressOf);
+  return list.map(readAddress);
 }
 
-function addressOf(series: unknown): WatchedRow {
+function readAddress(series: unknown): WatchedRow {
   if (!isObject(series)) {
     throw new ServiceError(
       'validation.failed',
@@ -134,7 +136,7 @@ function isName(value: unknown): value is string | number {
 }
 
 /** The dialog's model; else the one that made the predictions, or the card or name in the message. */
-function modelOf(dialog: string | undefined, msg: Message): NamedCard {
+function chooseModel(dialog: string | undefined, msg: Message): NamedCard {
   const named = namedCard(dialog, msg);
   const by: unknown = msg.predicted_by;
   const isKnown = isObject(by) && by.name === msg.model_name && typeof by.fitted_train_set_id === 'string';
@@ -219,6 +221,6 @@ async function rowsIn(value: unknown): Promise<Row[] | undefined> {
 }
 
 /** A cell of a row, whose columns may have any name; undefined where the row has none of that name. */
-export function cellOf(row: Row, name: string): unknown {
+export function readCell(row: Row, name: string): unknown {
   return Object.hasOwn(row, name) ? row[name] : undefined;
 }

@@ -69,14 +69,14 @@ export function shortNumber(red: Red, value: number, significant = 2): string {
  */
 export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['alarm'], target = ''): string {
   const { what, key, ahead, model, why = [], causes = [] } = change;
-  const said = text(red, `change.${keyOf(change, alarm, target)}`, {
+  const said = text(red, `change.${chooseTextKey(change, alarm, target)}`, {
     model,
     label: String(alarm?.label ?? ''),
-    what: alarm?.on === 'probability' ? eventOf(target, alarm.label) : target,
-    ...valuesOf(red, change, alarm),
+    what: alarm?.on === 'probability' ? nameEvent(target, alarm.label) : target,
+    ...writeValues(red, change, alarm),
   });
   const reasons = [
-    what === 'decay' && why.length > 0 ? text(red, 'change.why', { columns: columnsOf(red, why) }) : '',
+    what === 'decay' && why.length > 0 ? text(red, 'change.why', { columns: writeColumns(red, why) }) : '',
     causes.length > 0 ? text(red, 'change.causes', { causes: causes.map((one) => one.text).join('; ') }) : '',
   ].filter((reason) => reason !== '');
   const all = [said, ...reasons].join(' ');
@@ -90,19 +90,19 @@ export function changeText(red: Red, change: WatchChange, alarm: WatchOptions['a
 }
 
 /** The target of a series node names the event that its "yes" stands for; of any other the label is named. */
-function eventOf(target: string, label: unknown): string {
+function nameEvent(target: string, label: unknown): string {
   return String(label) === 'yes' && / (?:within|ahead)\b/.test(target)
     ? target
     : `${target} = ${String(label)}`;
 }
 
 /** Nearly all is not shown as all. */
-function percentOf(red: Red, part: number, significant = 3): string {
+function writePercent(red: Red, part: number, significant = 3): string {
   const percent = Number((100 * part).toPrecision(significant));
   return `${number(red, part < 1 ? Math.min(percent, 99.9) : percent)} %`;
 }
 
-function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm'], target: string): string {
+function chooseTextKey({ what, value }: WatchChange, alarm: WatchOptions['alarm'], target: string): string {
   switch (what) {
     case 'alarm':
     case 'cleared': {
@@ -117,7 +117,7 @@ function keyOf({ what, value }: WatchChange, alarm: WatchOptions['alarm'], targe
   }
 }
 
-function valuesOf(
+function writeValues(
   red: Red,
   { what, value, limit, measure, why = [] }: WatchChange,
   alarm: WatchOptions['alarm'],
@@ -133,10 +133,10 @@ function valuesOf(
     case 'alarm':
     case 'cleared':
       return alarm?.on === 'probability'
-        ? { value: percentOf(red, Number(value)), limit: percentOf(red, limit ?? 0) }
+        ? { value: writePercent(red, Number(value)), limit: writePercent(red, limit ?? 0) }
         : { value: shortNumber(red, Number(value), 3), limit: number(red, limit ?? 0) };
     case 'drift':
-      return { columns: columnsOf(red, why) };
+      return { columns: writeColumns(red, why) };
     case 'no_truth':
       return { time: timeText(red, Number(value)) };
     case 'model':
@@ -144,7 +144,7 @@ function valuesOf(
   }
 }
 
-function columnsOf(red: Red, drift: readonly ColumnDrift[]): string {
+function writeColumns(red: Red, drift: readonly ColumnDrift[]): string {
   return drift
     .map(({ column, moved }) => {
       if (moved === undefined) {
@@ -154,8 +154,8 @@ function columnsOf(red: Red, drift: readonly ColumnDrift[]): string {
       return text(red, `change.moved.${to}`, {
         column,
         value: typeof value === 'number' ? shortNumber(red, value, 4) : String(value),
-        now: percentOf(red, now, 2),
-        usual: percentOf(red, usual, 2),
+        now: writePercent(red, now, 2),
+        usual: writePercent(red, usual, 2),
       });
     })
     .join('; ');

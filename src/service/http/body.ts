@@ -131,7 +131,7 @@ export async function readForm(
 }
 
 /** The bytes of a part, be it a file or a field. */
-export async function bytesOf(part: FormDataEntryValue): Promise<Uint8Array> {
+export async function readBytes(part: FormDataEntryValue): Promise<Uint8Array> {
   return new Uint8Array(await (typeof part === 'string' ? new Blob([part]) : part).arrayBuffer());
 }
 
@@ -154,14 +154,14 @@ export async function readRowsForm(
   if (sent === null) {
     throw invalid('Invalid request: the part "request" (JSON) is required.');
   }
-  const { payload_format: own, ...body } = asJson(await bytesOf(sent), max);
+  const { payload_format: own, ...body } = asJson(await readBytes(sent), max);
   const format = own ?? form.get('payload_format') ?? 'parquet';
   if (format !== 'parquet') {
     throw invalid('Invalid request: payload_format of a form must be parquet.');
   }
   for (const [name, part] of form) {
     if (ROW_FILES.has(name)) {
-      body[name] = [await bytesOf(part)];
+      body[name] = [await readBytes(part)];
     } else if (name !== 'request' && name !== 'payload_format') {
       throw invalid(`Invalid request: ${name} is an unknown part of the form.`);
     }

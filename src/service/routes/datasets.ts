@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { streamOwnFile } from '../../util/files';
-import { zipBytes, type ZipEntry, zipOf } from '../../util/zip';
+import { writeZip, zipBytes, type ZipEntry } from '../../util/zip';
 import { notFound, Refusal } from '../refusal';
 import { fileName, type ModelEntry, type UploadEntry } from '../store/entries';
 import type { StoredEntry } from '../store/entry-store';
@@ -27,13 +27,13 @@ export const getDataSummary: Route = {
       status: 200,
       body: {
         train_sets: ofSet('train').map((item) => ({
-          ...summaryOf(item),
+          ...summarize(item),
           fitted_train_set_ids: models.flatMap(({ entry }) =>
             entry.trainSetUploadId === item.entry.id ? [entry.id] : [],
           ),
         })),
         test_sets: ofSet('test').map((item) => ({
-          ...summaryOf(item),
+          ...summarize(item),
           fitted_train_set_id: item.entry.fittedId,
         })),
         fitted_train_sets: models.map(({ entry, bytes }) => ({
@@ -91,7 +91,7 @@ interface Removed {
   deleted_fitted_train_set_ids: string[];
 }
 
-function summaryOf({ entry, bytes, data }: StoredEntry<UploadEntry>) {
+function summarize({ entry, bytes, data }: StoredEntry<UploadEntry>) {
   const { id, createdAt, description, x, y } = entry;
   return {
     dataset_uid: id,
@@ -166,7 +166,7 @@ export const downloadAllData: Route = {
   async handle({ store, options }, { req, res }) {
     await store.reload();
     const pinned = [...store.uploadEntries.items.values(), ...store.models.items.values()];
-    const entries = entriesOf(store);
+    const entries = listEntries(store);
     for (const item of pinned) {
       item.pins += 1;
     }
@@ -182,7 +182,7 @@ export const downloadAllData: Route = {
         return undefined;
       }
       res.socket?.setTimeout(options.times.answerIdleMs);
-      await pipeline(Readable.from(zipOf(entries)), res);
+      await pipeline(Readable.from(writeZip(entries)), res);
     } finally {
       for (const item of pinned) {
         item.pins -= 1;
@@ -192,7 +192,7 @@ export const downloadAllData: Route = {
   },
 };
 
-function entriesOf(store: Store): ZipEntry[] {
+function listEntries(store: Store): ZipEntry[] {
   const uploads = [...store.uploadEntries.items.values()].flatMap(({ entry, folder, data }) => {
     const place = `${entry.set}_sets/${entry.id}`;
     const parts = (['x', 'y'] as const).flatMap((part) => {

@@ -49,7 +49,7 @@ export const getFitStatus: Route = {
   envelope: 'quickstart',
   handle(context, { body }) {
     const { value } = accept(parseFitStatus(body));
-    return { status: 200, body: statusOf(context, value.fitted_train_set_id) };
+    return { status: 200, body: findStatus(context, value.fitted_train_set_id) };
   },
 };
 
@@ -61,13 +61,13 @@ export const getFit: Route = {
     if (!/^[0-9a-f-]{36}$/i.test(id)) {
       throw notFound('There is no such fitted train set: the last part of the path must be a UUID.');
     }
-    return { status: 200, body: statusOf(context, id) };
+    return { status: 200, body: findStatus(context, id) };
   },
 };
 
 async function submit(context: ServiceContext, request: SentFit, ignored: string[]): Promise<RouteAnswer> {
   const id = await context.submittedFits.submit(request);
-  const { status } = statusOf(context, id);
+  const { status } = findStatus(context, id);
   return {
     status: 200,
     body: { fitted_train_set_id: id, status, ...(ignored.length > 0 && { ignored_options: ignored.sort() }) },
@@ -75,9 +75,9 @@ async function submit(context: ServiceContext, request: SentFit, ignored: string
 }
 
 /** @throws Refusal 404 */
-function statusOf(context: ServiceContext, sentId: string): { status: string } & Record<string, unknown> {
+function findStatus(context: ServiceContext, sentId: string): { status: string } & Record<string, unknown> {
   const id = sentId.toLowerCase();
-  const state = context.submittedFits.stateOf(id);
+  const state = context.submittedFits.findState(id);
   if (state === undefined) {
     throw missingModel(context.store, id);
   }

@@ -9,13 +9,13 @@ import {
   type SentRows,
 } from '../../wire/parse-requests';
 import { DEFAULT_OUTPUT_TYPE, DEFAULT_QUANTILES } from '../../wire/vocabulary';
-import { bytesOf, readForm } from '../http/body';
+import { readBytes, readForm } from '../http/body';
 import { answerLate } from '../http/reply';
 import { invalid } from '../refusal';
 import type { SenderPatience } from '../slow-body';
 import { type FileRef, fileRef, type ModelEntry } from '../store/entries';
 import { accept, type Route, type RouteAnswer, type RouteRequest, type ServiceContext } from './context';
-import { abortedWith, applyConfig, joinJson, metadataOf, modelFor, score } from './score';
+import { abortedWith, applyConfig, joinJson, makeMetadata, modelFor, score } from './score';
 
 /**
  * S 4.4. Columns are found by name: their order is free, extra ones are ignored and listed in
@@ -53,7 +53,7 @@ export const predictRoute: Route = {
         signal: abortedWith(res),
       }),
     );
-    const metadata = toWireMetadata(metadataOf(model, applied, outcome), { apiName });
+    const metadata = toWireMetadata(makeMetadata(model, applied, outcome), { apiName });
     return { status: 200, body: joinJson(outcome.json, metadata) };
   },
 };
@@ -94,7 +94,7 @@ async function predicted(
   const model =
     sent.train === undefined
       ? modelFor(context, sent.model_id, sent.task)
-      : await modelOf(context, sent, sent.train, signal);
+      : await findModel(context, sent, sent.train, signal);
   try {
     const applied = applyConfig(model, sent.svc_config, ignored);
     const outcome = await score(context, model, {
@@ -105,7 +105,7 @@ async function predicted(
       explain: applied.explain,
       signal,
     });
-    const metadata = toWireMetadata(metadataOf(model, applied, outcome), { apiName });
+    const metadata = toWireMetadata(makeMetadata(model, applied, outcome), { apiName });
     return joinJson(outcome.json, metadata, isKept ? { model_id: model.id } : {});
   } finally {
     if (sent.train !== undefined && !isKept) {
@@ -114,7 +114,7 @@ async function predicted(
   }
 }
 
-function modelOf(
+function findModel(
   { fits }: ServiceContext,
   { task, svc_config }: SentRows,
   train: NonNullable<SentRows['train']>,
@@ -161,7 +161,7 @@ function targetFile(values: unknown[], name: string): RowsFile {
   }
   const cells = values.map((value, row) => {
     const inner = Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
-    return cellOf(inner, `${name}[${row}]`);
+    return readCell(inner, `${name}[${row}]`);
   });
   return csvFile(new Map([['target', cells]]), cells.length);
 }
@@ -175,7 +175,7 @@ function columnsOfArrays(rows: unknown[], name: string): Columns {
     if (!Array.isArray(row) || row.length !== width || width === 0) {
       throw invalid(`${name}[${at}] must be an array of ${Math.max(1, width)} cells, as the first row is.`);
     }
-    row.forEach((cell, column) => (columns[column]![at] = cellOf(cell, `${name}[${at}][${column}]`)));
+    row.forEach((cell, column) => (columns[column]![at] = readCell(cell, `${name}[${at}][${column}]`)));
   });
   return new Map(columns.map((cells, at) => [String(at), cells]));
 }
@@ -191,7 +191,7 @@ function columnsOfObjects(rows: unknown[], name: string): Columns {
       if (cells === undefined) {
         columns.set(column, (cells = new Array<Cell>(rows.length)));
       }
-      cells[at] = cellOf(cell, `${name}[${at}].${column}`);
+      cells[at] = readCell(cell, `${name}[${at}].${column}`);
     }
   });
   if (columns.size === 0) {
@@ -200,7 +200,7 @@ function columnsOfObjects(rows: unknown[], name: string): Columns {
   return columns;
 }
 
-function cellOf(cell: unknown, path: string): Cell {
+function readCell(cell: unknown, path: string): Cell {
   if (cell === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof cell)) {
     return cell as Cell;
   }
@@ -208,7 +208,7 @@ function cellOf(cell: unknown, path: string): Cell {
 }
 
 function csvFile(columns: Columns, rows: number): RowsFile {
-  const types = Object.fromEntries([...columns].map(([name, cells]) => [name, typeOf(cells)]));
+  const types = Object.fromEntries([...columns].map(([name, cells]) => [name, findType(cells)]));
   const texts = [...columns].map(([name, cells]) => ({ cells, isText: types[name] === 'text' }));
   const lines = [[...columns.keys()].map(quoted).join(',')];
   for (let row = 0; row < rows; row++) {
@@ -218,7 +218,7 @@ function csvFile(columns: Columns, rows: number): RowsFile {
   return { format: 'csv', types, data: new Uint8Array(Buffer.from(lines.join('\n'))) };
 }
 
-function typeOf(cells: Cell[]): ColumnType {
+function findType(cells: Cell[]): ColumnType {
   const kinds = new Set(cells.map((cell) => typeof (cell ?? undefined)));
   kinds.delete('undefined');
   if (kinds.has('bigint') && cells.every((cell) => (cell ?? undefined) === undefined || isWhole(cell))) {
@@ -306,7 +306,7 @@ async function readParts(
   }
   const text = typeof data === 'string' ? data : await data.text();
   try {
-    return { data: JSON.parse(text) as unknown, file: await bytesOf(file) };
+    return { data: JSON.parse(text) as unknown, file: await readBytes(file) };
   } catch {
     throw invalid('Invalid request: the part "data" is not valid JSON.');
   }

@@ -49,7 +49,7 @@ export async function score(
   try {
     const scored = await predictPool.run<ScoredFile>(job, {
       key: model.id,
-      patienceMs: readPatience(model.bytes + bytesOf(what.x)),
+      patienceMs: readPatience(model.bytes + countBytes(what.x)),
       ...(signal === undefined ? {} : { signal }),
     });
     metrics.countPredictedRows(scored.rows);
@@ -69,7 +69,7 @@ export async function score(
   }
 }
 
-function bytesOf(x: FileRef): number {
+function countBytes(x: FileRef): number {
   return x.data === undefined ? (x.bytes ?? 0) : x.data.length;
 }
 
@@ -88,14 +88,14 @@ export function abortedWith(res: {
 }
 
 /** S 2.7 */
-export function metadataOf(model: ModelEntry, applied: Applied, outcome: ScoredFile): PredictMetadata {
+export function makeMetadata(model: ModelEntry, applied: Applied, outcome: ScoredFile): PredictMetadata {
   return {
     test_set_num_rows: outcome.rows,
     test_set_num_cols: outcome.columns,
     package_version: PACKAGE_VERSION,
     svc_config: applied.config,
     task: model.task,
-    ...(model.classes === undefined ? {} : { classes: labelsOf(model, model.classes) }),
+    ...(model.classes === undefined ? {} : { classes: readLabels(model, model.classes) }),
     ignored_options: applied.ignored,
     ignored_columns: outcome.extra,
     ...(outcome.explanation && { explanation: outcome.explanation }),
@@ -103,7 +103,7 @@ export function metadataOf(model: ModelEntry, applied: Applied, outcome: ScoredF
 }
 
 /** Labels as they should be in JSON: integers beyond 2^53 as numbers too, which other parsers read exactly. */
-function labelsOf({ longClasses }: ModelEntry, classes: readonly Label[]): Label[] {
+function readLabels({ longClasses }: ModelEntry, classes: readonly Label[]): Label[] {
   return longClasses === true ? classes.map((label) => bare(String(label))) : [...classes];
 }
 

@@ -28,8 +28,8 @@ export const prepareTrainSetUpload: Route = {
     const { value: body } = accept(parsePrepareTrainSetUpload(request.body));
     const wanted = {
       set: 'train' as const,
-      x: partOf(body.x_train_info, 'x_train_info', context),
-      y: partOf(body.y_train_info, 'y_train_info', context),
+      x: makePart(body.x_train_info, 'x_train_info', context),
+      y: makePart(body.y_train_info, 'y_train_info', context),
       ...(typeof body.description === 'string' ? { description: body.description } : {}),
     };
     const { uploads } = context.store;
@@ -58,7 +58,7 @@ export const prepareTestSetUpload: Route = {
     if (models.use(fittedId) === undefined) {
       throw missingModel(context.store, fittedId);
     }
-    const wanted = { set: 'test' as const, fittedId, x: partOf(body.x_test_info, 'x_test_info', context) };
+    const wanted = { set: 'test' as const, fittedId, x: makePart(body.x_test_info, 'x_test_info', context) };
     const known = body.force_reupload === true ? undefined : uploads.findDuplicate(wanted);
     if (known !== undefined) {
       return duplicate('TEST', { test_set_upload_id: known });
@@ -75,7 +75,7 @@ export const prepareTestSetUpload: Route = {
 };
 
 /** @throws Refusal 413 for a file announced to be larger than the limit, 422 */
-function partOf(info: FileInfo, name: string, { limits, options }: ServiceContext): UploadPart {
+function makePart(info: FileInfo, name: string, { limits, options }: ServiceContext): UploadPart {
   const max = limits.dataset_max_size_bytes;
   if (typeof info.size_bytes === 'number' && info.size_bytes > max) {
     throw new Refusal({

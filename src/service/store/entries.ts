@@ -99,10 +99,10 @@ export function isModelEntry(value: unknown, id: string): value is ModelEntry {
     entry.id === id &&
     typeof entry.fitKey === 'string' &&
     typeof entry.trainSetUploadId === 'string' &&
-    (entry.task === 'regression' || (entry.task === 'classification' && isListOf(entry.classes, isLabel))) &&
-    isListOf(entry.features, isFeatureShape) &&
-    isListOf(entry.systems, isText) &&
-    isListOf(entry.ignoredOptions, isText) &&
+    (entry.task === 'regression' || (entry.task === 'classification' && isListWith(entry.classes, isLabel))) &&
+    isListWith(entry.features, isFeatureShape) &&
+    isListWith(entry.systems, isText) &&
+    isListWith(entry.ignoredOptions, isText) &&
     isObject(entry.usedOptions) &&
     isObject(entry.config) &&
     typeof entry.bytes === 'number' &&
@@ -119,7 +119,7 @@ function isFeatureShape(value: unknown): value is FeatureShape {
 const KINDS = new Set<FeatureShape['kind']>(['number', 'date', 'text']);
 const TYPES = new Set<FeatureShape['type']>(['number', 'integer', 'bigint', 'boolean', 'text', 'date']);
 
-function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
+function isListWith<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
   return Array.isArray(value) && value.every(isItem);
 }
 

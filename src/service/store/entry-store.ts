@@ -166,7 +166,7 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
     }
     const files = filesOf(value);
     for (const file of files) {
-      const size = await sizeOf(path.join(folder, file.name));
+      const size = await readSize(path.join(folder, file.name));
       if (size !== file.bytes) {
         const found = size === undefined ? 'is gone' : `has ${size} bytes instead of ${file.bytes}`;
         await this.setAside(id, folder, `${file.name} ${found}`);
@@ -405,7 +405,7 @@ function newItem<E>(entry: E): StoredEntry<E> {
 }
 
 /** Undefined where there is no such file. @throws as the file system does */
-async function sizeOf(file: string): Promise<number | undefined> {
+async function readSize(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size;
   } catch (error) {

@@ -60,7 +60,7 @@ export class FitRecords {
   private async loadOne(id: string): Promise<void> {
     let record: unknown;
     try {
-      record = await readJsonFile(this.fileOf(id));
+      record = await readJsonFile(this.nameFile(id));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ELOOP') {
         this.log('warn', `The record of the submitted fit ${id} is a link: it is left alone.`);
@@ -77,7 +77,7 @@ export class FitRecords {
       this.log('warn', `The record of the submitted fit ${id} is left alone: ${message}.`);
     } else {
       this.log('warn', `The record of the submitted fit ${id} is damaged: submit it again.`);
-      await rm(this.fileOf(id), { force: true }).catch(() => undefined);
+      await rm(this.nameFile(id), { force: true }).catch(() => undefined);
     }
   }
 
@@ -113,7 +113,7 @@ export class FitRecords {
     }
     // Somebody may have deleted it while the service runs.
     await makeFolder(this.folder, 1);
-    await writeFileAtomic(this.fileOf(record.id), JSON.stringify(record), true);
+    await writeFileAtomic(this.nameFile(record.id), JSON.stringify(record), true);
     this.records.set(record.id, record);
     const failed = this.oldestFirst().filter(({ failure }) => failure !== undefined);
     for (const { id } of failed.slice(0, Math.max(0, failed.length - MAX_FAILED))) {
@@ -123,7 +123,7 @@ export class FitRecords {
 
   async remove(id: string): Promise<void> {
     if (this.records.delete(id)) {
-      await rm(this.fileOf(id), { force: true });
+      await rm(this.nameFile(id), { force: true });
       await makeFolder(this.folder, 1);
       await syncFolder(this.folder);
     }
@@ -133,7 +133,7 @@ export class FitRecords {
     return [...this.records.values()].sort((a, b) => a.submittedAt - b.submittedAt);
   }
 
-  private fileOf(id: string): string {
+  private nameFile(id: string): string {
     return ownPath(this.folder, id, ENDING);
   }
 }

@@ -87,7 +87,7 @@ export class PartWriter {
   }
 
   private async receiveAlone(chunk: Chunk, index: number, body: PutBody): Promise<void> {
-    const range = this.rangeOf(index);
+    const range = this.findRange(index);
     const again = chunk.done;
     const written = await this.write(body, range, again === undefined);
     this.assertLength(index, written.bytes);
@@ -130,7 +130,7 @@ export class PartWriter {
     }
   }
 
-  private rangeOf(index: number): { start: number; length?: number } {
+  private findRange(index: number): { start: number; length?: number } {
     const size = this.part.announcedBytes;
     if (size === undefined) {
       return { start: 0 };
@@ -142,7 +142,7 @@ export class PartWriter {
 
   /** @throws Refusal 400 where a chunk, or the file in one piece, has other bytes than were announced */
   private assertLength(index: number, bytes: number): void {
-    const { length } = this.rangeOf(index);
+    const { length } = this.findRange(index);
     if (length !== undefined && bytes !== length) {
       throw mismatch(`${this.name(index)} has ${bytes} bytes; ${length} were announced.`);
     }
@@ -186,7 +186,7 @@ export class PartWriter {
     );
     const crc = crc32cToBase64(whole.crc);
     const announced = this.part.announcedHash;
-    const found = await this.inFormOf(announced, crc);
+    const found = await this.inAnnouncedForm(announced, crc);
     if (found !== undefined && found !== announced) {
       for (const chunk of this.chunks) {
         delete chunk.done;
@@ -210,7 +210,7 @@ export class PartWriter {
   }
 
   /** The hash of the bytes in the form of the one that was announced, where that form is known. */
-  private async inFormOf(announced: string | undefined, crc: string): Promise<string | undefined> {
+  private async inAnnouncedForm(announced: string | undefined, crc: string): Promise<string | undefined> {
     if (announced === undefined || !isSha256(announced)) {
       return announced !== undefined && isCrc32c(announced) ? crc : undefined;
     }

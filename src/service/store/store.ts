@@ -359,7 +359,7 @@ async function boundsOfDisk(folder: string, stored: () => number): Promise<Bound
   };
   return {
     maxBytes: capFor(await free(), stored()),
-    roomNow: async () => halfOf(await free(), stored()),
+    roomNow: async () => computeHalf(await free(), stored()),
   };
 }
 
@@ -370,10 +370,10 @@ async function boundsOfDisk(folder: string, stored: () => number): Promise<Bound
  */
 export function capFor(free: number, stored: number): number {
   const onFullDisk = stored + Math.min(free, Math.floor(stored * GROWTH_ON_FULL_DISK));
-  return Math.max(LEAST_MAX_BYTES, onFullDisk, halfOf(free, stored));
+  return Math.max(LEAST_MAX_BYTES, onFullDisk, computeHalf(free, stored));
 }
 
-function halfOf(free: number, stored: number): number {
+function computeHalf(free: number, stored: number): number {
   return Math.min(DEFAULT_MAX_BYTES, Math.floor((free + stored) / 2));
 }
 

@@ -80,7 +80,7 @@ export class Uploads {
     };
     const pending: Pending = { entry, writers: {}, expiresAt, usedAt: Date.now() };
     if (entry.set === 'train') {
-      this.folderOf(pending);
+      this.nameFolder(pending);
     }
     this.pending.set(id, pending);
     this.sweep();
@@ -144,12 +144,12 @@ export class Uploads {
       pending.memory = memory;
       return new PartWriter(info, memory, memory.size, false);
     }
-    const file = (): string => path.join(this.folderOf(pending), fileName(part, info));
+    const file = (): string => path.join(this.nameFolder(pending), fileName(part, info));
     const store = fileStore(file, info.chunks === 1, this.account);
     return new PartWriter(info, store, this.maxFileBytes, entry.set === 'train');
   }
 
-  private folderOf(pending: Pending): string {
+  private nameFolder(pending: Pending): string {
     return (pending.folder ??= this.stored.makeFolder(pending.entry.id));
   }
 
@@ -182,7 +182,7 @@ export class Uploads {
     if (memory !== undefined) {
       this.stored.hold(entry, memory.bytes());
     } else {
-      await this.stored.put(entry, this.folderOf(pending), entry.set === 'train');
+      await this.stored.put(entry, this.nameFolder(pending), entry.set === 'train');
     }
     settleAll(pending);
     this.known.add(entry);
@@ -364,11 +364,11 @@ class Duplicates {
 
   /** The id of an upload with the announced hashes and sizes. It counts as used: the client predicts with it next. */
   find(asked: Content): string | undefined {
-    const key = keyOf(asked, announced);
+    const key = makeKey(asked, announced);
     if (key === undefined) {
       return undefined;
     }
-    const id = this.keysOf(asked.set).get(key);
+    const id = this.makeKeys(asked.set).get(key);
     const found = id === undefined ? undefined : this.stored.items.get(id);
     if (found === undefined) {
       return undefined;
@@ -380,9 +380,9 @@ class Duplicates {
 
   /** A complete upload can be found from now on, by what was announced and by what arrived. */
   add(entry: UploadEntry): void {
-    const keys = this.keysOf(entry.set);
+    const keys = this.makeKeys(entry.set);
     for (const hashOf of [announced, arrived]) {
-      const key = keyOf(entry, hashOf);
+      const key = makeKey(entry, hashOf);
       if (key !== undefined) {
         keys.delete(key);
         keys.set(key, entry.id);
@@ -397,7 +397,7 @@ class Duplicates {
     }
   }
 
-  private keysOf(set: SetKind): Map<string, string> {
+  private makeKeys(set: SetKind): Map<string, string> {
     return set === 'train' ? this.trainKeys : this.testKeys;
   }
 }
@@ -406,7 +406,7 @@ const announced = (part: UploadPart): string | undefined => part.announcedHash;
 const arrived = (part: UploadPart): string | undefined => part.arrived?.crc;
 
 /** Undefined where the hashes are missing, or too short to tell a duplicate. */
-function keyOf(
+function makeKey(
   { set, fittedId, x, y }: Content,
   hashOf: (part: UploadPart) => string | undefined,
 ): string | undefined {

@@ -8,7 +8,7 @@ import { isAbsent } from '../../table/cells/classify';
 import { parseDate } from '../../table/cells/parse-date';
 import { parseNumber } from '../../table/cells/parse-number';
 import type { ColumnType } from '../../table/cells/types';
-import { cellsOf, type ColumnBatch, type ColumnData } from '../../table/columns/column-batch';
+import { type ColumnBatch, type ColumnData, listCells } from '../../table/columns/column-batch';
 import { readTableFile } from '../../table/encoder/files';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { assertWithoutLinks, fileSystemCode } from '../../util/files';
@@ -18,7 +18,7 @@ import { type FeatureShape, type FileRef, readFailure } from '../store/entries';
 import { LastRead, RowStore, SpillFile, TextDictionary, TextNeed, type TextRoom } from './text-columns';
 
 /** The kind that the learner gets a column as. Booleans are numbers 0 and 1. */
-function kindOf(type: ColumnType): FeatureShape['kind'] {
+function chooseKind(type: ColumnType): FeatureShape['kind'] {
   return type === 'text' || type === 'date' ? type : 'number';
 }
 
@@ -111,7 +111,7 @@ async function openFor(
     throw invalid(`The file has two columns named "${twice}".`);
   }
   const shapes =
-    wanted ?? content.columns.map(({ name, type }): FeatureShape => ({ name, type, kind: kindOf(type) }));
+    wanted ?? content.columns.map(({ name, type }): FeatureShape => ({ name, type, kind: chooseKind(type) }));
   if (shapes.length === 0) {
     throw invalid('The file has no columns.');
   }
@@ -301,7 +301,7 @@ function textBuilder(
 ): FeatureBuilder {
   return {
     add(data, row) {
-      store.put(codesOf(data, dictionary), row);
+      store.put(makeCodes(data, dictionary), row);
       if (need.bytes > heapForTexts()) {
         throw tooMuchText(name, row);
       }
@@ -325,14 +325,14 @@ function textBuilder(
   };
 }
 
-function codesOf(data: ColumnData, dictionary: TextDictionary): Int32Array {
+function makeCodes(data: ColumnData, dictionary: TextDictionary): Int32Array {
   if (data.type !== 'text') {
-    const cells = cellsOf(data);
+    const cells = listCells(data);
     const codes = new Int32Array(cells.length);
     cells.forEach((cell, at) => {
       const text = cell instanceof Date ? cell.toISOString() : String(cell);
       const bytes = Buffer.from(text);
-      codes[at] = cell === null ? -1 : dictionary.codeOf(bytes, 0, bytes.length);
+      codes[at] = cell === null ? -1 : dictionary.findCode(bytes, 0, bytes.length);
     });
     return codes;
   }
@@ -340,7 +340,7 @@ function codesOf(data: ColumnData, dictionary: TextDictionary): Int32Array {
   const bytes = Buffer.from(data.bytes.buffer, data.bytes.byteOffset, data.bytes.byteLength);
   const codes = new Int32Array(offsets.length - 1);
   for (let at = 0; at < codes.length; at++) {
-    codes[at] = missing?.[at] === 1 ? -1 : dictionary.codeOf(bytes, offsets[at]!, offsets[at + 1]!);
+    codes[at] = missing?.[at] === 1 ? -1 : dictionary.findCode(bytes, offsets[at]!, offsets[at + 1]!);
   }
   return codes;
 }
@@ -405,7 +405,7 @@ function cellNumbers(
     return (data as ColumnData & { type: 'number' }).values;
   }
   const convert = converter(shape, data.type);
-  const cells = cellsOf(data);
+  const cells = listCells(data);
   const values = new Float64Array(cells.length);
   cells.forEach((cell, at) => {
     const value = cell === null ? NaN : convert(cell);
@@ -422,11 +422,13 @@ type Convert = (cell: unknown) => number | undefined;
 /** How a cell of another type becomes a value of this column; undefined where it doesn't. */
 function converter(shape: FeatureShape, from: ColumnType): Convert {
   if (shape.kind === 'date') {
-    return from === 'text' ? (cell) => dateOf(String(cell)) : () => undefined;
+    return from === 'text' ? (cell) => parseTime(String(cell)) : () => undefined;
   }
   switch (from) {
     case 'text':
-      return shape.type === 'boolean' ? (cell) => booleanOf(String(cell)) : (cell) => numberOf(String(cell));
+      return shape.type === 'boolean'
+        ? (cell) => parseBoolean(String(cell))
+        : (cell) => parseFiniteNumber(String(cell));
     case 'date':
       return () => undefined;
     default:
@@ -435,16 +437,16 @@ function converter(shape: FeatureShape, from: ColumnType): Convert {
 }
 
 /** The words of the table readers: `NA` and empty text are missing here too, and a time without a zone is UTC. */
-function numberOf(text: string): number | undefined {
+function parseFiniteNumber(text: string): number | undefined {
   return parseNumber(text, false);
 }
 
-function booleanOf(text: string): number | undefined {
+function parseBoolean(text: string): number | undefined {
   const word = text.trim().toLowerCase();
-  return word === 'true' ? 1 : word === 'false' ? 0 : numberOf(text);
+  return word === 'true' ? 1 : word === 'false' ? 0 : parseFiniteNumber(text);
 }
 
-function dateOf(text: string): number | undefined {
+function parseTime(text: string): number | undefined {
   const value = parseDate(text);
   return Number.isNaN(value) && text !== '' && !isAbsent(text) ? undefined : value;
 }

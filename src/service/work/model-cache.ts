@@ -62,7 +62,7 @@ async function load(ref: ModelRef): Promise<{ model: Model; bytes: number }> {
   }
   try {
     const model = loadModel(bytes);
-    return { model, bytes: bytesOf(model) * EXPANSION };
+    return { model, bytes: countBytes(model) * EXPANSION };
   } catch (error) {
     if (error instanceof LearnerError) {
       throw damaged(error.message);
@@ -72,12 +72,12 @@ async function load(ref: ModelRef): Promise<{ model: Model; bytes: number }> {
 }
 
 /** Bytes of the arrays in a value: the file, whose trees are packed, is several times smaller. */
-function bytesOf(value: unknown): number {
+function countBytes(value: unknown): number {
   if (ArrayBuffer.isView(value)) {
     return value.byteLength;
   }
   return typeof value === 'object' && value !== null
-    ? Object.values(value).reduce((sum: number, one) => sum + bytesOf(one), 0)
+    ? Object.values(value).reduce((sum: number, one) => sum + countBytes(one), 0)
     : 0;
 }
 

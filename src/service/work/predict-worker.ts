@@ -8,7 +8,7 @@ import type { PredictJob, PredictTask, ScoredFile } from './jobs';
 import { checkModel, ModelCache } from './model-cache';
 import { type JobResult, serveJobs } from './pool-job';
 import { predictPatience } from './pool-thread';
-import { assertAnswerSize, explanationOf, predictionJson } from './prediction-json';
+import { assertAnswerSize, predictionJson, writeExplanation } from './prediction-json';
 
 /* A predict thread: keeps models in memory, reads a test file, predicts, and writes the answer as JSON. */
 
@@ -51,7 +51,7 @@ async function score(job: PredictJob, mayTake: (ms: number) => void): Promise<Jo
     const result = predict(model, features.columns, features.rows, job.options);
     json = predictionJson(result, job.outputType, job.quantiles, job.longClasses);
     if (job.explain !== undefined) {
-      explanation = explanationOf(model, features.columns, result, {
+      explanation = writeExplanation(model, features.columns, result, {
         options: job.options,
         asked: job.explain,
       });

@@ -49,7 +49,7 @@ function writeClassification(
   const { classes, probas, rows } = result;
   if (outputType === 'preds') {
     const labels = classes.map((label) => (longClasses ? String(label) : JSON.stringify(label)));
-    out.list(rows, (row) => out.add(labels[answerOf(result, row)]!));
+    out.list(rows, (row) => out.add(labels[chooseAnswer(result, row)]!));
   } else if (outputType === 'probas') {
     out.matrix(probas, rows, classes.length);
   } else {
@@ -58,7 +58,7 @@ function writeClassification(
 }
 
 /** The class of a row: by the threshold where one was given, else the most probable one. */
-function answerOf({ classes, probas, threshold }: ClassificationResult, row: number): number {
+function chooseAnswer({ classes, probas, threshold }: ClassificationResult, row: number): number {
   if (threshold === undefined) {
     return indexOfMax(probas, row * classes.length, classes.length);
   }
@@ -132,7 +132,7 @@ function wrongOutput(outputType: string, task: string): Error {
 }
 
 /** A number as JSON, whole ones with `.0`; null where JSON cannot express it. */
-function jsonOf(value: number): string {
+function writeJson(value: number): string {
   if (!Number.isFinite(value)) {
     return 'null';
   }
@@ -166,7 +166,7 @@ class JsonWriter {
     let text = '[';
     for (let i = from; i < to; i++) {
       const value = values[i]!;
-      text += (i > from ? ',' : '') + jsonOf(value);
+      text += (i > from ? ',' : '') + writeJson(value);
     }
     this.add(`${text}]`);
   }
@@ -235,7 +235,7 @@ const MOST_EFFECTS = 400_000;
 const MOST_WORK = 1e8;
 
 /** Why rows are predicted as they are; undefined where the model was fitted before it kept rows to compare with. */
-export function explanationOf(
+export function writeExplanation(
   model: Model,
   columns: FeatureColumn[],
   result: ReturnType<typeof predict>,

@@ -67,7 +67,7 @@ export class SubmittedFits {
   }
 
   /** Undefined for an unknown id, or one whose fit is gone. */
-  stateOf(id: string): FitState | undefined {
+  findState(id: string): FitState | undefined {
     const model = this.store.models.items.get(id);
     if (model !== undefined) {
       return { status: 'completed', report: model.entry.report };

@@ -1,6 +1,6 @@
 import type { TargetColumn } from '../../learner';
 import type { ColumnType, Label } from '../../table/cells/types';
-import { cellsOf, type ColumnBatch, type ColumnData, labelAt } from '../../table/columns/column-batch';
+import { type ColumnBatch, type ColumnData, labelAt, listCells } from '../../table/columns/column-batch';
 import type { Task } from '../../wire/vocabulary';
 import { invalid } from '../refusal';
 import type { FileRef } from '../store/entries';
@@ -51,7 +51,7 @@ const readNumbers: Reader = async ({ name, type }, batches, count) => {
   const values = new Float64Array(count);
   let row = 0;
   for await (const batch of batches) {
-    for (const cell of cellsOf(batch.columns[0]!)) {
+    for (const cell of listCells(batch.columns[0]!)) {
       if (cell === null) {
         throw missing(name, row);
       }
@@ -71,7 +71,7 @@ const readClasses: Reader = async ({ name, type }, batches, count, maxClasses) =
   let row = 0;
   for await (const batch of batches) {
     const column = batch.columns[0]!;
-    for (const label of labelsOf(column, batch.rows)) {
+    for (const label of readLabels(column, batch.rows)) {
       if (label === null) {
         throw missing(name, row);
       }
@@ -102,9 +102,9 @@ const readClasses: Reader = async ({ name, type }, batches, count, maxClasses) =
   return { rows: row, target: { task: 'classification', classes, codes: codes.subarray(0, row) } };
 };
 
-function* labelsOf(column: ColumnData, rows: number): Generator<Label | null> {
+function* readLabels(column: ColumnData, rows: number): Generator<Label | null> {
   if (column.type === 'text') {
-    yield* cellsOf(column) as (string | null)[];
+    yield* listCells(column) as (string | null)[];
     return;
   }
   for (let row = 0; row < rows; row++) {

@@ -41,8 +41,8 @@ export class TextDictionary {
   ) {}
 
   /** The number of the text in `bytes[from … to]`. */
-  codeOf(bytes: Buffer, from: number, to: number): number {
-    const hash = hashOf(bytes, from, to);
+  findCode(bytes: Buffer, from: number, to: number): number {
+    const hash = hashBytes(bytes, from, to);
     const mask = this.slots.length - 1;
     let slot = hash & mask;
     for (let entry = this.slots[slot]!; entry > 0; entry = this.slots[slot]!) {
@@ -68,7 +68,7 @@ export class TextDictionary {
     for (let code = 0; code < this.size; code++) {
       if (this.chunkOf[code] !== at) {
         at = this.chunkOf[code]!;
-        bytes = this.bytesOf(this.chunks[at]!);
+        bytes = this.takeBytes(this.chunks[at]!);
       }
       const start = this.starts[code]!;
       texts[code] = bytes.toString('utf8', start, start + this.lengths[code]!);
@@ -130,7 +130,7 @@ export class TextDictionary {
     return chunk;
   }
 
-  private bytesOf(chunk: Chunk): Buffer {
+  private takeBytes(chunk: Chunk): Buffer {
     if (chunk.bytes !== undefined) {
       return chunk.bytes;
     }
@@ -167,7 +167,7 @@ function twice<T extends Uint32Array | Int32Array>(array: T): T {
 }
 
 /** FNV-1a with a last mix: its low bits choose the slot. */
-function hashOf(bytes: Uint8Array, from: number, to: number): number {
+function hashBytes(bytes: Uint8Array, from: number, to: number): number {
   let hash = 0x811c9dc5;
   for (let i = from; i < to; i++) {
     hash = Math.imul(hash ^ bytes[i]!, 0x01000193);

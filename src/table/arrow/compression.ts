@@ -26,13 +26,13 @@ const MAX_BYTES = 1024 * 1024 * 1024;
 export function registerCodecs(): void {
   const { compressionRegistry, CompressionType } = arrow();
   compressionRegistry.set(CompressionType.LZ4_FRAME, {
-    decode: (bytes) => decodeLz4(bytes, lengthOf(bytes)),
+    decode: (bytes) => decodeLz4(bytes, readLength(bytes)),
   });
-  compressionRegistry.set(CompressionType.ZSTD, { decode: (bytes) => decodeZstd(bytes, lengthOf(bytes)) });
+  compressionRegistry.set(CompressionType.ZSTD, { decode: (bytes) => decodeZstd(bytes, readLength(bytes)) });
 }
 
 /** The length that is told in front of what the library hands out to be decoded. */
-function lengthOf({ buffer, byteOffset }: Uint8Array): number {
+function readLength({ buffer, byteOffset }: Uint8Array): number {
   return Number(new DataView(buffer, byteOffset - LENGTH_BYTES, LENGTH_BYTES).getBigInt64(0, true));
 }
 
@@ -44,7 +44,7 @@ export async function isCompressed(bytes: Bytes): Promise<boolean> {
   try {
     for await (const message of ipcMessages(bytes)) {
       if (message.kind !== 'schema') {
-        return batchOf(message)?.table(RECORD_BATCH.compression) !== undefined;
+        return readBatchHeader(message)?.table(RECORD_BATCH.compression) !== undefined;
       }
     }
     return false;
@@ -56,7 +56,7 @@ export async function isCompressed(bytes: Bytes): Promise<boolean> {
 /** Refuses a compressed message that tells of buffers beyond its bytes, or of more than is decoded at once. */
 export function assertCompressed(message: IpcMessage): void {
   const { name, body } = message;
-  const batch = batchOf(message);
+  const batch = readBatchHeader(message);
   if (batch?.table(RECORD_BATCH.compression) === undefined) {
     return;
   }
@@ -82,7 +82,7 @@ export function assertCompressed(message: IpcMessage): void {
   }
 }
 
-function batchOf({ kind, header }: IpcMessage): FlatTable | undefined {
+function readBatchHeader({ kind, header }: IpcMessage): FlatTable | undefined {
   return kind === 'dictionary' ? header.table(DICTIONARY_DATA) : kind === 'batch' ? header : undefined;
 }
 
@@ -203,7 +203,7 @@ export function decodeZstd(frame: Uint8Array, length: number): Uint8Array {
   if (
     frame.length < 6 ||
     view.getUint32(0, true) !== ZSTD_MAGIC ||
-    windowOf(view) > Math.max(length, MAX_WINDOW)
+    readWindow(view) > Math.max(length, MAX_WINDOW)
   ) {
     throw new Error('its Zstandard frame does not begin as one that can be read');
   }
@@ -222,7 +222,7 @@ export function decodeZstd(frame: Uint8Array, length: number): Uint8Array {
 }
 
 /** The window that a frame asks for: all that it holds, where it is of a single segment. */
-function windowOf(view: DataView): number {
+function readWindow(view: DataView): number {
   const flags = view.getUint8(4);
   if ((flags & ZSTD_FLAG.isSingle) === 0) {
     const window = view.getUint8(5);

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../util/values';
+import { readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/types';
 import type { Bytes } from '../storage/blob';
@@ -81,20 +81,20 @@ export function damagedIpc(error: unknown): ServiceError {
   return error instanceof ServiceError
     ? error
     : invalidTable(
-        `The Arrow table is damaged or of a kind that cannot be read: ${reasonOf(error).replace(/\.$/, '')}.`,
+        `The Arrow table is damaged or of a kind that cannot be read: ${readReason(error).replace(/\.$/, '')}.`,
       );
 }
 
 async function* fileMessages(bytes: Bytes): AsyncGenerator<IpcMessage> {
   const { footer, footerAt } = await readFooter(bytes);
   const blocks = [
-    ...blocksOf(footer, FOOTER.dictionaries, 'dictionary'),
-    ...blocksOf(footer, FOOTER.recordBatches, 'batch'),
+    ...readBlocks(footer, FOOTER.dictionaries, 'dictionary'),
+    ...readBlocks(footer, FOOTER.recordBatches, 'batch'),
   ];
   const sorted = blocks.toSorted((a, b) => a.at - b.at);
   assertPlaces(sorted, footerAt);
   await assertAllTold(bytes, sorted, footerAt);
-  yield schemaOf(footer);
+  yield readSchema(footer);
   const whole = new Set<number>();
   for (const block of blocks) {
     const { kind, name, at, bodyAt, end } = block;
@@ -131,7 +131,7 @@ async function readFooter(bytes: Bytes): Promise<{ footer: FlatTable; footerAt: 
   return { footer: FlatTable.root(await bytes.bytes(footerAt, size - TAIL_BYTES)), footerAt };
 }
 
-function blocksOf(footer: FlatTable, field: number, kind: Block['kind']): Block[] {
+function readBlocks(footer: FlatTable, field: number, kind: Block['kind']): Block[] {
   const { at, length } = footer.list(field, BLOCK_BYTES);
   return Array.from({ length }, (_, index) => {
     const place = at + index * BLOCK_BYTES;
@@ -184,7 +184,7 @@ async function afterZeros(bytes: Bytes, start: number, end: number): Promise<num
 }
 
 /** The schema of a footer as a message of its own: a table in front of the footer whose header is the schema in it. */
-function schemaOf(footer: FlatTable): IpcMessage {
+function readSchema(footer: FlatTable): IpcMessage {
   const header = footer.table(FOOTER.schema);
   if (header === undefined) {
     throw new Error('its footer has no schema');

@@ -96,7 +96,7 @@ async function opened(bytes: Bytes): Promise<IpcReader> {
         const told = due.shift();
         // Without any record batch the library makes up one, which has no rows.
         if (told !== undefined) {
-          assertRowsOf(told, fields);
+          assertRowCount(told, fields);
           yield { batch: batch as unknown as ArrowBatch, part: Math.min(1, read / bytes.size) };
         }
       }
@@ -125,7 +125,7 @@ function unmarkedWarning({ end }: IpcReader, rows: number): string[] {
 }
 
 /** Each column of a record batch tells of its rows too: a shorter one would be filled up with missing values. */
-function assertRowsOf(
+function assertRowCount(
   { header, name }: Pick<IpcMessage, 'name' | 'header'>,
   fields: readonly IpcField[],
 ): void {
@@ -137,7 +137,7 @@ function assertRowsOf(
     if (told !== rows) {
       throw new Error(`${name} has ${rows} rows, but ${told} in column "${field.name}"`);
     }
-    index += nodesOf(field);
+    index += countNodes(field);
   }
   if (index !== nodes.length) {
     throw new Error(`${name} has ${nodes.length} columns, parts of columns counted, instead of ${index}`);
@@ -149,9 +149,9 @@ function rowsAt({ bytes }: FlatTable, at: number, index: number): number {
 }
 
 /** The parts of what a dictionary holds are in the dictionary. */
-function nodesOf({ type }: IpcField): number {
+function countNodes({ type }: IpcField): number {
   const parts = type.typeId === TYPE.dictionary ? [] : (type.children ?? []);
-  return parts.reduce((sum, child) => sum + nodesOf(child), 1);
+  return parts.reduce((sum, child) => sum + countNodes(child), 1);
 }
 
 /** Arrow's IPC format in memory, the stream or the file kind. Errors: `table.invalid`, `table.empty`. */

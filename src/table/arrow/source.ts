@@ -1,4 +1,4 @@
-import { reasonOf } from '../../util/values';
+import { readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/types';
 import {
@@ -52,7 +52,7 @@ export class ArrowSource implements SliceSource {
     checkNames(this.names);
     assertRows(
       this.rowCount,
-      unlessBroken(() => bytesOf(table)),
+      unlessBroken(() => countBytes(table)),
     );
   }
 
@@ -68,7 +68,7 @@ export class ArrowSource implements SliceSource {
 }
 
 /** Bytes of the buffers of a table, Infinity where this version of the library does not tell. */
-function bytesOf({ batches, schema }: ArrowTable): number {
+function countBytes({ batches, schema }: ArrowTable): number {
   let bytes = 0;
   for (const batch of batches) {
     for (let index = 0; index < schema.fields.length; index++) {
@@ -101,7 +101,7 @@ function unlessBroken<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof ServiceError ? error : noArrowTable(reasonOf(error));
+    throw error instanceof ServiceError ? error : noArrowTable(readReason(error));
   }
 }
 

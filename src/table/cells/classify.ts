@@ -361,7 +361,7 @@ export function looksLikeValue(name: string): boolean {
 }
 
 /** The order that local dates of these kinds must have; undefined where they could have several. */
-export function orderOf(kinds: number): DateOrder | undefined {
+export function findOrder(kinds: number): DateOrder | undefined {
   switch (kinds & LOCAL_DATES) {
     case DAY_FIRST:
       return 'dmy';

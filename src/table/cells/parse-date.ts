@@ -117,12 +117,13 @@ function parseIso(text: string): WrittenDate | undefined {
     return undefined;
   }
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
-  const local = dayOf(Number(year), Number(month), Number(day)) + timeOf(hour, minute, second, fraction);
-  return Number.isNaN(local) ? undefined : { local, offset: offsetOf(zone) };
+  const local =
+    computeDay(Number(year), Number(month), Number(day)) + computeTime(hour, minute, second, fraction);
+  return Number.isNaN(local) ? undefined : { local, offset: parseOffset(zone) };
 }
 
 /** Milliseconds since midnight, NaN for a time that does not exist. 24:00 is the end of the day. */
-function timeOf(hour = '0', minute = '0', second = '0', fraction = ''): number {
+function computeTime(hour = '0', minute = '0', second = '0', fraction = ''): number {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
     return Number(hour) === 24 && Number(minute) === 0 && Number(second) === 0 ? DAY : NaN;
   }
@@ -133,7 +134,7 @@ function timeOf(hour = '0', minute = '0', second = '0', fraction = ''): number {
 const DAYS_OF_400_YEARS = 146_097;
 
 /** The beginning of a day, NaN where the month (from 1) has no such day. */
-function dayOf(year: number, month: number, day: number): number {
+function computeDay(year: number, month: number, day: number): number {
   const time = Date.UTC(year < 100 ? year + 400 : year, month - 1, day);
   const date = new Date(time);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) {
@@ -143,7 +144,7 @@ function dayOf(year: number, month: number, day: number): number {
   return year < 100 ? time - DAYS_OF_400_YEARS * DAY : time;
 }
 
-function offsetOf(zone: string | undefined): number | undefined {
+function parseOffset(zone: string | undefined): number | undefined {
   if (zone === undefined) {
     return undefined;
   }
@@ -175,22 +176,22 @@ export function parseLocalDate(text: string, years?: number): Partial<Record<Dat
     return {};
   }
   const [, first, mark, second, last, year, , month, day, hour, minute, seconds, fraction, half] = match;
-  const time = timeOf(hourOf(hour, half), minute, seconds, fraction);
+  const time = computeTime(parseHour(hour, half), minute, seconds, fraction);
   if (year !== undefined) {
-    return orders({ ymd: dayOf(Number(year), Number(month), Number(day)) + time });
+    return orders({ ymd: computeDay(Number(year), Number(month), Number(day)) + time });
   }
   const full = last!.length === 4 ? Number(last) : fullYear(Number(last), years);
-  const dmy = dayOf(full, Number(second), Number(first)) + time;
+  const dmy = computeDay(full, Number(second), Number(first)) + time;
   if (mark === '.') {
     // The day comes first everywhere.
     return orders({ dmy });
   }
-  const mdy = dayOf(full, Number(first), Number(second)) + time;
+  const mdy = computeDay(full, Number(first), Number(second)) + time;
   // 24-03-11 may be of 2024 as well as of 2011.
   const isYear = mark === '-' && last!.length === 2 && first!.length === 2;
   return orders(
     isYear
-      ? { dmy, mdy, ymd: dayOf(fullYear(Number(first), years), Number(second), Number(last)) + time }
+      ? { dmy, mdy, ymd: computeDay(fullYear(Number(first), years), Number(second), Number(last)) + time }
       : { dmy, mdy },
   );
 }
@@ -200,8 +201,8 @@ function parseWords(text: string, years: number | undefined): Partial<Record<Dat
   const kanji = KANJI_DATE.exec(text);
   if (kanji !== null) {
     const [, year, month, day, hour, colon, seconds, minutes, spoken] = kanji;
-    const time = timeOf(hour, colon ?? minutes, seconds ?? spoken);
-    return orders({ ymd: dayOf(Number(year), Number(month), Number(day)) + time });
+    const time = computeTime(hour, colon ?? minutes, seconds ?? spoken);
+    return orders({ ymd: computeDay(Number(year), Number(month), Number(day)) + time });
   }
   const named = NAMED_MONTH.exec(text);
   const month = named === null ? undefined : MONTHS.get(named[2]!.toLowerCase());
@@ -209,9 +210,9 @@ function parseWords(text: string, years: number | undefined): Partial<Record<Dat
     return {};
   }
   const [, day, , year, hour, minute, seconds, fraction, half] = named;
-  const time = timeOf(hourOf(hour, half), minute, seconds, fraction);
+  const time = computeTime(parseHour(hour, half), minute, seconds, fraction);
   const full = year!.length === 4 ? Number(year) : fullYear(Number(year), years);
-  return orders({ dmy: dayOf(full, month, Number(day)) + time });
+  return orders({ dmy: computeDay(full, month, Number(day)) + time });
 }
 
 function orders(read: Partial<Record<DateOrder, number>>): Partial<Record<DateOrder, number>> {
@@ -237,7 +238,7 @@ export function fullYear(digits: number, last = POSIX_YEARS): number {
 
 const NO_HOUR = '99';
 
-function hourOf(hour: string | undefined, half: string | undefined): string | undefined {
+function parseHour(hour: string | undefined, half: string | undefined): string | undefined {
   if (half === undefined || hour === undefined) {
     return hour;
   }
@@ -257,7 +258,7 @@ const NANOSECONDS_BELOW = 1e20;
 const PLAIN_NUMBER = /^[+-]?\d{1,19}(?:\.\d+)?$/;
 
 /** What a time as a number means, in milliseconds since 1970; NaN where that is not known. */
-function epochOf(value: number): number {
+function computeEpoch(value: number): number {
   const size = Math.abs(value);
   if (size < MILLISECONDS_BELOW) {
     return size < SECONDS_BELOW ? value * 1000 : value;
@@ -314,7 +315,7 @@ export class DateReader {
 
   private fromNumber(value: number): number {
     if (this.numbers === undefined) {
-      return this.fromInstant(epochOf(value));
+      return this.fromInstant(computeEpoch(value));
     }
     return this.numbers === 'days' ? dateOfSerial(value) : dateOfDigits(String(value));
   }

@@ -125,12 +125,12 @@ function parseWithDecimal(text: string, decimal: Decimal): number | undefined {
 
 /** The number in text whose decimal mark is not known; undefined where it is not one, or could be two. */
 export function parseWithAnyDecimal(text: string): number | undefined {
-  const decimal = decimalOf(classifyPlain(text));
+  const decimal = findDecimal(classifyPlain(text));
   return decimal === undefined ? undefined : parseGrouped(text, decimal);
 }
 
 /** The decimal mark that text of these kinds must have; undefined where it needs none, or could have both. */
-export function decimalOf(kinds: number): Decimal | undefined {
+export function findDecimal(kinds: number): Decimal | undefined {
   const mark = kinds & (PLAIN | READS_POINT | READS_COMMA);
   return mark === READS_COMMA ? ',' : mark === READS_POINT ? '.' : undefined;
 }

@@ -148,11 +148,11 @@ export function tidyDate(cell: string): string | undefined {
   if (month !== null) {
     return `${text}-01`;
   }
-  return beginningOf(text) ?? (text === cell ? undefined : text);
+  return findBeginning(text) ?? (text === cell ? undefined : text);
 }
 
 /** The first day of a week, a month or a quarter. */
-function beginningOf(text: string): string | undefined {
+function findBeginning(text: string): string | undefined {
   const week = WEEK.exec(text);
   if (week !== null) {
     // The 4th of January is always in the first week.

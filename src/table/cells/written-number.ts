@@ -40,7 +40,7 @@ function secondsOfText(text: string): string | undefined {
 
 function secondsOfClock([, sign, hours, minutes, seconds = '0', fraction, half]: RegExpExecArray):
   string | undefined {
-  const hour = hourOf(Number(hours), half);
+  const hour = parseHour(Number(hours), half);
   if (hour === undefined) {
     return undefined;
   }
@@ -48,7 +48,7 @@ function secondsOfClock([, sign, hours, minutes, seconds = '0', fraction, half]:
   return `${sign === '-' && whole > 0 ? '-' : ''}${whole}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-function hourOf(hour: number, half: string | undefined): number | undefined {
+function parseHour(hour: number, half: string | undefined): number | undefined {
   if (half === undefined) {
     return hour;
   }
@@ -58,7 +58,7 @@ function hourOf(hour: number, half: string | undefined): number | undefined {
 function secondsOfHour(text: string): string | undefined {
   const half = HALF_DAY.exec(text);
   if (half !== null) {
-    const hour = hourOf(Number(half[1]), half[2]);
+    const hour = parseHour(Number(half[1]), half[2]);
     return hour === undefined ? undefined : String(hour * 3600);
   }
   const other = OTHER_MARK.exec(text);

@@ -3,7 +3,7 @@ import { isAbsent } from '../cells/classify';
 import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint, readNumber, whyNotNumber } from '../cells/parse-number';
 import { type Column, invalidCell, isLong, nestedProblem, show } from '../cells/types';
-import { cellsOf, type ColumnData, MISSING_BOOLEAN } from './column-batch';
+import { type ColumnData, listCells, MISSING_BOOLEAN } from './column-batch';
 import { assertText, MAX_TEXT } from './header';
 import { type MissingWords, plainCells, type SliceColumn } from './slices';
 
@@ -124,7 +124,7 @@ class NumberBuilder extends FloatBuilder {
 }
 
 function typedNumbers(data: ColumnData): ArrayLike<unknown> {
-  return data.type === 'number' || data.type === 'integer' ? data.values : cellsOf(data);
+  return data.type === 'number' || data.type === 'integer' ? data.values : listCells(data);
 }
 
 /** The builder of a column's type. */

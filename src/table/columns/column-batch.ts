@@ -56,7 +56,7 @@ export function cellAt(column: ColumnData, row: number): Cell {
     case 'text':
       return column.missing?.[row] === 1
         ? null
-        : bufferOf(column.bytes).toString('utf8', column.offsets[row], column.offsets[row + 1]);
+        : viewBuffer(column.bytes).toString('utf8', column.offsets[row], column.offsets[row + 1]);
   }
 }
 
@@ -74,8 +74,8 @@ export function isMissing(column: ColumnData, row: number): boolean {
 }
 
 /** All cells of a column; quicker than cell by cell. */
-export function cellsOf(column: ColumnData): Cell[] {
-  const rows = rowsOf(column);
+export function listCells(column: ColumnData): Cell[] {
+  const rows = countRows(column);
   if (column.type === 'text') {
     return textCells(column.bytes, column.offsets, column.missing, rows);
   }
@@ -105,7 +105,7 @@ export function numberAt(column: ColumnData, row: number): number {
 }
 
 /** Number of rows that a column holds. */
-export function rowsOf(column: ColumnData): number {
+export function countRows(column: ColumnData): number {
   return column.type === 'text' ? column.offsets.length - 1 : column.values.length;
 }
 
@@ -144,7 +144,7 @@ function textCells(
   missing: Uint8Array | undefined,
   rows: number,
 ): (string | null)[] {
-  const buffer = bufferOf(bytes);
+  const buffer = viewBuffer(bytes);
   const base = offsets[0] ?? 0;
   const end = offsets[rows] ?? 0;
   const whole = buffer.toString('utf8', base, end);
@@ -163,7 +163,7 @@ function textCells(
 }
 
 /** The same bytes with Buffer's quick decoding of short texts. */
-function bufferOf(bytes: Uint8Array): Buffer {
+function viewBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
@@ -272,7 +272,7 @@ export function joinBatches(list: readonly ColumnBatch[]): ColumnBatch {
 
 function joinColumns(parts: ColumnData[]): ColumnData {
   const type = joinedType(parts);
-  const rows = parts.reduce((sum, part) => sum + rowsOf(part), 0);
+  const rows = parts.reduce((sum, part) => sum + countRows(part), 0);
   if (type === 'text') {
     return joinText(parts as Extract<ColumnData, { type: 'text' }>[], rows);
   }
@@ -339,7 +339,7 @@ function joinMissing(parts: (ColumnData & { missing?: Uint8Array })[], rows: num
     if (part.missing !== undefined) {
       missing.set(part.missing, at);
     }
-    at += rowsOf(part);
+    at += countRows(part);
   }
   return missing;
 }

@@ -169,7 +169,7 @@ export interface Header {
  * The names that the header of a text file or of an array of arrays gives to its columns, without white space around
  * them. One that is empty or comes again is changed as pandas does: to `Unnamed: 0` (by its place), to `a.1`.
  */
-export function headerOf(written: readonly string[]): Header {
+export function makeHeader(written: readonly string[]): Header {
   const taken = new Set(written.map((name) => name.trim()));
   const seen = new Set<string>();
   const changed: string[] = [];

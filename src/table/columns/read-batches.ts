@@ -25,7 +25,7 @@ export interface ReadOptions {
  * column whose rows hold fractions comes as `number`. Errors: `columns.missing`, `table.invalid` with column
  * and row.
  */
-export async function* batchesOf(
+export async function* gatherBatches(
   source: SliceSource,
   columns: readonly Column[],
   options: ReadOptions = {},
@@ -100,7 +100,7 @@ function cellsOfLike(
   missingColumns: 'error' | 'fill',
 ): unknown[] | undefined {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const index = indicesOf(names, columns, missingColumns)[columns.indexOf(column)]!;
+  const index = findIndices(names, columns, missingColumns)[columns.indexOf(column)]!;
   return index < 0 ? undefined : cellsAmong(rows, names[index]!);
 }
 
@@ -124,7 +124,7 @@ class GatheredColumns {
   private readonly required: number[] = [];
 
   constructor({ names }: SliceSource, columns: readonly Column[], { missingColumns = 'error' }: ReadOptions) {
-    const indices = indicesOf(names, columns, missingColumns);
+    const indices = findIndices(names, columns, missingColumns);
     // Columns of one table share the list of words.
     const words = new Map<Column['missing'], MissingWords>();
     for (const [at, column] of columns.entries()) {
@@ -214,7 +214,7 @@ function spelledAlmost(missing: readonly string[], names: readonly string[]): st
     : ` Names must match exactly, case and spaces included: "${known.get(plain(name))}" is not "${name}".`;
 }
 
-function indicesOf(
+function findIndices(
   names: readonly string[],
   columns: readonly Column[],
   missingColumns: 'error' | 'fill',

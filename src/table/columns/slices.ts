@@ -1,6 +1,6 @@
 import type { SliceSizer } from '../../util/concurrency';
 import { emptyTable, invalidTable, type Row } from '../cells/types';
-import { cellsOf, type ColumnData } from './column-batch';
+import { type ColumnData, listCells } from './column-batch';
 import { assertWidth } from './header';
 
 /** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
@@ -61,7 +61,7 @@ export function tellRead(
 
 /** The cells of a slice as plain values. */
 export function plainCells(column: SliceColumn): ArrayLike<unknown> {
-  return column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+  return column.kind === 'typed' ? listCells(column.data) : column.cells;
 }
 
 /** Refuses a header without columns, with too many, or with duplicate names. */

@@ -1,5 +1,5 @@
 import type { Column, Label } from '../cells/types';
-import { cellAt, type ColumnBatch, type ColumnData, isMissing, labelAt, rowsOf } from './column-batch';
+import { cellAt, type ColumnBatch, type ColumnData, countRows, isMissing, labelAt } from './column-batch';
 
 /** What to take of a table while it is read or written. */
 export interface SampleChoice {
@@ -121,7 +121,7 @@ class Numbers implements Gathered {
   }
 
   add(column: ColumnData, whole: readonly number[], parts: readonly Part[]): void {
-    const numbers = numbersOf(column);
+    const numbers = readNumbers(column);
     for (const value of numbers) {
       if (!Number.isFinite(value)) {
         this.missing++;
@@ -172,10 +172,10 @@ class Categories implements Gathered {
   }
 
   add(column: ColumnData, whole: readonly number[], parts: readonly Part[]): void {
-    const rows = rowsOf(column);
+    const rows = countRows(column);
     const codes = new Int32Array(rows);
     for (let row = 0; row < rows; row++) {
-      codes[row] = this.codeOf(column, row);
+      codes[row] = this.readCode(column, row);
     }
     for (const row of whole) {
       const label = labelAt(column, row);
@@ -193,7 +193,7 @@ class Categories implements Gathered {
     return { kind: 'category', cells, missing, categories: [...this.known.keys()], counts, complete, codes };
   }
 
-  private codeOf(column: ColumnData, row: number): number {
+  private readCode(column: ColumnData, row: number): number {
     if (isMissing(column, row)) {
       this.missing++;
       return -1;
@@ -216,14 +216,14 @@ class Categories implements Gathered {
   }
 }
 
-function numbersOf(column: ColumnData): Float64Array {
+function readNumbers(column: ColumnData): Float64Array {
   switch (column.type) {
     case 'number':
     case 'integer':
     case 'date':
       return column.values;
     default:
-      return Float64Array.from({ length: rowsOf(column) }, (_, row) =>
+      return Float64Array.from({ length: countRows(column) }, (_, row) =>
         Number(cellAt(column, row) ?? Number.NaN),
       );
   }

@@ -37,7 +37,7 @@ export interface Layout {
  * @param isEscaped the signs behind backslashes are hidden in it, and all of its rows must be whole
  * @throws ServiceError `table.invalid` where the header stands further down, or the first lines are no rows
  */
-export function layoutOf(head: string, isAll: boolean, delimiter?: string, isEscaped = false): Layout {
+export function findLayout(head: string, isAll: boolean, delimiter?: string, isEscaped = false): Layout {
   const separator = SEPARATOR_LINE.exec(head);
   const above = (separator?.[0] ?? '') + commentsIn(head.slice(separator?.[0].length));
   const ofFile = fileLine(head.slice(above.length));
@@ -128,7 +128,7 @@ export function layoutOf(head: string, isAll: boolean, delimiter?: string, isEsc
 /** The layout of a text whose first rows are only whole where signs behind backslashes part no fields. */
 function escapedLayout(head: string, isAll: boolean, delimiter?: string): Layout | undefined {
   try {
-    return layoutOf(hideEscapes(head), isAll, delimiter, true);
+    return findLayout(hideEscapes(head), isAll, delimiter, true);
   } catch {
     return undefined;
   }
@@ -184,7 +184,7 @@ function paddedQuotes(text: string, isAll: boolean, given: string | undefined): 
   }
   const parser = new CsvParser(found, new TableRows({ delimiter: found, isStrict: true, isPadded: true }));
   try {
-    parser.push(...sampleOf(text, isAll));
+    parser.push(...takeSample(text, isAll));
   } catch {
     return undefined;
   }
@@ -195,7 +195,7 @@ function paddedQuotes(text: string, isAll: boolean, given: string | undefined): 
 function unitLines(text: string, form: CsvForm, isAll: boolean, ofFile: string): number {
   const parser = new CsvParser(form.delimiter, new TableRows(form), form.quote);
   try {
-    parser.push(...sampleOf(text, isAll));
+    parser.push(...takeSample(text, isAll));
   } catch {
     return 0;
   }
@@ -403,7 +403,7 @@ function hasRowNames(head: string, { delimiter, quote }: CsvForm, last: boolean)
   const table = new TableRows({ delimiter, hasRowNames: true, isStrict: true });
   const parser = new CsvParser(delimiter, table, quote);
   try {
-    parser.push(...sampleOf(head, last));
+    parser.push(...takeSample(head, last));
   } catch {
     return false;
   }
@@ -467,7 +467,7 @@ function isSpaced(head: string, last: boolean): boolean {
   const isNamed = hasRowNames(head, { delimiter: ' ' }, last);
   const parser = new CsvParser(' ', new TableRows({ delimiter: ' ', hasRowNames: isNamed, isStrict: true }));
   try {
-    parser.push(...sampleOf(head, last));
+    parser.push(...takeSample(head, last));
   } catch {
     return false;
   }
@@ -487,7 +487,7 @@ function isSpaced(head: string, last: boolean): boolean {
 function tryDelimiter(head: string, delimiter: string, last: boolean): { even: boolean; fields: number } {
   const parser = new CsvParser(delimiter, new TableRows({ delimiter, isStrict: true }));
   try {
-    parser.push(...sampleOf(head, last));
+    parser.push(...takeSample(head, last));
     return { even: true, fields: parser.names?.length ?? 1 };
   } catch {
     return { even: false, fields: parser.names?.length ?? 1 };
@@ -495,7 +495,7 @@ function tryDelimiter(head: string, delimiter: string, last: boolean): { even: b
 }
 
 /** The first rows of a text, and whether they are all of it. */
-function sampleOf(head: string, last: boolean): [text: string, last: boolean] {
+function takeSample(head: string, last: boolean): [text: string, last: boolean] {
   const lines = head.split('\n', SAMPLE_ROWS + 1);
   const whole = last && lines.length <= SAMPLE_ROWS;
   return [lines.slice(0, whole ? lines.length : SAMPLE_ROWS).join('\n'), whole];

@@ -285,7 +285,7 @@ export class CsvParser {
   private unequal(row: readonly string[], names: readonly string[]): Error {
     const advice =
       row.length > names.length
-        ? `Put text that holds ${nameOf(this.delimiter)} in quotes.`
+        ? `Put text that holds ${nameDelimiter(this.delimiter)} in quotes.`
         : 'Leave an empty field where a value is missing, and put text that holds line breaks in quotes.';
     return invalidTable(
       `Row ${this.rowNumber()} has ${row.length} field${row.length === 1 ? '' : 's'}, the header has ${names.length}. ${advice}`,
@@ -335,7 +335,7 @@ function withoutBlanks(names: string[], first: readonly string[]): string[] {
   return names.slice(0, width);
 }
 
-function nameOf(delimiter: string): string {
+function nameDelimiter(delimiter: string): string {
   return delimiter === '\t' ? 'a tab' : delimiter === ' ' ? 'spaces' : `"${delimiter}"`;
 }
 

@@ -1,11 +1,11 @@
 import { isAbsent, looksLikeValue } from '../cells/classify';
 import { parseNumber } from '../cells/parse-number';
 import { emptyTable, invalidTable, listNames, show } from '../cells/types';
-import { assertWidth, headerOf } from '../columns/header';
+import { assertWidth, makeHeader } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { PIECE, type Pieces } from '../text/decode';
 import { hiddenPieces } from './escapes';
-import { DELIMITERS, layoutOf } from './layout';
+import { DELIMITERS, findLayout } from './layout';
 import { CsvParser } from './parser';
 import { type CsvForm, TableRows } from './table-rows';
 
@@ -28,7 +28,7 @@ export class CsvSource implements SliceSource {
     private readonly shape: CsvForm,
     private readonly pieces: Pieces,
   ) {
-    const { names, warning } = headerOf(header.names);
+    const { names, warning } = makeHeader(header.names);
     this.names = names;
     this.told = [
       ...header.warnings,
@@ -73,7 +73,7 @@ export class CsvSource implements SliceSource {
       assertWidth(DELIMITERS.reduce((most, sign) => Math.max(most, head.split(sign).length), 0));
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
-    const { begin, form: shape, names, warnings } = layoutOf(head, !more, delimiter);
+    const { begin, form: shape, names, warnings } = findLayout(head, !more, delimiter);
     if (names === undefined) {
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }

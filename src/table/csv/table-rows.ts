@@ -347,7 +347,9 @@ function joinedNames(header: readonly (readonly string[])[]): string[] {
   const lines = header.map((line) => line.map((field) => field.trim()));
   const last = lines.at(-1)!;
   const filled = lines.map((line, at) =>
-    at === lines.length - 1 ? line : line.map((field, i) => (field === '' ? leftOf(line, i, lines) : field)),
+    at === lines.length - 1
+      ? line
+      : line.map((field, i) => (field === '' ? joinRest(line, i, lines) : field)),
   );
   const telling = filled.filter((line, at) => {
     const named = line.slice(1).filter((field) => field !== '');
@@ -361,7 +363,7 @@ function joinedNames(header: readonly (readonly string[])[]): string[] {
 }
 
 /** The nearest cell at the left of an empty one, as cells that were merged have it; none of a column that is named by itself. */
-function leftOf(line: readonly string[], i: number, lines: readonly (readonly string[])[]): string {
+function joinRest(line: readonly string[], i: number, lines: readonly (readonly string[])[]): string {
   const isEmpty = lines.every((other) => other[i] === '');
   const from = line.findLastIndex((field, at) => at < i && field !== '');
   const below = lines[lines.indexOf(line) + 1];

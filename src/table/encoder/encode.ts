@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
-import { parquetOf } from '../parquet/writer';
+import { encodeParquet } from '../parquet/writer';
 import { crc32c, crc32cToBase64 } from '../storage/crc32c';
 import {
   newTempPath,
@@ -119,7 +119,7 @@ function fewRows(
     return undefined;
   }
   signal?.throwIfAborted();
-  const data = parquetOf(columns, batch);
+  const data = encodeParquet(columns, batch);
   onProgress?.(batch.rows);
   return tableFile(format, batch.rows, { bytes: data.length, hash: crc32cToBase64(crc32c(data)), data });
 }

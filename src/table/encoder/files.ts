@@ -4,7 +4,7 @@ import { ServiceError } from '../../wire/service-error';
 import { ArrowFileSource } from '../arrow/ipc';
 import { type Column, type ColumnType, emptyTable, type FileFormat, invalidTable } from '../cells/types';
 import type { ColumnBatch } from '../columns/column-batch';
-import { batchesOf } from '../columns/read-batches';
+import { gatherBatches } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { CsvSource } from '../csv/source';
 import { profileSource } from '../inference/profile';
@@ -13,7 +13,7 @@ import { BytesBlob, FileBlob } from '../storage/blob';
 import { type FileChecksum, fileChecksum } from '../storage/file-checksum';
 import { demandSame, type FileVersion, fileVersion, openRegular, unreadable } from '../storage/table-file';
 import { decodedPieces } from '../text/decode';
-import { contentOf, noTable, packedContent, toldSize, unpacked } from '../text/sniff';
+import { findContent, noTable, packedContent, toldSize, unpacked } from '../text/sniff';
 
 /** A file on disk; `version` is what it was when it was opened first: it must be that still. */
 export interface PathOrigin {
@@ -61,7 +61,7 @@ async function openFile(file: string | Uint8Array): Promise<Opened> {
   if (file.length === 0) {
     throw emptyTable('The file is empty.');
   }
-  switch (contentOf(file)) {
+  switch (findContent(file)) {
     case 'parquet':
       return openBytes(file);
     case 'csv': {
@@ -77,7 +77,7 @@ async function openFile(file: string | Uint8Array): Promise<Opened> {
 }
 
 async function openBytes(bytes: Uint8Array): Promise<Opened> {
-  if (contentOf(bytes) === 'arrow') {
+  if (findContent(bytes) === 'arrow') {
     const source = await ArrowFileSource.open(new BytesBlob(bytes));
     return { source, demandUnchanged: () => Promise.resolve(), close: () => Promise.resolve() };
   }
@@ -111,7 +111,7 @@ async function openPath(path: string, expected?: FileVersion): Promise<Opened & 
     if (size === 0 && head.length === 0) {
       throw emptyTable(`The file "${path}" is empty.`);
     }
-    switch (contentOf(head)) {
+    switch (findContent(head)) {
       case 'parquet': {
         const source = await ParquetSource.open('file', new FileBlob(file, size, path));
         return {
@@ -134,7 +134,7 @@ async function openPath(path: string, expected?: FileVersion): Promise<Opened & 
       case 'csv':
       case 'gzip':
         return {
-          source: await openCsv(path, file, size, contentOf(head) === 'gzip'),
+          source: await openCsv(path, file, size, findContent(head) === 'gzip'),
           version,
           demandUnchanged,
           close: () => file.close(),
@@ -278,7 +278,7 @@ export async function readTableFile(
       const { source, close } = spare ?? (await openFile(file));
       spare = undefined;
       try {
-        yield* batchesOf(source, named(columns, names), { signal });
+        yield* gatherBatches(source, named(columns, names), { signal });
       } finally {
         await close();
       }

@@ -4,8 +4,8 @@ import { Pipe } from '../../util/concurrency';
 import { toServiceError } from '../../wire/service-error';
 import { hasTrapped, wasmBytes } from '../arrow/heavy-modules';
 import type { Column, FileFormat } from '../cells/types';
-import { addCounts, type Cell, cellsOf, type ColumnBatch, transferList } from '../columns/column-batch';
-import { batchesOf } from '../columns/read-batches';
+import { addCounts, type Cell, type ColumnBatch, listCells, transferList } from '../columns/column-batch';
+import { gatherBatches } from '../columns/read-batches';
 import type { SliceSource } from '../columns/slices';
 import { type SampleChoice, TableSampler } from '../columns/table-sample';
 import { profileSource } from '../inference/profile';
@@ -60,7 +60,7 @@ async function runTask(task: EncoderTask, port: JobPort): Promise<Outcome> {
       return task.origin === undefined
         ? trainSet(received(port), task, port)
         : withSource(task.origin, (source) =>
-            trainSet(batchesOf(source, task.columns, { signal: port.signal }), task, port),
+            trainSet(gatherBatches(source, task.columns, { signal: port.signal }), task, port),
           );
     case 'jsonRows':
       return withSource(task.origin, (source) => jsonRows(source, task, port));
@@ -163,7 +163,7 @@ async function read(
   let part: number | undefined;
   const onRead = (now: number): void => void (part = now);
   await port.next();
-  for await (const batch of batchesOf(source, columns, { ...options, signal: port.signal, onRead })) {
+  for await (const batch of gatherBatches(source, columns, { ...options, signal: port.signal, onRead })) {
     port.send({ kind: 'batch', batch, ...(part !== undefined && { part }) }, transferList(batch));
     await port.next();
   }
@@ -275,7 +275,7 @@ async function jsonRows(
   const ordered = names.map((name) => columns.find((column) => column.name === name)!);
   const sink = new Sink(task.spill);
   try {
-    await writeJsonRows(batchesOf(source, ordered, { signal, onRead: tell() }), sink);
+    await writeJsonRows(gatherBatches(source, ordered, { signal, onRead: tell() }), sink);
     const file = await sink.finish();
     return written({ file, rows, names }, [file]);
   } catch (error) {
@@ -313,7 +313,7 @@ async function writeCsv(
   const single = columns.length === 1;
   await sink.write(Buffer.from(`${columns.map(({ name }) => quoted(name, single)).join(',')}\n`));
   for await (const batch of batches) {
-    const cells = batch.columns.map(cellsOf);
+    const cells = batch.columns.map(listCells);
     let text = '';
     for (let row = 0; row < batch.rows; row++) {
       for (let i = 0; i < cells.length; i++) {
@@ -350,11 +350,11 @@ const JSON_ROWS = 1000;
 async function writeJsonRows(batches: AsyncIterable<ColumnBatch>, sink: Sink): Promise<void> {
   let isFirst = true;
   for await (const batch of batches) {
-    const cells = batch.columns.map(cellsOf);
+    const cells = batch.columns.map(listCells);
     for (let from = 0; from < batch.rows; from += JSON_ROWS) {
       let text = '';
       for (let row = from; row < Math.min(batch.rows, from + JSON_ROWS); row++) {
-        text += `${isFirst ? '' : ROW_SEPARATOR}[${cells.map((column) => jsonOf(column[row]!)).join(',')}]`;
+        text += `${isFirst ? '' : ROW_SEPARATOR}[${cells.map((column) => writeJson(column[row]!)).join(',')}]`;
         isFirst = false;
       }
       await sink.write(Buffer.from(text));
@@ -362,7 +362,7 @@ async function writeJsonRows(batches: AsyncIterable<ColumnBatch>, sink: Sink): P
   }
 }
 
-function jsonOf(cell: Cell): string {
+function writeJson(cell: Cell): string {
   if (typeof cell === 'string') {
     return JSON.stringify(cell);
   }

@@ -7,16 +7,16 @@ import {
   type CommaUse,
   DATE,
   DATES,
+  findOrder,
   FRACTION,
   isAbsent,
-  orderOf,
   PLAIN,
   READS_COMMA,
   READS_POINT,
   WITH_UNIT,
 } from '../cells/classify';
 import { parseDate } from '../cells/parse-date';
-import { decimalOf, type NumberReading, parseBigint, readNumber } from '../cells/parse-number';
+import { findDecimal, type NumberReading, parseBigint, readNumber } from '../cells/parse-number';
 import {
   type CellReading,
   type Column,
@@ -28,7 +28,7 @@ import {
   type Label,
   nestedCell,
 } from '../cells/types';
-import { cellsOf, type ColumnData } from '../columns/column-batch';
+import { type ColumnData, listCells } from '../columns/column-batch';
 import { plainCells, type SliceColumn } from '../columns/slices';
 import {
   beyond64Warning,
@@ -62,7 +62,7 @@ export class TargetTally {
   private readonly firsts = { missing: Infinity, absent: Infinity, empty: Infinity };
 
   add(column: SliceColumn, first: number): void {
-    const cells: ArrayLike<unknown> = column.kind === 'typed' ? cellsOf(column.data) : column.cells;
+    const cells: ArrayLike<unknown> = column.kind === 'typed' ? listCells(column.data) : column.cells;
     if (column.kind === 'fields') {
       this.fields = true;
       this.comma = column.comma;
@@ -155,7 +155,7 @@ function asLabel(
       return whole === null || whole === undefined ? undefined : String(whole);
     }
     case 'boolean':
-      return typeof value === 'boolean' ? value : booleanOf(String(value));
+      return typeof value === 'boolean' ? value : parseBoolean(String(value));
     case 'date': {
       const time = parseDate(String(value));
       return Number.isNaN(time) ? undefined : new Date(time).toISOString();
@@ -165,7 +165,7 @@ function asLabel(
   }
 }
 
-function booleanOf(text: string): boolean | undefined {
+function parseBoolean(text: string): boolean | undefined {
   const lower = text.toLowerCase();
   return lower === 'true' ? true : lower === 'false' ? false : undefined;
 }
@@ -236,7 +236,7 @@ export class ColumnTypeInference {
     this.target?.add(column, first);
     if (this.padding.found !== undefined || first === 0) {
       this.padding.add(
-        column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? cellsOf(column.data) : [],
+        column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? listCells(column.data) : [],
       );
     }
     if (this.given !== undefined) {
@@ -283,8 +283,8 @@ export class ColumnTypeInference {
     if (this.given !== undefined) {
       return {
         type: this.given,
-        decimal: this.givenDecimal ?? decimalOf(this.strings.all),
-        order: this.givenOrder ?? orderOf(this.strings.all),
+        decimal: this.givenDecimal ?? findDecimal(this.strings.all),
+        order: this.givenOrder ?? findOrder(this.strings.all),
         unit: this.strings.unit,
         numbers: this.dateNumbers?.settle(),
       };
@@ -296,7 +296,7 @@ export class ColumnTypeInference {
     const values = this.values.settle() & ~(this.datedText ? TEXT : 0);
     const settled = this.settleKinds(fields | values | (this.datedText ? DATE : 0));
     if (settled.type !== 'text') {
-      const order = settled.type === 'date' ? orderOf(this.text.all) : undefined;
+      const order = settled.type === 'date' ? findOrder(this.text.all) : undefined;
       return { ...settled, order, unit: this.fields.unit };
     }
     const text = this.values.first(TEXT) ?? this.fields.odd ?? this.fields.first ?? this.strings.first;
@@ -404,7 +404,7 @@ export class ColumnTypeInference {
     switch (data.type) {
       case 'text':
         if (!this.values.has(TEXT) || this.strings.alive) {
-          this.addText(cellsOf(data), first);
+          this.addText(listCells(data), first);
         }
         break;
       case 'integer':
@@ -414,7 +414,7 @@ export class ColumnTypeInference {
       case 'boolean':
         // All cells of these are of one kind, but that a bigint may be small.
         if (!this.values.has(data.type === 'bigint' ? BEYOND_SAFE : BOOLEAN)) {
-          this.addValues(cellsOf(data), first);
+          this.addValues(listCells(data), first);
         }
         break;
       default: {
@@ -453,7 +453,7 @@ export class ColumnTypeInference {
     }
     this.dateNumbers?.add(plainCells(column));
     const cells =
-      column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? cellsOf(column.data) : [];
+      column.kind !== 'typed' ? column.cells : column.data.type === 'text' ? listCells(column.data) : [];
     const comma = column.kind === 'fields' ? commaUse(column) : 'none';
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];

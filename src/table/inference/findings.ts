@@ -20,7 +20,7 @@ import {
   show,
 } from '../cells/types';
 import { dateOfDigits, isSerial } from '../cells/written-date';
-import { rowsOf } from '../columns/column-batch';
+import { countRows } from '../columns/column-batch';
 import { assertText, MAX_TEXT } from '../columns/header';
 import type { SliceColumn } from '../columns/slices';
 
@@ -363,8 +363,8 @@ export class StoredSize {
   add(name: string, column: SliceColumn, first: number): void {
     if (column.kind === 'typed') {
       const { data } = column;
-      this.rows += rowsOf(data);
-      this.textBytes += data.type === 'text' ? data.bytes.length : OTHER_BYTES * rowsOf(data);
+      this.rows += countRows(data);
+      this.textBytes += data.type === 'text' ? data.bytes.length : OTHER_BYTES * countRows(data);
       return;
     }
     const { cells } = column;

@@ -26,7 +26,7 @@ import {
   type Settled,
   totalWarning,
 } from './findings';
-import { withMarkOf } from './text-readings';
+import { settleMark } from './text-readings';
 
 /** What the first pass over a table found out. */
 export interface TableProfile {
@@ -157,7 +157,7 @@ async function settleColumns(
   const yielder = new Yielder();
   for (const tally of tallies) {
     const { name } = tally;
-    const settled = withMarkOf(marks, name, tally.settle(), tally.ofFile);
+    const settled = settleMark(marks, name, tally.settle(), tally.ofFile);
     const { type, decimal, order, years, unit, numbers, look } = settled;
     const trim = settled.padded === undefined ? undefined : true;
     if (settled.padded !== undefined) {
@@ -348,7 +348,7 @@ class DistinctRows {
     for (let row = 0; row < rows && this.columns.length > 0 && this.seen.size <= MAX_DISTINCT; row++) {
       let key = '';
       for (const cells of this.columns) {
-        key += `${keyOf(cells[row])}\0`;
+        key += `${makeKey(cells[row])}\0`;
       }
       this.seen.add(key);
     }
@@ -359,7 +359,7 @@ class DistinctRows {
 }
 
 /** Cells with equal keys count as equal; of long text the beginning tells. */
-function keyOf(cell: unknown): string {
+function makeKey(cell: unknown): string {
   if (typeof cell === 'string') {
     return cell.slice(0, 1000);
   }

@@ -7,12 +7,12 @@ import {
   DATE,
   DATE_DIGITS,
   DATES,
+  findOrder,
   FRACTION,
   HUMAN_ONLY,
   LOCAL_DATES,
   LOOKS,
   NUMERIC,
-  orderOf,
   PLAIN,
   POINT_NUMBER,
   READS_COMMA,
@@ -22,7 +22,7 @@ import {
   WITH_UNIT,
 } from '../cells/classify';
 import { fullYear } from '../cells/parse-date';
-import { bothReadings, decimalOf } from '../cells/parse-number';
+import { bothReadings, findDecimal } from '../cells/parse-number';
 import { type CellReading, type DateOrder, type Decimal, show } from '../cells/types';
 import { tidyDate } from '../cells/written-date';
 import { isCurrency, writtenNumber } from '../cells/written-number';
@@ -98,8 +98,8 @@ class MajorityReadings {
       return undefined;
     }
     const unsure = asNumbers
-      ? this.count > 0 && (all & (PLAIN | POINT_NUMBER)) === 0 && decimalOf(all) === undefined
-      : this.count > 0 && (all & DATE) === 0 && orderOf(all) === undefined;
+      ? this.count > 0 && (all & (PLAIN | POINT_NUMBER)) === 0 && findDecimal(all) === undefined
+      : this.count > 0 && (all & DATE) === 0 && findOrder(all) === undefined;
     if (unsure) {
       return undefined;
     }
@@ -107,8 +107,8 @@ class MajorityReadings {
     const plain = (all & (WHOLE | POINT_NUMBER | COMMA_NUMBER)) !== 0;
     return {
       kinds: asDates && !asNumbers ? DATE : this.count === 0 ? 0 : plain ? any & NUMBERS : FRACTION,
-      decimal: asNumbers && this.count > 0 ? decimalOf(all) : undefined,
-      order: asNumbers || this.count === 0 ? undefined : orderOf(all),
+      decimal: asNumbers && this.count > 0 ? findDecimal(all) : undefined,
+      order: asNumbers || this.count === 0 ? undefined : findOrder(all),
       words: {
         like: asNumbers ? 'numbers' : 'dates',
         cells: count + odd,
@@ -227,7 +227,7 @@ export class TextReadings {
   }
 
   private get orderIsCertain(): boolean {
-    return (this.all & DATE) !== 0 || orderOf(this.all) !== undefined;
+    return (this.all & DATE) !== 0 || findOrder(this.all) !== undefined;
   }
 
   /** Fields of a text file, where empty means missing. */
@@ -303,7 +303,7 @@ export class TextReadings {
   kinds(tabbed: boolean): number {
     const { all, any, odd } = this;
     if ((all & TYPES) === 0) {
-      return TEXT | (odd === undefined ? 0 : familyOf(this.before));
+      return TEXT | (odd === undefined ? 0 : chooseFamily(this.before));
     }
     if ((all & BOOLEAN) !== 0) {
       return BOOLEAN;
@@ -317,7 +317,7 @@ export class TextReadings {
 
   /** The decimal mark of cells copied from a spreadsheet: undefined where it is a point, or could be either. */
   get tabbedDecimal(): Decimal | undefined {
-    return (this.all & POINT_NUMBER) === 0 ? decimalOf(this.all) : undefined;
+    return (this.all & POINT_NUMBER) === 0 ? findDecimal(this.all) : undefined;
   }
 
   /** The decimal mark of these cells, where at least one of them leaves no doubt. */
@@ -367,7 +367,7 @@ export class TextReadings {
     if (example === undefined || (all & LOOKS) === 0) {
       return undefined;
     }
-    return { like: likeOf(all), whole: (all & WHOLE) !== 0, example };
+    return { like: chooseLike(all), whole: (all & WHOLE) !== 0, example };
   }
 
   private see(kinds: number, sight: Sight): void {
@@ -378,11 +378,11 @@ export class TextReadings {
   }
 }
 
-function familyOf(readings: number): number {
+function chooseFamily(readings: number): number {
   return (readings & NUMERIC) !== 0 ? WHOLE : (readings & DATES) !== 0 ? DATE : readings & BOOLEAN;
 }
 
-function likeOf(readings: number): TextLook['like'] {
+function chooseLike(readings: number): TextLook['like'] {
   if ((readings & PLAIN) !== 0) {
     return 'number';
   }
@@ -415,7 +415,7 @@ export interface FieldsOfColumn {
  *
  * @param others the certain marks of all columns
  */
-export function withMarkOf(
+export function settleMark(
   others: ReadonlySet<Decimal>,
   name: string,
   settled: Settled,

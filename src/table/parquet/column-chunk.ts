@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 
 import type { ColumnType } from '../cells/types';
-import { type ColumnData, isMissing, rowsOf } from '../columns/column-batch';
-import { bytesIn, type Dictionary, dictionaryOf, packed, putText, run, viewOf } from './dictionary';
+import { type ColumnData, countRows, isMissing } from '../columns/column-batch';
+import { bytesIn, type Dictionary, makeDictionary, makeView, packed, putText, run } from './dictionary';
 import {
   CODEC,
   DATA_PAGE_HEADER,
@@ -50,7 +50,7 @@ export function columnChunk(type: ColumnType, parts: readonly ColumnData[], comp
   let rows = 0;
   let there = 0;
   for (const part of parts) {
-    const own = rowsOf(part);
+    const own = countRows(part);
     rows += own;
     there += thereIn(part, own);
   }
@@ -101,7 +101,7 @@ export function columnChunk(type: ColumnType, parts: readonly ColumnData[], comp
   for (const { header, body, plain } of pages) {
     chunk.dataPage = chunk.bytes;
     chunk.parts.push(header, ...body);
-    chunk.bytes += header.length + sizeOf(body);
+    chunk.bytes += header.length + countValues(body);
     chunk.uncompressed += header.length + plain;
   }
   return chunk;
@@ -122,18 +122,18 @@ function thereIn(column: ColumnData, rows: number): number {
 /** A level per row, 1 where the cell is there, after its length in bytes. */
 function definitionLevels(parts: readonly ColumnData[], rows: number, there: number): Uint8Array {
   const body =
-    there === 0 || there === rows ? run(there === 0 ? 0 : 1, rows) : packed(levelsOf(parts, rows), 1);
+    there === 0 || there === rows ? run(there === 0 ? 0 : 1, rows) : packed(readLevels(parts, rows), 1);
   const levels = Buffer.allocUnsafe(4 + body.length);
   levels.writeUInt32LE(body.length);
   levels.set(body, 4);
   return levels;
 }
 
-function levelsOf(parts: readonly ColumnData[], rows: number): Uint8Array {
+function readLevels(parts: readonly ColumnData[], rows: number): Uint8Array {
   const levels = new Uint8Array(rows);
   let at = 0;
   for (const part of parts) {
-    for (let row = 0; row < rowsOf(part); row++) {
+    for (let row = 0; row < countRows(part); row++) {
       levels[at++] = isMissing(part, row) ? 0 : 1;
     }
   }
@@ -153,7 +153,7 @@ function encoded(type: ColumnType, parts: readonly ColumnData[], there: number):
     case 'boolean':
       return { values: booleans(parts as readonly Of<'boolean'>[], there) };
     case 'text': {
-      const dictionary = dictionaryOf(parts as readonly Of<'text'>[], there);
+      const dictionary = makeDictionary(parts as readonly Of<'text'>[], there);
       return { values: dictionary?.indices ?? texts(parts as readonly Of<'text'>[]), dictionary };
     }
     case 'bigint':
@@ -162,11 +162,11 @@ function encoded(type: ColumnType, parts: readonly ColumnData[], there: number):
       return { values: wholeNumbers(parts as readonly Floats[], there) };
     case 'integer': {
       const numbers = parts as readonly Floats[];
-      return { values: wholeNumbers(numbers, there), bounds: boundsOf(numbers, there, wholeNumbers) };
+      return { values: wholeNumbers(numbers, there), bounds: findBounds(numbers, there, wholeNumbers) };
     }
     case 'number': {
       const numbers = parts as readonly Floats[];
-      return { values: doubles(numbers, there), bounds: boundsOf(numbers, there, doubles) };
+      return { values: doubles(numbers, there), bounds: findBounds(numbers, there, doubles) };
     }
   }
 }
@@ -220,7 +220,7 @@ function wholeNumbers(parts: readonly Floats[], there: number): Uint8Array {
   return bytesIn(halves);
 }
 
-function boundsOf(
+function findBounds(
   parts: readonly Floats[],
   there: number,
   stored: (bound: readonly Floats[], there: number) => Uint8Array,
@@ -288,9 +288,9 @@ function texts(parts: readonly Of<'text'>[]): Uint8Array {
     }
   }
   const result = new Uint8Array(size);
-  const to = { view: viewOf(result), size: 0 };
+  const to = { view: makeView(result), size: 0 };
   for (const { bytes, offsets, missing } of parts) {
-    const from = viewOf(bytes);
+    const from = makeView(bytes);
     for (let row = 0; row + 1 < offsets.length; row++) {
       if (missing === undefined || missing[row] !== 1) {
         putText(from, offsets[row]!, offsets[row + 1]!, to);
@@ -306,7 +306,7 @@ const WORTH_COMPRESSING = 0.9;
 
 function isWorthCompressing(pages: readonly (readonly Uint8Array[])[]): boolean {
   const trial = Buffer.concat(
-    pages.map((parts) => Buffer.concat(parts, Math.min(TRIAL_BYTES, sizeOf(parts)))),
+    pages.map((parts) => Buffer.concat(parts, Math.min(TRIAL_BYTES, countValues(parts)))),
   );
   return gzipped(trial).length < WORTH_COMPRESSING * trial.length;
 }
@@ -331,17 +331,17 @@ function page(
   own: ThriftFields[number],
 ): Page {
   const body = compress ? [gzipped(Buffer.concat(plain))] : plain;
-  const size = sizeOf(plain);
+  const size = countValues(plain);
   const header = thriftStruct([
     [PAGE_HEADER.type, THRIFT.i32, type],
     [PAGE_HEADER.uncompressedPageSize, THRIFT.i32, size],
-    [PAGE_HEADER.compressedPageSize, THRIFT.i32, sizeOf(body)],
+    [PAGE_HEADER.compressedPageSize, THRIFT.i32, countValues(body)],
     own,
   ]);
   return { header, body, plain: size };
 }
 
-function sizeOf(parts: readonly Uint8Array[]): number {
+function countValues(parts: readonly Uint8Array[]): number {
   let size = 0;
   for (const { length } of parts) {
     size += length;

@@ -23,7 +23,7 @@ const FEWEST_CELLS = 32;
  * @param there cells that are not missing
  * @returns undefined where texts hardly come again
  */
-export function dictionaryOf(
+export function makeDictionary(
   parts: readonly (ColumnData & { type: 'text' })[],
   there: number,
 ): Dictionary | undefined {
@@ -34,13 +34,13 @@ export function dictionaryOf(
   const numbers = new Int32Array(there);
   let cell = 0;
   for (const { bytes, offsets, missing } of parts) {
-    const from = viewOf(bytes);
+    const from = makeView(bytes);
     for (let row = 0; row + 1 < offsets.length; row++) {
       if (missing !== undefined && missing[row] === 1) {
         continue;
       }
       const { length } = texts;
-      const number = texts.numberOf(from, offsets[row]!, offsets[row + 1]!);
+      const number = texts.readNumber(from, offsets[row]!, offsets[row + 1]!);
       if (number === length && cell >= TRIAL && length > MOST_NEW * cell) {
         return undefined;
       }
@@ -50,7 +50,7 @@ export function dictionaryOf(
   const { length } = texts;
   return length > MOST_NEW * cell
     ? undefined
-    : { values: texts.plain(), length, indices: indicesOf(numbers, length) };
+    : { values: texts.plain(), length, indices: encodeIndices(numbers, length) };
 }
 
 /** Different texts by number, in a hash table with open addressing that is at most half full. */
@@ -65,8 +65,8 @@ class NumberedTexts {
   private readonly values: PlainTexts = { view: new DataView(new ArrayBuffer(1024)), size: 0 };
 
   /** The number of a text, which is a new one where it has not come before. */
-  numberOf(from: DataView, start: number, end: number): number {
-    const hash = hashOf(from, start, end);
+  readNumber(from: DataView, start: number, end: number): number {
+    const hash = hashBytes(from, start, end);
     const { slots, hashes } = this;
     let slot = hash & (slots.length - 1);
     for (let taken = slots[slot]!; taken !== 0; taken = slots[slot]!) {
@@ -138,14 +138,14 @@ function withRoom(bytes: DataView<ArrayBuffer>, used: number, more: number): Dat
   }
   const grown = new Uint8Array(2 * (used + more));
   grown.set(new Uint8Array(bytes.buffer, 0, used));
-  return viewOf(grown);
+  return makeView(grown);
 }
 
 /** Odd, with bits spread evenly: of 2^32 divided by the golden ratio (Knuth, TAOCP 6.4). */
 const SPREAD = 0x9e3779b1;
 
 /** Texts are hashed, compared and copied four bytes at a time, which a DataView reads at any place. */
-function hashOf(from: DataView, start: number, end: number): number {
+function hashBytes(from: DataView, start: number, end: number): number {
   let hash = end - start;
   let i = start;
   for (; i + 4 <= end; i += 4) {
@@ -187,7 +187,7 @@ export function putText(from: DataView, start: number, end: number, to: PlainTex
   }
 }
 
-export function viewOf<T extends ArrayBufferLike>({
+export function makeView<T extends ArrayBufferLike>({
   buffer,
   byteOffset,
   byteLength,
@@ -203,7 +203,7 @@ export function bytesIn<T extends ArrayBufferLike>({
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-function indicesOf(numbers: Int32Array, length: number): Uint8Array {
+function encodeIndices(numbers: Int32Array, length: number): Uint8Array {
   const width = Math.max(1, 32 - Math.clz32(length - 1));
   const body = length === 1 ? run(0, numbers.length) : packed(numbers, width);
   const indices = new Uint8Array(1 + body.length);

@@ -70,12 +70,12 @@ function int96Columns(footer: Buffer): Set<string> {
   const reader = new ThriftReader(footer, schema.at);
   for (let left = reader.list(); left > 0; left--) {
     const fields = [...reader.fields()];
-    const valueOf = (field: number): ThriftReader | undefined => {
+    const readValue = (field: number): ThriftReader | undefined => {
       const found = fields.find(({ id }) => id === field);
       return found === undefined ? undefined : new ThriftReader(footer, found.at);
     };
-    if (valueOf(SCHEMA_ELEMENT.type)?.zigzag() === PHYSICAL_TYPE.int96) {
-      names.add(valueOf(SCHEMA_ELEMENT.name)?.text() ?? '');
+    if (readValue(SCHEMA_ELEMENT.type)?.zigzag() === PHYSICAL_TYPE.int96) {
+      names.add(readValue(SCHEMA_ELEMENT.name)?.text() ?? '');
     }
   }
   return names;

@@ -6,8 +6,8 @@ import { type BlobLike, BlockStore, type Place } from '../storage/blob';
 import { withWholeTimes } from './int96';
 import {
   arrowBatches,
-  fieldsOf,
   joinedBatches,
+  listFields,
   type NamedBatch,
   type ParquetField,
   type ParquetReader,
@@ -37,15 +37,15 @@ const ROWS_OF_ANY_FILE = 1_000_000;
 
 async function openGroups(blob: BlobLike): Promise<ParquetReader> {
   try {
-    const file = await fileOf(blob);
-    const fields = fieldsOf(file.schema().intoIPCStream());
+    const file = await openFile(blob);
+    const fields = listFields(file.schema().intoIPCStream());
     const whole = await withWholeTimes(blob, fields);
     if (whole === undefined) {
       return new GroupReader(file, fields);
     }
     file.free();
-    const own = await fileOf(whole);
-    return new GroupReader(own, fieldsOf(own.schema().intoIPCStream()));
+    const own = await openFile(whole);
+    return new GroupReader(own, listFields(own.schema().intoIPCStream()));
   } catch (error) {
     // Its reader insists on the optional page index, which parquetjs writes without a required field.
     if (!String(error).includes('null_pages') || blob.size > WHOLE_LIMIT) {
@@ -55,7 +55,7 @@ async function openGroups(blob: BlobLike): Promise<ParquetReader> {
   }
 }
 
-function fileOf(blob: BlobLike): Promise<ParquetFile> {
+function openFile(blob: BlobLike): Promise<ParquetFile> {
   return untilTrap(parquet().ParquetFile.fromFile(blob as never));
 }
 
@@ -255,7 +255,7 @@ function planGroup(
   names: readonly string[],
   wanted: readonly string[] | undefined,
 ): GroupPlan {
-  const { rows, sizes } = sizesOf(metadata, group, wanted);
+  const { rows, sizes } = readSizes(metadata, group, wanted);
   const decoded = Math.max(
     1,
     sizes.reduce((sum, size) => sum + size.decoded, 0),
@@ -268,7 +268,7 @@ function planGroup(
   return { rows, bands: packed(sizes), batchRows };
 }
 
-function sizesOf(
+function readSizes(
   metadata: ParquetMetaData,
   group: number,
   wanted: readonly string[] | undefined,
@@ -339,7 +339,7 @@ class WholeReader implements ParquetReader {
 
   constructor(private readonly bytes: Uint8Array) {
     try {
-      this.fields = fieldsOf(parquet().readSchema(bytes).intoIPCStream());
+      this.fields = listFields(parquet().readSchema(bytes).intoIPCStream());
       this.rows = this.count();
       assertTold(bytes, this.rows);
     } catch (error) {

@@ -33,7 +33,7 @@ export interface ParquetReader {
 }
 
 /** The columns of a schema in Arrow's IPC format. */
-export function fieldsOf(schema: Uint8Array): readonly Field[] {
+export function listFields(schema: Uint8Array): readonly Field[] {
   return arrow().tableFromIPC(schema).schema.fields;
 }
 

@@ -74,7 +74,7 @@ export async function writeParquet(
 }
 
 /** The same of one batch, at once: for few rows, which are not worth compressing. */
-export function parquetOf(columns: readonly Column[], batch: ColumnBatch): Uint8Array<ArrayBuffer> {
+export function encodeParquet(columns: readonly Column[], batch: ColumnBatch): Uint8Array<ArrayBuffer> {
   const file = new ParquetFile(columns, false);
   const parts: Uint8Array[] = [MAGIC];
   if (batch.rows > 0) {

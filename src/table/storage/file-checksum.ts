@@ -90,7 +90,7 @@ async function inParts(
     TELL_MS,
   );
   try {
-    const sums = await Promise.all(workers.map(sumOf));
+    const sums = await Promise.all(workers.map(awaitSum));
     let crc = 0;
     sums.forEach((sum, i) => {
       demand(sum.bytes, parts[i]!.end - parts[i]!.start);
@@ -105,7 +105,7 @@ async function inParts(
   }
 }
 
-function sumOf(worker: Worker): Promise<{ bytes: number; crc: number }> {
+function awaitSum(worker: Worker): Promise<{ bytes: number; crc: number }> {
   return new Promise((resolve, reject) => {
     worker.once('message', (sum: PartChecksum) =>
       'error' in sum ? reject(Object.assign(new Error(sum.error.message), sum.error)) : resolve(sum),

@@ -417,7 +417,7 @@ export async function* readAhead(path: string, start: number, end: number): Asyn
       return;
     }
     const length = Math.min(PIECE, end - at);
-    const read = pieceOf(file, at, length);
+    const read = readPiece(file, at, length);
     // A failure waits for its turn.
     read.catch(() => undefined);
     reads.push(read);
@@ -440,7 +440,7 @@ export async function* readAhead(path: string, start: number, end: number): Asyn
   }
 }
 
-async function pieceOf(file: FileHandle, at: number, length: number): Promise<Buffer> {
+async function readPiece(file: FileHandle, at: number, length: number): Promise<Buffer> {
   const piece = Buffer.allocUnsafeSlow(length);
   return piece.subarray(0, await readFully(file, piece, at));
 }

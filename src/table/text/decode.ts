@@ -71,7 +71,7 @@ export function decodedPieces(
       }
       const start = asciiText(bytes.subarray(0, at));
       const rest = bytes.subarray(at);
-      const verdict = encodingOf(rest, last);
+      const verdict = findEncoding(rest, last);
       if (verdict === 'too few') {
         carry = Uint8Array.from(rest);
         return start;
@@ -314,7 +314,7 @@ type Told = Exclude<OldEncoding, undefined> | 'utf-8' | 'neither' | 'too few';
 type OldEncoding = 'windows-1252' | 'shift_jis' | undefined;
 
 /** @param bytes from the first byte beyond ASCII on */
-function encodingOf(bytes: Uint8Array, last: boolean): Told {
+function findEncoding(bytes: Uint8Array, last: boolean): Told {
   const lead = bytes[0]!;
   const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   if (bytes.length < length) {

@@ -4,7 +4,7 @@ import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 
 import { yieldToEventLoop } from '../../util/concurrency';
-import { reasonOf } from '../../util/values';
+import { readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { invalidTable } from '../cells/types';
 
@@ -49,7 +49,7 @@ function otherKind(head: Uint8Array): string | undefined {
 }
 
 /** The kind of a file by its first bytes. */
-export function contentOf(head: Uint8Array): Content {
+export function findContent(head: Uint8Array): Content {
   const magic = Buffer.from(head.subarray(0, 8)).toString('latin1');
   if (magic.startsWith('PAR1')) {
     return 'parquet';
@@ -130,7 +130,7 @@ export function unpacked(chunks: Chunks): () => AsyncIterable<Uint8Array> {
     } catch (error) {
       throw error instanceof ServiceError
         ? error
-        : invalidTable(`The gzip file is damaged or cut off: ${reasonOf(error)}.`);
+        : invalidTable(`The gzip file is damaged or cut off: ${readReason(error)}.`);
     } finally {
       packed.destroy();
       gunzip.destroy();
@@ -145,7 +145,7 @@ export function unpacked(chunks: Chunks): () => AsyncIterable<Uint8Array> {
 export async function packedContent(what: string, chunks: Chunks): Promise<'csv' | 'json'> {
   let content: Content = 'csv';
   for await (const head of unpacked(chunks)()) {
-    content = contentOf(head);
+    content = findContent(head);
     break;
   }
   if (content !== 'csv' && content !== 'json') {

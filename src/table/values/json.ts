@@ -25,7 +25,7 @@ export async function openJsonText(text: LongText, signal?: AbortSignal): Promis
     demandDistinctColumns(whole, value);
     return openValue(value, 'parsed', signal);
   }
-  const head = headOf(text, start);
+  const head = takeHead(text, start);
   const at = start + Math.max(0, head.search(/\S/));
   if (text.charCodeAt(at) === OPENING && /^\[\s*\{/.test(head.slice(at - start))) {
     return JsonRowsSource.open(text, at + 1, signal);
@@ -37,7 +37,7 @@ export async function openJsonText(text: LongText, signal?: AbortSignal): Promis
 const HEAD = 64 * 1024;
 
 /** Some text from a position on, not cut inside a character. */
-function headOf(text: LongText, at: number): string {
+function takeHead(text: LongText, at: number): string {
   let end = Math.min(text.length, at + HEAD);
   while (text instanceof Utf8Text && end < text.length && (text.charCodeAt(end) & 0xc0) === 0x80) {
     end--;
@@ -46,7 +46,7 @@ function headOf(text: LongText, at: number): string {
 }
 
 /** How many units of the text a piece of it spans. */
-function unitsOf(text: LongText, piece: string): number {
+function countUnits(text: LongText, piece: string): number {
   return text instanceof Utf8Text ? Buffer.byteLength(piece) : piece.length;
 }
 
@@ -197,7 +197,7 @@ function demandEnd(text: LongText, end: number): void {
   if (at < text.length) {
     const unit = text instanceof Utf8Text ? 'byte' : 'position';
     throw invalidTable(
-      `The text begins like JSON but is not valid JSON: ${show(headOf(text, at))} follows the end of the table, at ${unit} ${at}.`,
+      `The text begins like JSON but is not valid JSON: ${show(takeHead(text, at))} follows the end of the table, at ${unit} ${at}.`,
     );
   }
 }
@@ -208,13 +208,13 @@ async function parseMembers(text: LongText, start: number, signal?: AbortSignal)
   let columns = 0;
   let at = skipSpace(text, start + 1);
   for (;;) {
-    const match = /^"(?:[^"\\]|\\.)*"\s*:\s*/.exec(headOf(text, at));
+    const match = /^"(?:[^"\\]|\\.)*"\s*:\s*/.exec(takeHead(text, at));
     if (match === null) {
       // Parsing all of it at once gives an error with its position.
       return parseRow(text, start, signal);
     }
     const key = JSON.parse(match[0].slice(0, match[0].lastIndexOf('"') + 1)) as string;
-    at += unitsOf(text, match[0]);
+    at += countUnits(text, match[0]);
     if (text.charCodeAt(at) !== OPENING) {
       return parseRow(text, start, signal);
     }

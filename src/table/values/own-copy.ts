@@ -28,8 +28,8 @@ export class OwnCopy {
   /** @throws ServiceError `limit.exceeded`, `table.invalid` for what takes too long to copy; and what getters throw */
   constructor(value: unknown) {
     assertSmall(value);
-    this.shared = isColumns(value) && cellsOf(value) > AT_ONCE;
-    this.value = this.shared ? value : copyOf(value);
+    this.shared = isColumns(value) && countCells(value) > AT_ONCE;
+    this.value = this.shared ? value : copyValue(value);
     if (Array.isArray(this.value)) {
       this.copyRows(this.value, ROWS_AT_ONCE);
     }
@@ -102,7 +102,7 @@ function isWhole(value: object): boolean {
   );
 }
 
-function cellsOf(columns: Row): number {
+function countCells(columns: Row): number {
   let cells = 0;
   for (const column of Object.values(columns)) {
     cells += Array.isArray(column) || isTyped(column) ? column.length : 1;
@@ -111,7 +111,7 @@ function cellsOf(columns: Row): number {
 }
 
 /** An array with the very rows, an object with columns of its own. */
-function copyOf(value: unknown): unknown {
+function copyValue(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.slice();
   }

@@ -1,11 +1,11 @@
 import { types } from 'node:util';
 
 import { SliceSizer, Yielder } from '../../util/concurrency';
-import { isDate, isTypedArray, reasonOf } from '../../util/values';
+import { isDate, isTypedArray, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidCell, invalidTable, type Row, setCell, show } from '../cells/types';
-import { assertDense, assertWidth, type Header, headerOf, maybeEndless, ownNames } from '../columns/header';
+import { assertDense, assertWidth, type Header, makeHeader, maybeEndless, ownNames } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 
 /** A column that is put into a table, in place of one of that name. */
@@ -23,9 +23,9 @@ export interface AddedColumns {
 
 /** Puts columns into one row. */
 export function addToRow(row: Row, index: number, columns: readonly AddedColumn[]): void {
-  const cellOf = (column: string): unknown => (Object.hasOwn(row, column) ? row[column] : undefined);
+  const readCell = (column: string): unknown => (Object.hasOwn(row, column) ? row[column] : undefined);
   for (const { name, cell } of columns) {
-    setCell(row, name, cell(index, cellOf));
+    setCell(row, name, cell(index, readCell));
   }
 }
 
@@ -138,7 +138,7 @@ export class RowsTable extends ValueTable {
       }
     } catch (error) {
       // A getter, or a Proxy.
-      throw invalidCell(name, first + i, `the cell cannot be read: ${reasonOf(error)}.`);
+      throw invalidCell(name, first + i, `the cell cannot be read: ${readReason(error)}.`);
     }
     return cells;
   }
@@ -276,7 +276,7 @@ class MatrixTable extends ValueTable {
       }
       return name;
     });
-    const named = headerOf(names);
+    const named = makeHeader(names);
     const sizer = new SliceSizer(2);
     for (let at = 1; at < matrix.length;) {
       const end = Math.min(matrix.length, at + sizer.rows);
@@ -311,9 +311,9 @@ class MatrixTable extends ValueTable {
     }
     await inTurns(rows, (index) => {
       const row = matrix[index + 1]!;
-      const cellOf = (column: string): unknown => row[known.indexOf(column)];
+      const readCell = (column: string): unknown => row[known.indexOf(column)];
       for (const [at, { cell }] of columns.entries()) {
-        row[places[at]!] = cell(index, cellOf);
+        row[places[at]!] = cell(index, readCell);
       }
     });
     return matrix;
@@ -344,7 +344,7 @@ export async function openValue(
     if (error instanceof ServiceError || signal?.aborted === true) {
       throw error;
     }
-    throw invalidTable(`The table cannot be read: ${reasonOf(error)}.`);
+    throw invalidTable(`The table cannot be read: ${readReason(error)}.`);
   }
 }
 

@@ -150,7 +150,7 @@ function tellStatistics(
 }
 
 function readMain(raw: unknown, levels: number): Statistics {
-  const statistics = readStatistics(objectOf(raw, 'mean, median, mode and quantiles'));
+  const statistics = readStatistics(readObject(raw, 'mean, median, mode and quantiles'));
   if (statistics.quantiles.length !== levels) {
     const found = statistics.quantiles.length;
     throw invalidPrediction('prediction.quantiles', `has ${found} quantiles, expected ${levels}`);
@@ -158,7 +158,7 @@ function readMain(raw: unknown, levels: number): Statistics {
   return statistics;
 }
 
-function objectOf(raw: unknown, names: string): Record<string, unknown> {
+function readObject(raw: unknown, names: string): Record<string, unknown> {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw invalidPrediction('prediction', `must be an object with ${names}`);
   }
@@ -181,7 +181,7 @@ function readStatistics(body: Record<string, unknown>): Statistics {
 }
 
 function readFull(raw: unknown, withoutBars: boolean): FullDistribution {
-  const body = objectOf(raw, 'mean, median, mode, quantiles, borders and logits');
+  const body = readObject(raw, 'mean, median, mode, quantiles, borders and logits');
   const statistics = readStatistics(body);
   const rows = statistics.mean.length;
   if (withoutBars && body.borders === undefined) {

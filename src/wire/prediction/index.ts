@@ -15,13 +15,13 @@ type PredictionOf<Kind extends Prediction['kind']> = Extract<Prediction, { kind:
 const KINDS = { ...POINTS, ...DISTRIBUTIONS };
 
 /** What is particular to a prediction. */
-export function kindOf({ kind }: Pick<Prediction, 'kind'>): PredictionKind<Prediction> {
+export function findKind({ kind }: Pick<Prediction, 'kind'>): PredictionKind<Prediction> {
   return KINDS[kind];
 }
 
 /** What is particular to the predictions of an output type. */
 export function kindOfOutput(output: OutputType): PredictionKind<Prediction> {
-  return kindOf(OUTPUTS[output]);
+  return findKind(OUTPUTS[output]);
 }
 
 /**
@@ -41,12 +41,12 @@ export function readPrediction(raw: unknown, context: PredictionContext): Predic
 
 /** Number of rows predicted. */
 export function rowCount(prediction: Prediction): number {
-  return kindOf(prediction).rows(prediction);
+  return findKind(prediction).rows(prediction);
 }
 
 /** The rows from `from` to `to` (exclusive), as a prediction of their own. */
 export function slicePrediction(prediction: Prediction, from: number, to: number): Prediction {
-  return kindOf(prediction).pickRows(prediction, (list) => list.slice(from, to));
+  return findKind(prediction).pickRows(prediction, (list) => list.slice(from, to));
 }
 
 /**
@@ -62,12 +62,12 @@ export function joinPredictions(parts: readonly Prediction[]): Prediction {
   if (odd !== undefined) {
     throw invalidPrediction('prediction', `is ${odd.kind} in one part and ${first.kind} in another`);
   }
-  return others.length === 0 ? first : kindOf(first).join(parts);
+  return others.length === 0 ? first : findKind(first).join(parts);
 }
 
 /** The service's own shape of `prediction` again. @param offsets added to it before, for a relative model */
 export function toService(prediction: Prediction, offsets?: readonly number[]): unknown {
-  return kindOf(prediction).toService(prediction, offsets);
+  return findKind(prediction).toService(prediction, offsets);
 }
 
 /** A prediction of the kind that was asked for. @throws ServiceError `response.invalid` for another */

@@ -122,7 +122,7 @@ export function tellBand(
 ): ToldNumbers {
   const order = levels.map((_, at) => at).sort((a, b) => levels[a]! - levels[b]!);
   const [low, high] = [order[0], order.at(-1)];
-  const middle = median === undefined ? middleOf(levels, values, order) : (row: number) => median[row]!;
+  const middle = median === undefined ? findMiddle(levels, values, order) : (row: number) => median[row]!;
   const at = (place: number) => (row: number) => written(values[place]![row]!, digits);
   return {
     ...(middle !== undefined && { mid: (row) => written(middle(row), digits) }),
@@ -131,7 +131,7 @@ export function tellBand(
 }
 
 /** The median by the quantiles around it; undefined where they are all on one side of it. */
-function middleOf(
+function findMiddle(
   levels: readonly number[],
   values: readonly (readonly number[])[],
   order: readonly number[],

@@ -117,8 +117,8 @@ const quantiles: PredictionKind<Of<'quantiles'>> = {
     const names = levels.map(String);
     return { value: (row) => quantilesOfRow(values, names, row, digits) };
   },
-  tellNumbers: (prediction, { digits }) => tellBand(levelsOf(prediction), digits),
-  quantiles: levelsOf,
+  tellNumbers: (prediction, { digits }) => tellBand(readLevels(prediction), digits),
+  quantiles: readLevels,
 };
 
 export const POINTS: { readonly [Kind in PointPrediction['kind']]: PredictionKind<Of<Kind>> } = {
@@ -128,7 +128,7 @@ export const POINTS: { readonly [Kind in PointPrediction['kind']]: PredictionKin
   quantiles,
 };
 
-function levelsOf({ quantiles: levels, values }: Of<'quantiles'>): {
+function readLevels({ quantiles: levels, values }: Of<'quantiles'>): {
   levels: number[];
   values: number[][];
 } {

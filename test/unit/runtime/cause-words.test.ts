@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { causeTextOf } from '../../doors/runtime';
+import { causeTexts } from '../../doors/runtime';
 import { redIn } from './fake';
 
 describe('the sentence of a cause in the language of the runtime', () => {
@@ -12,7 +12,7 @@ describe('the sentence of a cause in the language of the runtime', () => {
   };
   for (const [language, sentence] of Object.entries(expected)) {
     it(language, () => {
-      const write = causeTextOf(redIn(language));
+      const write = causeTexts(redIn(language));
       assert.equal(write(cause, 'a <b> $t(x) __value__'), sentence);
       const others = [{ effect: -0.03 }, { value: null }, { usual: [3, 3] }].map((more) =>
         write({ ...cause, ...more } as typeof cause, 1),

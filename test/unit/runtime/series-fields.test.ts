@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { keyOfTopic, readingOf } from '../../doors/runtime';
+import { findReading, keyOfTopic } from '../../doors/runtime';
 import { parseSeriesSettings } from '../../doors/series';
 import { loadDialogs } from '../../helpers/dialogs';
 
@@ -69,7 +69,7 @@ describe('whether a value is a reading or a table', () => {
   for (const [value, topic, expected] of readings) {
     it(`a reading: ${String(value)}, ${String(topic)}`, () =>
       assert.deepEqual(
-        { key: undefined, ...readingOf(value, topic, 'msg.payload') },
+        { key: undefined, ...findReading(value, topic, 'msg.payload') },
         { key: undefined, ...expected },
       ));
   }
@@ -89,7 +89,7 @@ describe('whether a value is a reading or a table', () => {
     `{"a": "${'x'.repeat(2 ** 20)}"}`,
   ]) {
     it(`a table, or nothing: ${JSON.stringify(value).slice(0, 80)}`, () =>
-      assert.equal(readingOf(value, 'a/b', 'msg.payload'), undefined));
+      assert.equal(findReading(value, 'a/b', 'msg.payload'), undefined));
   }
 
   it('an object of very many columns is limit.exceeded before its values are read', () => {
@@ -97,13 +97,13 @@ describe('whether a value is a reading or a table', () => {
     const wide = new Proxy(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`c${i}`, i])), {
       get: () => reads++,
     });
-    assert.throws(() => readingOf(wide, 'a/b', 'msg.payload'), { code: 'limit.exceeded' });
+    assert.throws(() => findReading(wide, 'a/b', 'msg.payload'), { code: 'limit.exceeded' });
     assert.ok(reads <= 16_385, String(reads));
   });
 
   it('one value without a topic is an error that says what to send', () => {
     for (const topic of [undefined, '', '///', 7]) {
-      assert.throws(() => readingOf(3, topic, 'msg.payload'), {
+      assert.throws(() => findReading(3, topic, 'msg.payload'), {
         code: 'validation.failed',
         message: /msg.payload is one value.*msg.topic/,
       });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import {
   addOffsetsToEffects,
   causeGroups,
-  causesOf,
   causeText,
   type Effects,
   effectsOfMixtures,
@@ -13,6 +12,7 @@ import {
   planMixtures,
   readEffects,
   sliceEffects,
+  writeCauses,
 } from '../../doors/scoring';
 import { HOUR, live, open, START, trainRows } from '../series/support';
 
@@ -27,7 +27,7 @@ const effects: Effects = {
 describe('causes of a prediction', () => {
   it('are the three of most effect, each with its sentence', () => {
     const row: Record<string, unknown> = { a: 7.93, b: 'oil', c: null, d: 512.25 };
-    const causes = causesOf(effects, {}, ['no', 'yes'])(1, (column) => row[column]);
+    const causes = writeCauses(effects, {}, ['no', 'yes'])(1, (column) => row[column]);
     assert.deepEqual(
       causes?.map(({ text }) => text),
       [
@@ -44,14 +44,14 @@ describe('causes of a prediction', () => {
       text: causes?.[1]?.text,
     });
     assert.equal(
-      causesOf(effects, {}, ['no', 'yes'])(0, () => 1),
+      writeCauses(effects, {}, ['no', 'yes'])(0, () => 1),
       null,
     );
     assert.equal(
-      causesOf(effects, { above: 0.9 }, ['no', 'yes'])(1, () => 1),
+      writeCauses(effects, { above: 0.9 }, ['no', 'yes'])(1, () => 1),
       null,
     );
-    assert.equal(causesOf(effects, { above: 0.89 }, ['no', 'yes'])(1, () => 1)?.length, 3);
+    assert.equal(writeCauses(effects, { above: 0.89 }, ['no', 'yes'])(1, () => 1)?.length, 3);
   });
 
   it('of how far a row looks ahead tell it in its unit', () => {
@@ -85,7 +85,7 @@ describe('causes of a prediction', () => {
     );
     const none = { ...effects, rows: new Map([[0, { prediction: 1, base: 1, effects: [0, 0, 0, 0, 0] }]]) };
     assert.deepEqual(
-      causesOf(none, {}, undefined)(0, () => 1),
+      writeCauses(none, {}, undefined)(0, () => 1),
       [],
     );
   });

@@ -3,8 +3,9 @@ import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 
 import {
+  chooseLimits,
+  chooseVersion,
   LimitsCache,
-  limitSetOf,
   maxAnswerRows,
   maxTestRows,
   type ServiceCalls,
@@ -12,7 +13,6 @@ import {
   testExcess,
   trainExcess,
   versionNamed,
-  versionOf,
 } from '../../doors/scoring';
 import { type ModelLimits, ServiceError } from '../../doors/wire';
 
@@ -29,27 +29,27 @@ const LIMITS: ModelLimits = {
 
 describe('limits', () => {
   it('the version is the longest key that model_path contains, else the default', () => {
-    assert.equal(versionOf(LIMITS, {}), 'v2');
-    assert.equal(versionOf(LIMITS, { model_path: 'auto' }), 'v2');
-    assert.equal(versionOf(LIMITS, { model_path: 'v3.5_default' }), 'v3.5');
-    assert.equal(versionOf(LIMITS, { model_path: 'v3.5-fast_default' }), 'v3.5-fast');
+    assert.equal(chooseVersion(LIMITS, {}), 'v2');
+    assert.equal(chooseVersion(LIMITS, { model_path: 'auto' }), 'v2');
+    assert.equal(chooseVersion(LIMITS, { model_path: 'v3.5_default' }), 'v3.5');
+    assert.equal(chooseVersion(LIMITS, { model_path: 'v3.5-fast_default' }), 'v3.5-fast');
   });
 
   it('a version may be named by its key or by a model path; an unknown name stays unknown', () => {
     assert.equal(versionNamed(LIMITS, undefined), 'v2');
     assert.equal(versionNamed(LIMITS, 'v3.5'), 'v3.5');
     assert.equal(versionNamed(LIMITS, 'v3.5-fast_default'), 'v3.5-fast');
-    assert.deepEqual(limitSetOf(LIMITS, versionNamed(LIMITS, 'v9')), { train_set_max_rows: 7 });
+    assert.deepEqual(chooseLimits(LIMITS, versionNamed(LIMITS, 'v9')), { train_set_max_rows: 7 });
   });
 
   it('an unknown version has the limits of max_model_limit, even one named like an inherited property', () => {
-    assert.deepEqual(limitSetOf(LIMITS, 'v9'), { train_set_max_rows: 7 });
-    assert.deepEqual(limitSetOf(LIMITS, 'constructor'), { train_set_max_rows: 7 });
-    assert.deepEqual(limitSetOf({}, 'v9'), {});
+    assert.deepEqual(chooseLimits(LIMITS, 'v9'), { train_set_max_rows: 7 });
+    assert.deepEqual(chooseLimits(LIMITS, 'constructor'), { train_set_max_rows: 7 });
+    assert.deepEqual(chooseLimits({}, 'v9'), {});
   });
 
   it('names each limit that a train set goes beyond; what is at the limit passes', () => {
-    const set = limitSetOf(LIMITS, 'v2');
+    const set = chooseLimits(LIMITS, 'v2');
     assert.deepEqual(trainExcess(set, { rows: 100, columns: 4, classes: 3 }), []);
     assert.deepEqual(trainExcess(set, { rows: 101, columns: 6, classes: 4 }), [
       { limit: 'train_set_max_rows', value: 101, max: 100 },

@@ -23,7 +23,7 @@ describe('Columns that are too much for the memory', () => {
     texts.map((text) => {
       // Somewhere in a larger buffer, as the cells of a batch are.
       const bytes = Buffer.from(`x${text}yz`);
-      return dictionary.codeOf(bytes, 1, bytes.length - 2);
+      return dictionary.findCode(bytes, 1, bytes.length - 2);
     });
   const dictionaryWith = (left: number): TextDictionary =>
     new TextDictionary({ left, spill }, new TextNeed(true));

@@ -1,6 +1,12 @@
 import { strict as assert } from 'node:assert';
 
-import { cellsOf, openTable, type ProfileOptions, profileTable, readBatches } from '../../../dist/src/table';
+import {
+  listCells,
+  openTable,
+  type ProfileOptions,
+  profileTable,
+  readBatches,
+} from '../../../dist/src/table';
 import { collect } from './helpers';
 
 async function read(
@@ -12,7 +18,7 @@ async function read(
   const batches = await collect(readBatches(source, columns.slice(0, 1)));
   return {
     type: columns[0]!.type,
-    cells: batches.flatMap(({ columns: [column] }) => cellsOf(column!)),
+    cells: batches.flatMap(({ columns: [column] }) => listCells(column!)),
     warnings,
   };
 }

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 
 import {
   cellAt,
-  cellsOf,
   type Column,
   type ColumnBatch,
   joinBatches,
+  listCells,
   openTable,
   pickRows,
   readBatches,
@@ -32,7 +32,7 @@ const row = fc.record({
 });
 
 function rowsOf(batch: ColumnBatch): unknown[][] {
-  const cells = batch.columns.map(cellsOf);
+  const cells = batch.columns.map(listCells);
   return Array.from({ length: batch.rows }, (_, i) => cells.map((column) => column[i]));
 }
 
@@ -87,12 +87,12 @@ describe('Batches', () => {
     const [whole] = await collect(readBatches(await openTable({ n: 1 }), columns));
     const [fraction] = await collect(readBatches(await openTable({ n: 1.5 }), columns));
     const joined = joinBatches([whole!, fraction!]);
-    assert.deepEqual([joined.columns[0]!.type, cellsOf(joined.columns[0]!)], ['number', [1, 1.5]]);
+    assert.deepEqual([joined.columns[0]!.type, listCells(joined.columns[0]!)], ['number', [1, 1.5]]);
   });
 
   it('keeps text whose halves of a character stand in neighbouring cells', async () => {
     const rows = [{ t: 'a\ud83d' }, { t: '\ude00b' }, { t: 'é' }];
     const [batch] = await collect(readBatches(await openTable(rows), [{ name: 't', type: 'text' }]));
-    assert.deepEqual(cellsOf(batch!.columns[0]!), ['a\ufffd', '\ufffdb', 'é']);
+    assert.deepEqual(listCells(batch!.columns[0]!), ['a\ufffd', '\ufffdb', 'é']);
   });
 });

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { cellsOf, type Column, openTable, profileTable, readBatches } from '../../../dist/src/table';
+import { type Column, listCells, openTable, profileTable, readBatches } from '../../../dist/src/table';
 import { collect, rejectsWith } from './helpers';
 
 async function read(
@@ -13,7 +13,7 @@ async function read(
   const batches = await collect(readBatches(source, wanted));
   return {
     column: wanted[0]!,
-    cells: batches.flatMap(({ columns: [column] }) => cellsOf(column!)),
+    cells: batches.flatMap(({ columns: [column] }) => listCells(column!)),
     warnings: profile.warnings,
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import {
-  cellsOf,
+  listCells,
   openTable,
   type ProfileOptions,
   profileTable,
@@ -25,7 +25,7 @@ async function clean(table: unknown, options: ProfileOptions = {}): Promise<Clea
   const cleaned: Record<string, number> = {};
   for (const batch of await collect(readBatches(source, profile.columns))) {
     profile.columns.forEach(({ name }, at) => {
-      (cells[name] ??= []).push(...cellsOf(batch.columns[at]!));
+      (cells[name] ??= []).push(...listCells(batch.columns[at]!));
       cleaned[name] = (cleaned[name] ?? 0) + (batch.cleaned?.[name] ?? 0);
     });
   }

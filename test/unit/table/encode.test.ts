@@ -7,13 +7,13 @@ import fc from 'fast-check';
 import { ParquetReader } from 'parquetjs-lite';
 
 import {
-  cellsOf,
   closeEncoder,
   type Column,
   crc32c,
   crc32cToBase64,
   encodeBatches,
   encodeTrainSet,
+  listCells,
   openTable,
   profileTable,
   readBatches,
@@ -401,7 +401,7 @@ describe('CSV out', () => {
         const text = (await bytesOf(file)).toString();
         const batches = await readAll(await openTable(text), columns);
         assert.equal(batches[0]!.rows, rows.length);
-        const cells = batches[0]!.columns.map(cellsOf);
+        const cells = batches[0]!.columns.map(listCells);
         assert.deepEqual(
           rows.map((_, i) => cells.map((column) => column[i])),
           rows.map((row) => [row.n, row.f, row.t, row.d]),

@@ -7,12 +7,12 @@ import { tableFromArrays, tableToIPC } from 'apache-arrow';
 import { ParquetSchema, ParquetWriter } from 'parquetjs-lite';
 
 import {
-  cellsOf,
   closeEncoder,
   type Column,
   encodeBatches,
   encodeTrainSet,
   fileAsIs,
+  listCells,
   openTable,
   openTableFile,
   profileTable,
@@ -165,7 +165,7 @@ describe('A file as the embedded service reads it', () => {
         assert.deepEqual(content.columns, COLUMNS);
         assert.equal(content.rows, ROWS.length);
         for (let again = 0; again < 2; again++) {
-          const cells = (await collect(content.batches())).flatMap((batch) => cellsOf(batch.columns[2]!));
+          const cells = (await collect(content.batches())).flatMap((batch) => listCells(batch.columns[2]!));
           assert.deepEqual(
             cells,
             ROWS.map((row) => row.t),
@@ -221,7 +221,7 @@ describe('A file as the embedded service reads it', () => {
         { name: 'float', type: 'number' },
       ]);
       const [batch] = await collect(content.batches());
-      const row = (at: number): unknown[] => batch!.columns.map((column) => cellsOf(column)[at]);
+      const row = (at: number): unknown[] => batch!.columns.map((column) => listCells(column)[at]);
       const day = new Date('2024-05-06');
       assert.deepEqual(row(0), ['word 0', 'é0', 0, null, true, day, time, time, 0]);
       assert.deepEqual(row(3), ['word 0', null, 3, 3, false, day, time, time, 1.5]);
@@ -249,7 +249,7 @@ describe('A file as the embedded service reads it', () => {
       const read = await readTableFile(where, 'parquet');
       assert.deepEqual(read.columns, wide);
       const [batch] = await collect(read.batches());
-      assert.deepEqual(cellsOf(batch!.columns[0]!), [2n ** 60n + 1n, 5n, null]);
+      assert.deepEqual(listCells(batch!.columns[0]!), [2n ** 60n + 1n, 5n, null]);
     }));
 
   it('nested columns are refused by name', () =>

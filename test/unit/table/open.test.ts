@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { tableFromArrays, tableToIPC, vectorFromArray } from 'apache-arrow';
 
 import {
-  cellsOf,
   closeEncoder,
   encodeBatches,
+  listCells,
   openTable,
   profileTable,
   readBatches,
@@ -173,12 +173,12 @@ describe('Input forms of a table', () => {
     );
     assert.equal(target!.distinct, 2);
     const [batch] = await collect(readBatches(source, columns));
-    assert.deepEqual(batch!.columns.map(cellsOf), [
+    assert.deepEqual(batch!.columns.map(listCells), [
       [new Date(5), null],
       [new Date(7), new Date(8)],
     ]);
     const texts = await collect(readBatches(source, [{ name: 'y', type: 'text' }]));
-    assert.deepEqual(cellsOf(texts[0]!.columns[0]!)[0], '1970-01-01T00:00:00.007Z');
+    assert.deepEqual(listCells(texts[0]!.columns[0]!)[0], '1970-01-01T00:00:00.007Z');
     await rejectsWith(openTable(elsewhere('[new Date(0)]')), 'table.invalid', /Row 1 is 1970-01-01/);
     await rejectsWith(openTable(elsewhere('new Date(0)')), 'table.invalid', /The table is a date/);
     await rejectsWith(openTable(elsewhere('new Map([["a", 1]])')), 'table.invalid', /The table is a Map/);

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { cellsOf, openTable, profileTable, readBatches } from '../../../dist/src/table';
+import { listCells, openTable, profileTable, readBatches } from '../../../dist/src/table';
 import { collect } from './helpers';
 
 const CSV = 'age,workclass,income\n25, Private, <=50K\n26, Gov, >50K\n27, ?, <=50K\n28, ,>50K\n'.replace(
@@ -10,7 +10,7 @@ const CSV = 'age,workclass,income\n25, Private, <=50K\n26, Gov, >50K\n27, ?, <=5
 
 const cells = async (table: unknown, columns: Parameters<typeof readBatches>[1]): Promise<unknown[][]> => {
   const batches = await collect(readBatches(await openTable(table), columns));
-  return batches[0]!.columns.map(cellsOf);
+  return batches[0]!.columns.map(listCells);
 };
 
 describe('Text with white space around it in every cell', () => {

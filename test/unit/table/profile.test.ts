@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 import {
-  cellsOf,
   type ColumnType,
+  listCells,
   openTable,
   profileTable,
   readBatches,
@@ -54,7 +54,9 @@ describe('Types of JavaScript values', () => {
     const profile = await profileTable(rows);
     assert.equal(profile.columns[0]!.type, 'text');
     assert.match(profile.warnings.join(), /"end" \(row 90001\)/);
-    const cells = (await collect(readBatches(rows, profile.columns))).flatMap((b) => cellsOf(b.columns[0]!));
+    const cells = (await collect(readBatches(rows, profile.columns))).flatMap((b) =>
+      listCells(b.columns[0]!),
+    );
     assert.deepEqual(cells.slice(-2), ['89999', 'end']);
     const csv = await profileTable(await openTable(`v,w\n${values.map((v) => `${String(v)},1`).join('\n')}`));
     assert.equal(csv.columns[0]!.type, 'text');
@@ -74,8 +76,8 @@ describe('Types of JavaScript values', () => {
     ]);
     assert.match(profile.warnings.join(), /column "none", which the table does not have/);
     const [batch] = await collect(readBatches(source, profile.columns));
-    assert.deepEqual(cellsOf(batch!.columns[0]!), ['1010', '8000']);
-    assert.deepEqual(cellsOf(batch!.columns[1]!)[0], new Date('2024-01-01'));
+    assert.deepEqual(listCells(batch!.columns[0]!), ['1010', '8000']);
+    assert.deepEqual(listCells(batch!.columns[1]!)[0], new Date('2024-01-01'));
   });
 });
 
@@ -180,7 +182,7 @@ describe('Rows by the columns of a model', () => {
 
   async function cells(row: Record<string, unknown>, options = {}): Promise<unknown[]> {
     const [batch] = await collect(readBatches(await openTable(row), columns, options));
-    return batch!.columns.map((column) => cellsOf(column)[0]);
+    return batch!.columns.map((column) => listCells(column)[0]);
   }
   const day = new Date('2024-01-01T10:00:00Z');
   const row = { n: 1.5, i: 2, t: 'x', d: day, f: true, g: 3n };
@@ -198,7 +200,7 @@ describe('Rows by the columns of a model', () => {
 
   it('keep a fraction in a column that was whole so far', async () => {
     const [batch] = await collect(readBatches(await openTable({ ...row, i: 2.25 }), columns));
-    assert.deepEqual([batch!.columns[1]!.type, cellsOf(batch!.columns[1]!)], ['number', [2.25]]);
+    assert.deepEqual([batch!.columns[1]!.type, listCells(batch!.columns[1]!)], ['number', [2.25]]);
   });
 
   it('may miss any value', async () => {
@@ -247,7 +249,7 @@ describe('Rows by the columns of a model', () => {
       [10, 10, 5],
     );
     assert.deepEqual(
-      batches.flatMap((b) => cellsOf(b.columns[0]!)),
+      batches.flatMap((b) => listCells(b.columns[0]!)),
       Array.from({ length: 25 }, (_, n) => n),
     );
   });

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-import { cellsOf, type Column, openTable, profileTable, readBatches } from '../../../dist/src/table';
+import { type Column, listCells, openTable, profileTable, readBatches } from '../../../dist/src/table';
 import { collect } from './helpers';
 
 const now = new Date().getUTCFullYear();
@@ -14,7 +14,7 @@ async function read(
   const profile = await profileTable(source);
   const [column] = columns ?? profile.columns;
   const batches = await collect(readBatches(source, [column!]));
-  const dates = batches.flatMap(({ columns: [found] }) => cellsOf(found!));
+  const dates = batches.flatMap(({ columns: [found] }) => listCells(found!));
   return {
     column: column!,
     years: dates.map((date) => (date as Date).getUTCFullYear()),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
 import {
-  cellsOf,
   type Column,
   type GivenType,
+  listCells,
   openTable,
   profileTable,
   readBatches,
@@ -24,7 +24,7 @@ async function found(table: unknown, types?: Record<string, GivenType>): Promise
   return {
     column: columns[0]!,
     warnings: warnings.join(' | '),
-    cells: batches.flatMap((batch) => cellsOf(batch.columns[0]!)),
+    cells: batches.flatMap((batch) => listCells(batch.columns[0]!)),
   };
 }
 
@@ -131,7 +131,7 @@ describe('Text that reads as numbers', () => {
     assert.deepEqual(column, { name: 'v', type: 'number', decimal: ',' });
     const read = async (v: unknown, as: Column = column): Promise<unknown> => {
       const [batch] = await collect(readBatches(await openTable({ v }), [as]));
-      return cellsOf(batch!.columns[0]!)[0];
+      return listCells(batch!.columns[0]!)[0];
     };
     assert.equal(await read('2,500'), 2.5);
     assert.equal(await read(2.5), 2.5);
@@ -179,7 +179,7 @@ describe('Decimal commas in files', () => {
     const read = async (text: string): Promise<unknown[]> => {
       const columns = [{ name: 'a', type: 'number' }] as const;
       const [batch] = await collect(readBatches(await openTable(text), columns));
-      return cellsOf(batch!.columns[0]!);
+      return listCells(batch!.columns[0]!);
     };
     assert.deepEqual(await read('a\tb\n1,5\tx\n1,234.5\ty\n1.5\tz\n'), [1.5, 1234.5, 1.5]);
     await rejectsWith(read('a\tb\n1,234\tx\n'), 'table.invalid', /can mean 1.234 or 1234/);

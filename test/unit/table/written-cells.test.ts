@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 import {
-  cellsOf,
   type Column,
+  listCells,
   openTable,
   type ProfileOptions,
   profileTable,
@@ -21,7 +21,7 @@ async function read(table: unknown, options: ProfileOptions = {}): Promise<Read>
   const source = await openTable(table);
   const { columns, warnings } = await profileTable(source, options);
   const batches = await collect(readBatches(source, columns));
-  const cells = columns.map((_, at) => batches.flatMap((batch) => cellsOf(batch.columns[at]!)));
+  const cells = columns.map((_, at) => batches.flatMap((batch) => listCells(batch.columns[at]!)));
   return { columns, cells, warnings: warnings.join('\n') };
 }
 
@@ -162,7 +162,7 @@ describe('Numbers as people write them, in a file', () => {
     const percent: Column[] = [{ name: 'v', type: 'number', unit: '%' }];
     const batches = async (v: unknown): Promise<unknown> => {
       const [batch] = await collect(readBatches(await openTable({ v }), percent));
-      return cellsOf(batch!.columns[0]!)[0];
+      return listCells(batch!.columns[0]!)[0];
     };
     assert.deepEqual([await batches('4 %'), await batches(4), await batches('NA')], [4, 4, null]);
     await rejectsWith(batches('0.4'), 'table.invalid', /"0.4" has no unit, and .* have "%"/);

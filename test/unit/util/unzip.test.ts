@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { crc32, deflateRawSync } from 'node:zlib';
 
-import { unzip, type ZipEntry, zipOf } from '../../doors/util';
+import { unzip, writeZip, type ZipEntry } from '../../doors/util';
 
 const MAX = 1024 * 1024;
 const files = {
@@ -18,7 +18,7 @@ async function archiveOf(given: Record<string, Buffer>): Promise<Buffer> {
     },
   }));
   const pieces: Uint8Array[] = [];
-  for await (const piece of zipOf(entries)) {
+  for await (const piece of writeZip(entries)) {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { zipBytes, type ZipEntry, zipOf } from '../../doors/util';
+import { writeZip, zipBytes, type ZipEntry } from '../../doors/util';
 import { filesOfZip } from '../../service/zip-reader';
 
 async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
@@ -12,7 +12,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
 
 async function bytesOf(entries: ZipEntry[]): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const part of zipOf(entries)) {
+  for await (const part of writeZip(entries)) {
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -65,7 +65,7 @@ describe('Zip archives', () => {
     const entries = [large, entry('after', 'it')];
     let total = 0;
     const small: Buffer[] = [];
-    for await (const part of zipOf(entries)) {
+    for await (const part of writeZip(entries)) {
       total += part.length;
       if (part !== megabyte) {
         small.push(Buffer.from(part));
