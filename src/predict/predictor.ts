@@ -51,9 +51,7 @@ export class Predictor {
       run: (messages, signal) =>
         runBatch({ context, settings, warn: this.warnOnce, singleRows: this.singleRows }, messages, signal),
     });
-    this.modelWait = new ModelWait(context.cards, settings.noModel === 'wait', (message) =>
-      this.begin(message),
-    );
+    this.modelWait = new ModelWait(context.cards, settings.noModel === 'wait');
     context.predictors.add(this);
   }
 
@@ -139,9 +137,18 @@ export class Predictor {
 
   /** A message that is dropped, cancelled or closed no longer waits. */
   private waitForModel(name: string, message: QueuedPredict): void {
-    this.modelWait.add(name, message);
+    const waiting = this.modelWait.add(name, message);
     const leave = (): void => this.modelWait.remove(name, message);
     message.promise.then(leave, leave);
+    if (waiting !== undefined) {
+      void this.beginEach(waiting);
+    }
+  }
+
+  private async beginEach(messages: AsyncIterable<QueuedPredict>): Promise<void> {
+    for await (const message of messages) {
+      this.begin(message);
+    }
   }
 
   private readLater(message: QueuedPredict, table: UnreadTable | SmallRows): void {
@@ -219,21 +226,23 @@ interface Queue<Item> {
 class ModelWait<Item> {
   private readonly queues = new Map<string, Queue<Item>>();
 
-  /**
-   * @param resume called with each item, in order of arrival, when the fit has ended, whether it succeeded or failed
-   */
   constructor(
     private readonly cards: ModelCards,
     private readonly always: boolean,
-    private readonly resume: (item: Item) => void,
   ) {}
 
   get size(): number {
     return [...this.queues.values()].reduce((count, { items }) => count + items.size, 0);
   }
 
-  /** @throws ServiceError `model.unknown` where there is nothing to wait for, `storage.failed` where nobody can know */
-  add(name: string, item: Item): void {
+  /**
+   * Takes an item in.
+   *
+   * @returns of the first that waits for a model: all that do, in order of arrival, once its fit has ended, whether it
+   * succeeded or failed
+   * @throws ServiceError `model.unknown` where there is nothing to wait for, `storage.failed` where nobody can know
+   */
+  add(name: string, item: Item): AsyncIterable<Item> | undefined {
     this.cards.assertUsable();
     if (this.cards.fits.end(name) === undefined && !this.always) {
       throw unknownModel(name, this.cards);
@@ -241,11 +250,11 @@ class ModelWait<Item> {
     const queue = this.queues.get(name);
     if (queue !== undefined) {
       queue.items.add(item);
-      return;
+      return undefined;
     }
     const first = { items: new Set([item]), over: new AbortController() };
     this.queues.set(name, first);
-    void this.resumeWhenThere(name, first);
+    return this.handOut(name, first);
   }
 
   /** An item no longer waits: it was dropped, cancelled or closed. */
@@ -257,8 +266,8 @@ class ModelWait<Item> {
     }
   }
 
-  /** Resumes a few milliseconds' worth of items at a time, with turns of the event loop in between. */
-  private async resumeWhenThere(name: string, { items, over: { signal } }: Queue<Item>): Promise<void> {
+  /** A few milliseconds' worth of items at a time, with turns of the event loop in between. */
+  private async *handOut(name: string, { items, over: { signal } }: Queue<Item>): AsyncGenerator<Item> {
     for (let end = this.mayArrive(name, signal); end !== undefined; end = this.mayArrive(name, signal)) {
       await end;
       if (signal.aborted) {
@@ -271,7 +280,7 @@ class ModelWait<Item> {
     this.queues.delete(name);
     const yielder = new Yielder();
     for (const item of items) {
-      this.resume(item);
+      yield item;
       const turn = yielder.due();
       if (turn !== undefined) {
         await turn;
