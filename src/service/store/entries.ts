@@ -99,7 +99,8 @@ export function isModelEntry(value: unknown, id: string): value is ModelEntry {
     entry.id === id &&
     typeof entry.fitKey === 'string' &&
     typeof entry.trainSetUploadId === 'string' &&
-    (entry.task === 'regression' || (entry.task === 'classification' && isListWith(entry.classes, isLabel))) &&
+    (entry.task === 'regression' ||
+      (entry.task === 'classification' && isListWith(entry.classes, isLabel))) &&
     isListWith(entry.features, isFeatureShape) &&
     isListWith(entry.systems, isText) &&
     isListWith(entry.ignoredOptions, isText) &&
