@@ -6,19 +6,33 @@ import type { ReadMessages } from '../series/read-messages';
 import { type Progress, type Shown, type StatusKind, timeText } from '../status/status-line';
 import { shortNumber } from '../watch/shown-watch';
 
+/** Digits of a value, and as many at most where it would else read like what was expected of it. */
 const DIGITS = 3;
+const MOST_DIGITS = 6;
 /** Nothing is said to come once in more than this, in seconds: some ten years are known by nobody. */
 const MOST_SECONDS = 10 * 365 * 86_400;
 /** A sensor that is off: `vibration 7.9, expected 2.4 (2.1 to 2.7): disagrees with the other sensors`. */
-export function sensorText(red: Red, { column, value, expected, low, high, kind }: OffSensor): string {
+export function sensorText(red: Red, sensor: OffSensor): string {
+  const { column, value, expected, low, high, kind } = sensor;
+  const digits = digitsOf(red, sensor);
   return text(red, 'change.anomaly.sensor', {
     column,
-    value: shortNumber(red, value, DIGITS),
-    expected: shortNumber(red, expected, DIGITS),
-    low: shortNumber(red, low, DIGITS),
-    high: shortNumber(red, high, DIGITS),
+    value: shortNumber(red, value, digits),
+    expected: shortNumber(red, expected, digits),
+    low: shortNumber(red, low, digits),
+    high: shortNumber(red, high, digits),
     kind: text(red, `change.anomaly.kind.${kind}`),
   });
+}
+
+/** A sensor that is off by little for long must not read `6.53, expected 6.53`. */
+function digitsOf(red: Red, { value, expected }: OffSensor): number {
+  for (let digits = DIGITS; digits <= MOST_DIGITS; digits++) {
+    if (shortNumber(red, value, digits) !== shortNumber(red, expected, digits)) {
+      return digits;
+    }
+  }
+  return DIGITS;
 }
 
 /** What a reading is, to a person; empty while it is usual. */
@@ -162,10 +176,11 @@ function unusualStatus(red: Red, { sensors }: AnomalyAnswer): Pick<Shown, 'key' 
   if (first === undefined) {
     return { key: 'anomaly.together' };
   }
+  const digits = digitsOf(red, first);
   const values = {
     column: first.column,
-    value: shortNumber(red, first.value, DIGITS),
-    expected: shortNumber(red, first.expected, DIGITS),
+    value: shortNumber(red, first.value, digits),
+    expected: shortNumber(red, first.expected, digits),
   };
   return { key: 'anomaly.unusual', values, shorter: { key: 'anomaly.unusualShort', values } };
 }
