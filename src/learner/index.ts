@@ -3,6 +3,7 @@ import type { Model } from './model/model';
 import { learnResiduals, type ResidualTask, stack } from './training/combine';
 import { type FoldResult, trainFold } from './training/fold';
 import { prepare, type PreparedFit } from './training/prepare';
+import { OF_FIT, SIZES } from './training/tuned';
 import type { TrainInput, TrainOptions } from './types';
 
 export type { ResidualFit } from './calibration/residuals';
@@ -42,7 +43,11 @@ export function trainModel(
     const learned = residuals && executor.residuals(prepared, residuals);
     // While another thread learns the residuals, if one does.
     reportAhead();
-    return then(learned, finish);
+    return then(learned, (fit) => {
+      const model = finish(fit);
+      input.options.onProgress?.(1);
+      return model;
+    });
   });
 }
 
@@ -65,13 +70,19 @@ export function* trainFolds(
   }
 }
 
+/** How far a fit is whose folds are so far, both 0 to 1: preparing and combining them take their time too. */
+export function partOfFit({ rows }: PreparedFit, folds: number): number {
+  const { before, after } = OF_FIT[rows < SIZES.small ? 'small' : rows < SIZES.medium ? 'medium' : 'large'];
+  return before + (1 - before - after) * folds;
+}
+
 /** Does all of it on this thread. */
 class OwnThread {
   constructor(private readonly options: TrainOptions) {}
 
   folds(prepared: PreparedFit): FoldResult[] {
     const { onProgress, shouldStop } = this.options;
-    const tell = (folds: number) => onProgress?.(folds / prepared.folds);
+    const tell = (folds: number) => onProgress?.(partOfFit(prepared, folds / prepared.folds));
     const results: FoldResult[] = [];
     let next = 0;
     const hooks = { shouldStop, onProgress: (fold: number, part: number) => tell(fold + part) };

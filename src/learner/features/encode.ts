@@ -138,7 +138,12 @@ function chooseTextEncoders(
   } else if (texts.length > 0 || used.length === 0) {
     encoders.push({ type: 'category', source, values: texts.slice(0, NAMED_CATEGORIES) });
   }
-  const entries = used.map((code) => ({ text: dictionary[code], count: counts[code] }));
+  const levels = new Set(areAllNamed ? named : named.slice(0, NAMED_CATEGORIES));
+  const entries = used.map((code) => ({
+    text: dictionary[code],
+    count: counts[code],
+    isNamed: levels.has(code),
+  }));
   if (asCategory || !isText(entries, Math.min(repeated.length, NAMED_CATEGORIES))) {
     return encoders;
   }

@@ -112,6 +112,20 @@ interface SortedKernels {
   searchSorted: Search;
 }
 
+/**
+ * @param column the bin of the first row of the table; `stride` leads to the next row
+ * @param of per row of the table a number, or a byte for its class
+ */
+type OfSet = (
+  list: number,
+  end: number,
+  column: number,
+  stride: number,
+  set: number,
+  of: number,
+  out: number,
+) => number;
+
 /** Of extremely randomised trees: `trees.as.ts`. */
 interface RandomisedKernels {
   /**
@@ -174,6 +188,19 @@ interface RandomisedKernels {
     first: number,
     bins: number,
   ): number;
+  /**
+   * Which categories the rows of a node have, and their number.
+   *
+   * @param marks 256 bytes to work in
+   * @param seen receives a set: a bit per bin
+   */
+  seenBins(list: number, end: number, column: number, stride: number, marks: number, seen: number): number;
+  /** Adds up the values of the rows whose category is in a set, and returns their number. `out` is overwritten. */
+  sumOfSet: OfSet;
+  /** Adds the rows of each class whose category is in a set to numbers at `out`, and returns how many there are. */
+  countOfSet: OfSet;
+  /** As `divideNode`, of the categories of a set. */
+  divideBySet(list: number, end: number, spare: number, column: number, stride: number, set: number): number;
 }
 
 /** Of dense matrices: `gaussian.as.ts`. */

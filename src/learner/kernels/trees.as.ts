@@ -318,3 +318,95 @@ export function divideNode(
   memory.copy(left, spare, right - spare);
   return left;
 }
+
+/* Splits by sets of categories, a bit per bin: a column at a time. */
+
+function binOf(list: usize, column: usize, stride: usize): usize {
+  return load<u8>(column + load<u32>(list) * stride) as usize;
+}
+
+/** 1 if a bin is in the set, else 0. */
+function isIn(set: usize, bin: usize): u32 {
+  return (load<u32>(set + (bin >> 5) * WHOLE) >> (bin & 31)) & 1;
+}
+
+export function seenBins(
+  list: usize,
+  end: usize,
+  column: usize,
+  stride: usize,
+  marks: usize,
+  seen: usize,
+): u32 {
+  memory.fill(marks, 0, 256);
+  for (; list < end; list += ROW) {
+    store<u8>(marks + binOf(list, column, stride), 0xff);
+  }
+  let count = 0;
+  for (let at: usize = 0; at < 256; at += BLOCK, seen += 2) {
+    const bits = i8x16.bitmask(v128.load(marks + at));
+    store<u16>(seen, bits as u16);
+    count += popcnt(bits);
+  }
+  return count;
+}
+
+export function sumOfSet(
+  list: usize,
+  end: usize,
+  column: usize,
+  stride: usize,
+  set: usize,
+  values: usize,
+  out: usize,
+): u32 {
+  let count = 0;
+  let sum: f64 = 0;
+  for (; list < end; list += ROW) {
+    const is = isIn(set, binOf(list, column, stride));
+    count += is;
+    sum += f64(is) * load<f64>(values + load<u32>(list) * NUMBER);
+  }
+  store<f64>(out, sum);
+  return count;
+}
+
+export function countOfSet(
+  list: usize,
+  end: usize,
+  column: usize,
+  stride: usize,
+  set: usize,
+  codes: usize,
+  out: usize,
+): u32 {
+  let count = 0;
+  for (; list < end; list += ROW) {
+    const is = isIn(set, binOf(list, column, stride));
+    count += is;
+    addNumber(out + (load<u8>(codes + load<u32>(list)) as usize) * NUMBER, f64(is));
+  }
+  return count;
+}
+
+export function divideBySet(
+  list: usize,
+  end: usize,
+  spare: usize,
+  column: usize,
+  stride: usize,
+  set: usize,
+): usize {
+  let left = list;
+  let right = spare;
+  for (; list < end; list += ROW) {
+    const row = load<u32>(list);
+    store<u32>(left, row);
+    store<u32>(right, row);
+    const step = (isIn(set, load<u8>(column + row * stride) as usize) as usize) * ROW;
+    left += step;
+    right += ROW - step;
+  }
+  memory.copy(left, spare, right - spare);
+  return left;
+}

@@ -38,23 +38,11 @@ export class Random {
     return this.uint32() / 4294967296;
   }
 
-  /** Writes `count` random bits, as `below(2)` draws them, to words of 32 bits. */
+  /** Writes `count` random bits to words of 32, and 0 to what is left of them. */
   bits(count: number, words: Int32Array): void {
-    // `uint32` inlined, with its state in locals: this runs for every category of every split that is drawn.
-    let { a, b, c, counter } = this;
-    words.fill(0);
-    for (let i = 0; i < count; i++) {
-      const sum = (((a + b) | 0) + counter) | 0;
-      counter = (counter + 1) | 0;
-      a = b ^ (b >>> 9);
-      b = (c + (c << 3)) | 0;
-      c = (((c << 21) | (c >>> 11)) + sum) | 0;
-      words[i >> 5] |= (sum >>> 31) << (i & 31);
+    for (let word = 0, left = count; word < words.length; word++, left -= 32) {
+      words[word] = left <= 0 ? 0 : this.uint32() >>> Math.max(0, 32 - left);
     }
-    this.a = a;
-    this.b = b;
-    this.c = c;
-    this.counter = counter;
   }
 
   /** Lends the stream's state (four words, the last of them a counter) to a caller that draws from it. */

@@ -315,7 +315,9 @@ function lowNoise(
   };
   const { few, many } = LOW_NOISE.ofNumbers;
   const size = rows < SIZES.small ? few : many;
-  return { rules: { ...rules, ...own, ...size }, minExplained: LOW_NOISE.explained.numbers };
+  const { explained } = LOW_NOISE;
+  const minExplained = rows > LARGE.rows ? explained.ofLarge : explained.numbers;
+  return { rules: { ...rules, ...own, ...size }, minExplained };
 }
 
 /** The rules, and how many times the trees of a fold's model it grows to score the rows held out: a power of 2. */

@@ -58,9 +58,10 @@ export const BOOSTING = {
 /**
  * Trees for little noise grow where the first candidate explains so much of the trivial held-out loss: "What each candidate and
  * each rule is worth" (−0.5 to +0.4 % without the rule). Their own rules: "Targets with little noise", with the tables of what was rejected.
+ * `ofLarge`: of numbers with more than `LARGE.rows`, where their work ends them after a few hundred iterations; fit-times.md, "Large fits".
  */
 export const LOW_NOISE = {
-  explained: { classes: 0.6, numbers: 0.7 },
+  explained: { classes: 0.6, numbers: 0.7, ofLarge: 0.9 },
   work: 2e9,
   learningRate: 0.1,
   iterations: 1000,
@@ -118,4 +119,14 @@ export const FINER_BINS = {
   parts: 5,
   explained: 0.8,
   errors: 1,
+};
+
+/**
+ * What preparing a fit and combining its folds take of its time, by its size: measured on mixed columns of 300, 3,000 and 100,000
+ * rows on one thread (docs/benchmarks/fit-times.md, "Progress").
+ */
+export const OF_FIT = {
+  small: { before: 0.02, after: 0.06 },
+  medium: { before: 0.03, after: 0.12 },
+  large: { before: 0.15, after: 0.15 },
 };

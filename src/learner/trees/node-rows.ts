@@ -1,11 +1,9 @@
-import type { ColumnSpec } from '../features/encode';
 import { BLOCK, MOST_COUNTED, SUMMED } from '../kernels/layout';
 import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
-import { isLeft, type Split, type Trees } from './trees';
+import { SET_WORDS, type Split } from './trees';
 
 interface NodeRowsInput {
   columns: Uint8Array[];
-  specs: ColumnSpec[];
   /** The rows of a tree. */
   rows: Int32Array;
   /** Per row of the table, a finite value or the index of its class. */
@@ -27,6 +25,9 @@ interface BinRange {
   hasMissing: boolean;
 }
 
+/** Most bins of a column: a set has a bit for each. */
+const BINS = SET_WORDS * 32;
+
 /** The rows of a tree, ordered so that each node's are one stretch, and sums over those that a split sends left. Must be closed. */
 export class NodeRows {
   /** The rows; those of a node are at `start … end - 1`. */
@@ -39,6 +40,10 @@ export class NodeRows {
   readonly sums: Float64Array;
   /** Sums per split. */
   readonly width: number;
+  /** A set of categories for each split that a node chooses from: they are valid until the next node. */
+  readonly sets: Int32Array[];
+  /** The categories that `countSeen` found. */
+  readonly seen: Int32Array;
 
   private readonly spare: Int32Array;
   private readonly scratch: Scratch;
@@ -59,9 +64,10 @@ export class NodeRows {
   private readonly together: Int32Array;
   private readonly leftSums: Float64Array;
   private readonly leftCounts: Uint8Array;
+  private readonly marks: Uint8Array;
+  private readonly setSums: Float64Array;
 
-  constructor(private readonly input: NodeRowsInput) {
-    const { columns, rows, classes, target, base, tried } = input;
+  constructor({ columns, rows, classes, target, base, tried }: NodeRowsInput) {
     const tableRows = target.length;
     this.width = Math.max(1, classes);
     this.blocks = Math.ceil(columns.length / BLOCK);
@@ -82,7 +88,10 @@ export class NodeRows {
       alignedBytes(codes) +
       this.blocks * 3 * BLOCK +
       3 * BLOCK +
-      ofLeft;
+      ofLeft +
+      (tried + 1) * alignedBytes(SET_WORDS * 4) +
+      BINS +
+      alignedBytes(this.width * 8);
     this.scratch = openScratch(bytes);
     const { scratch } = this;
     this.list = scratch.wholes(rows.length);
@@ -106,6 +115,10 @@ export class NodeRows {
       this.leftSums.byteOffset + (classes > 0 ? 0 : SUMMED * 8),
       Math.max(1, classes) * BLOCK,
     );
+    this.sets = Array.from({ length: tried }, () => scratch.wholes(SET_WORDS));
+    this.seen = scratch.wholes(SET_WORDS);
+    this.marks = scratch.bytes(BINS);
+    this.setSums = scratch.numbers(this.width);
     columns.forEach((own, column) => {
       for (let row = 0, at = column; row < tableRows; row++, at += this.stride) {
         this.bins[at] = own[row];
@@ -146,14 +159,44 @@ export class NodeRows {
 
   /** Finds `counts` and `sums` of the first `tried` splits. */
   sumLeft(splits: Split[], tried: number, start: number, end: number): void {
-    const { columns, specs } = this.input;
     this.sumByBlock(splits, tried, start, end);
     for (let i = 0; i < tried; i++) {
       const { column, set } = splits[i];
       if (set) {
-        sumOfSet(this, columns[column], specs[column].bins, set, i, start, end);
+        this.sumOfSet(column, set, i, start, end);
       }
     }
+  }
+
+  /** The rows whose category is in the set of split `i`. */
+  private sumOfSet(column: number, set: Int32Array, i: number, start: number, end: number): void {
+    const { scratch, list, bins, stride, values, codes, counts, sums, setSums, width } = this;
+    const { kernels } = scratch;
+    const isCounted = codes.length > 0;
+    setSums.fill(0);
+    counts[i] = (isCounted ? kernels.countOfSet : kernels.sumOfSet)(
+      list.byteOffset + start * 4,
+      list.byteOffset + end * 4,
+      bins.byteOffset + column,
+      stride,
+      set.byteOffset,
+      (isCounted ? codes : values).byteOffset,
+      setSums.byteOffset,
+    );
+    sums.set(setSums, i * width);
+  }
+
+  /** Writes to `seen` which bins of a column the node's rows have, and returns how many these are. */
+  countSeen(column: number, start: number, end: number): number {
+    const { scratch, list, bins, stride, marks, seen } = this;
+    return scratch.kernels.seenBins(
+      list.byteOffset + start * 4,
+      list.byteOffset + end * 4,
+      bins.byteOffset + column,
+      stride,
+      marks.byteOffset,
+      seen.byteOffset,
+    );
   }
 
   /** Splits of ordered columns, those of a block together. */
@@ -262,69 +305,18 @@ export class NodeRows {
   /**
    * Moves a node's rows that go left before the others; both keep their order.
    *
-   * @param node of `trees`, already split
+   * @param split of which a set is one of `sets`
    * @returns the first of the others
    */
-  divide(trees: Trees, node: number, { column, bin, missingLeft, set }: Split, start: number, end: number) {
-    const { scratch, list, spare } = this;
-    if (set === undefined) {
-      const first = missingLeft ? 0 : 1;
-      const middle = scratch.kernels.divideNode(
-        list.byteOffset + start * 4,
-        list.byteOffset + end * 4,
-        spare.byteOffset,
-        this.bins.byteOffset + column,
-        this.stride,
-        first,
-        bin - first + 1,
-      );
-      return (middle - list.byteOffset) / 4;
-    }
-    const bins = this.input.columns[column];
-    let to = start;
-    let right = 0;
-    for (let i = start; i < end; i++) {
-      const row = list[i];
-      const isIn = isLeft(trees, node, bins[row]) ? 1 : 0;
-      list[to] = row;
-      spare[right] = row;
-      to += isIn;
-      right += 1 - isIn;
-    }
-    for (let i = 0; i < right; i++) {
-      list[to + i] = spare[i];
-    }
-    return to;
+  divide({ column, bin, missingLeft, set }: Split, start: number, end: number): number {
+    const { list, spare, bins, stride } = this;
+    const { kernels } = this.scratch;
+    const [first, last] = [list.byteOffset + start * 4, list.byteOffset + end * 4];
+    const own = bins.byteOffset + column;
+    const from = missingLeft ? 0 : 1;
+    const middle = set
+      ? kernels.divideBySet(first, last, spare.byteOffset, own, stride, set.byteOffset)
+      : kernels.divideNode(first, last, spare.byteOffset, own, stride, from, bin - from + 1);
+    return (middle - list.byteOffset) / 4;
   }
-}
-
-const goesLeft = new Uint8Array(256);
-
-/** Sums the rows whose category is in the set of split `i`. */
-function sumOfSet(
-  { list, values, codes, counts, sums, width }: NodeRows,
-  bins: Uint8Array,
-  categories: number,
-  set: Int32Array,
-  i: number,
-  start: number,
-  end: number,
-): void {
-  for (let bin = 0; bin < categories; bin++) {
-    goesLeft[bin] = (set[bin >> 5] >>> (bin & 31)) & 1;
-  }
-  const to = i * width;
-  let count = 0;
-  sums.fill(0, to, to + width);
-  for (let at = start; at < end; at++) {
-    const row = list[at];
-    const isIn = goesLeft[bins[row]];
-    count += isIn;
-    if (codes.length > 0) {
-      sums[to + codes[row]] += isIn;
-    } else {
-      sums[to] += isIn * values[row];
-    }
-  }
-  counts[i] = count;
 }

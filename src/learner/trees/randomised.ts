@@ -3,7 +3,7 @@ import { closing } from '../kernels/scratch';
 import { indices } from '../math/order';
 import type { Random } from '../math/random';
 import { NodeRows } from './node-rows';
-import { SET_WORDS, type Split, TreeBuilder, type Trees } from './trees';
+import { type Split, TreeBuilder, type Trees } from './trees';
 
 /** How to grow extremely randomised trees. */
 export interface RandomisedRules {
@@ -85,7 +85,7 @@ class RandomisedGrower {
     this.pure = new Int32Array(classes).fill(-1);
     this.totals = new Float64Array(rows.width);
     this.leafValues = new Float64Array(base.length);
-    this.splits = new RandomSplits(input, rows, random, tried);
+    this.splits = new RandomSplits(input, rows, random);
     this.drawn = Array.from({ length: tried }, () => ({
       column: 0,
       bin: 0,
@@ -105,7 +105,7 @@ class RandomisedGrower {
         continue;
       }
       const child = builder.split(node, split);
-      const middle = rows.divide(builder.trees, node, split, start, end);
+      const middle = rows.divide(split, start, end);
       open.push({ node: child + 1, start: middle, end }, { node: child, start, end: middle });
     }
   }
@@ -204,20 +204,11 @@ interface RandomSplitsInput {
 
 /** Draws the splits that a node of an extremely randomised tree chooses from. */
 class RandomSplits {
-  /** Per bin: 1 where rows of the node have it. */
-  private readonly seen = new Uint8Array(256);
-  /** A set of categories for each of a node's splits: they are valid until the next node. */
-  private readonly sets: Int32Array[];
-
-  /** @param tried most splits that a node chooses from */
   constructor(
     private readonly input: RandomSplitsInput,
     private readonly rows: NodeRows,
     private readonly random: Random,
-    tried: number,
-  ) {
-    this.sets = Array.from({ length: tried }, () => new Int32Array(SET_WORDS));
-  }
+  ) {}
 
   /** Draws a border, or a set of categories, into the node's split at `place`. False if all its rows are in one bin. */
   draw(split: Split, place: number, column: number, start: number, end: number): boolean {
@@ -243,36 +234,27 @@ class RandomSplits {
   }
 
   private drawSet(split: Split, place: number, start: number, end: number): boolean {
-    const { random, seen } = this;
-    const bins = this.input.columns[split.column];
-    const { bins: count } = this.input.specs[split.column];
-    const { list } = this.rows;
-    seen.fill(0, 0, count);
-    let distinct = 0;
-    for (let i = start; i < end; i++) {
-      const bin = bins[list[i]];
-      distinct += 1 - seen[bin];
-      seen[bin] = 1;
-    }
+    const { random, rows } = this;
+    const { seen } = rows;
+    const distinct = rows.countSeen(split.column, start, end);
     if (distinct < 2) {
       return false;
     }
-    const set = this.sets[place];
+    const set = rows.sets[place];
     // One category is fixed on each side; all others, seen here or not, fall to a random side.
     const inside = random.below(distinct);
     let outside = random.below(distinct - 1);
     outside += outside >= inside ? 1 : 0;
-    random.bits(count, set);
-    for (let bin = 0, next = 0; bin < count; bin++) {
-      if (seen[bin] === 0) {
-        continue;
+    random.bits(this.input.specs[split.column].bins, set);
+    const last = Math.max(inside, outside);
+    for (let word = 0, next = 0; next <= last; word++) {
+      for (let bits = seen[word]; bits !== 0 && next <= last; bits &= bits - 1, next++) {
+        if (next === inside) {
+          set[word] |= bits & -bits;
+        } else if (next === outside) {
+          set[word] &= ~(bits & -bits);
+        }
       }
-      if (next === inside) {
-        set[bin >> 5] |= 1 << (bin & 31);
-      } else if (next === outside) {
-        set[bin >> 5] &= ~(1 << (bin & 31));
-      }
-      next++;
     }
     split.bin = 0;
     split.missingLeft = (set[0] & 1) === 1;

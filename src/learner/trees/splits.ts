@@ -211,13 +211,28 @@ export function tryCategories(
   let hessian = 0;
   let cut = -1;
   let heavierLeft = false;
+  // Of one gradient, which is nearly always so, it is summed without an array.
+  const single = width === 1 ? totals[0] : 0;
+  let leftSingle = 0;
   for (let i = 0; i < order.length - 1; i++) {
     const at = offset + (orderWords[i * 2 + LOW_WORD] & 0xff) * stride;
-    for (let d = 0; d < width; d++) {
-      left[d] += sums[at + d];
-    }
     hessian += sums[at + width];
-    const gain = gainOf(h, hessian, parent, rules, lambda) - least;
+    let gain: number;
+    if (width === 1) {
+      leftSingle += sums[at];
+      const rest = totals[1] - hessian;
+      if (hessian < rules.minHessian || rest < rules.minHessian) {
+        continue;
+      }
+      const right = single - leftSingle;
+      gain =
+        (leftSingle * leftSingle) / (hessian + lambda) + (right * right) / (rest + lambda) - parent - least;
+    } else {
+      for (let d = 0; d < width; d++) {
+        left[d] += sums[at + d];
+      }
+      gain = gainOf(h, hessian, parent, rules, lambda) - least;
+    }
     if (gain > best.gain && gain > rules.minGain) {
       best.gain = gain;
       cut = i;

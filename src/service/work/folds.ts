@@ -5,6 +5,7 @@ import {
   type FoldResult,
   learnResiduals,
   type Model,
+  partOfFit,
   type PreparedFit,
   type ResidualFit,
   type ResidualTask,
@@ -63,7 +64,9 @@ export async function trainWithHelpers(
     onPrepared();
   });
   try {
-    return await trainModel(input, threads);
+    const model = await trainModel(input, threads);
+    onProgress(1);
+    return model;
   } finally {
     threads.close();
   }
@@ -85,8 +88,9 @@ class Threads implements Executor {
     const { folds } = prepared;
     const board = new Int32Array(new SharedArrayBuffer(4 * (folds + 1)));
     const progress = new FoldProgress(FoldProgress.cells(folds));
-    const tell = (): void => this.onProgress(progress.fraction());
+    const tell = (): void => this.onProgress(partOfFit(prepared, progress.fraction()));
     const tellNowAndThen = nowAndThen(tell);
+    tell();
     const results = new Map<number, FoldResult>();
     const isQuick = prepared.task === 'regression' && prepared.rows <= MOST_WAITED_ROWS;
     const waits = isQuick ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
@@ -147,7 +151,7 @@ export async function assist(
     }
     const { prepared, board, name, waits } = invitation;
     const progress = new FoldProgress(invitation.progress);
-    const tell = nowAndThen(() => onProgress(progress.fraction()));
+    const tell = nowAndThen(() => onProgress(partOfFit(prepared, progress.fraction())));
     const takeOne = (): number => {
       const fold = wanted() ? prepared.folds : take(board);
       if (fold < prepared.folds) {
@@ -304,7 +308,7 @@ export class FoldProgress {
   }
 
   /**
-   * Progress of the fit, 0 to 1. Folds stop early, so a running one is expected to end where those before it did.
+   * Progress of all folds, 0 to 1. Folds stop early, so a running one is expected to end where those before it did.
    * Progress never goes back.
    */
   fraction(): number {

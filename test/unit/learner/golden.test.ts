@@ -172,23 +172,23 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 22;
+const MADE_BY = 23;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
  * fixes; e^x and logarithms are the learner's own, sorts are stable. One list for all of them.
  */
 const cases: Record<string, [() => string, string]> = {
-  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '34db2401a966711aa76dd57a2af3e4fb'],
+  'two classes': [() => classes(Array.from(score, (value) => value > 1)), 'bce942b4e58a06e93514a5ca171b9915'],
   'four classes': [
     () => classes(Array.from(score, (value) => Math.min(3, Math.max(0, Math.floor(value + 1))))),
-    '085ed46e102af6298830a1f5167df3f9',
+    '237b3ce8265f1ade41ee5b5b396c9c49',
   ],
   'thirty classes, a tree for all': [
     () => classes(Array.from(x, (_, i) => (i * 7) % 30)),
     '9c75a63caae25fac983776e28337d304',
   ],
-  'three classes, by a Gaussian process too': [() => smoothClasses(), '6c9bcf5793147924d8e0c868ab0f08cb'],
+  'three classes, by a Gaussian process too': [() => smoothClasses(), 'c680100b521dc466ee48a95859c80440'],
   'a number, by a Gaussian process too': [
     () =>
       target(
@@ -196,7 +196,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    '0466e433ef206a227cc26882889bc8de',
+    'e9af719f0f5e35b5d6a6b698c613b9cf',
   ],
   'a number that two columns make together': [
     () =>
@@ -204,13 +204,13 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    'b8f43be7d209484ef47a80be8bd2a1eb',
+    'fdbb2d9b559427241f74223eb3416a75',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
-    '74567591d694885abeae124c865726c4',
+    '87776bfefc1eee19fe848970e39c22d2',
   ],
-  'a text of more levels than a column has bins': [() => parts(), 'd3d902acbd6b98ee2d0224d6e1770d0f'],
+  'a text of more levels than a column has bins': [() => parts(), 'ed8407ea1ce052615f992ebe2a713fcd'],
   'a rule on many rows': [() => exactRule(), 'ed96ae924e42ccad0dc12e0818a5bc24'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
   'a number of nested groups, without noise': [() => nested(), 'ad05ae539b79ff21bdf05852608132cb'],

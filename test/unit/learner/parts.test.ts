@@ -402,6 +402,24 @@ describe('learner parts', () => {
     assert.ok(found > 100, 'there were common tokens at all');
   });
 
+  it('takes a token that stands where another one does, or in a level alone, once', () => {
+    const entries = Array.from({ length: 40 }, (_, i) => ({
+      text: `v${i % 20} ${i < 20 ? 'old' : 'new'}`,
+      count: 10,
+      isNamed: true,
+    }));
+    const found = commonTokens(entries, 400);
+    const places = found.map((token) => entries.filter(({ text }) => tokensOf(text).has(token)));
+    assert.equal(new Set(places.map((own) => own.map(({ text }) => text).join())).size, found.length);
+    assert.ok(places.every((own) => own.length > 1));
+    assert.ok(['old', '0', '19'].every((token) => found.includes(token)));
+    // What has no level is told by its token alone; and few rows are learned from all of them.
+    const unnamed = entries.map((entry) => ({ ...entry, isNamed: false }));
+    assert.ok(commonTokens(unnamed, 400).includes('0 new'));
+    const few = entries.map((entry) => ({ ...entry, count: 3 }));
+    assert.ok(commonTokens(few, 120).includes('v 0'));
+  });
+
   it('counts ties as half in the area under the ROC curve', () => {
     const probas = Float64Array.of(0, 0.1, 0, 0.4, 0, 0.4, 0, 0.8);
     assert.equal(areaUnderRoc(probas, Int32Array.of(0, 0, 1, 1), 2, 1), 0.875);

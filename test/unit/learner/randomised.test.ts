@@ -11,7 +11,6 @@ import {
   openScratch,
   Random,
   stackWeights,
-  TreeBuilder,
 } from '../../doors/learner';
 import { classify, numbers, text } from './tables';
 
@@ -142,7 +141,6 @@ describe('extremely randomised trees', () => {
         }));
         const node = new NodeRows({
           columns: own,
-          specs: own.map((_, source) => ({ source, bins: bins + 2, category: false })),
           rows: sample,
           target,
           classes,
@@ -180,9 +178,7 @@ describe('extremely randomised trees', () => {
           const of = own[split!.column]![row]!;
           return of === 0 ? split!.missingLeft : of <= split!.bin;
         };
-        const builder = new TreeBuilder(1);
-        builder.split(builder.addRoot(), split!);
-        const middle = node.divide(builder.trees, 0, split!, start, end);
+        const middle = node.divide(split!, start, end);
         const halves = [...inNode.filter(isIn), ...inNode.filter((row) => !isIn(row))];
         assert.equal(middle, start + inNode.filter(isIn).length);
         assert.deepEqual([...node.list], [...sample.subarray(0, start), ...halves, ...sample.subarray(end)]);

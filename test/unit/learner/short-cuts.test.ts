@@ -331,7 +331,7 @@ describe('learner: the short cuts come out where the long way does', () => {
   });
 
   it('many rows of many text columns share the tokens, few rows or one column do not', () => {
-    const words = Array.from({ length: 60 }, (_, i) => `word${i} other${i % 7}`);
+    const words = Array.from({ length: 120 }, (_, i) => `word${i % 60} other${i % 7}`);
     const random = new Random(4);
     const tokens = (rows: number, columns: number) => {
       const features = Array.from({ length: columns }, (_, i) => {
