@@ -1,5 +1,6 @@
 /** What tests reach of src/anomaly: a file that moves there is renamed here, and nowhere else. */
 export { Anomalies, type AnomalyAnswer, type AnomalyChange, type AnomalyNote } from '../../dist/src/anomaly';
+export { AlarmPromise } from '../../dist/src/anomaly/method/alarms';
 export { Detector } from '../../dist/src/anomaly/method/detector';
 export { learn } from '../../dist/src/anomaly/method/fit';
 export type { HistoryRow } from '../../dist/src/anomaly/method/history';

@@ -55,7 +55,8 @@ export class AlarmPromise {
   private since: number | undefined;
   private open: Episode | undefined;
   private past: Episode[];
-  private other = { front: undefined as string | undefined, since: 0 };
+  /** A sensor in front that is not that of the episode, for how many rows, and the last of them. */
+  private other = { front: undefined as string | undefined, rows: 0, row: -1 };
   private touched: Episode[] = [];
 
   /** @param perWeek promised alarms */
@@ -169,7 +170,7 @@ export class AlarmPromise {
       episode.from = numberOf(episode.from);
       episode.last = numberOf(episode.last);
     }
-    this.other = { front: undefined, since: 0 };
+    this.other = { front: undefined, rows: 0, row: -1 };
   }
 
   /** Takes what people say of an episode. @param off the sensors that are off now */
@@ -211,17 +212,21 @@ export class AlarmPromise {
     );
   }
 
+  /** Readings between two rows count once. */
   private isAnother(front: string | undefined, row: number): boolean {
-    if (front !== this.other.front) {
-      this.other = { front, since: row };
+    if (front === this.open?.front) {
+      this.other.rows = 0;
+      return false;
     }
-    return front !== this.open?.front && row - this.other.since >= HOLD_ROWS - 1;
+    const rows = front === this.other.front ? this.other.rows : 0;
+    this.other = { front, rows: rows + Number(rows === 0 || row !== this.other.row), row };
+    return this.other.rows >= HOLD_ROWS;
   }
 
   private close(): Episode | undefined {
     const { open } = this;
     this.open = undefined;
-    this.other = { front: undefined, since: 0 };
+    this.other = { front: undefined, rows: 0, row: -1 };
     if (open === undefined) {
       return undefined;
     }

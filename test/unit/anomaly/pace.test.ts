@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { Detector, type RowVerdict } from '../../doors/anomaly';
+import { AlarmPromise, Detector, fitTail, HOLD_ROWS, type RowVerdict } from '../../doors/anomaly';
 import { seededRandom } from '../../doors/util';
 import { BEGINS, cellsOf, fitIfDue, simulatedMachine } from '../../helpers/simulated-machine';
 
@@ -153,5 +153,38 @@ describe('a machine with ten readings a second', () => {
     assert.ok(times.length <= 6000);
     assert.ok((times[0]! - BEGINS) / 100 < 50, 'from the first minute on');
     assert.ok(pace!.every > 100 && pace!.reading === 100);
+  });
+});
+
+describe('an episode of which another sensor comes to the front', () => {
+  const promise = (): AlarmPromise => {
+    const random = seededRandom(6);
+    const one = new AlarmPromise(1);
+    one.learned(fitTail(Float64Array.from({ length: 1000 }, random)), 5 * MINUTE);
+    one.take({ row: 0, time: BEGINS, rarity: 50, front: 'flow' }, () => 'one');
+    return one;
+  };
+  const take = (one: AlarmPromise, row: number): void =>
+    void one.take({ row, time: BEGINS + row * 5 * MINUTE, rarity: 20, front: 'speed' }, () => 'two');
+
+  it('is another one after 30 rows, however many readings come between two', () => {
+    const one = promise();
+    for (let reading = 0; reading < 100; reading++) {
+      take(one, 1);
+    }
+    assert.equal(one.current!.front, 'flow');
+    for (let row = 2; row < HOLD_ROWS; row++) {
+      take(one, row);
+    }
+    assert.equal(one.current!.front, 'flow');
+    take(one, HOLD_ROWS);
+    assert.equal(one.current!.front, 'speed');
+  });
+
+  it('goes on where unusual rows are few', () => {
+    const one = promise();
+    take(one, 1);
+    take(one, HOLD_ROWS);
+    assert.equal(one.current!.front, 'flow');
   });
 });
