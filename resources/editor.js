@@ -527,11 +527,11 @@
       .filter((entry) => Object.keys(entry).length > 0);
   }
 
-  /* All that the fields of a form hold. */
+  /* All that the fields of a form hold. The lines of types come when they are known, and write into a field that is held. */
   function heldBy(form, prefix) {
-    const fields = form.find(
-      `:input[id^="${prefix}"], [data-tabular-checks] input, [data-tabular-vary] input`,
-    );
+    const fields = form
+      .find(`:input[id^="${prefix}"], [data-tabular-checks] input, [data-tabular-vary] input`)
+      .not('.tabular-types :input');
     return JSON.stringify(
       fields.map((_, field) => (field.type === 'checkbox' ? field.checked : $(field).val())).get(),
     );

@@ -509,6 +509,13 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.equal(await page.locator('#node-input-types').inputValue(), '{}');
     assert.equal(await page.locator('#node-input-target-tip').isVisible(), false);
     await cancel(page);
+    // The lines of types come after the dialog has opened: to press Done is no change for that.
+    const before = await properties(page, 'learned');
+    assert.deepEqual([before.changed, before.types], [false, undefined]);
+    await openDialog(page, 'learned');
+    await types.locator('label').first().waitFor({ state: 'attached' });
+    await done(page);
+    assert.deepEqual(await properties(page, 'learned'), before);
     await openDialog(page, 'predict');
     const [model] = await offered(page, 'Model');
     assert.match(model!, /^ripe Classification: label accuracy [01]\.\d{3} 40 rows$/);
