@@ -3,10 +3,10 @@
  * are Mocha's. Files that are named run one by one in one process, so that a debugger sees all of it.
  */
 import { buildOnce, installOnce } from './lib/prepare.mjs';
-import { runFolders, runMocha } from './lib/tests.mjs';
+import { runAll, runMocha } from './lib/tests.mjs';
 
 installOnce();
 buildOnce();
 const args = process.argv.slice(2);
-const passed = await (args.some((arg) => arg.endsWith('.test.ts')) ? runMocha(args) : runFolders({ args }));
+const passed = await (args.some((arg) => arg.endsWith('.test.ts')) ? runMocha(args) : runAll({ args }));
 process.exitCode = passed ? 0 : 1;

@@ -1,5 +1,5 @@
 /**
- * Runs test files with Mocha, several side by side in processes of their own: a test waits more than it computes. What
+ * Runs test files with Mocha, several side by side in processes of their own: many wait more than they compute. What
  * measures memory or time, or fills a machine by itself, lies in test/large/ and runs two at a time, each in a process of
  * its own: with test:every.
  */
@@ -31,6 +31,11 @@ const FLAGS = ['--interrupt-budget=400000'].filter(
 
 /** As many files at a time: three more than there are cores, but not so many that time limits come near. */
 const JOBS = Math.min(os.availableParallelism() + 3, 6);
+/**
+ * Of these, those that wait beside those that compute. Each kind has processes of its own: in one that only computes the
+ * code of the package has run before, and V8 need not compile it again.
+ */
+const WAITING_JOBS = 3;
 const LARGE_JOBS = 2;
 
 function filesOf(folder) {
@@ -40,22 +45,12 @@ function filesOf(folder) {
     .map((name) => path.join('test', folder, name));
 }
 
-/**
- * The files of these folders in the order in which they begin. Those that wait are dealt among those that compute, so
- * that the cores have work all the time, and over the first two thirds of them, the largest first, so that no long file
- * is left for the end.
- */
-function inOrder(folders, without) {
-  const filesIn = (kind) =>
-    kind
-      .filter((folder) => folders.includes(folder))
-      .flatMap(filesOf)
-      .filter((file) => !without.includes(file));
-  const sizeOf = (file) => statSync(path.join(root, file)).size;
-  const waiting = filesIn(WAITING).sort((a, b) => sizeOf(b) - sizeOf(a));
-  const computing = filesIn(COMPUTING);
-  const share = Math.floor((computing.length * 2) / 3 / Math.max(1, waiting.length));
-  return [...waiting.flatMap((file) => [file, ...computing.splice(0, share)]), ...computing];
+const sizeOf = (file) => statSync(path.join(root, file)).size;
+
+/** The files of these folders in the order in which they begin. The largest that waits is first, so that none is last. */
+function filesIn(folders, without) {
+  const files = folders.flatMap(filesOf).filter((file) => !without.includes(file));
+  return folders === COMPUTING ? files : files.sort((a, b) => sizeOf(b) - sizeOf(a));
 }
 
 /**
@@ -79,24 +74,39 @@ export async function runMocha(args, options = {}) {
   return code === 0;
 }
 
-/** Runs these files side by side. Answers if all passed. */
-async function runBeside(files, args, options, jobs) {
+/** Runs groups of files, each in so many processes, side by side. Answers if all passed. */
+async function runBeside(groups, args, options) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-tests-'));
   try {
     // What is made once for all files, as the package that npm installs, is kept here.
     const env = { ...(options.env ?? process.env), TABULAR_TESTS_SHARED: folder };
-    return await runMocha(['--parallel', '--jobs', String(jobs), ...args, ...files], { ...options, env });
+    const passed = await Promise.all(
+      groups.map(({ files, jobs, title }) =>
+        runMocha(['--parallel', '--jobs', String(jobs), ...args, ...files], { ...options, env, title }),
+      ),
+    );
+    return passed.every(Boolean);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/**
- * Runs the tests of these folders of test/, but for the files of `without`; `args` are further arguments for Mocha.
- * Answers if all passed.
- */
-export function runFolders({ folders = [...WAITING, ...COMPUTING], without = [], args = [], env } = {}) {
-  return runBeside(inOrder(folders, without), args, { flags: FLAGS, env }, JOBS);
+/** Runs all tests but those of test/large/; `args` are further arguments for Mocha. Answers if all passed. */
+export function runAll({ args = [] } = {}) {
+  const groups = [
+    { files: filesIn(COMPUTING, []), jobs: Math.max(2, JOBS - WAITING_JOBS) },
+    {
+      files: filesIn(WAITING, []),
+      jobs: WAITING_JOBS,
+      title: WAITING.map((name) => `test/${name}/`).join(', '),
+    },
+  ];
+  return runBeside(groups, args, { flags: FLAGS });
+}
+
+/** Runs the tests of these folders of test/, which wait, but for the files of `without`. Answers if all passed. */
+export function runFolders({ folders, without, env }) {
+  return runBeside([{ files: filesIn(folders, without), jobs: JOBS }], [], { flags: FLAGS, env });
 }
 
 /** Runs the files whose properties try fewer cases in npm test, with all of them. Answers if all passed. */
@@ -105,10 +115,10 @@ export function runInFull() {
     readFileSync(path.join(root, file), 'utf8').includes('/helpers/full-count'),
   );
   const env = { ...process.env, TABULAR_TESTS_IN_FULL: '1' };
-  return runBeside(files, [], { flags: FLAGS, env }, JOBS);
+  return runBeside([{ files, jobs: JOBS }], [], { flags: FLAGS, env });
 }
 
 /** Runs the tests of test/large/. Answers if all passed. */
 export function runLarge() {
-  return runBeside(filesOf(LARGE), [], {}, LARGE_JOBS);
+  return runBeside([{ files: filesOf(LARGE), jobs: LARGE_JOBS }], [], {});
 }
