@@ -156,7 +156,7 @@ describe('What the service leaves alone', () => {
     };
     for (const [id, format] of [
       [ONE, 'TPM3'],
-      [TWO, 'TPM9'],
+      [TWO, 'TPM99'],
     ] as const) {
       assert.ok(isModelEntry({ ...entry, id, format }, id));
       await mkdir(path.join(models, id), { recursive: true });
@@ -171,13 +171,16 @@ describe('What the service leaves alone', () => {
       () => undefined,
     );
     try {
-      assert.throws(() => opened.models.use(TWO), /format TPM9; this one reads TPM4, .*: update the package/);
+      assert.throws(
+        () => opened.models.use(TWO),
+        /format TPM99; this one reads TPM4, .*: update the package/,
+      );
       assert.equal(opened.secret.length, 32);
     } finally {
       await opened.close();
     }
     assert.deepEqual(await readdir(models), [TWO]);
-    assert.match(log.join('\n'), /Of fitted train sets in .*newer version.*TPM9/);
+    assert.match(log.join('\n'), /Of fitted train sets in .*newer version.*TPM99/);
     assert.match(log.join('\n'), /secret\.json is left alone: a newer version/);
     assert.equal(await readFile(path.join(root, 'data', 'secret.json'), 'utf8'), '{"version":2,"keys":[]}');
   });
