@@ -24,17 +24,15 @@ describe('Service: predictions that other languages read', () => {
     assert.equal((await ask('main')).quantiles.length, 9);
   });
 
-  it('keeps the mean of the bars at the mean, with a floor in place of −∞', async () => {
+  it('keeps the mean of the bars at the mean, and calls none of them impossible', async () => {
     const { x, y } = line(400);
     const fitted = await h.fit(x, y, 'regression');
     const { body } = await h.predict(fitted, x, 'regression', { output_type: 'full' });
     const { borders, logits, mean } = body.prediction as Record<string, number[]> & { logits: number[][] };
-    let floors = 0;
     logits.forEach((row, at) => {
       const weights = row.map(Math.exp);
       const total = weights.reduce((sum, weight) => sum + weight, 0);
-      floors += row.filter((logit) => logit === -100).length;
-      assert.ok(row.every((logit) => logit >= -100 && logit <= 0));
+      assert.ok(row.every((logit) => logit > -50 && logit <= 0));
       const barred = weights.reduce(
         (sum, weight, bar) => sum + (weight / total) * ((borders![bar]! + borders![bar + 1]!) / 2),
         0,
@@ -42,7 +40,6 @@ describe('Service: predictions that other languages read', () => {
       const spread = borders!.at(-1)! - borders![0]!;
       assert.ok(Math.abs(barred - mean![at]!) < spread / 200, `${barred} for ${mean![at]}`);
     });
-    assert.ok(floors > 0, 'some bars are empty');
   });
 
   it('has the limits in its settings too', async () => {
