@@ -30,6 +30,12 @@ const FOLLOWED = [5, 1.5, 0.5];
 /** What is reached beyond the limit, were the slopes true, in standard errors of them. */
 const SPARE = [0, 0.5, -0.5, 1, 2];
 
+/** Of those that look around: the part that goes the way from one good candidate to another, and of how many of them. */
+const BETWEEN = 0.4;
+/** Of the rest: the part on the way back to the present setting. */
+const BACK = 0.45;
+const PARENTS = 40;
+
 /** Predicts settings, in one batch. */
 export type Ask = (settings: KnobValues[]) => Promise<CandidateAnswer[]>;
 
@@ -108,7 +114,7 @@ export async function search(
       const rest = settings.length + Math.floor((most - settings.length) * SLOPED);
       await gather(settings, along(knobs, good, all, radius), rest);
     }
-    await gather(settings, around(knobs, centres, { radius, count: most }, random), most);
+    await gather(settings, around(knobs, good, { radius, count: most }, random), most);
     const known = all.length;
     await take(settings);
     await edges.lower(all, (setting) => seen.get(JSON.stringify(setting))!, new Set(all.slice(known)));
@@ -172,17 +178,25 @@ async function* along(
   }
 }
 
-/** Settings near the best ones, and on the way back from them. */
+/** Settings near the best ones, and on the way back from them; and as far and in the direction as two good ones are apart. */
 function* around(
   knobs: readonly Knob[],
-  centres: readonly Candidate[],
+  good: readonly Candidate[],
   { radius, count }: { radius: number; count: number },
   random: () => number,
 ): Generator<KnobValues> {
+  const centres = spread(knobs, good, radius);
+  const parents = good.slice(0, PARENTS);
+  const one = (): KnobValues => parents[Math.floor(random() * parents.length)]!.setting;
   // Where steps are coarse, the same settings come again: it ends all the same.
   for (let attempt = 0; attempt < 4 * count; attempt++) {
-    const { setting } = centres[attempt % centres.length]!;
-    const isBack = random() < 1 / 3;
+    // The cheapest one gets half of them.
+    const { setting } = centres[random() < 0.5 ? 0 : Math.floor(random() * centres.length)]!;
+    if (parents.length > 2 && random() < BETWEEN) {
+      yield moved(knobs, setting, one(), one(), random());
+      continue;
+    }
+    const isBack = random() < BACK;
     // Of many knobs most do not matter: as many as that may go back at once, and a few are moved.
     const share = isBack ? random() : (1 + Math.floor(random() * 3)) / knobs.length;
     const part = random() < 0.5 ? 1 : random() * Math.min(1, 3 * radius);
@@ -194,4 +208,39 @@ function* around(
       return isBack ? knob.back(value, part) : knob.near(value, radius, random);
     });
   }
+}
+
+/** The cheapest ones of which each is some way from those before: the cheapest of all may lie elsewhere. */
+function spread(knobs: readonly Knob[], good: readonly Candidate[], radius: number): Candidate[] {
+  const taken: Candidate[] = [];
+  for (const one of good) {
+    const isApart = taken.every(({ setting }) =>
+      knobs.some((knob, at) => knob.apart(one.setting[at]!, setting[at]!) >= radius),
+    );
+    if (isApart && taken.push(one) >= CENTRES) {
+      break;
+    }
+  }
+  return taken;
+}
+
+/**
+ * A setting moved by a part of the difference of two others, in all numbers at once: good ones lie along what holds the goal,
+ * however narrow it is and whatever its direction (differential evolution: R. Storn and K. Price, 1997).
+ */
+function moved(
+  knobs: readonly Knob[],
+  setting: KnobValues,
+  from: KnobValues,
+  to: KnobValues,
+  part: number,
+): KnobValues {
+  return knobs.map((knob, at) => {
+    const place = knob.placeOf(setting[at]!);
+    if (place === undefined) {
+      return setting[at]!;
+    }
+    const by = part * (knob.placeOf(to[at]!)! - knob.placeOf(from[at]!)!);
+    return by === 0 ? setting[at]! : knob.valueAt(place + by, by > 0);
+  });
 }

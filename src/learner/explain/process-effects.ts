@@ -16,7 +16,7 @@ import type { ForegroundRow } from './shapley';
  * (the multilinear extension: G. Owen, 1972). The integrand is a polynomial, so Gauss-Legendre quadrature is exact.
  */
 export function addProductEffects(
-  { weights }: GaussianScores,
+  gaussian: GaussianScores,
   { groups: list, buffers }: GroupFactors,
   {
     rows,
@@ -29,7 +29,7 @@ export function addProductEffects(
   const { kernels, own, others, bases, quadrature, scratch } = buffers;
   const { outputs, points, groups } = buffers.size;
   const numbers = writeInFours(quadratureOf(Math.min(nodes, Math.ceil(groups / 2))), quadrature);
-  buffers.weights.set(weights);
+  writeWeights(gaussian, buffers);
   bases.fill(0);
   for (let k = 0; k < outputs; k++) {
     list.forEach((group, g) => (buffers.effects[k * groups + g] = effects[k * all + group]));
@@ -149,6 +149,29 @@ export function groupFactors(
   return { groups, buffers };
 }
 
+/**
+ * Writes the weights of a process: a mixture of two products is that of twice as many points, each once with the plain
+ * product and once with the additive kernel.
+ */
+export function writeWeights(
+  { kernel: { additive }, weights }: GaussianScores,
+  buffers: ProductBuffers,
+): void {
+  if (additive === undefined) {
+    buffers.weights.set(weights);
+    return;
+  }
+  const { outputs, points } = buffers.size;
+  const half = points / 2;
+  for (let k = 0; k < outputs; k++) {
+    for (let point = 0; point < half; point++) {
+      const weight = weights[k * half + point];
+      buffers.weights[k * points + point] = (1 - additive.share) * weight;
+      buffers.weights[k * points + half + point] = additive.share * weight;
+    }
+  }
+}
+
 /** @param factors any number × dimensions */
 function multiplyByGroup(
   factors: Float64Array,
@@ -164,21 +187,33 @@ function multiplyByGroup(
   }
 }
 
-/** The kernel's factors between each point and each of `count` positions: points × positions × dimensions. */
-function factorsOf({ kinds, rates, points }: Kernel, at: Float64Array, count: number): Float64Array {
+/**
+ * The kernel's factors between each point and each of `count` positions: points × positions × dimensions; then those of the
+ * additive kernel.
+ */
+function factorsOf(kernel: Kernel, at: Float64Array, count: number): Float64Array {
+  const { kinds, rates, additive, points } = kernel;
   const width = rates.length;
-  const out = new Float64Array(points.length * count);
+  const out = new Float64Array(productsOf(kernel) * points.length * count);
   let to = 0;
-  for (let point = 0; point < points.length; point += width) {
-    for (let i = 0; i < count; i++) {
-      for (let d = 0; d < width; d++) {
-        const gap = distance(kinds[d], at[i * width + d], points[point + d]);
-        out[to++] = Math.max(MIN_FACTOR, matern(rates[d] * gap));
+  for (const own of additive === undefined ? [{ rates }] : [{ rates }, additive]) {
+    const weights = 'weights' in own ? own.weights : undefined;
+    for (let point = 0; point < points.length; point += width) {
+      for (let i = 0; i < count; i++) {
+        for (let d = 0; d < width; d++) {
+          const gap = distance(kinds[d], at[i * width + d], points[point + d]);
+          const factor = matern(own.rates[d] * gap);
+          const weight = weights?.[d] ?? 1;
+          out[to++] = Math.max(MIN_FACTOR, 1 - weight + weight * factor);
+        }
       }
     }
   }
   return out;
 }
+
+/** Products that the kernel is a mixture of. */
+const productsOf = ({ additive }: Kernel): number => (additive === undefined ? 1 : 2);
 
 const ofBackgrounds = new WeakMap<
   Kernel,
@@ -206,7 +241,7 @@ function buffersFor(
   const each = factorsOf(kernel, positions(kernel, table, rows), background.rows);
   const buffers = new ProductBuffers({
     ...{ groups, outputs, mixtures },
-    ...{ points: pointsOf(kernel), rows: background.rows },
+    ...{ points: productsOf(kernel) * pointsOf(kernel), rows: background.rows },
   });
   multiplyByGroup(each, groupAt, groups, buffers.others);
   if (mixtures > 0) {

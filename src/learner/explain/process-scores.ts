@@ -5,6 +5,7 @@ import {
   groupFactors,
   MAX_HALVED,
   type ProductBuffers,
+  writeWeights,
 } from './process-effects';
 import {
   bitCount,
@@ -27,7 +28,7 @@ export function productCoalitions(
 ): Float64Array {
   const outputs = base.length;
   const factors = groupFactors(gaussian.kernel, foreground, outputs);
-  factors.buffers.weights.set(gaussian.weights);
+  writeWeights(gaussian, factors.buffers);
   const out = new Float64Array(at[at.length - 1] * outputs);
   for (let rest = rows; rest !== 0; rest &= rest - 1) {
     const row = lowestBit(rest);

@@ -2,12 +2,14 @@ import type { Scratch } from '../kernels/scratch';
 import { solve } from '../math/matrix';
 import { exp, log, square } from '../math/numeric';
 import { factorise, invert } from './dense';
-import { type Dimensions, distance, KIND } from './kernel';
+import { type Additive, type Dimensions, distance, KIND } from './kernel';
 import { MaternRows } from './matern-rows';
 
 /**
- * Inputs of the marginal likelihood of `variance` × kernel + `linearVariance` × linear kernel + `noise`. The parameters
- * are the logarithms of each dimension's rate, then of the three variances.
+ * Inputs of the marginal likelihood of `variance` × product + `additiveVariance` × additive kernel + `linearVariance` × linear
+ * kernel + `noise`. The parameters are logarithms: of each dimension's rate in the product, of the variances of the product, of
+ * the linear kernel and of the noise, of each dimension's rate in the additive kernel, of the odds of its weight there, and of the
+ * variance of the additive kernel.
  */
 export interface EvidenceInput {
   dimensions: Dimensions;
@@ -21,22 +23,66 @@ export interface EvidenceInput {
   scratch: Scratch;
 }
 
-/** Log-normal priors. The length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
-const PRIOR_SPREAD = { rate: 1.5, linearVariance: 2, noise: 2 };
-const PRIOR_LINEAR_VARIANCE = 0.05;
-const PRIOR_NOISE = 0.1;
+/** Log-normal priors: where the logarithm is, and how far around. */
+interface Prior {
+  at: number;
+  spread: number;
+}
+const LINEAR_VARIANCE: Prior = { at: log(0.05), spread: 2 };
+const NOISE: Prior = { at: log(0.1), spread: 2 };
+/** In the additive kernel columns begin alone, with length scales of √5 standard deviations. */
+const VARIANCE: Prior = { at: -1, spread: 2 };
+const ADDITIVE_RATE: Prior = { at: 0, spread: 1.5 };
+const ADDITIVE_ODDS: Prior = { at: -2, spread: 2 };
+const ADDITIVE_VARIANCE: Prior = { at: 0, spread: 2 };
 const START_NOISE = 0.2;
 /** Added to the noise, so that the matrix stays positive definite. */
 export const JITTER = 1e-6;
 
-/** √5 over e^0.5 · √dimensions. */
-function priorRate(dimensions: number): number {
-  return log(Math.sqrt(5 / Math.max(1, dimensions))) - 0.5;
+/** √5 over e^0.5 · √dimensions: the length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
+function rateOf(dimensions: number): Prior {
+  return { at: log(Math.sqrt(5 / Math.max(1, dimensions))) - 0.5, spread: 1.5 };
 }
 
-export function startOf({ columns }: Dimensions): Float64Array {
-  const rates = new Float64Array(columns.length).fill(priorRate(columns.length));
-  return Float64Array.of(...rates, 0, log(PRIOR_LINEAR_VARIANCE), log(START_NOISE));
+/** Of each parameter, in their order. */
+function priorsOf({ columns }: Dimensions): Prior[] {
+  const each = (prior: Prior): Prior[] => Array.from(columns, () => prior);
+  return [
+    ...each(rateOf(columns.length)),
+    ...[VARIANCE, LINEAR_VARIANCE, NOISE],
+    ...each(ADDITIVE_RATE),
+    ...each(ADDITIVE_ODDS),
+    ADDITIVE_VARIANCE,
+  ];
+}
+
+export function startOf(dimensions: Dimensions): Float64Array {
+  const start = Float64Array.from(priorsOf(dimensions), ({ at }) => at);
+  start[dimensions.columns.length + 2] = log(START_NOISE);
+  return start;
+}
+
+/** What the parameters stand for. */
+export interface Learned {
+  rates: Float64Array;
+  variance: number;
+  linearVariance: number;
+  noise: number;
+  /** Its `share` is its variance. */
+  additive: Additive;
+}
+
+export function learnedOf(parameters: Float64Array, count: number): Learned {
+  const found = parameters.map(exp);
+  const [variance, linearVariance, noise] = found.subarray(count, count + 3);
+  return {
+    ...{ rates: found.slice(0, count), variance, linearVariance, noise },
+    additive: {
+      share: found[3 * count + 3],
+      rates: found.slice(count + 3, 2 * count + 3),
+      weights: found.slice(2 * count + 3, 3 * count + 3).map((odds) => odds / (1 + odds)),
+    },
+  };
 }
 
 /**
@@ -46,34 +92,32 @@ export function startOf({ columns }: Dimensions): Float64Array {
 export function evidenceOf({ dimensions, pairs, linear, target, scratch }: EvidenceInput) {
   const size = target.length;
   const count = dimensions.columns.length;
+  const priors = priorsOf(dimensions);
   const origin = new Float64Array(count);
   const shares = new Float64Array((size * (size - 1)) / 2);
+  const sharesOfAdditive = new Float64Array(shares.length);
   const matrix = scratch.numbers(size * size);
   const columns = scratch.numbers(size * size);
   const rows = scratch.numbers(size * size);
   const inverse = scratch.numbers(size * size);
   const weights = new Float64Array(size);
-  const rate = new Float64Array(count);
-  const unused = new Float64Array(count + 3);
   return (parameters: Float64Array, gradient?: Float64Array): number => {
-    for (let d = 0; d < count; d++) {
-      rate[d] = exp(parameters[d]);
-    }
-    const variance = exp(parameters[count]);
-    const linearVariance = exp(parameters[count + 1]);
-    const noise = exp(parameters[count + 2]);
-    const kernel = pairs.row(rate, origin);
+    const { rates, variance, linearVariance, noise, additive } = learnedOf(parameters, count);
+    const kernel = pairs.plainRow(rates, origin);
+    const ofAdditive = pairs.additiveRow(additive, origin);
     for (let i = 0, pair = 0; i < size; i++) {
       for (let j = 0; j < i; j++, pair++) {
-        matrix[i * size + j] = variance * kernel[pair] + linearVariance * linear[i * size + j];
+        matrix[i * size + j] =
+          variance * kernel[pair] + additive.share * ofAdditive[pair] + linearVariance * linear[i * size + j];
       }
-      matrix[i * size + i] = variance + linearVariance * linear[i * size + i] + noise + JITTER;
+      matrix[i * size + i] =
+        variance + additive.share + linearVariance * linear[i * size + i] + noise + JITTER;
     }
     factorise(matrix, size, scratch.kernels);
     if (gradient === undefined) {
       weights.set(target);
       solve(matrix, size, weights);
-      let value = addPriors(parameters, unused, count);
+      let value = addPriors(parameters, priors);
       for (let i = 0; i < size; i++) {
         value += 0.5 * target[i] * weights[i] + log(matrix[i * size + i]);
       }
@@ -89,50 +133,43 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
       value += 0.5 * target[i] * weights[i] + log(matrix[i * size + i]);
     }
     gradient.fill(0);
+    const at = { variance: count, linear: count + 1, noise: count + 2, additive: 3 * count + 3 };
     for (let i = 0, pair = 0; i < size; i++) {
       for (let j = 0; j < i; j++, pair++) {
         const share = inverse[i * size + j] - weights[i] * weights[j];
-        const own = share * kernel[pair];
-        shares[pair] = own;
-        gradient[count] += own;
-        gradient[count + 1] += share * linear[i * size + j];
+        shares[pair] = variance * share * kernel[pair];
+        sharesOfAdditive[pair] = additive.share * share * ofAdditive[pair];
+        gradient[at.variance] += shares[pair];
+        gradient[at.additive] += sharesOfAdditive[pair];
+        gradient[at.linear] += share * linear[i * size + j];
       }
       const share = (inverse[i * size + i] - weights[i] * weights[i]) / 2;
-      gradient[count] += share;
-      gradient[count + 1] += share * linear[i * size + i];
-      gradient[count + 2] += share;
+      gradient[at.variance] += variance * share;
+      gradient[at.additive] += additive.share * share;
+      gradient[at.linear] += share * linear[i * size + i];
+      gradient[at.noise] += share;
     }
-    gradient.set(pairs.slopes(rate, shares));
-    for (let d = 0; d <= count; d++) {
-      gradient[d] *= variance;
-    }
-    gradient[count + 1] *= linearVariance;
-    gradient[count + 2] *= noise;
-    return value + addPriors(parameters, gradient, count);
+    gradient[at.linear] *= linearVariance;
+    gradient[at.noise] *= noise;
+    gradient.set(pairs.slopes(rates, shares));
+    pairs.additiveSlopes(additive, sharesOfAdditive).forEach((slope, i) => {
+      gradient[(i % 2 === 0 ? count + 3 : 2 * count + 3) + (i >> 1)] = slope;
+    });
+    return value + addPriors(parameters, priors, gradient);
   };
 }
 
 /** What the priors add to the value, and to the gradient. */
-function addPriors(parameters: Float64Array, gradient: Float64Array, count: number): number {
-  const prior = priorRate(count);
+function addPriors(parameters: Float64Array, priors: readonly Prior[], gradient?: Float64Array): number {
   let value = 0;
-  for (let d = 0; d < count; d++) {
-    value += addPrior(parameters, gradient, d, prior, PRIOR_SPREAD.rate);
-  }
-  value += addPrior(parameters, gradient, count + 1, log(PRIOR_LINEAR_VARIANCE), PRIOR_SPREAD.linearVariance);
-  return value + addPrior(parameters, gradient, count + 2, log(PRIOR_NOISE), PRIOR_SPREAD.noise);
-}
-
-function addPrior(
-  parameters: Float64Array,
-  gradient: Float64Array,
-  at: number,
-  mean: number,
-  spread: number,
-): number {
-  const away = (parameters[at] - mean) / spread;
-  gradient[at] += away / spread;
-  return square(away) / 2;
+  priors.forEach(({ at, spread }, i) => {
+    const away = (parameters[i] - at) / spread;
+    if (gradient !== undefined) {
+      gradient[i] += away / spread;
+    }
+    value += square(away) / 2;
+  });
+  return value;
 }
 
 /**

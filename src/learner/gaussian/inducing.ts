@@ -1,5 +1,5 @@
 import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
-import type { Dimensions, Kernel } from './kernel';
+import type { Dimensions, Kernel, Shape } from './kernel';
 import { MaternRows } from './matern-rows';
 
 /** What a pivoted Cholesky factorisation makes of the kernel of all rows. */
@@ -18,12 +18,12 @@ export interface Inducing {
  */
 export function inducingRows(
   dimensions: Dimensions,
-  rates: Float64Array,
+  shape: Shape,
   positions: Float64Array,
   most: number,
   tolerance: number,
 ): Inducing {
-  return pivoted(dimensions, rates, positions, most, (left, isTaken) => {
+  return pivoted(dimensions, shape, positions, most, (left, isTaken) => {
     let pivot = -1;
     for (let row = 0; row < left.length; row++) {
       if (isTaken[row] === 0 && left[row] > tolerance && (pivot < 0 || left[row] > left[pivot])) {
@@ -35,24 +35,24 @@ export function inducingRows(
 }
 
 /** The factor of a kernel's points alone (points × points), identical to the bit to their columns in the factor over all rows. */
-export function pointFactor({ rates, points, ...dimensions }: Kernel): Float64Array {
+export function pointFactor({ rates, additive, points, ...dimensions }: Kernel): Float64Array {
   const count = points.length / rates.length;
   let next = 0;
-  return pivoted(dimensions, rates, Float64Array.from(points), count, () => next++).factor;
+  return pivoted(dimensions, { rates, additive }, Float64Array.from(points), count, () => next++).factor;
 }
 
 function pivoted(
   dimensions: Dimensions,
-  rates: Float64Array,
+  shape: Shape,
   positions: Float64Array,
   most: number,
   pick: (left: Float64Array, isTaken: Uint8Array) => number,
 ): Inducing {
-  const rows = positions.length / rates.length;
+  const width = shape.rates.length;
+  const rows = positions.length / width;
   return closing(openScratch(alignedBytes(most * rows * 8)), (scratch) =>
     closing(new MaternRows(dimensions, positions), (matern) => {
-      const kernelOf = (row: number) =>
-        matern.row(rates, positions.subarray(row * rates.length, (row + 1) * rates.length));
+      const kernelOf = (row: number) => matern.row(shape, positions.subarray(row * width, (row + 1) * width));
       return pivotedIn(scratch, rows, kernelOf, most, pick);
     }),
   );

@@ -16,12 +16,30 @@ export interface Kernel {
   means: Float64Array;
   scales: Float64Array;
   rates: Float64Array;
+  /** What it is mixed with, if anything. */
+  additive?: Additive;
   /** points × dimensions: the rows that a Gaussian process compares with. */
   points: Float32Array;
 }
 
+/**
+ * The product over dimensions of 1 - weight + weight × Matérn kernel: multiplied out, a sum over all sets of dimensions, in which
+ * those of a few weigh the most (D. Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, 2011). A product alone knows
+ * little of a ridge of two columns, as rows that differ in any of the others are no neighbours.
+ */
+export interface Additive {
+  /** Its part of the variance; the plain product has the rest. */
+  share: number;
+  /** Per dimension. */
+  rates: Float64Array;
+  weights: Float64Array;
+}
+
+/** What is learned of a kernel's shape. */
+export type Shape = Pick<Kernel, 'rates' | 'additive'>;
+
 /** The dimensions alone, as they are before anything is learned. */
-export type Dimensions = Omit<Kernel, 'rates' | 'points'>;
+export type Dimensions = Omit<Kernel, 'rates' | 'additive' | 'points'>;
 
 /** Values with fewer rows on one side say nothing of a column. */
 const FEWEST = 3;

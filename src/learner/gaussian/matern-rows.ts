@@ -3,6 +3,7 @@ import {
   DIMENSION_IS_CATEGORY,
   DIMENSION_POSITION,
   DIMENSION_RATE,
+  DIMENSION_WEIGHT,
   POSITIONS_TOGETHER,
 } from '../kernels/layout';
 import {
@@ -12,7 +13,7 @@ import {
   type Scratch,
   writeExponentialTable,
 } from '../kernels/scratch';
-import { type Kernel, KIND } from './kernel';
+import { type Additive, type Kernel, KIND, type Shape } from './kernel';
 
 /** The kernel between one position and each of a list. Must be closed. */
 export class MaternRows {
@@ -24,6 +25,7 @@ export class MaternRows {
   /** Of each dimension: see `DIMENSION_POSITION`. */
   private readonly records: Float64Array;
   private readonly found: Float64Array;
+  private readonly foundAdditive: Float64Array;
   private readonly shares: Float64Array;
   private readonly slopesFound: Float64Array;
 
@@ -34,18 +36,19 @@ export class MaternRows {
     const padded = Math.ceil(count / POSITIONS_TOGETHER) * POSITIONS_TOGETHER;
     this.padded = padded;
     this.scratch = openScratch(
-      (dimensions + 2) * padded * 8 +
+      (dimensions + 3) * padded * 8 +
         alignedBytes(EXPONENTIAL_NUMBERS * 8) +
         alignedBytes(dimensions * DIMENSION_BYTES) +
-        alignedBytes(dimensions * 8),
+        alignedBytes(2 * dimensions * 8),
     );
     const { scratch } = this;
     this.byDimension = scratch.numbers(dimensions * padded);
     this.table = scratch.numbers(EXPONENTIAL_NUMBERS);
     this.records = scratch.numbers((dimensions * DIMENSION_BYTES) / 8);
     this.found = scratch.numbers(padded).subarray(0, count);
+    this.foundAdditive = scratch.numbers(padded).subarray(0, count);
     this.shares = scratch.numbers(padded);
-    this.slopesFound = scratch.numbers(dimensions);
+    this.slopesFound = scratch.numbers(2 * dimensions);
     writeExponentialTable(this.table);
     for (let d = 0; d < dimensions; d++) {
       const own = this.byDimension.subarray(d * padded, (d + 1) * padded);
@@ -65,48 +68,82 @@ export class MaternRows {
     this.scratch.close();
   }
 
+  /** The kernel between one position and each of the list; valid until the next call. */
+  row({ rates, additive }: Shape, position: Float64Array): Float64Array {
+    const plain = this.plainRow(rates, position);
+    if (additive !== undefined) {
+      const { share } = additive;
+      const own = this.additiveRow(additive, position);
+      for (let i = 0; i < plain.length; i++) {
+        plain[i] = (1 - share) * plain[i] + share * own[i];
+      }
+    }
+    return plain;
+  }
+
   /**
-   * The kernel between one position and each of the list; valid until the next call.
+   * The plain product alone; valid until the next call.
    *
    * @param rates √5 over the length scale of each dimension
    */
-  row(rates: Float64Array, position: Float64Array): Float64Array {
-    const { scratch, byDimension, padded, records, found } = this;
-    rates.forEach((rate, d) => {
-      const at = d * DIMENSION_BYTES;
-      records[(at + DIMENSION_RATE) / 8] = rate;
-      records[(at + DIMENSION_POSITION) / 8] = position[d];
-    });
-    scratch.kernels.maternRow(
-      records.byteOffset,
-      records.byteOffset + records.byteLength,
-      byDimension.byteOffset,
-      padded * 8,
-      this.table.byteOffset,
-      found.byteOffset,
-    );
+  plainRow(rates: Float64Array, position: Float64Array): Float64Array {
+    const { scratch, found } = this;
+    this.write({ rates }, position);
+    scratch.kernels.maternRow(...this.dimensionsAndOthers(), this.table.byteOffset, found.byteOffset);
+    return found;
+  }
+
+  /** The additive kernel alone; valid until the next call. */
+  additiveRow(additive: Pick<Additive, 'rates' | 'weights'>, position: Float64Array): Float64Array {
+    const { scratch, foundAdditive: found } = this;
+    this.write(additive, position);
+    scratch.kernels.additiveRow(...this.dimensionsAndOthers(), this.table.byteOffset, found.byteOffset);
     return found;
   }
 
   /**
-   * The derivative of the sum of factor × kernel with the origin, by the logarithm of each rate; valid until the next
+   * The derivative of the sum of factor × plain product with the origin, by the logarithm of each rate; valid until the next
    * call. All dimensions must be of kind `number`, and all positions at least 0.
    *
    * @param shares per position, its factor times its kernel
    */
   slopes(rates: Float64Array, shares: Float64Array): Float64Array {
-    const { scratch, byDimension, padded, records, shares: own, slopesFound: slopes } = this;
-    own.set(shares);
-    rates.forEach((rate, d) => (records[(d * DIMENSION_BYTES + DIMENSION_RATE) / 8] = rate));
-    scratch.kernels.maternSlopes(
-      records.byteOffset,
-      records.byteOffset + records.byteLength,
-      byDimension.byteOffset,
-      padded * 8,
-      own.byteOffset,
-      own.byteOffset + padded * 8,
+    const { scratch, slopesFound: slopes } = this;
+    this.write({ rates });
+    scratch.kernels.maternSlopes(...this.dimensionsAndOthers(), ...this.written(shares), slopes.byteOffset);
+    return slopes.subarray(0, rates.length);
+  }
+
+  /** The same of the additive kernel: two numbers per dimension, by the logarithm of its rate and by that of the odds of its weight. */
+  additiveSlopes(additive: Pick<Additive, 'rates' | 'weights'>, shares: Float64Array): Float64Array {
+    const { scratch, slopesFound: slopes } = this;
+    this.write(additive);
+    scratch.kernels.additiveSlopes(
+      ...this.dimensionsAndOthers(),
+      this.table.byteOffset,
+      ...this.written(shares),
       slopes.byteOffset,
     );
     return slopes;
+  }
+
+  private write({ rates, weights }: Partial<Additive>, position?: Float64Array): void {
+    const { records } = this;
+    rates!.forEach((rate, d) => {
+      const at = d * DIMENSION_BYTES;
+      records[(at + DIMENSION_RATE) / 8] = rate;
+      records[(at + DIMENSION_POSITION) / 8] = position?.[d] ?? 0;
+      records[(at + DIMENSION_WEIGHT) / 8] = weights?.[d] ?? 1;
+    });
+  }
+
+  private dimensionsAndOthers() {
+    const { byteOffset, byteLength } = this.records;
+    return [byteOffset, byteOffset + byteLength, this.byDimension.byteOffset, this.padded * 8] as const;
+  }
+
+  private written(shares: Float64Array) {
+    this.shares.set(shares);
+    return [this.shares.byteOffset, this.shares.byteOffset + this.padded * 8] as const;
   }
 }

@@ -1,6 +1,6 @@
 import type { EncodedTable } from '../features/encode';
 import { inducingRows } from './inducing';
-import { type Dimensions, type Kernel, positions } from './kernel';
+import { type Dimensions, type Kernel, positions, type Shape } from './kernel';
 
 /** The kernel of some rows of a table, and its factor over all of them. */
 export interface Chosen {
@@ -13,15 +13,16 @@ export interface Chosen {
 
 /** Adds points to a kernel up to a maximum, or until they leave less than `tolerance` of any row's variance. */
 export function choosePoints(
-  { dimensions, rates }: { dimensions: Dimensions; rates: Float64Array },
+  { dimensions, rates, additive }: { dimensions: Dimensions } & Shape,
   table: EncodedTable,
   rows: Int32Array,
   { most, tolerance }: { most: number; tolerance: number },
 ): Chosen {
   const at = positions(dimensions, table, rows);
-  const { pivots, factor } = inducingRows(dimensions, rates, at, Math.min(most, rows.length), tolerance);
+  const shape = { rates, ...(additive && { additive }) };
+  const { pivots, factor } = inducingRows(dimensions, shape, at, Math.min(most, rows.length), tolerance);
   const width = rates.length;
   const points = new Float32Array(pivots.length * width);
   pivots.forEach((row, i) => points.set(at.subarray(row * width, (row + 1) * width), i * width));
-  return { kernel: { ...dimensions, rates, points }, factor, pivots };
+  return { kernel: { ...dimensions, ...shape, points }, factor, pivots };
 }

@@ -39,13 +39,14 @@ export interface LearnedProcess {
 /** Terms of the linear kernel; with more, categories are left out of it. */
 const MOST_TERMS = 100;
 /** Fraction of the noise that points may leave unexplained of a row, in the variance of the kernel. */
-const LEFT_OF_NOISE = 0.1;
+const LEFT_OF_NOISE = 0.03;
 const LEAST_LEFT = 1e-6;
 
 /**
- * Gaussian process regression, one per fold, with a Matérn kernel and a linear one. Length scales and noise maximise
- * the posterior density on a sample of the rows. The kernel is represented by `points` rows of the table (subset of
- * regressors: J. Quiñonero-Candela and C. Rasmussen, 2005). Undefined if no column varies.
+ * Gaussian process regression, one per fold, with Matérn kernels (a product of all columns, and an additive one) and a
+ * linear one. Length scales, shares and noise maximise the posterior density on a sample of the rows. The kernel is
+ * represented by `points` rows of the table (subset of regressors: J. Quiñonero-Candela and C. Rasmussen, 2005).
+ * Undefined if no column varies.
  */
 export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   const { specs, chosen, target, rules } = input;

@@ -1,11 +1,10 @@
 import type { EncodedTable } from '../features/encode';
 import { alignedBytes, closing, openScratch } from '../kernels/scratch';
-import { exp } from '../math/numeric';
 import type { Random } from '../math/random';
 import { dotAt } from './dense';
 import { descend, type Descent } from './descend';
-import { evidenceOf, pairsOf, startOf } from './evidence';
-import { type Dimensions, positions, someDimensions } from './kernel';
+import { evidenceOf, learnedOf, pairsOf, startOf } from './evidence';
+import { type Additive, type Dimensions, positions, someDimensions } from './kernel';
 
 /** Length scales are learned in stages: from this many rows, in at most this many quasi-Newton steps. */
 export interface Stage {
@@ -29,6 +28,8 @@ export interface ScalesInput {
 export interface Scales {
   dimensions: Dimensions;
   rates: Float64Array;
+  additive: Additive;
+  /** Of the product and the additive kernel together. */
   variance: number;
   linearVariance: number;
   noise: number;
@@ -68,19 +69,32 @@ export function learnScales({ table, dimensions, design, target, stages, random 
       }),
     );
   }
-  const found = descent.at.map(exp);
-  const count = dimensions.columns.length;
-  const most = Math.max(1, Math.sqrt(found[count]));
-  const largest = found.subarray(0, count).indexOf(Math.max(...found.subarray(0, count)));
-  const kept = Array.from(dimensions.columns.keys()).filter(
-    (d) => d === largest || found[d] * most >= LEAST_RATE,
+  return usedOf(dimensions, descent.at, work);
+}
+
+/** What was learned, without the dimensions that have next to no effect. */
+function usedOf(dimensions: Dimensions, parameters: Float64Array, work: number): Scales {
+  const learned = learnedOf(parameters, dimensions.columns.length);
+  const { rates, variance, linearVariance, noise, additive } = learned;
+  const whole = variance + additive.share;
+  const most = Math.max(1, Math.sqrt(variance));
+  const effects = rates.map((rate, d) =>
+    Math.max(rate * most, additive.rates[d] * Math.sqrt(additive.weights[d] * additive.share)),
   );
+  const largest = effects.indexOf(Math.max(...effects));
+  const kept = Array.from(rates.keys()).filter((d) => d === largest || effects[d] >= LEAST_RATE);
+  const pick = (list: Float64Array): Float64Array => Float64Array.from(kept, (d) => list[d]);
   return {
     dimensions: someDimensions(dimensions, kept),
-    rates: Float64Array.from(kept, (d) => found[d]),
-    variance: found[count],
-    linearVariance: found[count + 1],
-    noise: found[count + 2],
+    rates: pick(rates),
+    additive: {
+      share: additive.share / whole,
+      rates: pick(additive.rates),
+      weights: pick(additive.weights),
+    },
+    variance: whole,
+    linearVariance,
+    noise,
     work,
   };
 }

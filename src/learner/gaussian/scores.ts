@@ -34,7 +34,7 @@ export function gaussianScores(
   const out = new Float64Array(rows.length * outputs);
   closing(new MaternRows(kernel, kernel.points), (matern) => {
     for (let i = 0, to = 0; i < rows.length; i++) {
-      const own = matern.row(kernel.rates, at.subarray(i * dimensions, (i + 1) * dimensions));
+      const own = matern.row(kernel, at.subarray(i * dimensions, (i + 1) * dimensions));
       for (let k = 0; k < outputs; k++) {
         let sum = base[k];
         for (let point = 0, from = k * points; point < points; point++) {

@@ -328,6 +328,30 @@ interface MaternKernels {
     sharesEnd: number,
     out: number,
   ): void;
+  /** As `maternRow`, of the product of 1 - weight + weight × kernel of each dimension. */
+  additiveRow(
+    dimensions: number,
+    dimensionsEnd: number,
+    others: number,
+    length: number,
+    table: number,
+    out: number,
+  ): void;
+  /**
+   * As `maternSlopes`, of the same.
+   *
+   * @param out receives two numbers per dimension: by the logarithm of its rate, and by that of the odds of its weight
+   */
+  additiveSlopes(
+    dimensions: number,
+    dimensionsEnd: number,
+    gaps: number,
+    length: number,
+    table: number,
+    shares: number,
+    sharesEnd: number,
+    out: number,
+  ): void;
 }
 
 /** Of sums per class, at least two: `quick-scorer.as.ts`. They add to the scores of rows, rows × classes. */

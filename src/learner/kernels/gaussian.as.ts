@@ -13,6 +13,7 @@ import {
   DIMENSION_IS_CATEGORY,
   DIMENSION_POSITION,
   DIMENSION_RATE,
+  DIMENSION_WEIGHT,
   POSITIONS_TOGETHER,
 } from './layout';
 
@@ -239,5 +240,79 @@ export function maternSlopes(
       slope = slope - f64x2.extract_lane(term, 0) - f64x2.extract_lane(term, 1);
     }
     store<f64>(out, slope);
+  }
+}
+
+/** 1 - weight + weight × Matérn kernel, for two positions. */
+class Factor {
+  @inline
+  static of(s: v128, weight: v128, rest: v128, table: usize): v128 {
+    const matern = f64x2.mul(polynomial(s), Exponential.of(f64x2.neg(s), table));
+    return f64x2.add(rest, f64x2.mul(weight, matern));
+  }
+}
+
+export function additiveRow(
+  dimensions: usize,
+  dimensionsEnd: usize,
+  others: usize,
+  length: usize,
+  table: usize,
+  out: usize,
+): void {
+  const end = others + length;
+  for (; others < end; others += 2 * PAIR, out += 2 * PAIR) {
+    let factor0 = f64x2.splat(1);
+    let factor1 = f64x2.splat(1);
+    let at = others;
+    for (let dimension = dimensions; dimension < dimensionsEnd; dimension += DIMENSION_BYTES, at += length) {
+      const position = v128.load64_splat(dimension, DIMENSION_POSITION);
+      const rate = v128.load64_splat(dimension, DIMENSION_RATE);
+      const weight = v128.load64_splat(dimension, DIMENSION_WEIGHT);
+      const rest = f64x2.sub(f64x2.splat(1), weight);
+      const isCategory = load<f64>(dimension, DIMENSION_IS_CATEGORY) > 0;
+      const s0 = scaled(f64x2.sub(position, v128.load(at)), rate, isCategory);
+      const s1 = scaled(f64x2.sub(position, v128.load(at, PAIR)), rate, isCategory);
+      factor0 = f64x2.mul(factor0, Factor.of(s0, weight, rest, table));
+      factor1 = f64x2.mul(factor1, Factor.of(s1, weight, rest, table));
+    }
+    v128.store(out, factor0);
+    v128.store(out + PAIR, factor1);
+  }
+}
+
+export function additiveSlopes(
+  dimensions: usize,
+  dimensionsEnd: usize,
+  gaps: usize,
+  length: usize,
+  table: usize,
+  shares: usize,
+  sharesEnd: usize,
+  out: usize,
+): void {
+  const ones = f64x2.splat(1);
+  const threes = f64x2.splat(3);
+  for (; dimensions < dimensionsEnd; dimensions += DIMENSION_BYTES, gaps += length, out += PAIR) {
+    const rate = v128.load64_splat(dimensions, DIMENSION_RATE);
+    const weight = v128.load64_splat(dimensions, DIMENSION_WEIGHT);
+    const rest = f64x2.sub(ones, weight);
+    let byRate: f64 = 0;
+    let byWeight: f64 = 0;
+    let at = gaps;
+    for (let share = shares; share < sharesEnd; share += PAIR, at += PAIR) {
+      const s = f64x2.mul(rate, v128.load(at));
+      const falling = Exponential.of(f64x2.neg(s), table);
+      const square = f64x2.div(f64x2.mul(s, s), threes);
+      const matern = f64x2.mul(f64x2.add(f64x2.add(ones, s), square), falling);
+      const own = f64x2.div(v128.load(share), f64x2.add(rest, f64x2.mul(weight, matern)));
+      const rateTerm = f64x2.mul(f64x2.mul(own, f64x2.mul(square, f64x2.add(ones, s))), falling);
+      const weightTerm = f64x2.mul(own, f64x2.sub(ones, matern));
+      byRate = byRate - f64x2.extract_lane(rateTerm, 0) - f64x2.extract_lane(rateTerm, 1);
+      byWeight = byWeight - f64x2.extract_lane(weightTerm, 0) - f64x2.extract_lane(weightTerm, 1);
+    }
+    const own = load<f64>(dimensions, DIMENSION_WEIGHT);
+    store<f64>(out, own * byRate);
+    store<f64>(out, own * (1 - own) * byWeight, NUMBER);
   }
 }

@@ -32,11 +32,12 @@ export const ROWS_TOGETHER = 4;
 export const ROOTS = 32;
 export const POWERS = 1076;
 
-/** A dimension of a Matérn kernel: three numbers, the last of them 1 for a category, else 0. */
+/** A dimension of a Matérn kernel: four numbers, the third of them 1 for a category, else 0; the last is of additive ones. */
 export const DIMENSION_POSITION = 0;
 export const DIMENSION_RATE = 8;
 export const DIMENSION_IS_CATEGORY = 16;
-export const DIMENSION_BYTES = 24;
+export const DIMENSION_WEIGHT = 24;
+export const DIMENSION_BYTES = 32;
 /** Positions that are handled together: a list of them is padded to a multiple. */
 export const POSITIONS_TOGETHER = 8;
 

@@ -2,7 +2,7 @@ import type { ResidualForest } from '../calibration/residuals';
 import { DATE_PARTS } from '../features/dates';
 import { type ColumnSpec, columnSpecs, type Encoder } from '../features/encode';
 import type { LevelShare } from '../features/level-shares';
-import { type Kernel, KIND } from '../gaussian/kernel';
+import { type Additive, type Kernel, KIND } from '../gaussian/kernel';
 import { MAX_TERMS } from '../linear/design';
 import type { LinearTables, LinearTerms, Lines } from '../linear/linear';
 import { type Background, BACKGROUND_ROWS, type LevelGrowth } from '../model/model';
@@ -257,7 +257,9 @@ export function checkTables(
 
 /** Checks the kernel of Gaussian processes. @throws LearnerError */
 export function checkKernel(value: unknown, { specs }: Columns): asserts value is Kernel {
-  const { columns, kinds, means, scales, rates, points } = (isRecord(value) ? value : {}) as Partial<Kernel>;
+  const { columns, kinds, means, scales, rates, additive, points } = (
+    isRecord(value) ? value : {}
+  ) as Partial<Kernel>;
   must(
     isArrayOf(Uint16Array, columns) && columns.length > 0 && columns.length <= MOST_DIMENSIONS,
     'a Gaussian process has no dimensions',
@@ -272,6 +274,7 @@ export function checkKernel(value: unknown, { specs }: Columns): asserts value i
       rates!.every((rate) => rate >= 0),
     'a dimension of a Gaussian process is of no column',
   );
+  checkAdditive(additive, length);
   must(
     isArrayOf(Float32Array, points) &&
       points.length % length === 0 &&
@@ -280,6 +283,22 @@ export function checkKernel(value: unknown, { specs }: Columns): asserts value i
     'a Gaussian process has too many points',
   );
 }
+
+function checkAdditive(value: unknown, dimensions: number): void {
+  const { share, rates, weights } = (isRecord(value) ? value : {}) as Partial<Additive>;
+  must(
+    value === undefined ||
+      (isShare(share) &&
+        isArrayOf(Float64Array, rates, dimensions) &&
+        areFinite(rates) &&
+        rates.every((rate) => rate >= 0) &&
+        isArrayOf(Float64Array, weights, dimensions) &&
+        weights.every(isShare)),
+    'an additive kernel is of no dimensions',
+  );
+}
+
+const isShare = (value: unknown): value is number => isFiniteNumber(value) && value >= 0 && value <= 1;
 
 /** Checks the distribution of residuals. @throws LearnerError */
 export function checkResiduals(value: unknown, columns: number): asserts value is ResidualForest {

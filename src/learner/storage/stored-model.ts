@@ -48,7 +48,7 @@ const MAGIC = 0x394d5054;
 /**
  * "TPM4" had neither packed trees nor terms; readers of "TPM5" may know no kernel and no growth; those of "TPM6" no
  * kernel for classes; those of "TPM7" no linear terms that take values as numbers; those of "TPM8" no levels
- * divided among columns.
+ * divided among columns and no additive kernel.
  */
 const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054, 0x384d5054];
 /** The format that `saveModel` writes. */

@@ -118,11 +118,12 @@ const MOST_COLUMNS = 12;
 const MOST_SAMPLED = 200;
 /**
  * Rows of the last stage, and its steps. Chosen on the six machines of numbers of `npm run bench -- advise`, 300 rows and four
- * train sets each: their means are 4 to 12 % nearer the truth than with length scales of a third of the rows, for
- * 15 % of the time of a fit at most. Measured again in docs/benchmarks/advise.md and told.md.
+ * train sets each (their means are 4 to 12 % nearer the truth than with length scales of a third of the rows, for 15 % of the
+ * time of a fit at most), and on two of them and an extruder with 2,000 rows. Measured again in docs/benchmarks/advise.md and told.md.
  */
-const MOST_AT_LAST = 300;
-const ITERATIONS_AT_LAST = 6;
+const MOST_AT_LAST = { few: 300, many: 500 };
+const MANY_ROWS = 1500;
+const ITERATIONS_AT_LAST = 12;
 /** Most points of the kernel; with few columns there may be more, for the same bytes. */
 const MOST_POINTS = 400;
 const POINTS_TIMES_COLUMNS = 2400;
@@ -153,7 +154,10 @@ function rulesFor(rows: number, columns: number): ProcessRules {
     stages: [
       { sample: 80, iterations: 12 },
       { sample, iterations: 6, triesShorter: true },
-      { sample: Math.min(MOST_AT_LAST, rows), iterations: ITERATIONS_AT_LAST },
+      {
+        sample: Math.min(MOST_AT_LAST[rows < MANY_ROWS ? 'few' : 'many'], rows),
+        iterations: ITERATIONS_AT_LAST,
+      },
     ],
     points: Math.max(sample, Math.min(MOST_POINTS, Math.round(POINTS_TIMES_COLUMNS / columns))),
   };

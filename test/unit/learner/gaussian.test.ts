@@ -85,10 +85,37 @@ describe('Gaussian process: its kernel', () => {
     );
   });
 
+  it('is mixed with a sum over all sets of its dimensions, each with the weights of those in it and not in it', () => {
+    const additive = {
+      share: 0.3,
+      rates: rates.map((rate) => 2 * rate),
+      weights: rates.map((rate) => rate / 2),
+    };
+    const matern = (s: number) => (1 + s + (s * s) / 3) * Math.exp(-s);
+    const rows = new MaternRows(dimensions, at);
+    const plain = kernels();
+    for (const row of all) {
+      const found = rows.row({ rates, additive }, at.subarray(row * width, (row + 1) * width));
+      found.forEach((value, j) => {
+        let sum = 0;
+        for (let set = 0; set < 1 << width; set++) {
+          sum += additive.weights.reduce((product, weight, d) => {
+            const gap = Math.abs(at[row * width + d]! - at[j * width + d]!);
+            const isCategory = dimensions.columns[d] === 1;
+            const own = matern(additive.rates[d]! * (isCategory ? Math.min(1, gap) : gap));
+            return product * (((set >> d) & 1) === 1 ? weight * own : 1 - weight);
+          }, 1);
+        }
+        assert.ok(Math.abs(value - (0.7 * plain[row]![j]! + 0.3 * sum)) < 1e-12);
+      });
+    }
+    rows.close();
+  });
+
   it('is told by its inducing rows: by all of them wholly, by some of them as well as they can', () => {
     const wanted = kernels();
     const worst = [5, 15, ROWS].map((most) => {
-      const { pivots, factor } = inducingRows(dimensions, rates, at, most, 1e-12);
+      const { pivots, factor } = inducingRows(dimensions, { rates }, at, most, 1e-12);
       assert.equal(pivots.length, most);
       assert.equal(new Set(pivots).size, most);
       let sum = 0;
@@ -266,7 +293,7 @@ describe('Gaussian process: its arithmetic', () => {
         const others = places.subarray(dimensionsOf);
         const rows = new MaternRows(own, others);
         // In lists, since the sign of NaN is up to the engine.
-        const kernel = Array.from(rows.row(each, places.subarray(0, dimensionsOf)));
+        const kernel = Array.from(rows.row({ rates: each }, places.subarray(0, dimensionsOf)));
         rows.close();
         const plain = new Float64Array(count);
         kernelRow(own, each, places.subarray(0, dimensionsOf), others, count, plain);

@@ -172,7 +172,7 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 23;
+const MADE_BY = 24;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -196,7 +196,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    'e9af719f0f5e35b5d6a6b698c613b9cf',
+    '880c305193bd0a5a3d375d0376fba1cd',
   ],
   'a number that two columns make together': [
     () =>
@@ -204,7 +204,7 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    'fdbb2d9b559427241f74223eb3416a75',
+    '622c8bd352e4598382a89db884ca650d',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
@@ -213,12 +213,12 @@ const cases: Record<string, [() => string, string]> = {
   'a text of more levels than a column has bins': [() => parts(), 'ed8407ea1ce052615f992ebe2a713fcd'],
   'a rule on many rows': [() => exactRule(), 'ed96ae924e42ccad0dc12e0818a5bc24'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
-  'a number of nested groups, without noise': [() => nested(), 'ad05ae539b79ff21bdf05852608132cb'],
+  'a number of nested groups, without noise': [() => nested(), '4010cc15448b7b04484f1f6ba2ccce4e'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '3c0403a37367119233a6608462779d9b',
+    '3da025e5915d7e15027e46ce5bf93684',
   ],
-  'a change that grows with its level': [() => growing(), 'a6946fab3cadf72c4acc0b766009fc13'],
+  'a change that grows with its level': [() => growing(), '8d9fbfbe6ddd6feaf360df9c1ee5dda7'],
   'e^x and logarithms': [
     () =>
       hash(
