@@ -63,7 +63,7 @@ export function startOf(dimensions: Dimensions): Float64Array {
 }
 
 /** What the parameters stand for. */
-export interface Learned {
+export interface KernelParameters {
   rates: Float64Array;
   variance: number;
   linearVariance: number;
@@ -72,7 +72,7 @@ export interface Learned {
   additive: Additive;
 }
 
-export function learnedOf(parameters: Float64Array, count: number): Learned {
+export function learnedOf(parameters: Float64Array, count: number): KernelParameters {
   const found = parameters.map(exp);
   const [variance, linearVariance, noise] = found.subarray(count, count + 3);
   return {

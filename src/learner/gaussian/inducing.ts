@@ -1,5 +1,5 @@
 import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
-import type { Dimensions, Kernel, Shape } from './kernel';
+import type { Dimensions, Kernel, KernelShape } from './kernel';
 import { MaternRows } from './matern-rows';
 
 /** What a pivoted Cholesky factorisation makes of the kernel of all rows. */
@@ -18,7 +18,7 @@ export interface Inducing {
  */
 export function inducingRows(
   dimensions: Dimensions,
-  shape: Shape,
+  shape: KernelShape,
   positions: Float64Array,
   most: number,
   tolerance: number,
@@ -43,7 +43,7 @@ export function pointFactor({ rates, additive, points, ...dimensions }: Kernel):
 
 function pivoted(
   dimensions: Dimensions,
-  shape: Shape,
+  shape: KernelShape,
   positions: Float64Array,
   most: number,
   pick: (left: Float64Array, isTaken: Uint8Array) => number,

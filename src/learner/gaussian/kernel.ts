@@ -36,7 +36,7 @@ export interface Additive {
 }
 
 /** What is learned of a kernel's shape. */
-export type Shape = Pick<Kernel, 'rates' | 'additive'>;
+export type KernelShape = Pick<Kernel, 'rates' | 'additive'>;
 
 /** The dimensions alone, as they are before anything is learned. */
 export type Dimensions = Omit<Kernel, 'rates' | 'additive' | 'points'>;

@@ -13,7 +13,7 @@ import {
   type Scratch,
   writeExponentialTable,
 } from '../kernels/scratch';
-import { type Additive, type Kernel, KIND, type Shape } from './kernel';
+import { type Additive, type Kernel, type KernelShape, KIND } from './kernel';
 
 /** The kernel between one position and each of a list. Must be closed. */
 export class MaternRows {
@@ -69,7 +69,7 @@ export class MaternRows {
   }
 
   /** The kernel between one position and each of the list; valid until the next call. */
-  row({ rates, additive }: Shape, position: Float64Array): Float64Array {
+  row({ rates, additive }: KernelShape, position: Float64Array): Float64Array {
     const plain = this.plainRow(rates, position);
     if (additive !== undefined) {
       const { share } = additive;

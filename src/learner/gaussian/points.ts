@@ -1,6 +1,6 @@
 import type { EncodedTable } from '../features/encode';
 import { inducingRows } from './inducing';
-import { type Dimensions, type Kernel, positions, type Shape } from './kernel';
+import { type Dimensions, type Kernel, type KernelShape, positions } from './kernel';
 
 /** The kernel of some rows of a table, and its factor over all of them. */
 export interface Chosen {
@@ -13,7 +13,7 @@ export interface Chosen {
 
 /** Adds points to a kernel up to a maximum, or until they leave less than `tolerance` of any row's variance. */
 export function choosePoints(
-  { dimensions, rates, additive }: { dimensions: Dimensions } & Shape,
+  { dimensions, rates, additive }: { dimensions: Dimensions } & KernelShape,
   table: EncodedTable,
   rows: Int32Array,
   { most, tolerance }: { most: number; tolerance: number },
