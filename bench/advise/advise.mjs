@@ -121,12 +121,18 @@ const heldOf = (all) => sum(all.map(({ held }) => held)) / all.length;
 const dearer = (all) => sum(all.map(({ cost }) => cost)) / sum(all.map(({ best }) => best));
 /** Of all, with the standard error by how much the train sets differ, and of those with the least and the most. */
 function told(measure, sets, digits) {
-  const each = sets.map(measure).sort((a, b) => a - b);
+  // Where nothing was advised to a question of a train set, it has no figure.
+  const some = sets.filter((set) => set.length > 0);
+  if (some.length === 0) {
+    return '–';
+  }
+  const each = some.map(measure).sort((a, b) => a - b);
   const mean = sum(each) / each.length;
   const variance = sum(each.map((one) => (one - mean) ** 2)) / (each.length - 1);
   const [error, low, high] = [Math.sqrt(variance / each.length), each[0], each.at(-1)];
   const [errorTold, ...ends] = [error, low, high].map((one) => one.toFixed(digits));
-  return `${measure(sets.flat()).toFixed(digits)} ± ${errorTold} (${ends.join(' to ')})`;
+  const whole = measure(some.flat()).toFixed(digits);
+  return each.length === 1 ? whole : `${whole} ± ${errorTold} (${ends.join(' to ')})`;
 }
 
 async function measure(tabular, name, machine, rows) {
@@ -162,7 +168,7 @@ async function measureConfounded(tabular, name, machine, rows) {
   return {
     ...{ machine: name, rows },
     advised: `${advised.length} of ${answers.length}`,
-    held: heldOf(advised).toFixed(3),
+    held: advised.length > 0 ? heldOf(advised).toFixed(3) : '–',
     [`change ${setting}`]: changing.length,
     'name what went along': changing.filter(({ named }) => named.includes('motor_load')).length,
   };
