@@ -25,6 +25,9 @@ import {
 } from './statistics';
 import type { Change } from './verdict';
 
+/** The first fit that has seen so much is the one that creeping is measured by. */
+export const ANCHOR_MS = 14 * 86_400_000;
+
 /** What people said of a sensor that has moved. */
 export interface AnsweredMovement {
   column: string;

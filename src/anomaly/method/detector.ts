@@ -1,6 +1,13 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
-import { type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './creep';
-import { isDueAgain, type KeptOddHistory, type Learned, type LearnTask, OddHistory } from './fit';
+import { ANCHOR_MS, type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './creep';
+import {
+  isDueAgain,
+  type KeptOddHistory,
+  type Knowledge,
+  type Learned,
+  type LearnTask,
+  OddHistory,
+} from './fit';
 import {
   History,
   type HistoryCell,
@@ -13,9 +20,8 @@ import {
   thinned,
   thinnedRow,
 } from './history';
-import { MissingSensors, NewValues, type SensorLayout, sensorLayout } from './layout';
+import { MissingSensors, NewValues, sensorLayout } from './layout';
 import { rarityOf } from './tail';
-import type { UsualModel } from './usual';
 import {
   type Change,
   expectedOf,
@@ -26,13 +32,10 @@ import {
   type RowVerdict,
 } from './verdict';
 
-const WEEK_MS = 7 * 86_400_000;
 /** Where nothing could be learned, it is tried again after so many rows. */
 const RETRY_ROWS = 100;
 /** Rows without a fault that a fit needs. */
 const LEAST_ROWS = 100;
-/** The first fit that has seen so much is the one that creeping is measured by. */
-const ANCHOR_MS = 2 * WEEK_MS;
 
 export interface DetectorSettings {
   /** Promised alarms a week. */
@@ -43,18 +46,6 @@ export interface DetectorSettings {
   key: string | undefined;
   /** Columns that are no sensors. */
   ignored: ReadonlySet<string>;
-}
-
-interface Knowledge {
-  layout: SensorLayout;
-  usual: UsualModel;
-  /** Rows in all, and the time, when it was fitted. */
-  rows: number;
-  time: number;
-}
-
-function keptOf({ layout, usual, rows, time }: Knowledge): Knowledge {
-  return { layout, usual, rows, time };
 }
 
 /** What a detector is restored from. */
@@ -71,7 +62,8 @@ export class Detector {
   private readonly alarms: AlarmPromise;
   private readonly clock: MachineClock;
   private readonly missing = new MissingSensors();
-  private knowledge: (Knowledge & { scorer: RowScorer }) | undefined;
+  private knowledge: Knowledge | undefined;
+  private scorer: RowScorer | undefined;
   private moved: MovedSensors | undefined;
   private readonly odd: OddHistory;
   private newest: RowVerdict['state'] | undefined;
@@ -220,8 +212,8 @@ export class Detector {
     }
     const row = this.offer(time, cells);
     this.stopped = this.newRow === undefined ? [] : this.missing.take(this.newRow);
-    const { knowledge } = this;
-    if (knowledge === undefined) {
+    const { knowledge, scorer } = this;
+    if (knowledge === undefined || scorer === undefined) {
       return this.verdict('learning');
     }
     const moved = this.newRow === undefined ? [] : this.movedBy(time, this.newRow);
@@ -231,7 +223,6 @@ export class Detector {
       const change = { kind: 'new_state', column, value, time } as const;
       return { ...this.verdict('new'), changes: [...moved, ...(isToTell ? [change] : [])] };
     }
-    const { scorer } = knowledge;
     const { level } = this.alarms;
     const off = row === undefined ? scorer.peek(time, cells, level) : scorer.take(row, level);
     return this.judged(knowledge, off, time, moved, row ?? history.taken);
@@ -289,11 +280,10 @@ export class Detector {
     this.know({ layout, usual, rows: taken - this.history.begun, time });
     this.alarms.recall(first, this.fitting?.times ?? new Float64Array(0), rarities);
     this.fitting = undefined;
-    const { knows } = this;
     if (anchor !== undefined) {
       this.moved = MovedSensors.measuredBy(anchor, layout, this.settings.key);
     }
-    const changes: Change[] = [{ kind: 'learned', rows: taken - this.history.begun, knows }];
+    const changes: Change[] = [{ kind: 'learned', rows: taken - this.history.begun, knows: this.knows }];
     if (this.odd.found(odd, first, taken - first, this.history.first)) {
       changes.push({ kind: 'odd_history', periods: this.question });
     }
@@ -378,8 +368,8 @@ export class Detector {
 
   /** The newest rows beside what was expected of them; undefined before anything is known. */
   get recent(): RecentRows | undefined {
-    this.knowledge?.scorer.warmUp(this.history.taken, this.alarms.level);
-    return this.knowledge?.scorer.recent;
+    this.scorer?.warmUp(this.history.taken, this.alarms.level);
+    return this.scorer?.recent;
   }
 
   /** The sensors that have moved slowly, as far as they were told and have not come back. */
@@ -402,7 +392,7 @@ export class Detector {
       history: this.history.keep(),
       alarms: this.alarms.keep(),
       ...this.clock.keep(),
-      ...(this.knowledge !== undefined && { knowledge: keptOf(this.knowledge) }),
+      ...(this.knowledge !== undefined && { knowledge: this.knowledge }),
       ...(this.moved !== undefined && { anchor: this.moved.keep() }),
       ...this.odd.keep(),
     };
@@ -441,8 +431,8 @@ export class Detector {
 
   private know(knowledge: Knowledge): void {
     const { layout, usual } = knowledge;
-    const scorer = new RowScorer(layout, usual, this.history, this.knowledge?.scorer.recent);
-    this.knowledge = { ...knowledge, scorer };
+    this.scorer = new RowScorer(layout, usual, this.history, this.scorer?.recent);
+    this.knowledge = knowledge;
     this.alarms.learned(usual.total, layout.step);
     this.missing.learned(layout.sensors, this.history);
   }
@@ -460,12 +450,12 @@ export class Detector {
     moved: Change[],
     row: number,
   ): RowVerdict {
-    const onceIn = layout.step * 10 ** rarityOf(usual.total, scored.rarity);
+    const { rarity } = scored;
+    const onceIn = layout.step * 10 ** rarityOf(usual.total, rarity);
     const front = frontOf(layout, scored);
-    const { key } = this.settings;
     const { alarm, over, touched, isCalledUsual } = this.alarms.take(
-      { row, time, rarity: scored.rarity, front },
-      ({ start }) => [...(key === undefined ? [] : [key]), new Date(start).toISOString()].join(' '),
+      { row, time, rarity, front },
+      ({ start }) => [this.settings.key ?? [], new Date(start).toISOString()].flat().join(' '),
     );
     this.off = [front, ...sensors.map(({ column }) => column)];
     // Before the episode is over: a fit may come meanwhile.
@@ -484,10 +474,8 @@ export class Detector {
       alarm.said = { sensors, onceIn };
       alarm.told = time;
     }
-    const isUnusual = scored.rarity > this.alarms.level && isCalledUsual !== true;
-    const state = isUnusual ? 'unusual' : 'usual';
     return {
-      ...this.verdict(state),
+      ...this.verdict(rarity > this.alarms.level && isCalledUsual !== true ? 'unusual' : 'usual'),
       alarm: this.alarms.current?.id,
       onceIn,
       sensors,

@@ -57,6 +57,15 @@ const GROWTH = 1.5;
 /** Then after so many rows or a week, whichever is first. */
 const AGAIN_ROWS = 1000;
 
+/** What is known of a machine by its last fit. */
+export interface Knowledge {
+  layout: SensorLayout;
+  usual: UsualModel;
+  /** Rows in all, and the time, when it was fitted. */
+  rows: number;
+  time: number;
+}
+
 /** Whether a fit is due after the last one. @param rows in all now; @param time of the newest */
 export function isDueAgain(last: { rows: number; time: number }, rows: number, time: number): boolean {
   return rows < GROWING_ROWS
