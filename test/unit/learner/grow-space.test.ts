@@ -129,17 +129,18 @@ describe('learner: the space that trees are grown in', () => {
     assert.ok(changed > 20, 'numbers have been rounded');
   });
 
-  it('draws bits as it draws from two numbers', () => {
+  it('draws a bit for each place from the upper ones of a word, and none beyond', () => {
     const draws = fc.record({ count: fc.integer({ min: 0, max: 256 }), seed: fc.nat(1e6) });
     fc.assert(
       fc.property(draws, ({ count, seed }) => {
         const [random, plain] = [new Random(seed), new Random(seed)];
         const words = new Int32Array(8).fill(-1);
         random.bits(count, words);
-        for (let bit = 0; bit < 256; bit++) {
-          const drawn = bit < count ? plain.below(2) : 0;
-          assert.equal((words[bit >> 5]! >>> (bit & 31)) & 1, drawn);
-        }
+        words.forEach((word, at) => {
+          const places = Math.min(32, Math.max(0, count - 32 * at));
+          const drawn = places === 0 ? '' : plain.uint32().toString(2).padStart(32, '0').slice(0, places);
+          assert.equal((word >>> 0).toString(2).padStart(32, '0'), drawn.padStart(32, '0'));
+        });
         assert.equal(random.uint32(), plain.uint32());
       }),
       { numRuns: 200, seed: 23 },
