@@ -23,8 +23,8 @@ export interface Episode {
   front: string | undefined;
   /** Of the alarm that it sent. */
   id?: string;
-  /** What the alarm said: the sensors that were off, and how often the like comes, in milliseconds. */
-  said?: { sensors: OffSensor[]; onceIn: number };
+  /** What the alarm said: the sensors that were off, how often the like comes, and what was known, in milliseconds. */
+  said?: { sensors: OffSensor[]; onceIn: number; knows?: number };
   /** When it sent its alarm. */
   told?: number;
   /** Of the alarm that it goes on from, with another sensor in front. */

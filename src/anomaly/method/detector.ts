@@ -463,15 +463,16 @@ export class Detector {
     for (const episode of touched) {
       this.leaveOut(episode);
     }
+    const said = { sensors, onceIn, knows: this.knows };
     const changes = [
       ...(over === undefined
         ? []
         : [{ kind: 'over', id: over.id!, start: over.start, end: over.end } as const]),
-      ...(alarm === undefined ? [] : [{ kind: 'alarm', id: alarm.id!, sensors, onceIn, time } as const]),
+      ...(alarm === undefined ? [] : [{ kind: 'alarm', id: alarm.id!, ...said, time } as const]),
       ...moved,
     ];
     if (alarm !== undefined) {
-      alarm.said = { sensors, onceIn };
+      alarm.said = said;
       alarm.told = time;
     }
     return {

@@ -44,7 +44,7 @@ export interface RowVerdict {
 }
 
 export type Change =
-  | { kind: 'alarm'; id: string; sensors: OffSensor[]; onceIn: number; time: number }
+  | { kind: 'alarm'; id: string; sensors: OffSensor[]; onceIn: number; knows: number; time: number }
   | { kind: 'over'; id: string; start: number; end: number }
   | { kind: 'moved'; id: string; column: string; by: number; since: number; time: number }
   | { kind: 'new_state'; column: string; value: HistoryCell; time: number }

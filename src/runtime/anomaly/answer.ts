@@ -19,7 +19,7 @@ import type { NodeRuntime } from '../node-runtime';
 import { pastRows, type ReadMessages } from '../series/read-messages';
 import type { StatusLine } from '../status/status-line';
 import type { AnomalyDef, AnomalyKeeper, AnomalyRequest } from './keeper';
-import { anomalyStatus, answerText, changeTextOf, sensorText } from './texts';
+import { anomalyStatus, answerText, changeTextOf, sensorText, tellOnceIn } from './texts';
 
 /** Keys whose newest answer is kept at most. */
 const MAX_KEYS = 10_000;
@@ -172,7 +172,9 @@ export class AnomalyAnswers {
     const id = alarm?.id ?? answer.alarm;
     return {
       unusual: answer.state === 'unusual',
-      ...(answer.onceIn !== undefined && { once_in: short(Math.round(answer.onceIn / 1000)) }),
+      ...(answer.onceIn !== undefined && {
+        once_in: short(Math.round(tellOnceIn(answer.onceIn, answer.knows) / 1000)),
+      }),
       text: answerText(this.runtime.red, answer),
       sensors: answer.state === 'unusual' ? answer.sensors.map((sensor) => this.sensor(sensor)) : [],
       alarm: alarm !== undefined,
@@ -207,7 +209,7 @@ export class AnomalyAnswers {
           ...of,
           since: change.time,
           id: change.id,
-          once_in: short(Math.round(change.onceIn / 1000)),
+          once_in: short(Math.round(tellOnceIn(change.onceIn, change.knows) / 1000)),
           sensors: change.sensors.map((sensor) => this.sensor(sensor)),
         };
       case 'over':

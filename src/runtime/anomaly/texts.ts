@@ -1,5 +1,5 @@
 import type { Anomalies, AnomalyAnswer, AnomalyChange, AnomalyProgress, OffSensor } from '../../anomaly';
-import { WEEK } from '../../util/durations';
+import { DAY, WEEK } from '../../util/durations';
 import type { KeptShown } from '../input/columns-seen';
 import { type Red, text } from '../node-red';
 import type { ReadMessages } from '../series/read-messages';
@@ -9,8 +9,13 @@ import { shortNumber } from '../watch/shown-watch';
 /** Digits of a value, and as many at most where it would else read like what was expected of it. */
 const DIGITS = 3;
 const MOST_DIGITS = 6;
-/** Nothing is said to come once in more than this, in seconds: some ten years are known by nobody. */
-const MOST_SECONDS = 10 * 365 * 86_400;
+/** Nothing is said to come once in more than this, in milliseconds: some ten years are known by nobody. */
+const MOST_TOLD = 10 * 365 * DAY;
+/**
+ * Nor once in more than so many times what is known: of an hour, no tail tells what comes once in a year. Ten is a
+ * judgement, no measurement.
+ */
+const TIMES_KNOWN = 10;
 /** A sensor that is off: `vibration 7.9, expected 2.4 (2.1 to 2.7): disagrees with the other sensors`. */
 export function sensorText(red: Red, sensor: OffSensor): string {
   const { column, value, expected, low, high, kind } = sensor;
@@ -36,22 +41,24 @@ function digitsOf(red: Red, { value, expected }: OffSensor): number {
 }
 
 /** What a reading is, to a person; empty while it is usual. */
-export function answerText(red: Red, { state, sensors, onceIn }: AnomalyAnswer): string {
+export function answerText(red: Red, { state, sensors, onceIn = 0, knows }: AnomalyAnswer): string {
   if (state !== 'unusual') {
     return state === 'usual' || state === 'learning' ? '' : text(red, `change.anomaly.${state}`);
   }
-  return unusualText(red, { sensors, onceIn: onceIn ?? 0 });
+  return unusualText(red, { sensors, onceIn, knows });
 }
 
-/** What an alarm says of the sensors that were off. @param onceIn milliseconds */
+/** How often the like is said to come, in milliseconds. @param knows unknown of alarms of earlier versions */
+export const tellOnceIn = (onceIn: number, knows = Infinity): number => Math.min(onceIn, TIMES_KNOWN * knows);
+
+/** What an alarm says of the sensors that were off. @param unusual milliseconds */
 export function unusualText(
   red: Red,
-  { sensors, onceIn }: { sensors: readonly OffSensor[]; onceIn: number },
+  { sensors, onceIn, knows }: { sensors: readonly OffSensor[]; onceIn: number; knows?: number },
 ): string {
-  const time = timeText(red, onceIn);
-  const rare = text(red, onceIn / 1000 > MOST_SECONDS ? 'change.anomaly.never' : 'change.anomaly.once', {
-    time,
-  });
+  const told = tellOnceIn(onceIn, knows);
+  const how = told > MOST_TOLD ? 'never' : told < onceIn ? 'rarer' : 'once';
+  const rare = text(red, `change.anomaly.${how}`, { time: timeText(red, told) });
   return sensors.length === 0
     ? text(red, 'change.anomaly.together', { rare })
     : text(red, 'change.anomaly.off', {
