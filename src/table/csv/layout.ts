@@ -370,16 +370,12 @@ function headerLine(
   delimiter: string,
 ): { at: number; width: number; isFollowedByNumbers: boolean } {
   const rows = lines.map((line) => line.split(delimiter));
-  const rowsBelow = (at: number): string[][] => rows.slice(at + (isUnits(rows[at + 1] ?? []) ? 2 : 1));
-  const isHeader = (
-    at: number,
-    isRow: (fields: readonly string[], header: readonly string[]) => boolean,
-  ): boolean =>
+  const rowsBelow = (at: number): string[][] =>
+    rows.slice(at + (isUnits(rows[at + 1] ?? []) ? 2 : 1)).slice(0, ALIKE);
+  const isHeader = (at: number, isRow: (row: string[], header: string[]) => boolean): boolean =>
     rows[at]!.length > 1 &&
     rows[at]!.every(isName) &&
-    rowsBelow(at)
-      .slice(0, ALIKE)
-      .filter((row) => isRow(row, rows[at]!)).length === ALIKE;
+    rowsBelow(at).filter((row) => isRow(row, rows[at]!)).length === ALIKE;
   // The last of the columns may be for remarks, and be left out of the rows.
   const above = rows.findIndex((_, at) =>
     isHeader(
