@@ -325,19 +325,23 @@ export async function flatTable(
 
 /** The first list of objects within an object, from the outer levels to the inner ones: a row may hold lists of its own. */
 function rowsWithin(whole: Record<string, unknown>): { path: string; rows: number } | undefined {
-  let level: [path: string, value: unknown][] = [['', whole]];
-  for (let depth = 0; depth < MAX_ENVELOPES; depth++) {
-    const inner = level.flatMap(([path, value]) =>
-      isNamed(value) && !types.isProxy(value) && !isTooWide(value, depth === 0)
-        ? Object.keys(value).map((name): [string, unknown] => [
-            path === '' ? name : `${path}.${name}`,
-            value[name],
-          ])
-        : [],
-    );
-    for (const [path, value] of inner) {
-      if (Array.isArray(value) && value.length > 1 && value.every(isNamed)) {
-        return { path, rows: value.length };
+  // Asking a Proxy for its names may have any effect.
+  let level = types.isProxy(whole) || isTooWide(whole, true) ? [] : [{ path: '', object: whole }];
+  for (let depth = 0; depth < MAX_ENVELOPES && level.length > 0; depth++) {
+    const inner: typeof level = [];
+    for (const { path, object } of level) {
+      for (const name of Object.keys(object)) {
+        const value = object[name];
+        if (typeof value !== 'object' || value === null) {
+          continue;
+        }
+        const place = path === '' ? name : `${path}.${name}`;
+        if (Array.isArray(value) && value.length > 1 && value.every(isNamed)) {
+          return { path: place, rows: value.length };
+        }
+        if (isNamed(value) && !types.isProxy(value) && !isTooWide(value, false)) {
+          inner.push({ path: place, object: value });
+        }
       }
     }
     level = inner;
