@@ -10,7 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { buildOnce, installOnce, npm } from './lib/prepare.mjs';
-import { runFolders, runInFull, runLarge, runMocha } from './lib/tests.mjs';
+import { printFailures, runFolders, runInFull, runLarge, runMocha } from './lib/tests.mjs';
 
 const VERSIONS = [{ node: '22' }, { node: '24', nodeRed: '5' }];
 /** These start no Node-RED, but programs on the Node that runs the tests: npm test has seen all of them. */
@@ -62,6 +62,7 @@ try {
     ...(await Promise.all(VERSIONS.map(golden))),
     await onNodeRed(VERSIONS.find(({ nodeRed }) => nodeRed !== undefined)),
   ];
+  printFailures();
   process.exitCode = passed.every(Boolean) ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -3,10 +3,14 @@
  * are Mocha's. Files that are named run one by one in one process, so that a debugger sees all of it.
  */
 import { buildOnce, installOnce } from './lib/prepare.mjs';
-import { runAll, runMocha } from './lib/tests.mjs';
+import { printFailures, runAll, runMocha } from './lib/tests.mjs';
 
 installOnce();
 buildOnce();
 const args = process.argv.slice(2);
-const passed = await (args.some((arg) => arg.endsWith('.test.ts')) ? runMocha(args) : runAll({ args }));
+const named = args.some((arg) => arg.endsWith('.test.ts'));
+const passed = await (named ? runMocha(args) : runAll({ args }));
+if (!named) {
+  printFailures();
+}
 process.exitCode = passed ? 0 : 1;

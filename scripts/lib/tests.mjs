@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 import { root } from './prepare.mjs';
 
@@ -53,24 +54,49 @@ function filesIn(folders, without) {
   return folders === COMPUTING ? files : files.sort((a, b) => sizeOf(b) - sizeOf(a));
 }
 
+/** What Mocha printed of the tests that failed, for each run with one. */
+const failures = [];
+
+/** Prints what failed once more, below all else: a long run hides it, and CI may keep the last lines only. */
+export function printFailures() {
+  for (const text of failures) {
+    process.stdout.write(`\nFailed, from above:\n${text}\n`);
+  }
+}
+
+/** From the count of failures on; all that was printed last where Mocha did not come to count. */
+function cutFailures(printed) {
+  const start = printed.search(/^ +\d+ failing$/m);
+  return start === -1 ? printed.split('\n').slice(-40).join('\n') : printed.slice(start);
+}
+
 /**
  * Hands these arguments to Mocha. `binary` is the Node to run it, with `flags`. With a `title`, what it prints comes under
  * it at the end: for those that run side by side. Answers if all passed.
  */
 export async function runMocha(args, options = {}) {
   const { env = process.env, binary = process.execPath, flags = [], title } = options;
-  const output = title === undefined ? 'inherit' : 'pipe';
-  const child = spawn(binary, [...flags, mocha, ...args], {
-    cwd: root,
-    stdio: ['inherit', output, output],
-    env,
-  });
-  const printed = title === undefined ? [] : [Buffer.from(`\n${title}\n`)];
+  // Mocha sees a pipe where a person may see a terminal.
+  const colour = process.stdout.isTTY ? ['--color'] : [];
+  const command = [...flags, mocha, ...colour, ...args];
+  const child = spawn(binary, command, { cwd: root, stdio: ['inherit', 'pipe', 'pipe'], env });
+  const printed = [];
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (text) => printed.push(text));
+    stream.on('data', (text) => {
+      printed.push(text);
+      if (title === undefined) {
+        process.stdout.write(text);
+      }
+    });
   }
   const [code] = await once(child, 'close');
-  process.stdout.write(Buffer.concat(printed));
+  const text = Buffer.concat(printed);
+  if (title !== undefined) {
+    process.stdout.write(`\n${title}\n${text}`);
+  }
+  if (code !== 0) {
+    failures.push(cutFailures(stripVTControlCharacters(text.toString())));
+  }
   return code === 0;
 }
 
