@@ -11,6 +11,7 @@ import Papa from 'papaparse';
 import {
   ColumnSplit,
   FEWEST_COLUMNS,
+  FEWEST_TOGETHER,
   PrivateValues,
   RowKinds,
   RowsButOne,
@@ -45,11 +46,12 @@ function findsCopies(rows) {
   const kinds = new RowKinds(rows.length);
   const kind = numbering();
   rows.forEach((row) => kinds.add(kind(row.join('\u0001'))));
-  if (kinds.areAllDifferent || kinds.times > 1 || rows[0].length < FEWEST_COLUMNS) {
+  if (kinds.areAllDifferent || kinds.times > 1 || rows[0].length < FEWEST_TOGETHER) {
     return kinds.times > 1;
   }
   const splits = rows[0].map(() => new ColumnSplit());
   const cells = rows.map(() => []);
+  const isNarrow = rows[0].length < FEWEST_COLUMNS;
   const isTold = rows[0].some((_, column) => {
     const values = new PrivateValues(kinds);
     const number = numbering();
@@ -61,10 +63,10 @@ function findsCopies(rows) {
         values.add(value, at);
       }
     });
-    return values.tellOfCopies();
+    return isNarrow ? values.areOfMostKinds : values.tellOfCopies();
   });
-  if (isTold || alone || !kinds.mayBeCopied(rows[0].length)) {
-    return isTold;
+  if (isTold !== isNarrow || alone || !kinds.mayBeCopied(rows[0].length)) {
+    return isTold && !isNarrow;
   }
   const together = new RowsButOne(kinds, splits);
   rows.forEach((_, at) => together.add(cells[at], at));

@@ -66,13 +66,18 @@ function finished(hash: number): number {
  * Where no column has private values enough, rows tell that agree in all columns but one. Chance repeats a row seldom, and
  * all but one of its columns far oftener; a copy agrees in all of them. `RowsButOne` counts both.
  *
- * Of 2,010 public tables as they are copies are found in 10, of which most hold some; with every row twice in 1,996, with a
- * third of the rows twice in 1,492, with a tenth in 931, with one row repeated for an eighth of the table in 994. The rest have
- * few values or three columns, mostly (bench/learner/copies.mjs).
+ * Of 494 public tables as they are copies are found in 2; with every row twice in 490, with a third of the rows twice in 371, with
+ * a tenth in 236, with one row repeated for an eighth of the table in 255. The rest have few values, mostly
+ * (bench/learner/copies.mjs; docs/benchmarks/told.md has 2,010).
  */
 
-/** With fewer columns, the target among them, rows that agree in one value soon agree in all. */
+/** With fewer columns, the target among them, rows that agree in one value soon agree in all: a column tells nothing by itself, … */
 export const FEWEST_COLUMNS = 4;
+/**
+ * … but rows that agree in two of three values need not agree in the third. Where the third is their sum they do, so one of the
+ * columns must have values of its own in most rows.
+ */
+export const FEWEST_TOGETHER = 3;
 /** A column tells by at least so many private values that have copies, … */
 const FEWEST_COPIED = 10;
 /** … if they are at least this part of its private values. */
@@ -190,6 +195,16 @@ export class PrivateValues {
     }
   }
 
+  /** Whether most kinds of rows have a value that no other has. */
+  get areOfMostKinds(): boolean {
+    return this.isMostlyPrivate([...this.kindOf.values()].filter((kind) => kind !== SHARED).length);
+  }
+
+  private isMostlyPrivate(values: number): boolean {
+    const all = this.kinds.length;
+    return all >= FEWEST_KINDS && values * this.every >= MOSTLY_PRIVATE * all;
+  }
+
   /** Whether nearly all values of several rows are private. */
   areRepeatedByOneKind(): boolean {
     let [copied, shared] = [0, 0];
@@ -205,7 +220,6 @@ export class PrivateValues {
     let values = 0;
     let copied = 0;
     let rows = 0;
-    const all = this.kinds.length;
     for (const kind of this.kindOf.values()) {
       if (kind !== SHARED) {
         const count = this.kinds.count(kind);
@@ -215,11 +229,10 @@ export class PrivateValues {
       }
     }
     const isFewValues = rows > MOST_TIMES * values && values - copied < SINGLE * values;
-    const isMostlyPrivate = all >= FEWEST_KINDS && values * this.every >= MOSTLY_PRIVATE * all;
     return (
       !isFewValues &&
       ((copied >= FEWEST_COPIED && copied >= COPIED * values) ||
-        (isMostlyPrivate && rows - values >= COPIES * rows))
+        (this.isMostlyPrivate(values) && rows - values >= COPIES * rows))
     );
   }
 }
@@ -275,7 +288,9 @@ export class RowsButOne {
 
   /** Whether rows that repeat agree in all columns far more often than chance lets them. */
   tellOfCopies(): boolean {
-    return this.groups.length >= FEWEST_COLUMNS && this.groups.every((group) => group.areRepeatedByOneKind());
+    return (
+      this.groups.length >= FEWEST_TOGETHER && this.groups.every((group) => group.areRepeatedByOneKind())
+    );
   }
 }
 

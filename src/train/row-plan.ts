@@ -1,6 +1,7 @@
 import {
   ColumnSplit,
   FEWEST_COLUMNS,
+  FEWEST_TOGETHER,
   MISSING_WORD,
   PrivateValues,
   RowDigests,
@@ -170,7 +171,7 @@ async function areMoreThanChance(
   kinds: RowKinds,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  if (columns.length < FEWEST_COLUMNS) {
+  if (columns.length < FEWEST_TOGETHER) {
     return false;
   }
   const values = columns.map(() => new PrivateValues(kinds));
@@ -190,10 +191,11 @@ async function areMoreThanChance(
       await yielder.due();
     }
   }
-  if (values.some((one) => one.tellOfCopies())) {
+  const isNarrow = columns.length < FEWEST_COLUMNS;
+  if (!isNarrow && values.some((one) => one.tellOfCopies())) {
     return true;
   }
-  if (!mayBeCopied) {
+  if (!mayBeCopied || (isNarrow && !values.some((one) => one.areOfMostKinds))) {
     return false;
   }
   const rows = new RowsButOne(kinds, splits);

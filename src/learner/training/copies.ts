@@ -1,6 +1,7 @@
 import {
   ColumnSplit,
   FEWEST_COLUMNS,
+  FEWEST_TOGETHER,
   PrivateValues,
   RowDigests,
   RowKinds,
@@ -27,10 +28,7 @@ export function withoutCopies(
   }
   const columns = [...features.map(cellsOf), target.task === 'classification' ? target.codes : target.values];
   const kinds = kindsOf(columns);
-  const areTold = (): boolean =>
-    columns.length >= FEWEST_COLUMNS &&
-    (columns.some((column) => tellsOfCopies(column, kinds)) || tellTogether(columns, kinds));
-  if (kinds.areAllDifferent || (kinds.times === 1 && !areTold())) {
+  if (kinds.areAllDifferent || (kinds.times === 1 && !areMoreThanChance(columns, kinds))) {
     return { input, copies: 0 };
   }
   const isCopy = kinds.copies();
@@ -43,6 +41,19 @@ export function withoutCopies(
     },
     copies: kinds.rows - kept.length,
   };
+}
+
+/** Whether rows repeat more often than chance lets them. */
+function areMoreThanChance(columns: readonly Cells[], kinds: RowKinds): boolean {
+  if (columns.length < FEWEST_TOGETHER) {
+    return false;
+  }
+  const isNarrow = columns.length < FEWEST_COLUMNS;
+  const isToldByOne = columns.some((column) => {
+    const values = privateValues(column, kinds);
+    return isNarrow ? values.areOfMostKinds : values.tellOfCopies();
+  });
+  return isNarrow ? isToldByOne && tellTogether(columns, kinds) : isToldByOne || tellTogether(columns, kinds);
 }
 
 type Cells = Float64Array | Int32Array;
@@ -70,7 +81,7 @@ function digestsOf(columns: readonly Cells[]): RowDigests {
   return digests;
 }
 
-function tellsOfCopies(column: Cells, kinds: RowKinds): boolean {
+function privateValues(column: Cells, kinds: RowKinds): PrivateValues {
   const values = new PrivateValues(kinds);
   const digests = digestsOf([column]);
   const isText = column instanceof Int32Array;
@@ -80,7 +91,7 @@ function tellsOfCopies(column: Cells, kinds: RowKinds): boolean {
       values.add(digests.of(row) | 0, row);
     }
   }
-  return values.tellOfCopies();
+  return values;
 }
 
 /** Whether rows that agree in all columns but one tell of copies. */

@@ -210,4 +210,34 @@ describe('metrics: kinds of rows', () => {
       assert.equal(verdict(doubled), false);
     }
   });
+
+  it('are more than chance explains in tables of two columns and a target too', () => {
+    const values = normals(600, 4);
+    const measured = (row: number, at: number): number => Math.round(1000 * values[3 * row + at]!);
+    const third = [...all(200), ...all(200).filter((row) => row % 3 === 0)];
+    const rowsLearned = (of: (row: number) => [number, number, number], rows: number[]): number => {
+      const cells = rows.map(of);
+      const column = (at: number): Float64Array => Float64Array.from(cells, (row) => row[at]!);
+      return trainModel({
+        features: [
+          { name: 'load', kind: 'number', values: column(0) },
+          { name: 'flow', kind: 'number', values: column(1) },
+        ],
+        target: { task: 'regression', values: column(2) },
+        options,
+      }).report.rows;
+    };
+    const power = (row: number): [number, number, number] => {
+      const [load, flow] = [measured(row, 0), measured(row, 1)];
+      return [load, flow, 3 * load - flow + measured(row, 2)];
+    };
+    assert.equal(rowsLearned(power, all(200)), 200);
+    assert.equal(rowsLearned(power, third), 200);
+    // Rows of a sum repeat by chance where its parts do, and agree in all three then.
+    const sum = (row: number): [number, number, number] => {
+      const [a, b] = [measured(row, 0) % 15, measured(row, 1) % 15];
+      return [a, b, a + b];
+    };
+    assert.equal(rowsLearned(sum, all(200)), 200);
+  });
 });
