@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+import { waitFor } from '../helpers/wait';
 import { type Bench, bench, codeOf } from '../unit/scoring/stand-in';
 
 /** Writes lines in blocks. */
@@ -105,12 +106,9 @@ describe('Large files on disk', function () {
       controller.abort();
       const code = await work;
       assert.ok(code === 'closed' || code === 'none', `${code} at ${moment} ms`);
-      assert.ok(performance.now() - from < 2000, 'it took its time');
+      assert.ok(performance.now() - from < Math.max(2000, whole / 2), 'it took its time');
       // The work is settled at once; its thread removes the file as soon as it sees the abort.
-      for (const end = Date.now() + 3000; tempFiles().length > 0 && Date.now() < end;) {
-        await sleep(5);
-      }
-      assert.deepEqual(tempFiles(), [], `aborted after ${moment} ms`);
+      await waitFor(`an empty folder, aborted after ${moment} ms`, () => tempFiles().length === 0);
     }
     const few = { value: [{ m0: 1, y: 0 }] };
     assert.equal((await at.connection.upload({ set: 'train', table: few, target: 'y' })).rows, 1);
