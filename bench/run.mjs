@@ -37,6 +37,7 @@ const benches = {
   servers: { file: 'anomaly/servers.ts', peers: false },
   histories: { file: 'anomaly/histories.ts', peers: false },
   minutes: { file: 'anomaly/minutes.ts', peers: false },
+  hour: { file: 'anomaly/hour.ts', peers: false },
 };
 
 const [name, ...args] = process.argv.slice(2);

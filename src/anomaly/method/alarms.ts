@@ -1,7 +1,7 @@
+import { WEEK_MS } from './history';
 import { HOLD_ROWS, type Tail, valueOfRarity } from './tail';
 import type { OffSensor } from './verdict';
 
-const WEEK_MS = 7 * 86_400_000;
 /** The level looks back so far. */
 const LOOK_BACK_MS = 4 * WEEK_MS;
 /** An episode begins at what is met so many times as often as an alarm. */

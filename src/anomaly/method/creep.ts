@@ -1,4 +1,4 @@
-import type { HistoryCell } from './history';
+import { type HistoryCell, WEEK_MS } from './history';
 import { isGap, rowOf, type SensorLayout } from './layout';
 import {
   added,
@@ -26,7 +26,7 @@ import {
 import type { Change } from './verdict';
 
 /** The first fit that has seen so much is the one that creeping is measured by. */
-export const ANCHOR_MS = 14 * 86_400_000;
+export const ANCHOR_MS = 2 * WEEK_MS;
 
 /** What people said of a sensor that has moved. */
 export interface AnsweredMovement {
@@ -120,7 +120,7 @@ const MOVED = 4;
 /** That largest mean counts for as much at least, in spreads of what is missed. */
 const LEAST_LARGEST = 0.5;
 /** A movement is told again after a week. */
-const AGAIN_MS = 7 * 86_400_000;
+const AGAIN_MS = WEEK_MS;
 /** A sensor moves from when its mean has left what held-out rows had. */
 const BEGINS = 1;
 /** The half-lives, in rows, of the means of the past: temperatures lag behind the load by hours. */

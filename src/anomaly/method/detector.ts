@@ -1,13 +1,6 @@
 import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
 import { ANCHOR_MS, type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './creep';
-import {
-  isDueAgain,
-  type KeptOddHistory,
-  type Knowledge,
-  type Learned,
-  type LearnTask,
-  OddHistory,
-} from './fit';
+import type { Learned, LearnTask } from './fit';
 import {
   History,
   type HistoryCell,
@@ -20,7 +13,8 @@ import {
   thinned,
   thinnedRow,
 } from './history';
-import { MissingSensors, NewValues, sensorLayout } from './layout';
+import { MissingSensors, NewValues, type SensorLayout, sensorLayout } from './layout';
+import { type KeptOddHistory, type Knowledge, NextFit, OddHistory, RETRY_ROWS } from './learning';
 import { rarityOf } from './tail';
 import {
   type Change,
@@ -32,8 +26,6 @@ import {
   type RowVerdict,
 } from './verdict';
 
-/** Where nothing could be learned, it is tried again after so many rows. */
-const RETRY_ROWS = 100;
 /** Rows without a fault that a fit needs. */
 const LEAST_ROWS = 100;
 
@@ -75,9 +67,7 @@ export class Detector {
   stopped: readonly { column: string; rows: number }[] = [];
   /** The row that the last reading became, with what came since the one before; undefined where it is none. */
   newRow: ReadonlyMap<string, HistoryCell> | undefined;
-  private isClaimed = false;
-  private notBefore = 0;
-  private isAnswered = false;
+  private readonly nextFit: NextFit;
   private readonly newValues = new NewValues();
   private fitting: { times: Float64Array } | undefined;
 
@@ -90,12 +80,15 @@ export class Detector {
     this.alarms = new AlarmPromise(settings.perWeek, kept?.alarms);
     this.clock = new MachineClock(kept);
     this.odd = new OddHistory(kept);
+    this.nextFit = new NextFit(settings.learn);
     if (kept?.anchor !== undefined) {
       this.moved = MovedSensors.restored(kept.anchor, settings.key);
     }
     if (kept?.knowledge !== undefined) {
       this.know(kept.knowledge);
-      this.isAnswered = kept.knowledge.layout.sensors.some((column) => settings.ignored.has(column));
+      if (kept.knowledge.layout.sensors.some((column) => settings.ignored.has(column))) {
+        this.nextFit.want();
+      }
     }
   }
 
@@ -121,7 +114,7 @@ export class Detector {
 
   /** Whether it has readings enough, and nothing could be learned from them. */
   get isUnlearnable(): boolean {
-    return this.notBefore > 0 && this.knowledge === undefined;
+    return this.nextFit.isRetry && this.knowledge === undefined;
   }
 
   /** Whether it has learned what is usual. */
@@ -168,7 +161,7 @@ export class Detector {
 
   /** The next fit is due at once: the history has become longer at one stroke. */
   learnAnew(): void {
-    this.isAnswered ||= this.knowledge !== undefined;
+    this.nextFit.want();
   }
 
   /** Takes a row that was taken before a restart: only what it leaves behind counts. */
@@ -189,10 +182,12 @@ export class Detector {
     this.history.mark(from, to, mark);
     if (isOddAnswered === true) {
       this.odd.answered();
-      this.isAnswered ||= mark !== 0;
+      if (mark !== 0) {
+        this.nextFit.want();
+      }
       return;
     }
-    this.isAnswered = true;
+    this.nextFit.want();
     this.moved = mark === 0 ? undefined : this.moved;
   }
 
@@ -230,11 +225,10 @@ export class Detector {
 
   /** Whether a fit is to be made now. It counts as under way until `learned` or `failed`. */
   claim(): boolean {
-    if (this.isClaimed || !this.isDue()) {
-      return false;
-    }
-    this.isClaimed = true;
-    return true;
+    const { knowledge, history, rows } = this;
+    const isUrgent = this.newValues.rows >= RETRY_ROWS || history.thinning > 1;
+    const time = history.length === 0 ? 0 : history.time(history.taken - 1);
+    return this.nextFit.claim(knowledge, rows, time, isUrgent);
   }
 
   /**
@@ -254,24 +248,22 @@ export class Detector {
     if (layout.sensors.length === 0) {
       return undefined;
     }
-    this.isAnswered = false;
+    this.nextFit.begun();
     this.newValues.rows = 0;
     const first = taken - history.times.length;
     this.fitting = { times: history.times.slice() };
-    // The newest row lasts a step as well: two weeks of readings are two weeks.
-    const withAnchor = (this.moved === undefined || thinnedBy > 1) && this.knows + layout.step >= ANCHOR_MS;
+    const withAnchor = (this.moved === undefined || thinnedBy > 1) && this.hasSeenTwoWeeks(layout);
     return { history, layout, first, taken, thinnedBy, withAnchor };
   }
 
   /** Nothing was learned: it is tried again after some more rows. */
   failed(): void {
-    this.isClaimed = false;
-    this.notBefore = this.rows + RETRY_ROWS;
+    this.nextFit.failed(this.rows);
   }
 
   /** Takes what a fit has learned. */
   learned({ usual, layout, rarities, odd, anchor, first, taken, thinnedBy }: Learned): Change[] {
-    this.isClaimed = false;
+    this.nextFit.ended();
     this.newValues.learned();
     if (thinnedBy > 1) {
       this.thin(thinnedBy, taken);
@@ -329,7 +321,7 @@ export class Detector {
       // What people call usual now is also what creeping is measured by.
       this.moved = undefined;
     }
-    this.isAnswered = true;
+    this.nextFit.want();
     return { episode, marked };
   }
 
@@ -340,7 +332,9 @@ export class Detector {
    */
   answerOdd(answer: 'usual' | 'faults'): MarkedRows[] | undefined {
     const odd = this.odd.answered();
-    this.isAnswered ||= odd !== undefined && answer === 'faults';
+    if (odd !== undefined && answer === 'faults') {
+      this.nextFit.want();
+    }
     const mark = answer === 'faults' ? 2 : 0;
     return odd?.map(({ from, to }) => {
       this.history.mark(from, to, mark);
@@ -415,18 +409,9 @@ export class Detector {
     return row;
   }
 
-  private isDue(): boolean {
-    const { knowledge, rows, history } = this;
-    if (rows < this.notBefore) {
-      return false;
-    }
-    if (knowledge === undefined) {
-      return rows >= this.settings.learn;
-    }
-    if (this.isAnswered || this.newValues.rows >= RETRY_ROWS || history.thinning > 1) {
-      return true;
-    }
-    return isDueAgain(knowledge, rows, history.time(history.taken - 1));
+  /** The newest row lasts a step as well: two weeks of readings are two weeks. */
+  private hasSeenTwoWeeks({ step }: SensorLayout): boolean {
+    return this.knows + step >= ANCHOR_MS;
   }
 
   private know(knowledge: Knowledge): void {

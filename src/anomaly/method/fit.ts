@@ -50,29 +50,6 @@ export function learn({ history, ...task }: LearnTask): Learned {
   return { ...task, ...fitUsual(trainRowsOf(history, task.layout), task.withAnchor) };
 }
 
-const WEEK_MS = 7 * 86_400_000;
-/** Until there are so many rows, the next fit comes at so many times those of the last one. */
-const GROWING_ROWS = 4000;
-const GROWTH = 1.5;
-/** Then after so many rows or a week, whichever is first. */
-const AGAIN_ROWS = 1000;
-
-/** What is known of a machine by its last fit. */
-export interface Knowledge {
-  layout: SensorLayout;
-  usual: UsualModel;
-  /** Rows in all, and the time, when it was fitted. */
-  rows: number;
-  time: number;
-}
-
-/** Whether a fit is due after the last one. @param rows in all now; @param time of the newest */
-export function isDueAgain(last: { rows: number; time: number }, rows: number, time: number): boolean {
-  return rows < GROWING_ROWS
-    ? rows >= GROWTH * last.rows
-    : rows - last.rows >= AGAIN_ROWS || time - last.time >= WEEK_MS;
-}
-
 /** The first pass leaves out the rows that are missed most: beyond this quantile. */
 const KEPT_SHARE = 0.97;
 /** Odd periods: so many robust spreads off (with this half-life in rows), and so many rows after one belong to it. */
@@ -296,70 +273,4 @@ function oddPeriods(
     }
   });
   return periods;
-}
-
-/** Faults take at most this share out of the history. */
-const MOST_ODD = 0.25;
-/** More odd periods than this are how the machine lives, such as each start in the morning. */
-const MOST_ODD_PERIODS = 12;
-
-export interface KeptOddHistory {
-  odd?: Period[];
-  isAsked: boolean;
-}
-
-/** The question about odd periods of the history: asked once, after the first fit. */
-export class OddHistory {
-  /** Rows by their numbers; undefined where nothing is asked. */
-  private periods: Period[] | undefined;
-  private isAsked: boolean;
-
-  constructor(kept?: KeptOddHistory) {
-    this.periods = kept?.odd;
-    this.isAsked = kept?.isAsked ?? false;
-  }
-
-  /**
-   * Takes what the first fit found odd.
-   *
-   * @param odd in rows of the train set
-   * @param first the number of its first row
-   * @param rows of the train set
-   * @param oldest the number of the oldest row that is still kept
-   * @returns whether people are to be asked
-   */
-  found(odd: readonly Period[], first: number, rows: number, oldest: number): boolean {
-    if (this.isAsked) {
-      return false;
-    }
-    this.isAsked = true;
-    const oddRows = odd.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-    const kept = odd
-      .map(({ from, to }) => ({ from: from + first, to: to + first }))
-      .filter(({ from }) => from >= oldest);
-    const isRare = kept.length <= MOST_ODD_PERIODS && oddRows <= MOST_ODD * rows;
-    this.periods = kept.length > 0 && isRare ? kept : undefined;
-    return this.periods !== undefined;
-  }
-
-  /** The periods that people are asked about, of rows that are still kept. */
-  asked(oldest: number): Period[] {
-    return (this.periods ?? []).filter(({ from }) => from >= oldest);
-  }
-
-  /** The question is answered. @returns the periods it was about; undefined where nothing was asked */
-  answered(): Period[] | undefined {
-    const { periods } = this;
-    this.periods = undefined;
-    return periods;
-  }
-
-  /** The rows have other numbers now. */
-  renumber(numberOf: (row: number) => number): void {
-    this.periods = this.periods?.map(({ from, to }) => ({ from: numberOf(from), to: numberOf(to) }));
-  }
-
-  keep(): KeptOddHistory {
-    return { odd: this.periods, isAsked: this.isAsked };
-  }
 }

@@ -1,3 +1,5 @@
+export const DAY_MS = 86_400_000;
+export const WEEK_MS = 7 * DAY_MS;
 /** The last rows of a machine that are kept to learn from. */
 export const HISTORY_ROWS = 6000;
 /** Words of a column that are told apart; further ones are others. */
@@ -310,9 +312,9 @@ export function usualStep(times: Float64Array): number {
 }
 
 /** The kept rows are to span so much, or more where their readings come at a pace that gives it. */
-const LEAST_SPAN_MS = 14 * 86_400_000;
+const LEAST_SPAN_MS = 2 * WEEK_MS;
 /** Readings that come more often are thinned until the kept rows span so much: a calendar knows weekends then. */
-const SPAN_MS = 20 * 86_400_000;
+const SPAN_MS = 20 * DAY_MS;
 /** So many rows become one at once at most. */
 const MOST_AT_ONCE = 5;
 
@@ -388,7 +390,7 @@ function wordPlace(known: string[], word: string): number {
 /** So many readings in a row before the newest one: the clock was set back, and they are not late. */
 const CLOCK_ROWS = 5;
 /** Of a longer time without a reading nothing is known. */
-const LONGEST_MS = 7 * 86_400_000;
+const LONGEST_MS = WEEK_MS;
 
 export interface KeptClock {
   /** What was known of the time at first, moved on with a clock that was set; and the time of the newest row. */

@@ -1,4 +1,5 @@
 import {
+  DAY_MS,
   type History,
   type HistoryCell,
   type HistoryColumn,
@@ -20,7 +21,6 @@ const LEAST_NUMBERS = 30;
 const LEAST_SHARE = 0.1;
 /** Rows further apart than so many usual steps begin anew. */
 const GAP_STEPS = 5;
-const DAY_MS = 86_400_000;
 /** The time of the day counts from so many days on, the weekend from so many. */
 const DAILY_DAYS = 3;
 const WEEKLY_DAYS = 20;

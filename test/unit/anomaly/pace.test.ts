@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { AlarmPromise, Detector, fitTail, HOLD_ROWS, type RowVerdict } from '../../doors/anomaly';
 import { seededRandom } from '../../doors/util';
 import { BEGINS, cellsOf, fitIfDue, simulatedMachine } from '../../helpers/simulated-machine';
+import { MOTOR_BEGINS, SECOND, simulatedMotor } from '../../helpers/simulated-motor';
 
 type Cells = Record<string, number | string>;
 
@@ -186,5 +187,24 @@ describe('an episode of which another sensor comes to the front', () => {
     take(one, 1);
     take(one, HOLD_ROWS);
     assert.equal(one.current!.front, 'flow');
+  });
+});
+
+describe('the first hour of a machine with a reading a second', function () {
+  this.timeout(60_000);
+
+  it('has no alarm where its load goes slowly where it has not been, and one where the current doubles', () => {
+    const detector = new Detector(SETTINGS);
+    const motor = simulatedMotor('swings in an hour', 1, 1800);
+    const alarms = (from: number, readings: readonly Record<string, number>[]): (string | undefined)[] =>
+      readings.flatMap((cells, i) => {
+        const time = MOTOR_BEGINS + (from + i) * SECOND;
+        const { changes } = detector.take(time, new Map(Object.entries(cells)));
+        fitIfDue(detector);
+        return changes.flatMap((change) => (change.kind === 'alarm' ? [change.sensors[0]?.column] : []));
+      });
+    assert.deepEqual(alarms(0, motor), []);
+    const broken = motor.slice(-30).map((cells) => ({ ...cells, current: 2 * cells.current! }));
+    assert.deepEqual(alarms(motor.length, broken), ['current']);
   });
 });
