@@ -11,13 +11,9 @@ import {
   answerFit,
   type FitDef,
   type FitMessage,
-  fitRequest,
-  isRollBack,
-  isSendAgain,
+  fitMessage,
   modelReport,
   modelSender,
-  rollBackRequest,
-  sendAgainRequest,
   showKeptFit,
 } from '../src/runtime/requests/fit';
 import { showFitted, showStays, showVersion } from '../src/runtime/status/status-line';
@@ -33,15 +29,14 @@ module.exports = function (RED: NodeAPI): void {
     const shows = showKeptFit(runtime, config, (card) => models.sendChanged(card));
     handleMessages<FitMessage | undefined>(runtime, {
       secrets: () => config.secrets(),
-      read: (msg) =>
-        sendAgainRequest(runtime, msg) ?? rollBackRequest(runtime, msg) ?? fitRequest(runtime, tables, msg),
-      run: async (request, msg, work) => {
-        if (request === undefined) {
+      read: (msg) => fitMessage(runtime, tables, msg),
+      run: async (asked, msg, work) => {
+        if (asked === undefined) {
           return undefined;
         }
         const connection = config.connection();
-        if (isSendAgain(request)) {
-          const card = connection.cards.get(request.sendAgain);
+        if (asked.kind === 'sendAgain') {
+          const card = connection.cards.get(asked.model);
           if (card === undefined) {
             delete msg.send_model;
             return undefined;
@@ -50,15 +45,15 @@ module.exports = function (RED: NodeAPI): void {
           await models.addTo(msg, card);
           return answerFit(msg, { card });
         }
-        if (isRollBack(request)) {
-          const card = await connection.rollBack(request.model, request.rollback, work.hooks);
+        if (asked.kind === 'rollBack') {
+          const card = await connection.rollBack(asked.model, asked.to, work.hooks);
           showVersion(work.status, card);
           shows(card);
           modelChanged(RED, card.name);
           await models.addTo(msg, card);
           return answerFit(msg, { card });
         }
-        const result = await connection.train(request, work.hooks);
+        const result = await connection.train(asked.request, work.hooks);
         if (def.modelReport === true) {
           msg.model_report = await modelReport(connection.cards, result.card);
         }

@@ -77,10 +77,8 @@ export class Connection {
       predictors: new Set(),
     };
     this.takeUpFits();
-    if (this.cards.superfluous().length > 0) {
-      // Left by a process that was killed before the service had removed them.
-      this.releaseFormer();
-    }
+    // Left by a process that was killed before the service had removed them.
+    this.releaseFormer();
   }
 
   /** Fits that were under way in the service when this was last closed: messages for their models wait for them. */
@@ -113,7 +111,7 @@ export class Connection {
     return this.work(hooks, (work) =>
       request.replace === 'better'
         ? fitIfBetter(work, request, underWay)
-        : train(work, request, (card, fingerprint, why) => underWay.done(card, fingerprint, why)),
+        : train(work, request, underWay.done),
     )
       .then((result) => {
         underWay.ended();
@@ -208,6 +206,9 @@ export class Connection {
 
   /** What a fit has replaced may go, after its result: nobody waits for that. */
   private releaseFormer(): void {
+    if (this.cards.superfluous().length === 0) {
+      return;
+    }
     void this.cards
       .move(() => this.work({}, (work) => releaseFormer(work)))
       .catch((error: unknown) => {

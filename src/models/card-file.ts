@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { isNewer, makeFolder, NewerFile, syncFolder } from '../util/files';
+import { isNewer, makeFolder, NewerFile, writeFileAtomic } from '../util/files';
 import { isObject, readReason } from '../util/values';
 import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
 import {
@@ -237,6 +237,9 @@ export function superfluous(
   isHeld: (id: string) => boolean,
 ): { fitted: string; upload?: string }[] {
   const { uploads, former } = section;
+  if (former.length === 0) {
+    return [];
+  }
   const kept = meantModels(section);
   const keptModels = new Set(kept.map(({ fitted_train_set_id: id }) => id));
   const keptUploads = new Set(kept.map(({ train_set_upload_id: id }) => id));
@@ -353,31 +356,17 @@ export class CardFile {
 
   private async write(): Promise<void> {
     const upTo = this.changes;
-    const folder = path.dirname(this.file);
-    const temporary = `${this.file}.${process.pid}.tmp`;
     try {
       if (this.unread) {
         await this.readLate();
       }
-      await makeFolder(folder, 1);
-      // A link that is in its place leads elsewhere.
-      await rm(temporary, { force: true });
-      const handle = await open(temporary, 'wx', 0o600);
-      try {
-        await writeFile(handle, pieces(records(this.services)));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, this.file);
-      // Makes the rename itself durable; some file systems refuse to sync a folder, which changes nothing else.
-      await syncFolder(folder).catch(() => undefined);
+      await makeFolder(path.dirname(this.file), 1);
+      await writeFileAtomic(this.file, pieces(records(this.services)), true);
       this.warned = false;
       this.retryMs = RETRY_MS;
       clearTimeout(this.retry);
       this.retry = undefined;
     } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined);
       this.fail(error);
     }
     this.written = upTo;

@@ -136,7 +136,9 @@ export class NamedModels {
     const kept = model.card(model.byFittedId(card.fitted_train_set_id));
     if (!isThere) {
       indexById(this.shared, before, model);
-      releaseVersions(this.shared, gone);
+      if (gone.length > 0) {
+        releaseVersions(this.shared, gone);
+      }
       dropOldest(models, MAX_MODELS, (old) => {
         indexById(this.shared, old, undefined);
         releaseVersions(this.shared, old.versions);

@@ -26,10 +26,10 @@ export interface FitUnderWay {
    * Keeps the card as a version of its name. It takes charge, unless a fit that began later has done so already, or the
    * model has since been rolled back.
    */
-  done(card: FittedModel, fingerprint?: string, why?: NewVersion['why']): PutModel;
+  readonly done: (card: FittedModel, fingerprint?: string, why?: NewVersion['why']) => PutModel;
   /** It has ended without a model of its own. */
-  ended(): void;
-  failed(error: Error): void;
+  readonly ended: () => void;
+  readonly failed: (error: Error) => void;
 }
 
 type Put = (card: FittedModel, more: Omit<NewVersion, 'card'>) => PutModel;

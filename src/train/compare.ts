@@ -74,7 +74,7 @@ async function fitUploaded(work: Work, request: TrainRequest, underWay: FitUnder
       'The new model takes over without a comparison, since its train set was uploaded before: give the table to the fit node for that.',
     );
   }
-  const result = await train(work, request, (...kept) => underWay.done(...kept));
+  const result = await train(work, request, underWay.done);
   return { ...result, challenger: result.reused ? UNCHANGED : why };
 }
 
@@ -88,7 +88,7 @@ async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay
     const same = champion && unchanged(work, fitting);
     if (same !== undefined) {
       // Other costs, or another threshold, need no other fit.
-      const put: FitUnderWay['done'] = (...model) => underWay.done(...model);
+      const put = underWay.done;
       const isInCharge = same.fitted_train_set_id === champion!.fitted_train_set_id;
       const known = isInCharge ? await keepKnown(work, fitting, put) : undefined;
       return kept(known?.card ?? champion!, request, UNCHANGED, true);

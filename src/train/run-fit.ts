@@ -133,15 +133,7 @@ export function isHostedThinking(
 }
 
 /** What a hosted service will probably say of a thinking fit, said before a table is uploaded in vain. */
-export function thinkingWarnings(
-  service: Pick<Service, 'thinks'>,
-  request: TrainRequest,
-  rows: number,
-): string[] {
-  if (!isHostedThinking(service, request)) {
-    return [];
-  }
-  const { thinking } = request;
+export function thinkingWarnings({ thinking }: Pick<TrainRequest, 'thinking'>, rows: number): string[] {
   const warnings: string[] = [];
   if (rows > 0 && rows < MIN_ROWS) {
     warnings.push(

@@ -371,9 +371,11 @@ export async function sendTrainSet(
   const onProgress = (sent: number, total: number): void => {
     work.onStatus?.({ key: 'uploading', sent, total });
   };
+  let noted: UploadCard | undefined;
   // If the process is killed before the card is stored, the next start removes what has arrived.
   const note = async (id: string): Promise<void> => {
-    work.cards.putUpload({ ...set.card, id, reused: false, by_fit: true });
+    noted = { ...set.card, id, reused: false, by_fit: true };
+    work.cards.putUpload(noted);
     await work.cards.flush();
   };
   const sent = await service.reach.of(
@@ -389,6 +391,9 @@ export async function sendTrainSet(
       { signal: work.signal, onProgress, onPrepared: note },
     ),
   );
+  if (byFit === true && !sent.reused && noted?.id === sent.train_set_upload_id) {
+    return noted;
+  }
   const card: UploadCard = { ...set.card, id: sent.train_set_upload_id, reused: sent.reused };
   const known = sent.reused ? work.cards.upload(card.id) : undefined;
   if (byFit === true && (known === undefined ? !sent.reused : known.by_fit === true)) {

@@ -286,13 +286,13 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
   if (set?.holdout !== undefined) {
     await announceCost(work, { columns: upload.columns, options }, set.holdout);
   }
-  for (const warning of [
-    ...thinkingWarnings(work.service, request, upload.rows),
-    ...(isHostedThinking(work.service, request)
-      ? thinkingFoldWarnings(fitting.lineage, fitting.thinkingFolds)
-      : []),
-  ]) {
-    work.onWarning?.(warning);
+  if (isHostedThinking(work.service, request)) {
+    for (const warning of [
+      ...thinkingWarnings(request, upload.rows),
+      ...thinkingFoldWarnings(fitting.lineage, fitting.thinkingFolds),
+    ]) {
+      work.onWarning?.(warning);
+    }
   }
   const reference = await referenceOfFitting(fitting);
   const fitted =

@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 
 import { isObject } from './values';
@@ -84,18 +94,20 @@ export class NewerFile extends Error {
  * Writes a file so that it holds either its old bytes or its new ones, whatever happens in between: to a
  * temporary name in the same folder, then renamed.
  *
+ * @param data an iterable is written a piece at a time
  * @param durable also survive a power cut: fsync the file and its folder
  */
 export async function writeFileAtomic(
   file: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | Iterable<string>,
   durable: boolean,
 ): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   if (!durable) {
     // Writing a small file without fsync takes microseconds, less than the trip to libuv's threads and back.
     try {
-      writeFileSync(temporary, data, { flag: 'wx', mode: 0o600 });
+      const whole = typeof data === 'string' || data instanceof Uint8Array ? data : [...data].join('');
+      writeFileSync(temporary, whole, { flag: 'wx', mode: 0o600 });
       renameSync(temporary, file);
     } catch (error) {
       rmSync(temporary, { force: true });
@@ -106,13 +118,14 @@ export async function writeFileAtomic(
   try {
     const handle = await open(temporary, 'wx', 0o600);
     try {
-      await handle.writeFile(data);
+      await writeFile(handle, data);
       await handle.sync();
     } finally {
       await handle.close();
     }
     await rename(temporary, file);
-    await syncFolder(path.dirname(file));
+    // The file is in its place. Some file systems refuse to sync a folder, which changes nothing else.
+    await syncFolder(path.dirname(file)).catch(() => undefined);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

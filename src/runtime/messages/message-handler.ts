@@ -218,10 +218,11 @@ export class MessageWork {
   }
 
   private follow(): Hooks {
-    const follower = new Follower(this.status);
+    let follower: Follower | undefined;
     return {
       signal: this.signal,
-      onStatus: (event) => follower.show(event),
+      // Most messages of a stream are done before they have anything to show.
+      onStatus: (event) => (follower ??= new Follower(this.status)).show(event),
       onWarning: (warning) => this.runtime.node.warn(warning),
     };
   }

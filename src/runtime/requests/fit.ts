@@ -48,90 +48,76 @@ export async function modelReport(cards: ModelCards, card: ModelCard): Promise<M
 /** The fit node as it stands in a flow file. */
 export type FitDef = FlowNodeDef & FlowProperties<typeof FIT>;
 
-/** What a message asks of the fit node. */
-export type FitMessage = TrainRequest | RollBackRequest | SendAgainRequest;
-
-/** A message that asks for an earlier version of the model instead of a fit. */
-interface RollBackRequest {
-  model: string;
-  /** `true`: the version that was in charge before; or its number. */
-  rollback: true | number;
-}
-
-/** What `msg.rollback` asks for; undefined where it asks for nothing. @throws ServiceError `validation.failed` */
-export function rollBackRequest(runtime: NodeRuntime<FitDef>, msg: Message): RollBackRequest | undefined {
-  const { rollback } = msg;
-  if (rollback === undefined || rollback === null || rollback === '' || rollback === false) {
-    return undefined;
-  }
-  const version = typeof rollback === 'string' && rollback !== 'true' ? Number(rollback) : rollback;
-  const isVersion = typeof version === 'number' && Number.isInteger(version) && version > 0;
-  if (!isVersion && version !== true && version !== 'true') {
-    throw new ServiceError(
-      'validation.failed',
-      'msg.rollback must be true, for the version before, or the number of a version.',
-    );
-  }
-  return {
-    model: modelName(runtime.settings(FIT, msg), runtime.node),
-    rollback: isVersion ? version : true,
-  };
-}
-
-export function isRollBack(request: FitMessage): request is RollBackRequest {
-  return 'rollback' in request;
-}
-
-/** A message that asks for the model in charge to be sent again, instead of a fit. */
-interface SendAgainRequest {
-  sendAgain: string;
-}
-
-/** What `msg.send_model` asks for without a fit; undefined where it asks for nothing, or for the model of a fit. */
-export function sendAgainRequest(runtime: NodeRuntime<FitDef>, msg: Message): SendAgainRequest | undefined {
-  return msg.send_model === 'again'
-    ? { sendAgain: modelName(runtime.settings(FIT, msg), runtime.node) }
-    : undefined;
-}
-
-export function isSendAgain(request: FitMessage): request is SendAgainRequest {
-  return 'sendAgain' in request;
-}
-
-function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
-  return read('model') ?? (node.name || node.id);
-}
-
 const ASKED = Object.keys(FIT_REQUEST) as (keyof typeof FIT_REQUEST)[];
+/** What a message alone can say: no field of the dialog stands for it. */
+const UPLOAD_ID = freeText();
+const DESCRIPTION = freeText();
+const FORCE_REUPLOAD = flag();
+const FOLDS_BY = choice(FOLDS);
 
-/** What a message asks of the fit node; undefined until its sequence is complete. */
-export async function fitRequest(
+/** What a message asks of the fit node. */
+export type FitMessage =
+  | { kind: 'fit'; request: TrainRequest }
+  /** An earlier version of the model. `true`: the version that was in charge before; or its number. */
+  | { kind: 'rollBack'; model: string; to: true | number }
+  /** The model in charge, sent again. */
+  | { kind: 'sendAgain'; model: string };
+
+/** Reads what a message asks of the fit node; undefined until its sequence is complete. */
+export async function fitMessage(
   runtime: NodeRuntime<FitDef>,
   tables: TableCollector,
   msg: Message,
-): Promise<TrainRequest | undefined> {
-  const id = readProperty(freeText(), 'train_set_upload_id', msg);
+): Promise<FitMessage | undefined> {
+  const read = runtime.settings(FIT, msg);
+  if (msg.send_model === 'again') {
+    return { kind: 'sendAgain', model: modelName(read, runtime.node) };
+  }
+  const { rollback } = msg;
+  if (rollback !== undefined && rollback !== null && rollback !== '' && rollback !== false) {
+    return { kind: 'rollBack', to: readVersion(rollback), model: modelName(read, runtime.node) };
+  }
+  const id = readProperty(UPLOAD_ID, 'train_set_upload_id', msg);
   const table = id === undefined ? await tables.read(msg) : undefined;
   if (id === undefined && table === undefined) {
     return undefined;
   }
-  const read = runtime.settings(FIT, msg);
   if (id === undefined && read('target') === undefined) {
     throw targetMissing();
   }
-  return {
+  const request: TrainRequest = {
     ...(id === undefined ? { table } : { trainSetUploadId: id, upload: uploadCard(msg, id) }),
     ...readEach(read, ASKED),
     model: modelName(read, runtime.node),
-    description: readProperty(freeText(), 'description', msg),
-    forceReupload: readProperty(flag(), 'force_reupload', msg),
+    description: readProperty(DESCRIPTION, 'description', msg),
+    forceReupload: readProperty(FORCE_REUPLOAD, 'force_reupload', msg),
     thinking: thinking(read),
     // Only with the message's own group: a group that the dialog names is held out whole.
-    ...(!runtime.def.group && { folds: readProperty(choice(FOLDS), 'folds', msg) }),
+    ...(!runtime.def.group && { folds: readProperty(FOLDS_BY, 'folds', msg) }),
     decayed: isDecay(msg),
     costs: costs(read, runtime.def),
     ...trainTimes(msg.train),
   };
+  return { kind: 'fit', request };
+}
+
+/** The version that `msg.rollback` asks for. @throws ServiceError `validation.failed` */
+function readVersion(rollback: unknown): true | number {
+  const version = typeof rollback === 'string' && rollback !== 'true' ? Number(rollback) : rollback;
+  if (typeof version === 'number' && Number.isInteger(version) && version > 0) {
+    return version;
+  }
+  if (version === true || version === 'true') {
+    return true;
+  }
+  throw new ServiceError(
+    'validation.failed',
+    'msg.rollback must be true, for the version before, or the number of a version.',
+  );
+}
+
+function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
+  return read('model') ?? (node.name || node.id);
 }
 
 /** What a series node says about its train set, whose rows have no time. */

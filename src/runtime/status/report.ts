@@ -110,8 +110,6 @@ function isRunning(red: Red, node: FlowNode): boolean {
 const MIN_LENGTH = 1_000;
 /** Values of a message that are looked at. */
 const MAX_LOOKS = 20_000;
-/** Objects that Node-RED does not copy either. */
-const NOT_COPIED = ['req', 'res'];
 
 /**
  * Does work in which Node-RED may copy a message: for Catch and Complete nodes, and for the second and each further node
@@ -165,12 +163,17 @@ function largeArrays(message: unknown): NodeJS.TypedArray[] {
   return found;
 }
 
-/** Gives the parts of an object to `look`, until it has seen enough. Every message passes here. */
+/**
+ * Gives the parts of an object to `look`, until it has seen enough; not `req` and `res`, which Node-RED does not copy
+ * either. Every message passes here.
+ */
 function lookInto(value: object, look: (part: unknown) => boolean): void {
   const isList = Array.isArray(value) || types.isMap(value) || types.isSet(value);
-  if (!isList && NOT_COPIED.some((name) => Object.hasOwn(value, name))) {
+  if (!isList && (Object.hasOwn(value, 'req') || Object.hasOwn(value, 'res'))) {
     lookInto(
-      Object.entries(value).flatMap(([name, part]) => (NOT_COPIED.includes(name) ? [] : [part as unknown])),
+      Object.entries(value).flatMap(([name, part]) =>
+        name === 'req' || name === 'res' ? [] : [part as unknown],
+      ),
       look,
     );
     return;

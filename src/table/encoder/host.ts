@@ -90,7 +90,8 @@ export class Job {
   silence = 0;
   private readonly answers: Answer[] = [];
   private waiting: { resolve(answer: Answer): void; reject(error: unknown): void } | undefined;
-  private failure: Error | undefined;
+  /** Why there is no answer to come; `over`: the last one has been given. */
+  private failure: Error | 'over' | undefined;
   private overdue: NodeJS.Timeout | undefined;
   private readonly onAbort = (): void => this.abort();
 
@@ -122,7 +123,10 @@ export class Job {
       return this.checked(queued);
     }
     if (this.failure !== undefined) {
-      throw this.failure;
+      // Who asks once more, as a caller that gives up may, must not wait for what does not come.
+      throw this.failure === 'over'
+        ? new ServiceError('internal', 'The work of the encoder thread is at its end.')
+        : this.failure;
     }
     return this.checked(
       await new Promise<Answer>((resolve, reject) => {
@@ -181,8 +185,7 @@ export class Job {
 
   private checked(answer: Answer): Answer {
     if (answer.kind === 'done') {
-      // There is nothing to come: who asks once more, as a caller that gives up may, must not wait for it.
-      this.failure = new ServiceError('internal', 'The work of the encoder thread is at its end.');
+      this.failure = 'over';
     }
     if (answer.kind !== 'failed') {
       return answer;
