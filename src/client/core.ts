@@ -15,17 +15,12 @@ import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits, ServiceSettings, Usage } from '../wire/types';
 import { assertConforms, malformedAnswer, withoutNulls } from './answer';
-import { Secrets } from './errors';
 import { Dispatchers, type HttpRequest, warmUndici } from './http';
 import { Call, Notices, RateGate } from './pacing';
 import { ask, type RequestPlan, type Wiring } from './retry';
-import {
-  type CallKind,
-  type CallOptions,
-  type ClientOptions,
-  type ClientSettings,
-  clientSettings,
-} from './types';
+import { Secrets } from './secrets';
+import { type ClientOptions, type ClientSettings, clientSettings } from './settings';
+import { type CallKind, type CallOptions } from './types';
 
 /** Most bytes of an exported model and its entry. */
 const MAX_BYTES = 288 * 1024 * 1024;

@@ -7,7 +7,8 @@ import type { buildConnector, Dispatcher } from 'undici';
 
 import { lazy, loadInParts } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
-import type { ProxyOptions, TlsOptions, UploadSource } from './types';
+import type { ProxyOptions, TlsOptions } from './settings';
+import type { UploadSource } from './types';
 
 const MAX_ERROR = 1024 * 1024;
 /** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */

@@ -7,7 +7,6 @@ import {
   DuplicateUploadError,
   type ErrorAnswer,
   isLasting,
-  type Secrets,
   statusOfCode,
   transportError,
   transportReason,
@@ -22,7 +21,8 @@ import {
   TransportFailure,
 } from './http';
 import { backOff, type Call, type Notices, type RateGate, retryAfter, sleep } from './pacing';
-import type { ClientSettings } from './types';
+import { type Secrets } from './secrets';
+import type { ClientSettings } from './settings';
 
 /** What requests share: settings, connections, secrets. */
 export interface Wiring {

@@ -25,10 +25,10 @@ import {
 import { callFit, findProgress, resumeFit } from './fit';
 import { callLegacyPredict, callPredict, callRowsPredict, countOverhead } from './predict';
 import { ask } from './retry';
+import type { ClientOptions } from './settings';
 import type {
   CallKind,
   CallOptions,
-  ClientOptions,
   FitCall,
   FitOptions,
   LegacyPredictCall,

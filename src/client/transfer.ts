@@ -15,7 +15,8 @@ import {
 } from './http';
 import { type Call, retryAfter } from './pacing';
 import { type FailedAttempt, retrying, verdict, wasNotTaken, type Wiring } from './retry';
-import type { ClientSettings, UploadSource } from './types';
+import type { ClientSettings } from './settings';
+import type { UploadSource } from './types';
 
 /** Headers of the connection or set by us from the file itself, whatever the service asks for. */
 const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i;

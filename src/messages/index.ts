@@ -1,7 +1,7 @@
 export { flatTable } from './flatten';
 export { MessageReader, type MessageSettings } from './message-reader';
-export { TopicPattern } from './paths';
+export type { MessageNote } from './notes';
 export { shapeOfColumns } from './recognise';
 export { timeAmong } from './times';
-export type { MessageNote } from './types';
+export { TopicPattern } from './topic-pattern';
 export type { MessageReading, ReadMessage, SourceMessage } from './types';

@@ -27,11 +27,13 @@ import {
   unlisted,
   untimed,
 } from './items';
-import { at, isNamed, opened, plainValue, type TopicParts, type TopicPattern } from './paths';
+import { type MessageNote, Notes } from './notes';
+import { at, isNamed, opened, plainValue } from './paths';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
 import { alignedRows, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
 import { instant, isEpochIn, looksLikeTime, readOffset, timesIn } from './times';
-import { type MessageNote, type MessageReading, Notes, type ReadMessage, type SourceMessage } from './types';
+import { type TopicParts, type TopicPattern } from './topic-pattern';
+import { type MessageReading, type ReadMessage, type SourceMessage } from './types';
 import { MAX_VALUE_CHARACTERS, parsePayload } from './written';
 
 /** Where the key and the time of readings are, as far as people say it. */

@@ -1,5 +1,6 @@
-import { at, isKind, isNamed, opened, TopicPattern } from './paths';
+import { at, isKind, isNamed, opened } from './paths';
 import { SHAPES } from './shapes';
+import { TopicPattern } from './topic-pattern';
 import type { PathKind, Shape, SourceMessage } from './types';
 
 /** What a message has of a shape. */

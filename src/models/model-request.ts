@@ -1,6 +1,6 @@
 import { knownZone } from '../table/cells/parse-date';
 import { type Column, COLUMN_TYPES, type ColumnType, type Label } from '../table/cells/types';
-import { ModelMismatch, ServiceError } from '../wire/service-error';
+import { ServiceError } from '../wire/service-error';
 import {
   DEFAULT_OUTPUT_TYPE,
   DEFAULT_QUANTILES,
@@ -11,6 +11,7 @@ import {
 } from '../wire/vocabulary';
 import type { ModelCard } from './cards';
 import type { ModelCards } from './model-cards';
+import { ModelMismatch } from './model-mismatch';
 import { type AnswerRule, answerRule, changeFrom } from './threshold';
 import type { CleaningChoices, PredictRequest } from './types';
 

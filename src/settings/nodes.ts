@@ -1,4 +1,4 @@
-import { CLIENT_DEFAULTS } from '../client/types';
+import { CLIENT_DEFAULTS } from '../client/settings';
 import { GIVEN_TYPES } from '../table/cells/types';
 import { DEFAULT_DIALECT } from '../wire/dialect';
 import { EFFORTS, OPERATIONS, OUTPUT_TYPES, SYSTEMS, TASKS } from '../wire/vocabulary';

@@ -20,6 +20,7 @@ export {
   versionNamed,
 } from '../../dist/src/models/limits';
 export { ModelCards } from '../../dist/src/models/model-cards';
+export { ModelMismatch } from '../../dist/src/models/model-mismatch';
 export { cutRows, firstRow } from '../../dist/src/models/on-prem-client';
 export { driftBin, driftBins, driftOfNumbers } from '../../dist/src/models/reference';
 export { isReferenceLosses, readCurves, readLosses } from '../../dist/src/models/reference-files';
@@ -69,4 +70,3 @@ export {
   whichSeen,
 } from '../../dist/src/train/test-rows';
 export { sortedCopy } from '../../dist/src/util/collections';
-export { ModelMismatch } from '../../dist/src/wire/service-error';

@@ -33,7 +33,7 @@ export {
 export { EntryStore, type StoredEntry } from '../../dist/src/service/store/entry-store';
 export { type FitRecord, FitRecords } from '../../dist/src/service/store/fit-records';
 export { DiskAccount, isCrc32c, normalHash, type PutBody } from '../../dist/src/service/store/parts';
-export { type Bounds, capFor, Retention } from '../../dist/src/service/store/store';
+export { type Bounds, capFor, Retention } from '../../dist/src/service/store/retention';
 export { openStore, type Store, unusableFolder } from '../../dist/src/service/store/store';
 export { Uploads } from '../../dist/src/service/store/uploads';
 export { LEARNER } from '../../dist/src/service/version';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import type { ClientOptions } from '../../client/types';
+import type { ClientOptions } from '../../client/settings';
 import type { Connection, ModelCards } from '../../connection';
 import type { ServiceToOpen } from '../../models/open-service';
 import { EMBEDDED, SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';

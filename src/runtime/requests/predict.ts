@@ -2,10 +2,11 @@ import { setImmediate as immediate } from 'node:timers/promises';
 
 import type { ModelCard, PredictLoad, Predictor, PredictOutcome } from '../../connection';
 import type { UploadCard } from '../../models/cards';
+import { ModelMismatch } from '../../models/model-mismatch';
 import type { CauseText, Hooks, PredictRequest } from '../../models/types';
 import { flag, type FlowProperties, freeText, numberIn } from '../../settings/kinds';
 import { PREDICT, PREDICT_OWN, PREDICT_QUEUE, PREDICT_SEPARATE } from '../../settings/nodes';
-import { ModelMismatch, ServiceError } from '../../wire/service-error';
+import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
 import { readEach, readProperty, type ReadSetting } from '../fields/settings-reader';
