@@ -77,6 +77,7 @@ export class SeriesFeatures {
   readonly longest: number;
   /** Rows of a node of an earlier version keep their numbers to the last bit: its models have learned from them. */
   private readonly arithmetic: Arithmetic;
+  private readonly ofNumbers: Parameters<typeof describeNumber>[3];
 
   constructor(
     private readonly settings: SeriesSettings,
@@ -87,6 +88,7 @@ export class SeriesFeatures {
     this.calendar = new Calendar(settings.timezone);
     this.longest = settings.windows.at(-1)!;
     this.arithmetic = settings.shape === 'auto' ? LEGIBLE : EXACT;
+    this.ofNumbers = { windows: settings.windows, ...this.arithmetic };
   }
 
   /** How many of a row's first cells depend on the time ahead; the others are those of the base. */
@@ -113,10 +115,11 @@ export class SeriesFeatures {
       if (track === undefined) {
         continue;
       }
+      const cells = row.subarray(this.starts[index]);
       if (kind === 'number') {
-        describeNumber(track, time, this.settings.windows, row, this.starts[index]!, this.arithmetic);
+        describeNumber(track, time, cells, this.ofNumbers);
       } else {
-        describeState(track, time, this.longest, row, this.starts[index]!);
+        describeState(track, time, cells, this.longest);
       }
     }
     return row;
@@ -181,7 +184,8 @@ export class SeriesFeatures {
       return NaN;
     }
     const then = this.calendar.daysBefore(at, days);
-    return valueAt(history, history.countUntil(time), then, MIN_AHEAD_OF_DAYS / 2, true) ?? NaN;
+    const count = history.countUntil(time);
+    return valueAt(history, then, { reach: MIN_AHEAD_OF_DAYS / 2, isNumber: true, count }) ?? NaN;
   }
 
   /** The usual value at a time of the week, from its values in the last weeks. */

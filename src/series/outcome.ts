@@ -26,13 +26,14 @@ export function columnOutcome(
   ahead: number,
 ): OutcomeOrNotYet {
   const then = time + ahead;
-  const reach = ahead / 2;
   const line = machine.tracks[sensor.index]?.line;
   const isFollowed = line !== undefined && line.lastTime >= then;
   if (!isFollowed && machine.newest <= then + ahead) {
     return NOT_YET;
   }
-  return line === undefined ? undefined : valueAt(line, line.size, then, reach, sensor.kind === 'number');
+  return line === undefined
+    ? undefined
+    : valueAt(line, then, { reach: ahead / 2, isNumber: sensor.kind === 'number' });
 }
 
 /** Whether an event occurred within `ahead` after a time: 1 or 0; undefined where too few readings support a "no". */

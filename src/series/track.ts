@@ -129,9 +129,21 @@ export class Moments {
     return Object.assign(new Moments(), this);
   }
 
-  add(weight: number, mean: number, m2: number, low: number, high: number): void {
+  /** Adds a value that holds for so long. */
+  addValue(weight: number, value: number): void {
+    this.low = Math.min(this.low, value);
+    this.high = Math.max(this.high, value);
+    this.join(weight, value, 0);
+  }
+
+  /** Adds the values of a block that holds for so long. */
+  addBlock(weight: number, { mean, m2, low, high }: ReadingBlock): void {
     this.low = Math.min(this.low, low);
     this.high = Math.max(this.high, high);
+    this.join(weight, mean, m2);
+  }
+
+  private join(weight: number, mean: number, m2: number): void {
     if (weight > 0) {
       const total = this.weight + weight;
       const delta = mean - this.mean;
@@ -262,7 +274,7 @@ function summarize(line: Timeline, index: number, from: number, to: number): Rea
   for (let i = from; i < to; i++) {
     const [time, value] = [line.time(i), line.value(i)];
     const held = line.time(i + 1) - time;
-    moments.add(held, value, 0, value, value);
+    moments.addValue(held, value);
     gap = Math.max(gap, held);
     if (i > from && value !== line.value(i - 1)) {
       changes++;
@@ -290,15 +302,13 @@ function summarize(line: Timeline, index: number, from: number, to: number): Rea
 /**
  * The value of a timeline at a time: numbers are interpolated linearly, states hold until the next reading.
  *
- * @param count only the first `count` readings are used
- * @param reach undefined where both neighbours are further away than this; one twice as far away is ignored
+ * @param look.reach undefined where both neighbours are further away than this; one twice as far away is ignored
+ * @param look.count only the first `count` readings are used; default all
  */
 export function valueAt(
   line: Timeline,
-  count: number,
   time: number,
-  reach: number,
-  isNumber: boolean,
+  { reach, isNumber, count = line.size }: { reach: number; isNumber: boolean; count?: number },
 ): number | undefined {
   const after = Math.min(line.countUntil(time), count);
   const before = after - 1;

@@ -66,16 +66,13 @@ function roundedAt(value: number, digits: number, size: number): number {
  * spread (time-weighted standard deviation); lowest and highest of the longest window, less now. A value holds until the
  * next reading. NaN for a window that begins before the first reading or contains a gap longer than itself.
  *
- * @param out NaN from `at` on for numberCells(windows) cells
- * @param arithmetic how its numbers are computed
+ * @param out numberCells(windows) cells, or more, that are NaN
  */
 export function describeNumber(
   track: Track,
   time: number,
-  windows: readonly number[],
   out: Float64Array,
-  at: number,
-  { less, mean }: Arithmetic,
+  { windows, less, mean }: Arithmetic & { windows: readonly number[] },
 ): void {
   const { line } = track;
   const count = line.countUntil(time);
@@ -84,7 +81,7 @@ export function describeNumber(
     return;
   }
   const now = line.value(count - 1);
-  out[at] = now;
+  out[0] = now;
   const moments = new Moments();
   let window = 0;
   let edge = time - windows[0]!;
@@ -92,17 +89,17 @@ export function describeNumber(
   const endWindows = (start: number, end: number, gap: number, value: number): boolean => {
     for (; start <= edge; edge = time - windows[window]!) {
       const length = windows[window]!;
-      const cell = at + 1 + 3 * window;
+      const cell = 1 + 3 * window;
       window++;
       if (gap <= length) {
         const part = moments.copy();
-        part.add(end - edge, value, 0, value, value);
+        part.addValue(end - edge, value);
         out[cell] = less(now, value);
         out[cell + 1] = mean(less(part.mean, now));
         out[cell + 2] = mean(Math.sqrt(Math.max(0, part.m2) / length));
         if (window === windows.length) {
-          out[at + 1 + 3 * windows.length] = less(part.low, now);
-          out[at + 2 + 3 * windows.length] = less(part.high, now);
+          out[1 + 3 * windows.length] = less(part.low, now);
+          out[2 + 3 * windows.length] = less(part.high, now);
         }
       }
       if (window === windows.length) {
@@ -123,7 +120,7 @@ export function describeNumber(
     if (start <= edge && endWindows(start, end, end - start, value)) {
       return;
     }
-    moments.add(end - start, value, 0, value, value);
+    moments.addValue(end - start, value);
     end = start;
   }
   if (border === -Infinity) {
@@ -131,11 +128,12 @@ export function describeNumber(
   }
   track.buildUntil(border);
   for (let i = blockBefore(track, border); i >= 0; i--) {
-    const { start, end, gap, mean, m2, low, high } = track.blocks[i]!;
-    if (start <= edge && endWindows(start, end, gap, mean)) {
+    const block = track.blocks[i]!;
+    const { start, end, gap } = block;
+    if (start <= edge && endWindows(start, end, gap, block.mean)) {
       return;
     }
-    moments.add(end - start, mean, m2, low, high);
+    moments.addBlock(end - start, block);
   }
 }
 
@@ -143,15 +141,9 @@ export function describeNumber(
  * Writes the cells of a state, that is text or truth values: its code now, for how many seconds it has held (at most the
  * longest window), and how often it changed in the longest window.
  *
- * @param out NaN from `at` on for STATE_CELLS cells
+ * @param out STATE_CELLS cells, or more, that are NaN
  */
-export function describeState(
-  track: Track,
-  time: number,
-  longest: number,
-  out: Float64Array,
-  at: number,
-): void {
+export function describeState(track: Track, time: number, out: Float64Array, longest: number): void {
   const { line } = track;
   const count = line.countUntil(time);
   if (count === 0 || time - line.time(count - 1) > longest) {
@@ -164,12 +156,12 @@ export function describeState(
   let next = now;
   let from = line.time(count - 1);
   const border = track.rawFrom(count);
-  const step = (first: number, last: number, start: number, inner: number, changed: number): void => {
-    const turned = last !== next;
-    if (Number.isNaN(since) && (turned || inner > 0)) {
-      since = turned ? from : changed;
+  /** Goes back to what began at `start`, with its first value and its last. */
+  const step = (first: number, last: number, start: number): void => {
+    if (last !== next) {
+      changes++;
+      since = Number.isNaN(since) ? from : since;
     }
-    changes += inner + (turned ? 1 : 0);
     next = first;
     from = start;
   };
@@ -178,19 +170,23 @@ export function describeState(
     // A change counts if the reading that brought it lies within the window.
     reached = from <= edge;
     if (!reached) {
-      step(line.value(i), line.value(i), line.time(i), 0, NaN);
+      step(line.value(i), line.value(i), line.time(i));
     }
   }
   if (border !== -Infinity && !reached) {
     track.buildUntil(border);
     for (let i = blockBefore(track, border); i >= 0 && from > edge; i--) {
       const { first, last, start, changes: inner, changed } = track.blocks[i]!;
-      step(first, last, start, inner, changed);
+      if (inner > 0 && last === next && Number.isNaN(since)) {
+        since = changed;
+      }
+      changes += inner;
+      step(first, last, start);
     }
   }
-  out[at] = now;
-  out[at + 1] = Math.min(time - (Number.isNaN(since) ? from : since), longest) / 1000;
-  out[at + 2] = changes;
+  out[0] = now;
+  out[1] = Math.min(time - (Number.isNaN(since) ? from : since), longest) / 1000;
+  out[2] = changes;
 }
 
 /** Index of the last block before a border; later blocks may have been built for a later row. */

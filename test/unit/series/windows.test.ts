@@ -52,7 +52,7 @@ function trackOf(readings: Readings, longest: number): Track {
 
 function cellsOf(track: Track, time: number, windows: number[]): number[] {
   const out = new Float64Array(3 + 3 * windows.length).fill(NaN);
-  describeNumber(track, time, windows, out, 0, EXACT);
+  describeNumber(track, time, out, { windows, ...EXACT });
   return [...out];
 }
 
@@ -204,7 +204,7 @@ describe('windows of a state', () => {
   const longest = 3_600_000;
   const stateOf = (track: Track, time: number): number[] => {
     const out = new Float64Array(3).fill(NaN);
-    describeState(track, time, longest, out, 0);
+    describeState(track, time, out, longest);
     return [...out];
   };
 
