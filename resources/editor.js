@@ -1,7 +1,7 @@
 /* global RED, $ */
 /*
- * What the dialogs of the tabular nodes do: rows that appear when they apply, reasons against wrong values,
- * suggestions, the Advanced fold. Loaded by each dialog; the first to come counts.
+ * What the dialogs of the tabular nodes do: rows that appear when they apply, reasons against wrong values, the Advanced
+ * fold, names and services that are proposed. Loaded by each dialog; the first to come counts.
  */
 (function () {
   'use strict';
@@ -18,230 +18,6 @@
     topic: () => ({ value: 'topic', label: text('typed.topic'), icon: 'fa fa-tags' }),
   };
   const isEmpty = (value) => shared.isEmpty(value);
-
-  /* A list from the runtime, given to `then`; none where it does not answer. */
-  function fetchList(id, what, then) {
-    if (!id || id === '_ADD_') {
-      then([]);
-      return;
-    }
-    $.getJSON(`tabular-prediction/${encodeURIComponent(id)}/${what}`)
-      .done(then)
-      .fail(() => then([]));
-  }
-
-  /* Where one label is so frequent, its share is near to the accuracy of any model; as in the status and the sidebar. */
-  const RARE_FROM = 0.9;
-
-  /* The one score that models of a task are mostly told apart by. */
-  function scoreOf({ accuracy, r2, roc_auc: area, baseline = {} }) {
-    if (Number.isFinite(area) && baseline.accuracy >= RARE_FROM) {
-      return text('score.roc_auc', { score: number(area, 3) });
-    }
-    if (Number.isFinite(accuracy)) {
-      return text('score.accuracy', { score: number(accuracy, 3) });
-    }
-    return Number.isFinite(r2) ? text('score.r2', { score: number(r2, 3) }) : '';
-  }
-
-  /* A number as the language of the words writes it. */
-  function number(value, digits = 0) {
-    const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-    return new Intl.NumberFormat(text('language'), format).format(value);
-  }
-
-  function modelDetails({ task, target, rows, scores }) {
-    return [
-      `${text(`task.${task}`)}: ${target}`,
-      scoreOf(scores || {}),
-      rows ? text('rows', { rows: number(rows) }) : '',
-    ].filter((part) => part !== '');
-  }
-
-  /* The id of the chosen service; `none` where none is chosen. */
-  function chosenService() {
-    const id = $('#node-input-config').val();
-    return !id || id === '_ADD_' ? 'none' : id;
-  }
-
-  /* What the chosen service is; none is the embedded one. */
-  function serviceProperties() {
-    const { service, baseUrl, apiName } = RED.nodes.node(chosenService()) || {};
-    return { service: service || 'embedded', baseUrl, apiName };
-  }
-
-  /*
-   * The cards of its models, given to `then`; one of them may be asked to tell its columns. It may not be deployed yet:
-   * they are kept by its address.
-   */
-  function fetchModels(then, columnsOf) {
-    const { service, ...address } = serviceProperties();
-    const query = $.param({ ...(service !== 'embedded' && { service, ...address }), columnsOf });
-    fetchList(chosenService(), query === '' ? 'models' : `models?${query}`, then);
-  }
-
-  const newestFirst = (cards) =>
-    [...cards].sort((a, b) => String(b.fitted_at || '').localeCompare(String(a.fitted_at || '')));
-
-  /* Names that fit nodes of the flows will keep a model under, as far as none is fitted under them. */
-  function plannedModels(fitted) {
-    const service = chosenService();
-    const names = RED.nodes
-      .filterNodes({ type: 'tabular-fit' })
-      .filter(({ config }) => (config || 'none') === service)
-      .map(({ model }) => String(model || '').trim());
-    return [...new Set(names)].filter((name) => name !== '' && !fitted.has(name));
-  }
-
-  /* The model that a dialog names; where it names none, that of the predict node before it. */
-  function modelOf(node) {
-    const sources = RED.nodes.filterLinks({ target: node }).map(({ source }) => source);
-    const predict = sources.find(({ type }) => type === 'tabular-predict');
-    return $('#node-input-model').val() || (predict && predict.model);
-  }
-
-  /*
-   * The labels that a watch node may raise an alarm for, the one looked for first; `sure` where it is known which model it
-   * watches. A model of an event, which a series node makes, has yes and no.
-   */
-  function labelsOf(node, cards) {
-    const model = modelOf(node);
-    const all = newestFirst(cards).filter(({ classes = [] }) => classes.length > 0);
-    const known = model ? all.filter(({ name }) => name === model) : all;
-    const isEvent = ({ outcome }) => outcome === 'event';
-    const events = RED.nodes.filterNodes({ type: 'tabular-series' }).some(isEvent) && known.length !== 1;
-    const classes = [...(events ? ['yes', 'no'] : []), ...known.flatMap((one) => one.classes)].map(String);
-    const { sought } = known[0] || {};
-    const first = classes.includes('yes') ? 'yes' : sought;
-    return {
-      labels: [...new Set(first === undefined ? classes : [String(first), ...classes])],
-      sure: first !== undefined && known.length < 2,
-    };
-  }
-
-  /* What a field may be filled with, by the name of the suggestion: entries of a picker, given to `then`. */
-  const sources = {
-    columns: (node, then) =>
-      fetchList(node.id, 'columns', (names) => then(names.map((value) => ({ value })))),
-    /* What the chosen model predicts from, also before a message has come. */
-    modelColumns: (node, then) => {
-      const model = $('#node-input-model').val();
-      fetchModels((cards) => {
-        const { columns } = cards.find(({ name }) => name === model) || {};
-        if (columns) {
-          then(columns.map((value) => ({ value })));
-        } else {
-          sources.columns(node, then);
-        }
-      }, model);
-    },
-    models: (_node, then, form) =>
-      fetchModels((cards) => {
-        form.data('tabularTasks', Object.fromEntries(cards.map(({ name, task }) => [name, task])));
-        const planned = plannedModels(new Set(cards.map(({ name }) => name)));
-        then([
-          ...newestFirst(cards).map((card) => ({ value: card.name, details: modelDetails(card) })),
-          ...planned.map((value) => ({ value, details: [text('notFitted')] })),
-        ]);
-        form.trigger('change');
-      }),
-    labels: (node, then) =>
-      fetchModels((cards) => {
-        const { labels, sure } = labelsOf(node, cards);
-        then(labels.map((value) => ({ value, sure, details: [] })));
-      }),
-    versions: (_node, then) =>
-      fetchList(chosenService(), 'versions', ({ versions = [], defaultVersion }) =>
-        then(
-          versions.map((value) => ({ value, details: value === defaultVersion ? [text('default')] : [] })),
-        ),
-      ),
-    /* The words that the setting of the field offers. */
-    options: ({ type, _def }, then, _form, name) =>
-      then(
-        _def.defaults[name].options.map((value) => ({
-          value,
-          details: [shared.word(type, `${name}.${value}`)],
-        })),
-      ),
-  };
-
-  /* Key, time and values of the last message, as it was read; hidden while there is none. */
-  function showLastReading(node, form) {
-    const place = form.find('[data-tabular-last]');
-    if (place.length === 0) {
-      return;
-    }
-    const word = (key, values) => shared.word(node.type, `lastReading.${key}`, values);
-    const line = (name, value) =>
-      $('<div>').append($('<b>').text(`${name}: `), $('<span>').text(String(value)));
-    fetchList(node.id, 'last-reading', ({ shape, key, time, values, readings }) => {
-      if (values === undefined) {
-        return;
-      }
-      place.empty().append(
-        line(word('title'), shape || word('plain')),
-        line(word('key'), key ?? '–'),
-        line(word('time'), time ?? word('arrival')),
-        Object.entries(values).map(([name, value]) => line(name, value ?? word('missing'))),
-        readings > 1 ? $('<div>').text(word('count', { count: readings })) : [],
-      );
-      place.prop('hidden', false);
-    });
-  }
-
-  /* Suggestions under an input; what is typed freely stays allowed. The tip that there are none yet goes away. */
-  function suggest(node, form) {
-    const prefix = shared.prefixOf(node.type);
-    form.find('[data-tabular-suggest]').each(function () {
-      const input = $(this);
-      const what = input.attr('data-tabular-suggest');
-      const typed = input.is('[data-tabular-typed]');
-      const except = $(`#${prefix}${input.attr('data-tabular-except')}`);
-      const shown = typed
-        ? input.next('.red-ui-typedInput-container').find('.red-ui-typedInput-input')
-        : input;
-      const { refresh } = shared.picker(shown, {
-        name: input.attr('id'),
-        many: input.is('[data-tabular-many]'),
-        fetch: (then) =>
-          typed && input.typedInput('type') !== 'column'
-            ? then([])
-            : sources[what](
-                node,
-                (entries) => {
-                  form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
-                  const taken = String(except.val() ?? '').trim();
-                  then(entries.filter(({ value }) => value !== taken));
-                },
-                form,
-                input.attr('id').slice(prefix.length),
-              ),
-      });
-      $('#node-input-config').on('change', refresh);
-      except.on('change', refresh);
-      if (typed) {
-        input.on('change', refresh);
-      }
-    });
-  }
-
-  /* Fills an empty field as it comes to be shown, by the user's choice, where it is known what belongs there. */
-  function fillIn(node, form, field) {
-    form.find('[data-tabular-fill]').each(function () {
-      const input = $(this);
-      const name = input.closest('[data-tabular-when]').attr('data-tabular-when').split('=')[0];
-      form.on('change', ({ target }) => {
-        if (target === field(name)[0] && input.is(':visible') && isEmpty(input.val())) {
-          sources[input.attr('data-tabular-suggest')](node, ([first]) => {
-            if (first?.sure && isEmpty(input.val())) {
-              input.val(first.value).trigger('change');
-            }
-          });
-        }
-      });
-    });
-  }
 
   /* Whether the flows that run have this node: others may go by what it is there. */
   const isDeployed = ({ id }) => (RED.nodes.originalFlow() || []).some((one) => one.id === id);
@@ -354,13 +130,13 @@
       const value = input.is(':checkbox') ? String(input.is(':checked')) : String(input.val() || '');
       $(this).toggle(values.split('|').includes(value) === (not === ''));
     });
-    const task = form.data('tabularTasks')?.[modelOf(node)];
+    const task = form.data('tabularTasks')?.[shared.modelOf(node)];
     form.find('[data-tabular-unless]').each(function () {
       if (task === $(this).attr('data-tabular-unless')) {
         $(this).hide();
       }
     });
-    const { service } = serviceProperties();
+    const { service } = shared.serviceProperties();
     form.find('[data-tabular-service]').each(function () {
       const row = $(this);
       const applies = row.attr('data-tabular-service').split(' ').includes(service) || isSet(row, node);
@@ -462,71 +238,6 @@
     }
   }
 
-  const VARY_PARTS = ['column', 'from', 'to', 'step', 'cost', 'price'];
-
-  /* A line for each column that may be changed. */
-  let varied = 0;
-  function varyList(node, form) {
-    form.find('[data-tabular-vary]').each(function () {
-      const name = $(this).attr('data-tabular-vary');
-      const list = $(this).editableList({
-        sortable: true,
-        removable: true,
-        addItem(container, index, entry) {
-          container.addClass('tabular-vary');
-          const id = `tabular-vary-${varied++}`;
-          for (const part of VARY_PARTS) {
-            const word = shared.word(node.type, `vary.${part}`);
-            const isColumn = part === 'column';
-            const input = $('<input type="text">')
-              .attr({ 'data-part': part, 'aria-label': word, id: isColumn ? id : `${id}-${part}` })
-              .attr(isColumn ? { placeholder: word } : { inputmode: 'decimal' })
-              .val(entry[part] ?? '');
-            if (isColumn) {
-              container.append(input);
-              shared.picker(input, { name: id, fetch: (then) => sources.modelColumns(node, then) });
-            } else {
-              container.append($('<label>').append($('<span>').text(word), input));
-            }
-          }
-        },
-        removeItem: () => form.trigger('change'),
-      });
-      list.editableList('addItems', Array.isArray(node[name]) ? node[name] : []);
-      const wrong = $(this).closest('.form-row').find('[data-tabular-wrong]');
-      // What Node-RED checks itself it checks by field; these lines are one value.
-      const check = () => {
-        const reason = node._def.defaults[name].validate.call(node, varyOf(list));
-        wrong.text(reason === true ? '' : reason).prop('hidden', reason === true);
-        list.closest('.red-ui-editableList').toggleClass('input-error', reason !== true);
-      };
-      list.on('input', () => form.trigger('change'));
-      form.on('change', check);
-      check();
-    });
-  }
-
-  /* What the lines hold; a number is kept as one, and what is empty is left out. */
-  function varyOf(list) {
-    return list
-      .editableList('items')
-      .get()
-      .map((item) => {
-        const entry = {};
-        $(item)
-          .find('[data-part]')
-          .each((_, input) => {
-            const value = $(input).val().trim();
-            const part = $(input).attr('data-part');
-            if (value !== '') {
-              entry[part] = part === 'column' || !Number.isFinite(Number(value)) ? value : Number(value);
-            }
-          });
-        return entry;
-      })
-      .filter((entry) => Object.keys(entry).length > 0);
-  }
-
   /* All that the fields of a form hold. The lines of types come when they are known, and write into a field that is held. */
   function heldBy(form, prefix) {
     const fields = form
@@ -571,7 +282,7 @@
     });
     if (field('types').is('[data-tabular-json]')) {
       const { options } = node._def.defaults.types;
-      fetchList(node.id, 'types', (seen) => shared.columnTypes(field('types'), seen, options));
+      shared.fetchList(node.id, 'types', (seen) => shared.columnTypes(field('types'), seen, options));
     }
     form.find('[data-tabular-checks]').each(function () {
       const ticked = node[$(this).attr('data-tabular-checks')] || [];
@@ -579,12 +290,14 @@
         .find('input')
         .each((_, box) => $(box).prop('checked', ticked.includes(box.value)));
     });
-    varyList(node, form);
+    form.find('[data-tabular-vary]').each(function () {
+      shared.varyList(node, form, $(this));
+    });
     nameParts(form);
-    suggest(node, form);
+    shared.suggest(node, form);
     const isNamed = nameModel(node, field);
     const isToWait = waitForModel(node, field);
-    showLastReading(node, form);
+    shared.showLastReading(node, form);
     const refresh = () => {
       showWhatApplies(node, form, field);
       explain(node, field);
@@ -593,7 +306,7 @@
     refresh();
     unfold(node, prefix, form);
     form.on('change input', refresh);
-    fillIn(node, form, field);
+    shared.fillIn(node, form, field);
     // A service that was chosen for the node is a change.
     const chosen = isEmpty(node.config) && !['', '_ADD_'].includes(field('config').val() || '');
     form.data('tabularOpened', chosen || isNamed || isToWait ? undefined : heldBy(form, prefix));
@@ -614,7 +327,7 @@
       }
     });
     form.find('[data-tabular-vary]').each(function () {
-      node[$(this).attr('data-tabular-vary')] = varyOf($(this));
+      node[$(this).attr('data-tabular-vary')] = shared.varyOf($(this));
     });
     form.find('[data-tabular-checks]').each(function () {
       const applies = (_, box) => $(box).closest('[data-tabular-when]').css('display') !== 'none';

@@ -12,7 +12,7 @@ const read = (...parts: string[]) => fs.readFileSync(path.join(nodes, ...parts),
 
 /** What the dialogs do once they are open. */
 function scriptTexts(): string {
-  const files = ['validators.js', 'editor.js', 'column-types.js'].map((file) =>
+  const files = ['validators.js', 'suggestions.js', 'vary.js', 'editor.js', 'column-types.js'].map((file) =>
     path.join(dist, '..', 'resources', file),
   );
   return [...files, path.join(nodes, 'config.html')].map((file) => fs.readFileSync(file, 'utf8')).join('\n');
