@@ -1,4 +1,7 @@
-/* npm run bench -- <name> [arguments]: builds, installs the peers of bench/ where they are needed, and measures. */
+/*
+ * npm run bench -- <name> [arguments] [--save]: builds, installs the peers of bench/ where they are needed, and measures.
+ * With --save the tables are kept beside the bench (results.mjs).
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -40,7 +43,8 @@ const benches = {
   hour: { file: 'anomaly/hour.ts', peers: false },
 };
 
-const [name, ...args] = process.argv.slice(2);
+const [name, ...given] = process.argv.slice(2);
+const args = given.filter((one) => one !== '--save');
 const bench = Object.hasOwn(benches, name ?? '') ? benches[name] : undefined;
 if (bench === undefined) {
   console.error(`Usage: npm run bench -- <${Object.keys(benches).join('|')}> [arguments]`);
@@ -72,4 +76,5 @@ if (name === 'tables' && !existsSync(path.join(here, 'node_modules', 'nodejs-pol
   spawnSync('npm', wanted, { cwd: here, stdio: 'ignore', shell: process.platform === 'win32' });
 }
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-run(process.execPath, ['--import', loader, path.join(here, bench.file), ...args], { cwd: root });
+const env = { ...process.env, ...(args.length < given.length && { BENCH_SAVE: '1' }) };
+run(process.execPath, ['--import', loader, path.join(here, bench.file), ...args], { cwd: root, env });

@@ -13,6 +13,7 @@ import { type FlowNode, placed, type RealNodeRed, root, startNodeRed } from '../
 import { streamThrough } from '../../test/helpers/stream';
 import { removedAtEnd } from '../../test/helpers/temporary';
 import { waitFor } from '../../test/helpers/wait';
+import { openResults } from '../results.mjs';
 import { functionNode } from '../stream/node-red';
 
 const MACHINES = Number(process.argv[2] ?? 3);
@@ -38,7 +39,7 @@ function tableOf(rows: number, columns: number): Record<string, number>[] {
 const MODELS = [
   { name: 'small', rows: 300, columns: 5 },
   { name: 'typical', rows: 2_000, columns: 20 },
-  { name: 'typical, two models', rows: 2_000, columns: 20, options: { n_estimators: 2 } },
+  { name: 'typical, `{"n_estimators": 2}`', rows: 2_000, columns: 20, options: { n_estimators: 2 } },
   { name: 'large', rows: 20_000, columns: 20 },
 ];
 
@@ -131,7 +132,6 @@ return { payload: Array.from({ length: 2000 }, (_, i) => ({ time: 1.6e12 + 1000 
 }
 
 const median = (values: number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
-const line = (...cells: (string | number)[]): void => console.log(`| ${cells.join(' | ')} |`);
 
 async function readingsASecond(): Promise<number> {
   const red = await startNodeRed({
@@ -202,8 +202,8 @@ async function main(): Promise<void> {
     console.log(
       `From publishing to ${MACHINES} machines, each a Node-RED, ${TIMES} times; seconds until the last has it:\n`,
     );
-    line('model', 'train set', 'MB', 'median', 'longest');
-    line('---', '---', '---', '---', '---');
+    const results = openResults(__filename);
+    const table = results.table('models', ['model', 'train set', 'MB', 'median', 'longest']);
     for (const model of MODELS) {
       let bytes = 0;
       const last: number[] = [];
@@ -214,7 +214,7 @@ async function main(): Promise<void> {
         };
         last.push(Math.max(...(await spread(hub, machines, publish, model, round))));
       }
-      line(
+      table.row(
         model.name,
         `${model.rows} × ${model.columns}`,
         (bytes / 1e6).toFixed(2),
@@ -222,6 +222,7 @@ async function main(): Promise<void> {
         Math.max(...last).toFixed(2),
       );
     }
+    await results.save();
   } finally {
     await Promise.all(machines.map((red) => red.stop()));
     await Promise.all([hub.close(), client.endAsync()]);

@@ -5,6 +5,7 @@
  */
 import { createRequire } from 'node:module';
 
+import { openResults } from '../results.mjs';
 import { measure } from './measure.mjs';
 import { loadPeer, runPeer } from './peer.mjs';
 import { hasSklearn, runSklearn } from './sklearn.mjs';
@@ -53,10 +54,11 @@ const targetOf = (table, rows) =>
         codes: Int32Array.from(rows, (row) => table.codes[row]),
       };
 
-console.log(
-  '| table | loss | ours | ydf-training | sklearn hist. boosting | sklearn forest | trivial | accuracy | ece (by chance) | pinball | 80 % | fit s, ours | ydf | hist | forest |',
-);
-console.log(`|${'---|'.repeat(15)}`);
+const results = openResults(import.meta.url);
+const measured = results.table('losses', [
+  ...['table', 'loss', 'ours', 'ydf-training', 'sklearn hist. boosting', 'sklearn forest', 'trivial'],
+  ...['accuracy', 'ece (by chance)', 'pinball', '80 %', 'fit s, ours', 'ydf', 'hist', 'forest'],
+]);
 for (const [name, make] of Object.entries(TABLES)) {
   if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) {
     continue;
@@ -112,8 +114,9 @@ for (const [name, make] of Object.entries(TABLES)) {
       to[`${peer}_fit`] = answer.seconds;
     }
   }
-  console.log(row(name, table, sums));
+  measured.row(...cellsOf(name, table, sums));
 }
+await results.save();
 
 function lossOf({ logloss, rmse }) {
   return logloss ?? rmse;
@@ -133,11 +136,11 @@ function trivial(table, train, test) {
   return { probas: Float64Array.from({ length: test.length * count }, (_, i) => shares[i % count]) };
 }
 
-function row(name, table, sums) {
+function cellsOf(name, table, sums) {
   const fixed = (key, digits) => (sums[key] === undefined ? '' : sums[key].toFixed(digits));
   const losses = ['ours', 'ydf', 'hist', 'forest', 'trivial'].map((key) => fixed(key, 3));
   const best = Math.min(...losses.filter((loss) => loss !== '').map(Number));
-  const cells = [
+  return [
     name,
     table.task === 'regression' ? 'RMSE' : 'log-loss',
     ...losses.map((loss) => (loss !== '' && Number(loss) === best ? `**${loss}**` : loss)),
@@ -147,5 +150,4 @@ function row(name, table, sums) {
     fixed('coverage', 2),
     ...['ours', 'ydf', 'hist', 'forest'].map((key) => fixed(`${key}_fit`, 1)),
   ];
-  return `| ${cells.join(' | ')} |`;
 }

@@ -6,6 +6,7 @@
  */
 import { createRequire } from 'node:module';
 
+import { openResults } from '../results.mjs';
 import { measure } from './measure.mjs';
 import { hasSklearn, timeSklearn } from './sklearn.mjs';
 import { mixed, plain } from './tables.mjs';
@@ -24,10 +25,11 @@ if (!hasSklearn()) {
   process.exit(1);
 }
 const sizes = process.argv.slice(2).map(Number);
-console.log(
-  '| rows | columns | target | fit s | scikit-learn | ratio | 4,000 rows ms | scikit-learn | ratio | loss | scikit-learn |',
-);
-console.log('|---|---|---|---|---|---|---|---|---|---|---|');
+const results = openResults(import.meta.url);
+const measured = results.table('fits', [
+  ...['rows', 'columns', 'target', 'fit s', 'scikit-learn', 'ratio'],
+  ...['4,000 rows ms', 'scikit-learn', 'ratio', 'loss', 'scikit-learn'],
+]);
 for (const rows of sizes.length > 0 ? sizes : [300, 3000, 30_000, 100_000]) {
   for (const [columns, make] of [
     ['numbers', plain],
@@ -38,6 +40,7 @@ for (const rows of sizes.length > 0 ? sizes : [300, 3000, 30_000, 100_000]) {
     }
   }
 }
+await results.save();
 
 function report(rows, columns, table) {
   const [, fits, predictions] = REPEATS.find(([most]) => rows <= most);
@@ -62,7 +65,7 @@ function report(rows, columns, table) {
     ...[(predict * 1000).toFixed(0), (peer.predict * 1000).toFixed(0), (predict / peer.predict).toFixed(1)],
     ...[loss.toFixed(3), other.toFixed(3)],
   ];
-  console.log(`| ${cells.join(' | ')} |`);
+  measured.row(...cells);
 }
 
 function lowest(times, work) {

@@ -2,6 +2,7 @@
  * What columns known ahead are worth: the first part of a series is fitted without and with them, the later part scored.
  * npm run bench -- ahead [name part …]; at most BENCH_ROWS (6000) are fitted.
  */
+import { openResults } from '../results.mjs';
 import { DAY, fitAndPredict, seriesRows, thinned } from './rows.mjs';
 import { normals, taxi } from './sources.mjs';
 
@@ -105,10 +106,11 @@ function isOff(reading) {
   return reading?.holiday === true || (reading?.day !== undefined && reading.day !== 'other');
 }
 
-console.log(
-  '| series | ahead | known ahead | MAE at fit | later MAE | on holidays | on other days | 80 % later |',
-);
-console.log(`|${'---|'.repeat(8)}`);
+const results = openResults(import.meta.url);
+const measured = results.table('known-ahead', [
+  ...['series', 'ahead', 'known ahead', 'MAE at fit', 'later MAE'],
+  ...['on holidays', 'on other days', '80 % later'],
+]);
 for (const [name, [make, recipes]] of Object.entries(KNOWN)) {
   const source = wanted.length === 0 || wanted.some((part) => name.includes(part)) ? make() : undefined;
   if (source === undefined) {
@@ -138,7 +140,8 @@ for (const [name, [make, recipes]] of Object.entries(KNOWN)) {
         mean(losses.filter((_, i) => off[i])),
         mean(losses.filter((_, i) => !off[i])),
       ].map((loss) => (loss < 10 ? loss.toFixed(3) : loss.toFixed(0)));
-      console.log(`| ${name} | ${ahead} | ${recipe} | ${cells.join(' | ')} | ${mean(held).toFixed(2)} |`);
+      measured.row(name, ahead, recipe, ...cells, mean(held).toFixed(2));
     }
   }
 }
+await results.save();

@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 
 import { measure } from '../learner/measure.mjs';
+import { openResults } from '../results.mjs';
 import { SERIES } from './tables.mjs';
 
 const require = createRequire(import.meta.url);
@@ -65,10 +66,11 @@ function run(table, config) {
   return [scores.mae, later, scores.coverage_80, coverage, pinball, trees, seconds];
 }
 
-console.log(
-  '| table | held out | loss at fit | later loss | later / at fit | naive | 80 % at fit | 80 % later | later pinball | trees | s |',
-);
-console.log(`|${'---|'.repeat(11)}`);
+const results = openResults(import.meta.url);
+const measured = results.table('held-out', [
+  ...['table', 'held out', 'loss at fit', 'later loss', 'later / at fit', 'naive'],
+  ...['80 % at fit', '80 % later', 'later pinball', 'trees', 's'],
+]);
 for (const [name, make] of Object.entries(SERIES)) {
   if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) {
     continue;
@@ -94,6 +96,7 @@ for (const [name, make] of Object.entries(SERIES)) {
       trees,
       digits(seconds, 1),
     ];
-    console.log(`| ${cells.join(' | ')} |`);
+    measured.row(...cells);
   }
 }
+await results.save();

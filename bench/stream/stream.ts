@@ -10,6 +10,7 @@ import path from 'node:path';
 import { type FlowNode, placed, type RealNodeRed, root, startNodeRed } from '../../test/helpers/node-red';
 import { startStream } from '../../test/helpers/stream';
 import { crc32cBase64, startStrictService, type StrictService } from '../../test/helpers/strict-service';
+import { openResults } from '../results.mjs';
 import { cpuMs, functionNode } from './node-red';
 
 const MESSAGES = Number(process.argv[2] ?? 100_000);
@@ -218,14 +219,16 @@ async function main(): Promise<void> {
 
     const cpu = `${os.cpus().length} cores`;
     console.log(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpu}\n`);
-    console.log('One row per message; the service answers each request after 50 ms:\n');
-    console.log('| flow | messages | messages/s | ours is faster by | |');
-    console.log('|---|---|---|---|---|');
-    const line = (...cells: (string | number)[]) => console.log(`| ${cells.join(' | ')} |`);
-    line('predict node, batchRows 500', MESSAGES, Math.round(rate), '', verdict(mine, MESSAGES));
+    const results = openResults(__filename);
+    const many = results.table(
+      'many',
+      ['flow', 'messages', 'messages/s', 'ours is faster by', ''],
+      'One row per message; the service answers each request after 50 ms:',
+    );
+    many.row('predict node, batchRows 500', MESSAGES, Math.round(rate), '', verdict(mine, MESSAGES));
     for (const [window, state] of theirs) {
       const other = few / (state.ms / 1000);
-      line(
+      many.row(
         `http request nodes and functions, ${window} messages at a time`,
         few,
         Math.round(other),
@@ -234,11 +237,14 @@ async function main(): Promise<void> {
       );
     }
 
-    console.log('\nOne row at a time, no batching, milliseconds per message:\n');
-    console.log(
-      '| latency of the service | predict node | three bare undici requests | ratio | http request nodes | CPU ms of Node-RED for each |',
+    const single = results.table(
+      'single',
+      [
+        ...['latency of the service', 'predict node', 'three bare undici requests', 'ratio'],
+        ...['http request nodes', 'CPU ms of Node-RED for each'],
+      ],
+      'One row at a time, no batching, milliseconds per message:',
     );
-    console.log('|---|---|---|---|---|---|');
     for (const delay of [0, 5, 50]) {
       const [count, rounds] = delay === 50 ? [20, 2] : [100, 5];
       latency(service, delay);
@@ -263,8 +269,9 @@ async function main(): Promise<void> {
       const { ours: node, bare: undici, core } = best as Record<'ours' | 'bare' | 'core', number>;
       const ratio = (node / undici).toFixed(2);
       const work = `${cpu.ours!.toFixed(2)}, ${cpu.bare!.toFixed(2)}, ${cpu.core!.toFixed(2)}`;
-      line(`${delay} ms`, node.toFixed(2), undici.toFixed(2), ratio, core.toFixed(2), work);
+      single.row(`${delay} ms`, node.toFixed(2), undici.toFixed(2), ratio, core.toFixed(2), work);
     }
+    await results.save();
     if (service.breaches.length > 0) {
       console.log('breaches:', new Set(service.breaches));
     }

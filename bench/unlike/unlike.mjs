@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 
+import { openResults } from '../results.mjs';
 import { milling, seeded, simulatedBench, temperature, turbofan, wander } from './machines.mjs';
 
 const load = createRequire(import.meta.url);
@@ -82,15 +83,17 @@ async function measure({ train, test, bad }) {
 }
 
 const digits = (value, count = 3) => value.toFixed(count);
+const results = openResults(import.meta.url);
+const ranks = results.table('ranks', [
+  ...['machine', 'columns', 'AUC of the rank', 'out of range alone'],
+  ...['calm rows above rank 0.99', 'µs per row'],
+]);
 const print = (name, { area, outside, high, micros, columns }) =>
-  console.log(
-    `| ${name} | ${Math.round(columns)} | ${digits(area)} | ${digits(outside)} | ${digits(100 * high, 0)} % | ${digits(micros, 0)} |`,
+  ranks.row(
+    ...[name, Math.round(columns), digits(area), digits(outside)],
+    ...[`${digits(100 * high, 0)} %`, digits(micros, 0)],
   );
 
-console.log(
-  '| machine | columns | AUC of the rank | AUC of out-of-range values alone | calm rows above rank 0.99 | µs per row |',
-);
-console.log('|---|---|---|---|---|---|');
 const faults = {};
 for (let seed = 0; seed < 40; seed++) {
   const bench = simulatedBench(seed);
@@ -100,7 +103,7 @@ const mean = (list, of) => list.reduce((sum, one) => sum + of(one) / list.length
 const joined = (list) =>
   Object.fromEntries(Object.keys(list[0]).map((key) => [key, mean(list, (one) => one[key])]));
 for (const [name, list] of Object.entries(faults)) {
-  print(`simulated, ${name} (${list.length} runs)`, joined(list));
+  print(`simulated, ${name}`, joined(list));
 }
 print('simulated, all', joined(Object.values(faults).flat()));
 for (const make of [turbofan, milling, temperature]) {
@@ -110,10 +113,14 @@ for (const make of [turbofan, milling, temperature]) {
   }
 }
 
-console.log(
-  '\n| autocorrelation | windows of 200 above their own threshold, no drift | above 0.25 | found after a shift of 2 standard deviations |',
+const drifts = results.table(
+  'drift',
+  [
+    ...['autocorrelation', 'above their own threshold, no drift', 'above 0.25, no drift'],
+    'found after a shift of two standard deviations',
+  ],
+  'Windows of 200 values:',
 );
-console.log('|---|---|---|---|');
 const [TRAIN, LATER, WINDOW, RUNS] = [4000, 4000, 200, Number(process.env.BENCH_RUNS ?? 200)];
 for (const alike of [0, 0.8, 0.95]) {
   let [over, plain, found, windows] = [0, 0, 0, 0];
@@ -134,6 +141,7 @@ for (const alike of [0, 0.8, 0.95]) {
     }
   }
   const percent = (count) => `${((100 * count) / windows).toFixed(1)} %`;
-  console.log(`| ${alike} | ${percent(over)} | ${percent(plain)} | ${percent(found)} |`);
+  drifts.row(alike, percent(over), percent(plain), percent(found));
 }
+await results.save();
 await table.closeEncoder();
