@@ -74,16 +74,11 @@ export {
 export { wantsSingleRowsOfMany } from '../../dist/src/learner/training/trials';
 export { boost, type BoostRules } from '../../dist/src/learner/trees/boost';
 export { chanceGain, Grower, type GrowRules, weakCategories } from '../../dist/src/learner/trees/grow';
-export { GrowSpace, quantise, removeRows } from '../../dist/src/learner/trees/grow-space';
+export { GrowSpace, quantise } from '../../dist/src/learner/trees/grow-space';
 export { squaredError } from '../../dist/src/learner/trees/loss';
 export { NodeRows } from '../../dist/src/learner/trees/node-rows';
 export { growRandomised } from '../../dist/src/learner/trees/randomised';
 export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
-export {
-  type SplitCandidate,
-  tryCategories,
-  tryOrdered,
-  trySmallNode,
-} from '../../dist/src/learner/trees/splits';
+export { type SplitCandidate, SplitSearch } from '../../dist/src/learner/trees/splits';
 export { isLeft, leafOf, roundToGrid, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
 export { LeafFinder } from '../../dist/src/learner/trees/walk';

@@ -69,6 +69,47 @@ interface BoostingKernels {
 }
 
 /**
+ * Of splits by one column: `splits.as.ts`. They say whether one is better than `gain`, and write it into the room.
+ *
+ * @param room as `layout.ts` lays it out
+ * @param sums of the bins; `bins` is their number, `width` that of their gradients
+ * @param totals the node's gradients, then its hessian
+ * @param chance what each category beyond the first gains by chance; a split has to gain more
+ */
+interface SplitKernels {
+  searchOrdered(
+    room: number,
+    sums: number,
+    bins: number,
+    width: number,
+    totals: number,
+    gain: number,
+  ): number;
+  searchCategories(
+    room: number,
+    sums: number,
+    bins: number,
+    width: number,
+    totals: number,
+    gain: number,
+    chance: number,
+  ): number;
+  /** The same of the rows of a node, with one gradient. `column`: the bin of every row of the table. */
+  searchRows(
+    room: number,
+    rows: number,
+    end: number,
+    gradHess: number,
+    column: number,
+    bins: number,
+    isCategory: number,
+    totals: number,
+    gain: number,
+    chance: number,
+  ): number;
+}
+
+/**
  * @param start of the node in each list, as `end`
  * @param gradients per row of the table its gradient, and its hessian where they differ
  * @param found where the best split goes: see `FOUND_LIST`
@@ -432,6 +473,7 @@ interface QuickScorerKernels {
 export interface Kernels
   extends
     BoostingKernels,
+    SplitKernels,
     SortedKernels,
     RandomisedKernels,
     DenseKernels,

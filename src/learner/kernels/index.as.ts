@@ -1,5 +1,6 @@
 export * from './trees.as';
 export * from './sorted-rows.as';
+export { searchCategories, searchOrdered, searchRows } from './splits.as';
 export * from './gaussian.as';
 export * from './slopes.as';
 export * from './quick-scorer.as';

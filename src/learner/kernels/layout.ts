@@ -17,6 +17,26 @@ export const FOUND_LIST = 24;
 export const FOUND_BIN = 28;
 export const FOUND_WITH_MISSING = 32;
 export const FOUND_BYTES = 40;
+/** Of categories, those that go left: a bit per bin. */
+export const FOUND_SET = 40;
+
+/** Behind it in the room of `SplitSearch`: the rules of a tree, in the order of `SplitSearch.begin` … */
+export const SEARCH_RULES = 80;
+export const SEARCH_LAMBDA = 80;
+export const SEARCH_MIN_HESSIAN = 88;
+export const SEARCH_MIN_GAIN = 96;
+export const SEARCH_SMOOTH = 104;
+export const SEARCH_CATEGORY_LAMBDA = 112;
+/** … what one search leaves to the next as zeros (sums of bins, a bit per bin that occurs), and other room. */
+export const SEARCH_SUMS = 128;
+export const SEARCH_OCCURS = 4224;
+export const SEARCH_BIN_AT = 4256;
+export const SEARCH_KEYS = 4528;
+export const SEARCH_SORTED = 6576;
+export const SEARCH_PLACES = 8624;
+export const SEARCH_STEPS = 8880;
+/** Sums of as many gradients as a row has. */
+export const SEARCH_LEFT = 9136;
 
 /** Columns of a block of bins: a byte of a vector each. */
 export const BLOCK = 16;

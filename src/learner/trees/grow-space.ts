@@ -1,6 +1,7 @@
 import type { ColumnSpec } from '../features/encode';
 import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
 import type { Random } from '../math/random';
+import { SplitSearch } from './splits';
 
 /** What trees are grown from, at most. */
 interface GrowSize {
@@ -30,10 +31,9 @@ export class GrowSpace {
   readonly gradHess: Float64Array;
   /** rows × outputs; all rows of the table. */
   readonly scores: Float64Array;
-  /** Gradients and hessians of a node's rows, in their order. */
-  readonly gathered: Float64Array;
   /** Per bin: 1 where it goes left at the node being split. */
   readonly goesLeft: Uint8Array;
+  readonly search: SplitSearch;
   private readonly all: Int32Array;
   private readonly state: Int32Array;
   private readonly stride: number;
@@ -63,10 +63,10 @@ export class GrowSpace {
     this.spare = scratch.wholes(Math.max(rows, outOfSample));
     this.gradHess = scratch.numbers(tableRows * this.stride);
     this.scores = scratch.numbers(tableRows * size.outputs);
-    this.gathered = scratch.numbers(rows * this.stride);
     this.goesLeft = scratch.bytes(256);
     this.pair = scratch.numbers(2);
     this.histogramSize = histogramLength(size);
+    this.search = new SplitSearch(scratch, width);
   }
 
   close(): void {
@@ -131,17 +131,6 @@ export class GrowSpace {
     }
   }
 
-  /** Copies gradients and hessians of `rows[start … end - 1]` to `gathered`. */
-  gather(rows: Int32Array, start: number, end: number): void {
-    const { stride, gathered, gradHess } = this;
-    for (let i = start, at = 0; i < end; i++) {
-      const from = rows[i] * stride;
-      for (let d = 0; d < stride; d++, at++) {
-        gathered[at] = gradHess[from + d];
-      }
-    }
-  }
-
   /** Adds `rows[start … end - 1]` to a histogram. */
   addRows(sums: Float64Array, layout: HistogramLayout, rows: Int32Array, start: number, end: number): void {
     const { stride } = this;
@@ -178,6 +167,30 @@ export class GrowSpace {
       } else {
         const addOne = stride === 2 ? kernels.addOne : kernels.addOneOfThree;
         addOne(first, last, gradHess, binsOf(i), sumsOf(i));
+      }
+    }
+  }
+
+  /** Takes `rows[start … end - 1]` away from a histogram. */
+  removeRows(
+    sums: Float64Array,
+    layout: HistogramLayout,
+    rows: Int32Array,
+    start: number,
+    end: number,
+  ): void {
+    // Of the other sign for the while; a row fewer of that is a row more.
+    this.negate(rows, start, end);
+    this.addRows(sums, layout, rows, start, end);
+    this.negate(rows, start, end);
+  }
+
+  private negate(rows: Int32Array, start: number, end: number): void {
+    const { stride, gradHess } = this;
+    for (let i = start; i < end; i++) {
+      const from = rows[i] * stride;
+      for (let d = 0; d < stride; d++) {
+        gradHess[from + d] = -gradHess[from + d];
       }
     }
   }
@@ -244,9 +257,9 @@ function bytesOf(size: GrowSize): number {
     alignedBytes(Math.max(rows, outOfSample) * 4) +
     alignedBytes(tableRows * (width + 1) * 8) +
     alignedBytes(tableRows * size.outputs * 8) +
-    alignedBytes(rows * (width + 1) * 8) +
     alignedBytes(256) +
     alignedBytes(16) +
+    SplitSearch.bytes(width) +
     size.leaves * alignedBytes(histogramLength(size) * 8)
   );
 }
@@ -267,25 +280,6 @@ export interface HistogramLayout {
   columns: Uint8Array[];
   offsets: Int32Array;
   stride: number;
-}
-
-/** Subtracts rows. `gathered`: rows × `stride`, their gradients and hessian in the order of `rows`. */
-export function removeRows(
-  sums: Float64Array,
-  { columns, offsets, stride }: HistogramLayout,
-  rows: Int32Array,
-  gathered: Float64Array,
-): void {
-  for (let i = 0; i < columns.length; i++) {
-    const bins = columns[i];
-    const offset = offsets[i];
-    for (let row = 0, from = 0; row < rows.length; row++) {
-      const at = offset + bins[rows[row]] * stride;
-      for (let d = 0; d < stride; d++, from++) {
-        sums[at + d] -= gathered[from];
-      }
-    }
-  }
 }
 
 /** 1.5 · 2^52: adding and subtracting it rounds to an integer. */

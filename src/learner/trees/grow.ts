@@ -1,9 +1,9 @@
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
-import { type GrowSpace, type HistogramLayout, removeRows } from './grow-space';
+import type { GrowSpace, HistogramLayout } from './grow-space';
 import type { Objective } from './loss';
 import { MAX_SORTED_ROWS, SortedRows } from './sorted-rows';
-import { type SplitCandidate, type SplitRules, tryCategories, tryOrdered, trySmallNode } from './splits';
+import type { SplitCandidate, SplitRules } from './splits';
 import { isLeft, type TreeBuilder } from './trees';
 
 export interface GrowRules extends SplitRules {
@@ -42,8 +42,8 @@ const MAX_SMALL_NODES = 1.5;
 /** What one tree is grown from. */
 interface Growth {
   /**
-   * The rows to grow by, and rows that are only sorted into the leaves. Both are put in the order of the leaves. With a
-   * kernel they must be those of the space.
+   * The rows to grow by, and rows that are only sorted into the leaves: those of the space. Both are put in the order of the
+   * leaves.
    */
   rows: Int32Array;
   outOfSample: Int32Array;
@@ -132,7 +132,8 @@ export class Grower {
   }
 
   /** Lays out the histogram of each picked column, or sorts the rows. */
-  private plan({ picked, rows, weak }: Growth): void {
+  private plan({ picked, rows, weak, rules }: Growth): void {
+    this.space.search.begin(rules);
     const offsets = new Int32Array(picked.length);
     const columns: Uint8Array[] = [];
     let size = 0;
@@ -242,8 +243,7 @@ export class Grower {
       this.space.takeAway(histogram, small.histogram, this.size);
       return;
     }
-    this.space.gather(growth.rows, small.start, small.end);
-    removeRows(histogram, this.layout, growth.rows.subarray(small.start, small.end), this.space.gathered);
+    this.space.removeRows(histogram, this.layout, growth.rows, small.start, small.end);
     this.work += (small.end - small.start) * this.picked.length * this.width;
   }
 
@@ -252,9 +252,8 @@ export class Grower {
     if (!this.worthSearching(leaf, rules)) {
       return;
     }
-    const { best, histogram, sums: totals, start, end } = leaf;
-    const { gathered } = this.space;
-    const node = { rows, start, end, gathered, totals };
+    const { best, histogram, start, end } = leaf;
+    const { search, gradHess } = this.space;
     const sampled = rules.nodeColumns < 1;
     const count = this.picked.length;
     const sampledColumns = sampled
@@ -263,14 +262,12 @@ export class Grower {
     const tried = sampledColumns ? sampledColumns.length : count;
     if (!histogram) {
       this.work += (end - start) * tried;
-      if (!this.sorted || this.hasCategory) {
-        this.space.gather(rows, start, end);
-      }
     }
     if (this.sorted && !this.hasCategory && !sampledColumns) {
       this.sorted.searchAll(leaf, rules);
       return;
     }
+    search.enter(leaf.sums);
     for (let k = 0; k < tried; k++) {
       const i = sampledColumns ? sampledColumns[k] : k;
       const column = this.picked[i];
@@ -278,18 +275,10 @@ export class Grower {
       const chance = weak?.[column] === 1 ? this.chance : 0;
       if (this.sorted && !spec.category) {
         this.sorted.search(i, leaf, rules);
-        continue;
-      }
-      if (!histogram) {
-        trySmallNode(node, this.layout.columns[i], spec, column, rules, best, chance);
-        continue;
-      }
-      const offset = this.layout.offsets[i];
-      const h = { sums: histogram, offset, bins: spec.bins, totals, width: this.width };
-      if (spec.category) {
-        tryCategories(h, column, rules, best, chance);
+      } else if (histogram) {
+        search.byHistogram(histogram, this.layout.offsets[i], spec, column, best, chance);
       } else {
-        tryOrdered(h, column, rules, best);
+        search.byRows({ rows, start, end }, gradHess, this.layout.columns[i], spec, column, best, chance);
       }
     }
   }

@@ -1,16 +1,7 @@
 import type { ColumnSpec } from '../features/encode';
-import {
-  FOUND_BIN,
-  FOUND_BYTES,
-  FOUND_GAIN,
-  FOUND_HESSIAN,
-  FOUND_LIST,
-  FOUND_MISSING,
-  FOUND_WITH_MISSING,
-  ROW_BITS,
-} from '../kernels/layout';
+import { FOUND_BYTES, FOUND_LIST, ROW_BITS } from '../kernels/layout';
 import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
-import type { SplitCandidate, SplitRules } from './splits';
+import { FoundSplit, type SplitCandidate, type SplitRules } from './splits';
 
 /*
  * Splits of ordered columns from the rows in the order of their bins (J. Shafer et al., SPRINT, 1996), for tables with
@@ -59,8 +50,7 @@ export class SortedRows {
   private readonly stride: number;
   /** Per row of the table its gradient, or its gradient and its hessian. */
   private readonly gradients: Float64Array;
-  private readonly found: Int32Array;
-  private readonly foundNumbers: Float64Array;
+  private readonly found: FoundSplit;
   /** By picked column its list; -1: it is a category. */
   private readonly listOf: Int32Array;
   /** Picked columns that are not categories, and their number. */
@@ -89,8 +79,7 @@ export class SortedRows {
       }
     }
     this.gradients = scratch.numbers(tableRows * 2);
-    this.foundNumbers = scratch.numbers(FOUND_BYTES / 8);
-    this.found = new Int32Array(this.foundNumbers.buffer, this.foundNumbers.byteOffset, FOUND_BYTES / 4);
+    this.found = new FoundSplit(scratch.numbers(FOUND_BYTES / 8));
     this.listOf = new Int32Array(picked);
     this.ordered = new Int32Array(picked);
   }
@@ -157,7 +146,7 @@ export class SortedRows {
     if (from === endOfLists) {
       return;
     }
-    const { stride, isPlain, gradients, found, foundNumbers, scratch } = this;
+    const { stride, isPlain, gradients, found, scratch } = this;
     const search = isPlain ? scratch.kernels.searchPlain : scratch.kernels.searchSorted;
     const totalHessian = isPlain ? end - start : sums[1];
     const { byteOffset } = this.lists[depth & 1][from];
@@ -168,7 +157,7 @@ export class SortedRows {
       start * 4,
       end * 4,
       gradients.byteOffset,
-      found.byteOffset,
+      found.wholes.byteOffset,
       sums[0],
       totalHessian,
       lambda,
@@ -176,18 +165,10 @@ export class SortedRows {
       minGain,
       best.gain,
     );
-    const list = found[FOUND_LIST / 4];
-    if (list < 0) {
-      return;
+    const list = found.wholes[FOUND_LIST / 4];
+    if (list >= 0) {
+      found.writeBorder(best, this.ordered[from + list], totalHessian);
     }
-    best.gain = foundNumbers[FOUND_GAIN / 8];
-    best.column = this.ordered[from + list];
-    best.bin = found[FOUND_BIN / 4];
-    best.missingLeft =
-      foundNumbers[FOUND_MISSING / 8] > 0
-        ? found[FOUND_WITH_MISSING / 4] === 1
-        : foundNumbers[FOUND_HESSIAN / 8] * 2 >= totalHessian;
-    best.set = undefined;
   }
 
   /** Divides every list as the rows of a node were divided: those at `start … middle - 1` went left. */

@@ -72,6 +72,10 @@ describe('learner: the space that trees are grown in', () => {
         };
         assert.deepEqual(all.slice(0, length), plain(rows.subarray(0, from)));
         assert.deepEqual(some.slice(0, length), plain(rows.subarray(from)));
+        const middleRow = Math.floor((from + rows.length) / 2);
+        space.removeRows(some, layout, space.sample, from, middleRow);
+        assert.deepEqual(some.slice(0, length), plain(rows.subarray(middleRow)));
+        assert.deepEqual(space.gradHess, gradHess);
 
         const sums = new Float64Array(stride).fill(3);
         space.addAll(sums, space.sample, from, rows.length);

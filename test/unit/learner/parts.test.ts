@@ -32,9 +32,8 @@ import {
   stackWeights,
   tokensOf,
   TreeBuilder,
-  tryCategories,
-  tryOrdered,
 } from '../../doors/learner';
+import { noSplit, searchHistogram } from './split-search';
 import { normals } from './tables';
 
 const rules: GrowRules = {
@@ -66,13 +65,8 @@ function found(bins: number[], gradients: number[], count: number, category: boo
     totals[0]! += gradients[row]!;
     totals[1]! += 1;
   });
-  const best: SplitCandidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
-  const h = { sums, offset: 0, bins: count, totals, width: 1 };
-  if (category) {
-    tryCategories(h, 0, rules, best);
-  } else {
-    tryOrdered(h, 0, rules, best);
-  }
+  const best = noSplit();
+  searchHistogram({ sums, bins: count, category, totals, width: 1 }, 0, rules, best);
   return best;
 }
 

@@ -12,21 +12,16 @@ import {
   prepare,
   quantise,
   Random,
-  removeRows,
   sigmoid,
   softmax,
   SortedRows,
   sparse,
   SparseSlopes,
-  type SplitCandidate,
-  tryCategories,
-  tryOrdered,
-  trySmallNode,
 } from '../../doors/learner';
+import { noSplit, searchHistogram, searchRows } from './split-search';
 import { classify, normals, numbers } from './tables';
 
 const rules = { lambda: 1, minHessian: 0.5, minGain: 1e-9, categorySmooth: 5, categoryLambda: 5 };
-const nothing = (): SplitCandidate => ({ gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined });
 
 /** Adds rows to histograms of columns, each of `bins`. `gathered`: rows × 2. */
 function addToHistograms(columns: Uint8Array[], bins: number, rows: Int32Array, gathered: Float64Array) {
@@ -68,13 +63,14 @@ describe('learner: the short cuts come out where the long way does', () => {
     fc.assert(
       fc.property(node, ({ count, bins, seed, chance }) => {
         const { columns, specs, rows, gradHess, totals } = someNode(count, bins, seed);
-        const few = { rows, start: 0, end: count, gathered: gradHess, totals };
+        const node = { rows, gradHess, totals };
         const sums = addToHistograms(columns, bins, rows, gradHess);
-        const [quick, plain] = [nothing(), nothing()];
+        const [quick, plain] = [noSplit(), noSplit()];
         columns.forEach((column, i) => {
-          trySmallNode(few, column, specs[i]!, i, rules, quick, chance);
-          const h = { sums, offset: i * bins * 2, bins, totals, width: 1 };
-          (specs[i]!.category ? tryCategories : tryOrdered)(h, i, rules, plain, chance);
+          searchRows(node, column, specs[i]!, i, rules, quick, chance);
+          const own = sums.subarray(i * bins * 2, (i + 1) * bins * 2);
+          const { category } = specs[i]!;
+          searchHistogram({ sums: own, bins, category, totals, width: 1 }, i, rules, plain, chance);
           assert.deepEqual(quick, plain);
         });
       }),
@@ -110,12 +106,13 @@ describe('learner: the short cuts come out where the long way does', () => {
           );
           const sums = new Float64Array(2);
           gathered.forEach((value, i) => (sums[i % 2]! += value));
-          const plain = nothing();
+          const plain = noSplit();
           picked.forEach((column) => {
             const histogram = addToHistograms([columns[column]!], bins, own, gathered);
-            tryOrdered({ sums: histogram, offset: 0, bins, totals: sums, width: 1 }, column, rules, plain);
+            const h = { sums: histogram, bins, category: false, totals: sums, width: 1 };
+            searchHistogram(h, column, rules, plain);
           });
-          const [each, all] = [nothing(), nothing()];
+          const [each, all] = [noSplit(), noSplit()];
           picked.forEach((_, i) => sorted.search(i, { depth, start, end, sums, best: each }, rules));
           sorted.searchAll({ depth, start, end, sums, best: all }, rules);
           assert.deepEqual([each, all], [plain, plain]);
@@ -128,17 +125,6 @@ describe('learner: the short cuts come out where the long way does', () => {
       }),
       { numRuns: 400, seed: 12 },
     );
-  });
-
-  it('rows taken from a histogram leave that of the others', () => {
-    const { columns, rows, gradHess } = someNode(200, 20, 5);
-    const offsets = Int32Array.from(columns, (_, i) => i * 40);
-    const layout = { columns, offsets, stride: 2 };
-    const sumsOf = (some: Int32Array, from: number) =>
-      addToHistograms(columns, 20, some, gradHess.subarray(from * 2));
-    const all = sumsOf(rows, 0);
-    removeRows(all, layout, rows.subarray(0, 70), gradHess);
-    assert.deepEqual(all, sumsOf(rows.subarray(70), 70));
   });
 
   it('gradHess keep to a grid so fine that only the 30th bit is lost, so coarse that sums are exact', () => {

@@ -8,11 +8,10 @@ import {
   encodeColumn,
   type Encoder,
   Random,
-  type SplitCandidate,
   squaredError,
-  tryCategories,
   weakCategories,
 } from '../../doors/learner';
+import { noSplit, searchHistogram } from './split-search';
 import { classify, normals, numbers, rowsOf, text } from './tables';
 
 const LEVELS = 50;
@@ -75,14 +74,14 @@ describe('learner: categories that tell nothing', () => {
         sums[bins[i >> 1]! * 2 + (i % 2)]! += value;
         totals[i % 2]! += value;
       });
-      const best: SplitCandidate = { gain: 0, column: 0, bin: 0, missingLeft: false, set: undefined };
-      const h = { sums, offset: 0, bins: LEVELS + 1, totals, width: 1 };
+      const best = noSplit();
+      const h = { sums, bins: LEVELS + 1, category: true, totals, width: 1 };
       const chance = chanceGain(
         gradHess,
         Int32Array.from(bins, (_, row) => row),
         1,
       );
-      tryCategories(h, 0, rules, best, isCorrected ? chance : 0);
+      searchHistogram(h, 0, rules, best, isCorrected ? chance : 0);
       return best.gain / (chance * (LEVELS - 1));
     };
     const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
