@@ -20,6 +20,7 @@ import {
   anyRow,
   confounded,
   costOf,
+  fresh,
   heldOut,
   historyOf,
   machines,
@@ -71,8 +72,8 @@ async function searchAlone(machine, questions) {
       ? { kind: 'number', q05: range[0], q95: range[1] }
       : { kind: 'category', categories: range, complete: true },
   );
-  let cost = 0;
-  for (const { row } of questions) {
+  const found = [];
+  for (const { row, best } of questions) {
     const knobs = knobsOf(varied(machine), columns, usual, (column) => row[column]);
     const ask = async (settings) =>
       settings.map((setting) => {
@@ -81,10 +82,11 @@ async function searchAlone(machine, questions) {
         return { expected: { value: null }, attached: {}, reach, unlike: { rank: 0, columns: [], new: [] } };
       });
     const options = { hasLimit: true, rounds: searchRounds(2_000), random: seededRandom(1) };
-    const found = await search(knobs, ask, (all) => promising(all, true), options);
-    cost += choose(found, true).good[0].cost;
+    const all = await search(knobs, ask, (some) => promising(some, true), options);
+    found.push({ best, cost: choose(all, true).good[0]?.cost });
   }
-  return cost / sum(questions.map(({ best }) => best));
+  // What it does not find at all has no cost.
+  return found.filter(({ cost }) => cost !== undefined);
 }
 
 /** What is advised by the true form, fitted to the same rows and asked for as much. */
@@ -155,7 +157,8 @@ async function measure(tabular, name, machine, rows) {
     'cost / best': told(dearer, advised, 2),
     'true form: held': told(heldOf, form, 3),
     'its cost': told(dearer, form, 2),
-    'search alone': (sum(sets.map(({ alone }) => alone)) / sets.length).toFixed(3),
+    'search alone': told(dearer, [sets.flatMap(({ alone }) => alone)], 3),
+    'found by it': `${sets.flatMap(({ alone }) => alone).length} of ${answers.length}`,
     'median s': (median(answers.map(({ time }) => time)) / 1000).toFixed(2),
   };
 }
@@ -174,7 +177,8 @@ async function measureConfounded(tabular, name, machine, rows) {
   };
 }
 
-const WANTED = process.argv[5]?.split(',') ?? Object.keys({ ...machines, ...heldOut, ...confounded });
+const WANTED =
+  process.argv[5]?.split(',') ?? Object.keys({ ...machines, ...heldOut, ...fresh, ...confounded });
 const wanted = (all) => Object.entries(all).filter(([name]) => WANTED.includes(name));
 
 const dataDir = await mkdtemp(path.join(os.tmpdir(), 'advise-bench-'));
@@ -186,6 +190,7 @@ try {
   for (const [title, all, one] of [
     ['Tuned on:', machines, measure],
     ['Not tuned on:', heldOut, measure],
+    ['Of other kinds:', fresh, measure],
     ['A hidden cause:', confounded, measureConfounded],
   ]) {
     const lines = [];

@@ -208,6 +208,87 @@ export const heldOut = {
   },
 };
 
+/* Machines of other kinds, written after all of the above was measured and before they were: nothing was tuned on them. */
+export const fresh = {
+  /* More speed helps until the pump draws in vapour; then all of it is lost within a few turns. A valve gains by its root. */
+  pump: {
+    target: 'flow',
+    settings: { speed: [900, 1750], valve: [20, 100], impellers: [1, 3, 1] },
+    others: { suction_m: [0.5, 4], water_c: [5, 60], lift_m: [8, 20] },
+    cost: { speed: 0.02, valve: 0.12, impellers: 9 },
+    goal: { goal: 'at least', value: 150 },
+    form: [150, 0.6, 2.6, 70, 1280, 130, 3.2, 7],
+    mean: ({ speed, valve, impellers, suction_m, water_c, lift_m }, [a, b, c, d, e, f, g, h]) =>
+      a * (speed / 1450) * Math.sqrt(valve / 100) * impellers ** b -
+      c * (lift_m - 14) -
+      d * logistic((speed - e - f * suction_m + g * (water_c - 20)) / h),
+    spread: () => 4,
+  },
+  /* How much water is right hangs on a word and on the grain; far from it all is equally bad. */
+  granulator: {
+    target: 'fines',
+    settings: {
+      water: [8, 30],
+      rotor: [150, 450],
+      minutes: [2, 15],
+      binder: ['none', 'starch', 'HPC', 'PVP'],
+    },
+    others: { grain: [20, 120], humid: [20, 80] },
+    cost: { water: 0.5, rotor: 0.015, minutes: 0.6, binder: 5 },
+    goal: { goal: 'at most', value: 15 },
+    form: [5, 32, 27, 24, 21, 18, 0.05, 5, 22, 1200, 0.03],
+    mean: (
+      { water, rotor, minutes, binder, grain, humid },
+      [a, b, none, starch, hpc, pvp, c, d, e, f, g],
+    ) => {
+      const right = { none, starch, HPC: hpc, PVP: pvp }[binder] - c * (grain - 70);
+      return (
+        a +
+        b * (1 - Math.exp(-(((water - right) / d) ** 2))) +
+        e * Math.exp((-rotor * minutes) / f) +
+        g * (humid - 50)
+      );
+    },
+    spread: ({ grain }) => 1 + 0.01 * grain,
+  },
+  /* What a thousand bottles cost: only the slowest of three counts, and the wear of all grows by the root of their speeds. */
+  line: {
+    target: 'cost_per_1000',
+    settings: { filler: [120, 320], capper: [120, 320], labeller: [120, 320] },
+    others: { litres: [0.33, 1.5], crew: [2, 6, 1], hall_c: [12, 36] },
+    cost: { filler: 0.05, capper: 0.03, labeller: 0.02 },
+    goal: { goal: 'at most', value: 24 },
+    form: [2800, 0.12, 1.06, 0.28, 0.02, 0.7, 2.2, 0.05],
+    mean: ({ filler, capper, labeller, litres, crew, hall_c }, [a, b, c, d, e, f, g, h]) => {
+      const out = Math.min(filler * (1 - b * litres), c * capper, labeller);
+      const jams = e * Math.max(0, filler - capper);
+      return (
+        a / out + d * Math.sqrt(filler + capper + labeller) + jams + f * crew + g * litres + h * (hall_c - 20)
+      );
+    },
+    spread: () => 0.9,
+  },
+  /* Classes: minutes and degrees stand in for each other, until the glue burns; pressure gains by its root. */
+  bonder: {
+    target: 'joint',
+    classes: ['holds', 'peels'],
+    settings: { cure_c: [80, 160], minutes: [5, 60], bar: [1, 8], primer: ['none', 'silane', 'plasma'] },
+    others: { gap_um: [20, 200], humid: [20, 80] },
+    cost: { cure_c: 0.06, minutes: 0.12, bar: 0.7, primer: 3 },
+    goal: { goal: 'at least', value: 'holds' },
+    form: [-0.6, 1.6, 0.045, 0.55, 0.9, 0.008, 0.01, 0.07, 0.55],
+    mean: ({ cure_c, minutes, bar, primer, gap_um, humid }, [a, b, c, d, e, f, g, h, i]) =>
+      a +
+      b * Math.tanh(Math.log(minutes / 20) + c * (cure_c - 120)) +
+      { none: 0, silane: d, plasma: e }[primer] +
+      i * Math.sqrt(bar) -
+      f * (gap_um - 60) -
+      g * (humid - 50) -
+      h * Math.max(0, cure_c - 138),
+    spread: () => 1,
+  },
+};
+
 /* The operators run it slowly where the material is hard. No column says how hard it is, but the load of the motor rises with it. */
 export const confounded = {
   mill: {

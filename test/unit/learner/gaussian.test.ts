@@ -163,6 +163,40 @@ describe('Gaussian process: its kernel', () => {
   });
 });
 
+describe('Gaussian process: what follows without noise', () => {
+  it('is told to a hundred thousandth of the range, where its variance wants to be large', () => {
+    const errors = [1, 2, 3].map((seed) => {
+      const chance = new Random(seed);
+      const rows = Array.from({ length: 600 }, () => {
+        const plays = Math.floor(150 * chance.uniform() ** 3);
+        const year = chance.uniform() < 0.7 ? 1960 + chance.below(60) : NaN;
+        return { plays, year, known: Number.isNaN(year) ? 0 : plays };
+      });
+      const [seen, later] = [rows.slice(0, 420), rows.slice(420)];
+      const features = (some: typeof rows): FeatureColumn[] => [
+        numbers(
+          'plays',
+          Float64Array.from(some, ({ plays }) => plays),
+        ),
+        numbers(
+          'year',
+          Float64Array.from(some, ({ year }) => year),
+        ),
+      ];
+      const values = Float64Array.from(seen, ({ known }) => known);
+      const model = trainModel({
+        features: features(seen),
+        target: { task: 'regression', values },
+        options: {},
+      });
+      const told = (predict(model, features(later), later.length) as RegressionResult).mean();
+      return Math.sqrt(later.reduce((sum, { known }, i) => sum + (told[i]! - known) ** 2 / later.length, 0));
+    });
+    const mean = errors.reduce((sum, one) => sum + one / errors.length, 0);
+    assert.ok(mean < 0.0015, String(errors));
+  });
+});
+
 describe('Gaussian process: a kernel of numbers alone', () => {
   it('is that with a category of no weight', () => {
     const isNumber = Array.from(dimensions.columns.keys()).filter((d) => dimensions.columns[d] !== 1);
