@@ -164,7 +164,7 @@ export function describeInEditor(
   title: string,
   flows: FlowNode[],
   tests: (at: { red: RealNodeRed; editor: Editor }) => void,
-  options: Pick<StartOptions, 'codeEditor'> = {},
+  options: Pick<StartOptions, 'codeEditor' | 'settings'> = {},
 ): void {
   describe(`${title}, in Chromium`, function () {
     this.timeout(60_000);

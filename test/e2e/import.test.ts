@@ -37,7 +37,12 @@ const BEFORE = [
 ];
 
 /* That each one deploys and works is seen in test/runtime/. */
-describeInEditor('importing each example in the editor', BEFORE, ({ editor }) => {
+describeInEditor('importing each example in the editor', BEFORE, importEach, {
+  // With the nodes of other packages that are there.
+  settings: 'nodesExcludes: [],',
+});
+
+function importEach({ editor }: { editor: Editor }): void {
   it('the Import dialog lists them all', async () => {
     const dialog = await openImportDialog(editor);
     const module = dialog.getByText(NAME, { exact: true });
@@ -78,7 +83,7 @@ describeInEditor('importing each example in the editor', BEFORE, ({ editor }) =>
       }
     });
   }
-});
+}
 
 async function openImportDialog({ page }: Editor): Promise<Locator> {
   await page.evaluate(() => {

@@ -2,9 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_MS = 10;
 
-/** What a probe answers once it is neither undefined, null nor false. @throws after `timeoutMs`, saying what was missing. */
+/**
+ * What a probe answers once it is neither undefined, null nor false.
+ *
+ * @param what - What was missing, for the error; a function is asked when it has not come.
+ * @throws after `timeoutMs`.
+ */
 export async function waitFor<T>(
-  what: string,
+  what: string | (() => string),
   probe: () => T | Promise<T>,
   timeoutMs = 30_000,
 ): Promise<Exclude<T, undefined | null | false>> {
@@ -15,7 +20,7 @@ export async function waitFor<T>(
       return found as Exclude<T, undefined | null | false>;
     }
     if (performance.now() > end) {
-      throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+      throw new Error(`waited ${timeoutMs} ms in vain for ${typeof what === 'string' ? what : what()}`);
     }
     await sleep(LOOK_MS);
   }
