@@ -40,6 +40,7 @@ const FLOWS: FlowNode[] = [
     ...{ id: 'pumps', type: 'tabular-anomaly', z: 'sheet', name: 'Pumps', key: 'pump', keyType: 'column' },
     wires: [[], ['changes']],
   },
+  { id: 'predict', type: 'tabular-predict', z: 'sheet', name: '', x: 400, y: 300, wires: [[]] },
   { id: 'idle', type: 'tabular-anomaly', z: 'sheet', name: 'Idle', wires: [[], []] },
   { id: 'changes', type: 'debug', z: 'sheet', active: true, tosidebar: true, complete: 'true', wires: [] },
 ];
@@ -165,11 +166,14 @@ describeInEditor('machines of anomaly nodes in the sidebar Models', FLOWS, ({ re
     assert.ok(!asked.includes('/tabular-prediction/models'), asked.join(' '));
   });
 
-  it('tells an alarm in the language of the editor, which the runtime may not speak', async () => {
+  it('tells an alarm and a status in the language of the editor, which the runtime may not speak', async () => {
     const { page } = editor;
+    const status = (text: RegExp) => page.locator('.red-ui-flow-node-status-label', { hasText: text });
+    await status(/^embedded service$/).waitFor();
     await page.evaluate("localStorage.setItem('editor-language', 'de')");
     await page.reload();
     await loaded(page);
+    await status(/^eingebetteter Dienst$/).waitFor();
     await page.evaluate("RED.sidebar.show('tabular-models')");
     await line('pump 2').click();
     const alarm = machine().locator('li').filter({ hasText: 'bearing' });

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { longestStatuses } from '../helpers/longest-statuses';
 import { type FlowNode, root } from '../helpers/node-red';
-import { describeInEditor, type EditorRed, openWindow } from './editor';
+import { describeInEditor, type EditorRed } from './editor';
 
 const folder = path.join(root, 'examples');
 /**
@@ -53,27 +53,6 @@ describeInEditor('the statuses in the examples', flows, ({ editor }) => {
     });
   }
 });
-
-describeInEditor(
-  'a status of an English runtime',
-  [
-    { id: 'tab', type: 'tab', label: 'Tab' },
-    { id: 'predict', type: 'tabular-predict', z: 'tab', name: '', x: 300, y: 100, wires: [[]] },
-  ],
-  ({ red, editor }) => {
-    const label = '.red-ui-flow-node-status-label';
-
-    it('is shown in the language of the editor', async () => {
-      await editor.page.locator(label, { hasText: /^embedded service$/ }).waitFor();
-      const other = await openWindow(editor.page.context().browser()!, red.url, 'de');
-      try {
-        await other.page.locator(label, { hasText: /^eingebetteter Dienst$/ }).waitFor();
-      } finally {
-        await other.close();
-      }
-    });
-  },
-);
 
 /** In the page: gives each node the widest of the texts of its type, and says which statuses lie over another node. */
 function drawStatuses({ tabs, texts }: { tabs: FlowNode[]; texts: Record<string, string[]> }): {
