@@ -139,11 +139,10 @@ describe('from a bare user folder: install, upgrade, remove, install again', fun
     await start(flow);
     await assertInPalette(NEW);
     await assertPredicts();
-    await stop();
   });
 
   it('remove from the palette: nothing is left but the models', async () => {
-    await start([]);
+    await red!.deploy([]);
     const answer = await fetch(`${red!.url}/nodes/${NAME}`, { method: 'DELETE' });
     assert.equal(answer.status, 204, await answer.text());
     assert.deepEqual(await palette(), []);
