@@ -38,6 +38,8 @@ export interface KeptAlarms {
   since: number | undefined;
   open: Episode | undefined;
   past: Episode[];
+  /** Once they were measured by a fit that knew two weeks. */
+  isMeasured?: boolean;
 }
 
 /** Rarities at which a row is unusual, and at which an episode begins. */
@@ -58,6 +60,7 @@ export class AlarmPromise {
   /** A sensor in front that is not that of the episode, for how many rows, and the last of them. */
   private other = { front: undefined as string | undefined, rows: 0, row: -1 };
   private touched: Episode[] = [];
+  private isMeasured: boolean;
 
   /** @param perWeek promised alarms */
   constructor(
@@ -67,6 +70,7 @@ export class AlarmPromise {
     this.since = kept?.since;
     this.open = kept?.open;
     this.past = kept?.past ?? [];
+    this.isMeasured = kept?.isMeasured ?? false;
   }
 
   /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds */
@@ -89,6 +93,24 @@ export class AlarmPromise {
       this.take({ row: first + i, time, rarity: rarities[i], front: undefined }, () => undefined),
     );
     this.close();
+  }
+
+  /**
+   * Takes how rare the rows are by the first fit that knows two weeks, and measures the episodes so far by them. What a fit
+   * of few rows took for very rare would stand in the way of alarms for four weeks. Only once: measured anew by each fit,
+   * the largest of the first two weeks shrink, and three alarms a week were sent there (docs/benchmarks/anomaly.md).
+   */
+  measureAnew(first: number, rarities: Float64Array): void {
+    if (this.isMeasured) {
+      return;
+    }
+    this.isMeasured = true;
+    for (const episode of this.past) {
+      const [from, end] = [episode.from - first, episode.last + 1 - first];
+      if (from >= 0 && end <= rarities.length) {
+        episode.peak = Math.max(...rarities.subarray(from, end));
+      }
+    }
   }
 
   /** The rarity from which on a row is unusual. */
@@ -185,7 +207,8 @@ export class AlarmPromise {
   }
 
   keep(): KeptAlarms {
-    return { since: this.since, open: this.open, past: this.past };
+    const { since, open, past, isMeasured } = this;
+    return { since, open, past, ...(isMeasured && { isMeasured }) };
   }
 
   /** What an alarm must exceed: the level, and the least of as many episodes as were promised for the weeks looked back. */

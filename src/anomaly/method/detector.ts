@@ -271,6 +271,9 @@ export class Detector {
     const time = this.history.time(this.history.taken - 1);
     this.know({ layout, usual, rows: taken - this.history.begun, time });
     this.alarms.recall(first, this.fitting?.times ?? new Float64Array(0), rarities);
+    if (this.hasSeenTwoWeeks(layout)) {
+      this.alarms.measureAnew(first, rarities);
+    }
     this.fitting = undefined;
     if (anchor !== undefined) {
       this.moved = MovedSensors.measuredBy(anchor, layout, this.settings.key);

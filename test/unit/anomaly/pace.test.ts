@@ -208,3 +208,48 @@ describe('the first hour of a machine with a reading a second', function () {
     assert.deepEqual(alarms(motor.length, broken), ['current']);
   });
 });
+
+describe('episodes of the first days', () => {
+  const HOUR_ROWS = 12;
+  const hour = 12 * 5 * MINUTE;
+  const often = fitTail(Float64Array.from({ length: 1000 }, seededRandom(6)));
+
+  /** Alarms a week after each other, as large as the first fits took them for. */
+  function promise(): AlarmPromise {
+    const one = new AlarmPromise(1);
+    one.learned(often, 5 * MINUTE);
+    for (const [row, rarity] of [
+      [0, 50],
+      [10 * HOUR_ROWS, 60],
+      [20 * HOUR_ROWS, 70],
+    ] as const) {
+      one.take({ row, time: BEGINS + (row / HOUR_ROWS) * hour, rarity, front: 'flow' }, () => `at ${row}`);
+    }
+    return one;
+  }
+  const later = (one: AlarmPromise, day: number, rarity: number): boolean => {
+    const row = day * 24 * HOUR_ROWS;
+    return (
+      one.take({ row, time: BEGINS + day * 24 * hour, rarity, front: 'speed' }, () => 'later').alarm !==
+      undefined
+    );
+  };
+  /** What the first fit that knows two weeks says: hardly unusual. */
+  const rarities = new Float64Array(16 * 24 * HOUR_ROWS).fill(20);
+
+  it('stand in the way of alarms as far as the first fit that knows two weeks finds them rare', () => {
+    assert.equal(later(promise(), 17, 30), false);
+    const one = promise();
+    one.measureAnew(0, rarities);
+    assert.equal(later(one, 17, 30), true);
+  });
+
+  it('are measured anew once, also over a restart', () => {
+    const one = promise();
+    one.measureAnew(0, rarities.subarray(0, 11));
+    const restarted = new AlarmPromise(1, structuredClone(one.keep()));
+    restarted.learned(often, 5 * MINUTE);
+    restarted.measureAnew(0, rarities);
+    assert.equal(later(restarted, 17, 30), false);
+  });
+});
