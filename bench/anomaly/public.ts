@@ -17,7 +17,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { anomalies } from '../../dist/src';
-import { Detector, learn } from '../../test/doors/anomaly';
+import { Detector, learn, TaughtRows } from '../../test/doors/anomaly';
 import { seededRandom } from '../../test/doors/util';
 import { isolationForest, nearest, type Peer, principalComponents } from './peers';
 import { SETTINGS } from './scored';
@@ -84,7 +84,11 @@ function once(train: Table, test: Table): number[] {
   const cells = ({ names, rows }: Table, i: number): Map<string, number> =>
     new Map(names.map((name, j) => [name, rows[i]![j]!]));
   const time = (value: string | number): number => new Date(value).getTime();
-  train.rows.forEach((_, i) => detector.teach(time(train.times[i]!), cells(train, i)));
+  // As a table is taught: of readings that come often, fewer of a longer time are kept.
+  const taught = new TaughtRows();
+  train.rows.forEach((_, i) => taught.add(time(train.times[i]!), cells(train, i)));
+  detector.slowDown(taught.pace);
+  taught.inOrder().forEach((row) => detector.teach(row.time, row.cells()));
   const learned = learn(detector.task()!);
   detector.learned(learned);
   const scores: number[] = [];

@@ -6,7 +6,7 @@ import { Detector } from './method/detector';
 import type { MarkedRows } from './method/history';
 import type { Change } from './method/verdict';
 import { checkCells, type MachineColumns, type MachineReading, ReadingReader } from './reading';
-import { inOrder, type KeptRowsUnderWay, RowsUnderWay, TaughtRows } from './rows';
+import { inOrder, type KeptRowsUnderWay, RowsUnderWay, type TaughtRows, taughtTable } from './rows';
 import { AnomalyStore, type Entry } from './store';
 import {
   type AnomalyAnswer,
@@ -156,40 +156,19 @@ export class Anomalies {
   ): Promise<{ rows: number; keys: number }> {
     return this.serial.run(async () => {
       const yielder = new Yielder();
-      const past = new Map<string | null, TaughtRows>();
-      const joined = this.waiting.joined?.again();
-      // A table that is refused leaves nothing behind.
-      const columns = new Map(this.columns);
-      let count = 0;
-      for await (const { reading, place } of rows) {
-        signal?.throwIfAborted();
-        count++;
-        const placed = this.reader.readPast(reading, place, count);
-        if (placed !== undefined) {
-          const { key, time, cells } = placed;
-          checkCells(key, cells, columns);
-          const kept = past.get(key) ?? new TaughtRows();
-          past.set(key, kept);
-          const row = joined === undefined ? { time, cells } : joined.add(key, time, cells);
-          if (row !== undefined) {
-            kept.add(row.time, row.cells);
-          }
-          if (kept.isFull) {
-            await kept.makeRoom(yielder);
-          }
-        }
-        await yielder.due();
-      }
-      const keys = past.size;
+      const taught = await taughtTable(rows, this.reader, {
+        columns: this.columns,
+        joined: this.waiting.joined?.again(),
+        yielder,
+        signal,
+      });
+      const { count, machines } = taught;
+      const keys = machines.size;
       let left = 0;
-      for (const [key, kept] of past) {
-        this.columns.set(key, columns.get(key)!);
+      for (const [key, kept] of machines) {
+        this.columns.set(key, taught.columns.get(key)!);
         // What is taught takes its memory twice, one machine at a time.
-        past.delete(key);
-        const last = joined?.take(key);
-        if (last !== undefined) {
-          kept.add(last.time, last.cells);
-        }
+        machines.delete(key);
         left += await this.teachRows(key, kept, yielder);
       }
       this.readings += count;

@@ -2,7 +2,8 @@ import type { Yielder } from '../util/concurrency';
 import { parseDuration } from '../util/durations';
 import { ServiceError } from '../wire/service-error';
 import { History, HISTORY_ROWS, type HistoryCell, type HistoryRow, type RowPace } from './method/history';
-import { MOST_COLUMNS } from './reading';
+import { checkCells, type MachineColumns, MOST_COLUMNS, type ReadingReader } from './reading';
+import type { AnomalyReading, ReadingPlace } from './types';
 
 /** What waits of rows that are not whole, as it is kept across a restart. */
 export interface KeptRowsUnderWay {
@@ -350,4 +351,53 @@ export class TaughtRows {
 /** The oldest first; those of one time as they came. */
 export function inOrder(rows: readonly HistoryRow[]): HistoryRow[] {
   return [...rows].sort((a, b) => a.time - b.time);
+}
+
+/**
+ * A table of past readings, machine by machine: their rows, and the columns of all machines with those of the table. A
+ * table that is refused leaves nothing behind.
+ *
+ * @param around the columns so far, and what joins readings to rows
+ * @throws ServiceError as `Anomalies.take`
+ */
+export async function taughtTable(
+  rows: AsyncIterable<{ reading: AnomalyReading; place?: ReadingPlace }>,
+  reader: ReadingReader,
+  around: {
+    columns: MachineColumns;
+    joined: JoinedRows | undefined;
+    yielder: Yielder;
+    signal: AbortSignal | undefined;
+  },
+): Promise<{ count: number; columns: MachineColumns; machines: Map<string | null, TaughtRows> }> {
+  const { joined, yielder, signal } = around;
+  const columns = new Map(around.columns);
+  const machines = new Map<string | null, TaughtRows>();
+  let count = 0;
+  for await (const { reading, place } of rows) {
+    signal?.throwIfAborted();
+    count++;
+    const placed = reader.readPast(reading, place, count);
+    if (placed !== undefined) {
+      const { key, time, cells } = placed;
+      checkCells(key, cells, columns);
+      const kept = machines.get(key) ?? new TaughtRows();
+      machines.set(key, kept);
+      const row = joined === undefined ? { time, cells } : joined.add(key, time, cells);
+      if (row !== undefined) {
+        kept.add(row.time, row.cells);
+      }
+      if (kept.isFull) {
+        await kept.makeRoom(yielder);
+      }
+    }
+    await yielder.due();
+  }
+  for (const [key, kept] of machines) {
+    const last = joined?.take(key);
+    if (last !== undefined) {
+      kept.add(last.time, last.cells);
+    }
+  }
+  return { count, columns, machines };
 }

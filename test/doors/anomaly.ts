@@ -9,5 +9,5 @@ export { fitExpectations, fitFromOthers, momentsOf } from '../../dist/src/anomal
 export { fitTail, HOLD_ROWS, rarityOf, valueOfRarity } from '../../dist/src/anomaly/method/tail';
 export { freshMemory, scoreRow } from '../../dist/src/anomaly/method/usual';
 export type { RowVerdict } from '../../dist/src/anomaly/method/verdict';
-export { Gather, JoinedRows } from '../../dist/src/anomaly/rows';
+export { Gather, JoinedRows, TaughtRows } from '../../dist/src/anomaly/rows';
 export { AnomalyStore } from '../../dist/src/anomaly/store';
