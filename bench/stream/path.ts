@@ -3,7 +3,9 @@
  * by V8's coverage, from the node's input to its output, with the embedded service at the other end of real HTTP.
  * npm run bench -- path [predict|fit]
  */
+import { readFileSync } from 'node:fs';
 import { type Profiler, Session } from 'node:inspector/promises';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,10 +15,23 @@ import { stopSharedService } from '../../test/service/shared';
 const RUNS = 5;
 const DIST = path.join(path.resolve(__dirname, '../..'), 'dist', path.sep);
 
-/** file → functions that were called, in each run the same but for timers: the larger of the runs is told. */
+/** file → functions that were called, each with the line where it begins, in each run the same but for timers: the larger of the runs is told. */
 type Path = Map<string, string[]>;
 
 const functionsIn = (entered: Path): number => [...entered.values()].flat().length;
+
+/** The lines of the source by offsets in a file of dist/. */
+function lineFinder(file: string): (offset: number) => number {
+  const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')) as SourceMapPayload);
+  const text = readFileSync(file, 'utf8');
+  return (offset) => {
+    const before = text.slice(0, offset).split('\n');
+    const { originalLine = 0 } = map.findEntry(before.length - 1, before.at(-1)!.length) as {
+      originalLine?: number;
+    };
+    return originalLine + 1;
+  };
+}
 
 function pathOf(coverage: Profiler.ScriptCoverage[]): Path {
   const entered: Path = new Map();
@@ -25,9 +40,12 @@ function pathOf(coverage: Profiler.ScriptCoverage[]): Path {
     // What begins with the file is its top level.
     const called = functions.filter(({ ranges: [range] }) => range!.count > 0 && range!.startOffset > 0);
     if (file.startsWith(DIST) && called.length > 0) {
+      const lineAt = lineFinder(file);
       entered.set(
         file.slice(DIST.length).replaceAll(path.sep, '/').replace(/\.js$/, '.ts'),
-        called.map(({ functionName }) => functionName || '(arrow)'),
+        called.map(
+          ({ functionName, ranges: [range] }) => `${functionName || '(arrow)'} ${lineAt(range!.startOffset)}`,
+        ),
       );
     }
   }
