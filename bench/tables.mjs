@@ -8,6 +8,7 @@
 import { fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 
+import { openResults } from './results.mjs';
 import { encoders } from './table/encoders.mjs';
 import { loadTimes, transfers } from './table/transfer.mjs';
 
@@ -52,10 +53,11 @@ for (const name of wanted.filter((name) => !names.includes(name))) {
   console.log(`${name} is skipped: ${missing(name)}.`);
 }
 console.log(`${rows} rows x 21 columns, Node ${process.version}, ${process.platform} ${process.arch}\n`);
-console.log(
-  '| encoder | seconds | rows/s | MB | loop max ms | loop p99 ms | MB above the rows | ours is faster by |',
-);
-console.log('|---|---|---|---|---|---|---|---|');
+const results = openResults(import.meta.url);
+const table = results.table('encoders', [
+  ...['encoder', 'seconds', 'rows/s', 'MB', 'loop max ms', 'loop p99 ms'],
+  ...['MB above the rows', 'ours is faster by'],
+]);
 let ours;
 for (const name of names) {
   const { seconds, bytes, loopMax, loopP99, above } = await measure(name);
@@ -63,15 +65,16 @@ for (const name of names) {
   const cells = [
     name,
     seconds.toFixed(2),
-    Math.round(rows / seconds),
+    Math.round(rows / seconds).toLocaleString('en'),
     (bytes / 1e6).toFixed(1),
     loopMax.toFixed(0),
     loopP99.toFixed(1),
     above.toFixed(0),
-    `${(seconds / ours).toFixed(2)}x`,
+    `${(seconds / ours).toFixed(2)}×`,
   ];
-  console.log(`| ${cells.join(' | ')} |`);
+  table.row(...cells);
 }
+await results.save();
 
 loadTimes();
 await transfers({

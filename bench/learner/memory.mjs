@@ -11,6 +11,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { openResults } from '../results.mjs';
 import { mixed } from './tables.mjs';
 
 const require = createRequire(import.meta.url);
@@ -28,19 +29,21 @@ async function serve() {
 }
 
 async function measureAll(sizes) {
-  console.log(
-    '| rows | task | encoded MB | idle MB | fit: MB above idle | ratio | fit s | predict: MB above idle |',
-  );
-  console.log('|---|---|---|---|---|---|---|---|');
+  const results = openResults(import.meta.url);
+  const table = results.table('memory', [
+    ...['rows', 'task', 'encoded MB', 'idle MB', 'fit: MB above idle', 'ratio', 'fit s'],
+    'predict: MB above idle',
+  ]);
   for (const rows of sizes.length > 0 ? sizes : [100_000, 1_000_000]) {
     for (const task of (process.env.TASKS ?? 'classification,regression').split(',')) {
-      await measure(rows, task);
+      await measure(rows, task, table);
     }
   }
+  await results.save();
   await closeEncoder();
 }
 
-async function measure(rows, task) {
+async function measure(rows, task, table) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-memory-'));
   const child = fork(import.meta.filename, [folder], { execArgv: [] });
   try {
@@ -62,7 +65,7 @@ async function measure(rows, task) {
     await client.predict({ test_set_upload_id, fitted_train_set_id, task });
     const predict = peak(child.pid) - before;
     const cells = [rows, task, mb(bytes), mb(idle), mb(fit), (fit / bytes).toFixed(2), seconds.toFixed(1)];
-    console.log(`| ${[...cells, mb(predict)].join(' | ')} |`);
+    table.row(...cells, mb(predict));
     for (const file of [x, y, test]) {
       await file.dispose();
     }

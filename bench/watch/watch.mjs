@@ -4,11 +4,13 @@
  */
 import { createRequire } from 'node:module';
 
+import { openResults } from '../results.mjs';
 import { allOutcomes, fitAndPredict, seriesRows } from '../series/rows.mjs';
 import { SOURCES } from '../series/sources.mjs';
 import { likeNeighbours, quantilesAbout } from './noise.mjs';
 import { machines, weeks } from './patterns.mjs';
 
+const results = openResults(import.meta.url);
 const require = createRequire(import.meta.url);
 const { Watch } = require('../../dist/src/watch');
 
@@ -82,13 +84,14 @@ async function laterPart(source) {
 }
 
 async function bands() {
-  console.log(
-    '\nBands of 80 % on the later part of a series, as the model gives them and as they leave the watch:\n',
+  const table = results.table(
+    'bands',
+    [
+      ...['series', 'outcomes', 'delay in rows', 'coverage', 'with the watch', 'pinball', 'with the watch'],
+      ...['change', 'lowest', 'with the watch'],
+    ],
+    'Bands of 80 % on the later part of a series, as the model gives them and as they leave the watch:',
   );
-  console.log(
-    '| series | outcomes | delay | coverage | with the watch | pinball | with the watch | change | lowest of 200 | with the watch |',
-  );
-  console.log(`|${'---|'.repeat(10)}`);
   for (const [name, make] of Object.entries(SOURCES)) {
     const source = make();
     if (source === undefined || source.options.outcome === 'event') {
@@ -104,12 +107,10 @@ async function bands() {
     const watched = judge(rows, replay(rows, { delay }).left);
     const by = `${(100 * (watched.pinball / plain.pinball - 1)).toFixed(1)} %`;
     const digits = plain.pinball < 10 ? 3 : 0;
-    console.log(
-      `| ${[
-        ...[name, rows.length, delay, plain.coverage.toFixed(3), watched.coverage.toFixed(3)],
-        ...[plain.pinball.toFixed(digits), watched.pinball.toFixed(digits), by],
-        ...[plain.lowest.toFixed(2), watched.lowest.toFixed(2)],
-      ].join(' | ')} |`,
+    table.row(
+      ...[name, rows.length, delay, plain.coverage.toFixed(3), watched.coverage.toFixed(3)],
+      ...[plain.pinball.toFixed(digits), watched.pinball.toFixed(digits), by],
+      ...[plain.lowest.toFixed(2), watched.lowest.toFixed(2)],
     );
   }
 }
@@ -118,13 +119,11 @@ async function bands() {
 async function refits() {
   const [MOST, FIRST, EVERY, KEEP] = [3200, 1200, 400, 1000];
   const bins = [20, 50, 100, 200];
-  console.log(
-    '\nCoverage of the 80 % band in the rows after a refit, model → with the watch; pinball loss relative to the model:\n',
+  const table = results.table(
+    'refits',
+    ['series', 'delay', '0 to 20', '20 to 50', '50 to 100', '100 to 200', 'pinball', 'widest'],
+    'Coverage of the 80 % band in the rows after a refit, model → with the watch; pinball loss of the first 100 relative to the model, widest of the first 20:',
   );
-  console.log(
-    '| series | delay | 0 to 20 | 20 to 50 | 50 to 100 | 100 to 200 | pinball, 0 to 100 | widest, 0 to 20 |',
-  );
-  console.log(`|${'---|'.repeat(8)}`);
   for (const [name, make] of Object.entries(SOURCES)) {
     const source = make();
     if (source === undefined || source.options.outcome === 'event') {
@@ -175,7 +174,7 @@ async function refits() {
     });
     const cells = held.map(([plain, watched]) => `${mean(plain).toFixed(2)} → ${mean(watched).toFixed(2)}`);
     const by = (mean(losses[1]) / mean(losses[0])).toFixed(2);
-    console.log(`| ${[name, delay, ...cells, by, widest.toFixed(1)].join(' | ')} |`);
+    table.row(name, delay, ...cells, by, widest.toFixed(1));
   }
 }
 
@@ -183,14 +182,12 @@ async function refits() {
 function changes() {
   const CALM = 1000;
   const AFTER = 400;
-  console.log(
-    '\nCoverage of the 80 % band after a sudden change, mean of 100 runs; without one, the widest band:\n',
-  );
   const bins = [50, 100, 200, 400];
-  console.log(
-    '| change | autocorrelation | delay | 0 to 50 | 50 to 100 | 100 to 200 | 200 to 400 | widest / mean |',
+  const table = results.table(
+    'changes',
+    ['change', 'autocorrelation', 'delay', '0 to 50', '50 to 100', '100 to 200', '200 to 400', 'widest'],
+    'Coverage of the 80 % band after a sudden change, mean of 100 runs; without one, the widest band:',
   );
-  console.log(`|${'---|'.repeat(8)}`);
   const cases = [
     ['noise doubled', 0, 1],
     ['level + 1.5 sd', 0, 1],
@@ -224,18 +221,21 @@ function changes() {
       }
     }
     const cells = held.map((one) => mean(one).toFixed(3));
-    console.log(
-      `| ${[what, likeness, delay, ...cells, what === 'none' ? widest.toFixed(2) : ''].join(' | ')} |`,
-    );
+    table.row(what, likeness, delay, ...cells, what === 'none' ? widest.toFixed(2) : '');
   }
 }
 
 function decay() {
   const RUNS = 60;
   const CALM = 5000;
-  console.log('\nDecay: false alarms, and losses half as high again found within 1,000 outcomes:\n');
-  console.log('| autocorrelation | loss promised | false alarms per 10,000 | found | median outcomes |');
-  console.log(`|${'---|'.repeat(5)}`);
+  const table = results.table(
+    'decay',
+    [
+      ...['autocorrelation', 'loss promised', 'false alarms per 10,000 outcomes', 'found'],
+      'median outcomes until then',
+    ],
+    'Decay: false alarms, and losses half as high again found within 1,000 outcomes:',
+  );
   for (const likeness of [0, 0.8, 0.95]) {
     for (const isPromised of [true, false]) {
       let false_ = 0;
@@ -254,11 +254,9 @@ function decay() {
         found.push(first === undefined ? Infinity : first.at - CALM);
       }
       const share = found.filter((at) => at <= 1000).length / RUNS;
-      console.log(
-        `| ${[
-          ...[likeness, isPromised ? 'yes' : 'no'],
-          ...[((1e4 * false_) / (RUNS * CALM)).toFixed(2), `${(100 * share).toFixed(0)} %`, median(found)],
-        ].join(' | ')} |`,
+      table.row(
+        ...[likeness, isPromised ? 'yes' : 'no'],
+        ...[((1e4 * false_) / (RUNS * CALM)).toFixed(2), `${(100 * share).toFixed(0)} %`, median(found)],
       );
     }
   }
@@ -282,3 +280,4 @@ if (wants('weeks')) {
 if (wants('machines')) {
   machines();
 }
+await results.save();
