@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { failing } from '../helpers/failing-files';
+import { waitFor } from '../helpers/wait';
 import { commandsOfTests, end, limitsOf } from './command';
 import { answerOf, Harness, infoOf, nobody, putFile } from './harness';
 
@@ -119,18 +120,14 @@ describe('Service: folder, restart', () => {
     const id = await h.uploadTrain(X, Y);
     // Losing the lock makes the service close itself: somebody else may have the folder now.
     await rm(path.join(data, 'lock'), { recursive: true });
-    for (let i = 0; i < 100 && !log.some((text) => text.includes('started again')); i++) {
-      await sleep(50);
-    }
+    await waitFor('the next start', () => log.some((text) => text.includes('started again')));
     assert.match(log.join('\n'), /lost its folder/);
-    let again;
-    for (let i = 0; i < 100 && again === undefined; i++) {
-      await sleep(50);
-      again = await h
+    const again = await waitFor('its answer', () =>
+      h
         .post('prepare_train_set_upload', { x_train_info: infoOf(X), y_train_info: infoOf(Y) })
-        .catch(() => undefined);
-    }
-    assert.deepEqual([again?.status, again?.body.train_set_upload_id], [409, id]);
+        .catch(() => undefined),
+    );
+    assert.deepEqual([again.status, again.body.train_set_upload_id], [409, id]);
     await h.stop();
   });
 
@@ -144,15 +141,12 @@ describe('Service: folder, restart', () => {
       [refused.status, refused.body.code, refused.body.retryable],
       [503, 'storage.failed', true],
     );
-    let status = 0;
-    for (let i = 0; i < 100 && status !== 200; i++) {
-      await sleep(50);
-      status = await h.post('prepare_train_set_upload', prepare).then(
-        (answer) => answer.status,
-        () => 0,
-      );
-    }
-    assert.equal(status, 200);
+    await waitFor('the folder', () =>
+      h.post('prepare_train_set_upload', prepare).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
     await h.stop();
   });
 
@@ -191,9 +185,9 @@ describe('Service: folder, restart', () => {
         ids.push(await h.uploadTrain(X, `y\n${i}\n1\n`, { force_reupload: true }));
         await sleep(20);
       }
-      await sleep(50);
-      const left = await readdir(path.join(data, 'uploads'));
-      assert.deepEqual(left.sort(), ids.slice(1).sort(), 'three of 18 bytes fit under 60');
+      const left = (): Promise<string[]> => readdir(path.join(data, 'uploads'));
+      await waitFor('the end of the first', async () => !(await left()).includes(ids[0]!));
+      assert.deepEqual((await left()).sort(), ids.slice(1).sort(), 'three of 18 bytes fit under 60');
     } finally {
       await h.stop();
     }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
 import {
@@ -12,7 +11,7 @@ import {
   type TrainRequest,
   type TrainResult,
 } from '../../dist/src/connection';
-import { waitFor } from '../helpers/wait';
+import { Gate, waitFor } from '../helpers/wait';
 import { type Harness, temporaryFolder } from './harness';
 import { sharedService } from './shared';
 
@@ -130,9 +129,7 @@ describe('a fit that replaces the model only if it is better', function () {
         [compared, undefined],
       );
       // Challengers and their train sets are gone.
-      for (let waited = 0; (await stored()).models > 2 && waited < 100; waited++) {
-        await sleep(50);
-      }
+      await waitFor('the end of challengers', async () => (await stored()).models <= 2);
       assert.deepEqual(await stored(), { models: 2, uploads: 2 });
     });
   }
@@ -205,10 +202,11 @@ describe('a fit that replaces the model only if it is better', function () {
     await fit(readings(400));
     await fit(readings(600, { shiftAt: 400 }));
     // Better than both, whichever was in charge when it began.
-    const running = fit(readings(1000, { shiftAt: 600, by: 10 }));
-    await sleep(20);
-    cards.rollBack('heat', true);
-    const { card, challenger, aside } = await running;
+    let rolled: ModelCard | undefined;
+    const { card, challenger, aside } = await fit(readings(1000, { shiftAt: 600, by: 10 }), {}, ({ key }) => {
+      rolled ??= key === 'fitting' ? cards.rollBack('heat', true) : undefined;
+    });
+    assert.equal(rolled?.version, 1);
     assert.equal(card.version, 1);
     // It has won, and stands by to be put in charge.
     assert.deepEqual([challenger!.taken, challenger!.why, aside], [false, 'late', 3]);
@@ -236,8 +234,12 @@ describe('a fit that replaces the model only if it is better', function () {
   it('closed, or failed, in the middle: the model in charge stays, and is compared with again', async () => {
     await fit(readings(400));
     const shifted = readings(600, { shiftAt: 400 });
-    const rejected = assert.rejects(fit(shifted), { code: 'closed' });
-    await sleep(150);
+    const fitting = new Gate();
+    const rejected = assert.rejects(
+      fit(shifted, {}, ({ key }) => key === 'fitting' && fitting.open()),
+      { code: 'closed' },
+    );
+    await fitting.opened;
     await close();
     await rejected;
     open();
