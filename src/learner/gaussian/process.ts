@@ -20,6 +20,8 @@ export interface ProcessInput extends EncodedTable {
   target: Float64Array;
   /** The rows that each fold learns from. */
   folds: Int32Array[];
+  /** The rows that length scales, shares and noise are learned from; all if undefined. */
+  ofScales?: Int32Array;
   rules: ProcessRules;
   random: Random;
 }
@@ -64,6 +66,7 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
     dimensions,
     design: { values: design, size },
     target,
+    from: input.ofScales ?? all,
     stages,
     random: input.random,
   });

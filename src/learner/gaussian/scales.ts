@@ -21,6 +21,8 @@ export interface ScalesInput {
   design: { values: Float64Array; size: number };
   /** Standardised target of each row of the table. */
   target: Float64Array;
+  /** The rows to learn from. */
+  from: Int32Array;
   stages: Stage[];
   random: Random;
 }
@@ -44,12 +46,12 @@ const SHORTER = [2, 4];
 const AFTER_JUMP = 2;
 
 /** Length scales and noise of the highest posterior density on samples of the rows. */
-export function learnScales({ table, dimensions, design, target, stages, random }: ScalesInput): Scales {
-  const { length } = target;
+export function learnScales(input: ScalesInput): Scales {
+  const { table, dimensions, design, target, from, stages, random } = input;
   let descent: Begun = { at: startOf(dimensions) };
   let work = 0;
   for (const { sample, iterations, triesShorter } of stages) {
-    const rows = random.sample(length, Math.min(sample, length));
+    const rows = random.sample(from.length, Math.min(sample, from.length)).map((at) => from[at]);
     const before = descent;
     descent = closing(openScratch(4 * alignedBytes(rows.length * rows.length * 8)), (scratch) =>
       closing(pairsOf(dimensions, positions(dimensions, table, rows)), (pairs) => {

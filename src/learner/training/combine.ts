@@ -75,6 +75,13 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
     );
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
   });
+  const last = candidates.length - 1;
+  // What is told, and the band, are of rows that no kernel has seen. The weights stay: they would leave out good processes.
+  const unseen = gaussian && weights[last] > 0 ? gaussian.unseen?.() : undefined;
+  if (unseen) {
+    scores[last] = scoresOf(unseen.parts);
+    candidates[last].work += unseen.work;
+  }
   const mixed = new Float64Array(rows.length * width);
   scores.forEach((one, c) => {
     for (let i = 0; i < mixed.length; i++) {

@@ -652,3 +652,28 @@ describe('Gaussian process of classes: as a candidate', () => {
     assert.ok(probasOf(fitClasses(kinds), far, 3).every((p) => p >= 0 && p <= 1));
   });
 });
+
+describe('learner: what is told of a Gaussian process', () => {
+  it('is what later rows have, as its kernel has not seen the target of those that are held out', () => {
+    const LATER = 2000;
+    const known = 100;
+    const all = known + LATER;
+    const ratios = [1, 2, 3, 4, 5, 6].map((seed) => {
+      const columns = Array.from({ length: 8 }, (_, at) => normals(all, 100 * seed + at));
+      const [a, b, c] = columns as [Float64Array, Float64Array, Float64Array];
+      const noise = normals(all, 100 * seed + 9);
+      const target = a.map(
+        (value, row) => Math.sin(1.5 * value) + Math.abs(b[row]!) + 0.25 * c[row]! ** 2 + 0.2 * noise[row]!,
+      );
+      const features = columns.map((values, at) => numbers(`x${at}`, values));
+      const model = trainModel(
+        regress(rowsOf(features, 0, known), target.subarray(0, known), { random_state: seed }),
+      );
+      const later = (predict(model, rowsOf(features, known, all), LATER) as RegressionResult).mean();
+      const squares = later.reduce((sum, mean, row) => sum + (mean - target[known + row]!) ** 2, 0);
+      return Math.log(Math.sqrt(squares / LATER) / model.report.scores.rmse!);
+    });
+    const ratio = Math.exp(ratios.reduce((sum, one) => sum + one / ratios.length, 0));
+    assert.ok(ratio > 0.9 && ratio < 1.1, `later is ${ratio} of told`);
+  });
+});

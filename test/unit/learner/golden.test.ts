@@ -172,7 +172,7 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 26;
+const MADE_BY = 27;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -196,7 +196,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    '02ac0b6820a33057464675d6edf217c4',
+    '840b50ad4c6a6c23825aaed89e357dfc',
   ],
   'a number that two columns make together': [
     () =>
@@ -204,7 +204,7 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    'a9bda9e20089921a07bc561a9fe168d4',
+    'a15319f3e0cb16411c25241f3a648b5a',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
@@ -213,12 +213,12 @@ const cases: Record<string, [() => string, string]> = {
   'a text of more levels than a column has bins': [() => parts(), 'ed8407ea1ce052615f992ebe2a713fcd'],
   'a rule on many rows': [() => exactRule(), 'ed96ae924e42ccad0dc12e0818a5bc24'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
-  'a number of nested groups, without noise': [() => nested(), '1fbe3bc259ad57a8ef9bd2614b916c9d'],
+  'a number of nested groups, without noise': [() => nested(), 'd17e61a4b898944ed7ddabd3b193a072'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '0a075b88e416b1dbd7891da03e081c39',
+    '782a31aa356083fd065bfe312ec76386',
   ],
-  'a change that grows with its level': [() => growing(), '46a1773db5fe484e061ffcf86e0e3113'],
+  'a change that grows with its level': [() => growing(), '9d73561ce1aa5cb0e2f215cf24f25806'],
   'e^x and logarithms': [
     () =>
       hash(
