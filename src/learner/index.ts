@@ -40,6 +40,7 @@ export function trainModel(
   const prepared = prepare(input);
   return then(executor.folds(prepared), (results) => {
     const { residuals, reportAhead, finish } = stack(prepared, results);
+    input.options.onProgress?.((partOfFit(prepared, 1) + 1) / 2);
     const learned = residuals && executor.residuals(prepared, residuals);
     // While another thread learns the residuals, if one does.
     reportAhead();

@@ -11,7 +11,7 @@ import { LearnerError } from '../types';
 import { embargoed } from './parts';
 import { sampleSize } from './plan';
 import { giveUp, isGivenUp, type PreparedFit, STREAM } from './prepare';
-import { RANDOMISED } from './tuned';
+import { OF_FOLD, RANDOMISED } from './tuned';
 
 /** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
@@ -127,20 +127,9 @@ function lowestOf(curve: Float64Array): number {
   return curve.indexOf(Math.min(...curve));
 }
 
-/**
- * What the candidates of a fold take of its time, in boosting runs of as many iterations as usual: from 0.1 to 0.3 for lines and
- * 0.1 to 0.7 for randomised trees (20 columns of 300 to 100,000 rows; `npm run bench -- times` takes the same tables).
- */
-const OF_FOLD = { linear: 0.2, randomised: 0.4 };
-/** What the usual iterations of a run that may go on after them count for. */
-const OF_USUAL = 0.8;
-
-/** How far a run of boosting is, 0 to 1 of the most that it may take. */
-function partOfRun(iteration: number, { longAfter, maxIterations }: BoostRules): number {
-  const usual = maxIterations > longAfter ? OF_USUAL : 1;
-  return iteration <= longAfter
-    ? (usual * iteration) / longAfter
-    : usual + ((1 - usual) * (iteration - longAfter)) / (maxIterations - longAfter);
+/** How far a run of boosting is, 0 to 1: half after so many of its usual iterations, as most runs end between 70 and 510. */
+function partOfRun(iteration: number, { longAfter }: BoostRules): number {
+  return iteration / (iteration + OF_FOLD.halfOfRun * longAfter);
 }
 
 /** Trains one fold. The result depends on `prepared` and `fold` alone: the same bits wherever it runs. */
@@ -158,8 +147,12 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       throw new LearnerError('The fit was stopped.');
     }
   };
+  const { lowNoise } = plan;
   const most =
-    plan.boosts.length + (plan.linear ? OF_FOLD.linear : 0) + (plan.randomised ? OF_FOLD.randomised : 0);
+    plan.boosts.length +
+    (plan.linear ? OF_FOLD.linear : 0) +
+    (lowNoise && !isGivenUp(prepared, 'low noise') ? 1 : 0) +
+    (plan.randomised && !isGivenUp(prepared, 'randomised') ? OF_FOLD.randomised : 0);
   let done = 0;
   const tell = (part = 0) => hooks.onProgress?.(Math.min(1, (done + part) / most));
   const finished = <T>(learned: T, part: number): T => {
@@ -188,20 +181,18 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
     if (run >= plan.usual && isTimedOut()) {
       return undefined;
     }
-    let part = 0;
     const onIteration = (iteration: number) => {
       stopIfAsked();
       if (run >= plan.usual && isTimedOut()) {
         throw TIMED_OUT;
       }
-      part = partOfRun(iteration, rules);
-      tell(part);
+      tell(partOfRun(iteration, rules));
     };
     try {
       const start =
         line && run === plan.lineFirst ? linearScores(line, prepared, indices(prepared.rows)) : undefined;
       const input = { ...common, start, onIteration };
-      return finished(boost(input, rules, new Random(settings.seed, STREAM.fold + fold, run)), part);
+      return finished(boost(input, rules, new Random(settings.seed, STREAM.fold + fold, run)), 1);
     } catch (error) {
       if (error === TIMED_OUT) {
         return undefined;
@@ -209,20 +200,17 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
       throw error;
     }
   });
-  const { lowNoise } = plan;
   const random = new Random(settings.seed, STREAM.fold + fold, LOW_NOISE_STEP);
   if (lowNoise === undefined || explainedBy(boosted[0]) < lowNoise.minExplained) {
     giveUp(prepared, 'low noise');
   }
   const isQuiet = lowNoise && !isGivenUp(prepared, 'low noise');
-  let part = 0;
   const onIteration = (iteration: number) => {
     stopIfAsked();
-    part = partOfRun(iteration, lowNoise!.rules);
-    tell(part);
+    tell(partOfRun(iteration, lowNoise!.rules));
   };
   const ofLowNoise = isQuiet
-    ? finished(boost({ ...others, onIteration }, lowNoise.rules, random), part)
+    ? finished(boost({ ...others, onIteration }, lowNoise.rules, random), 1)
     : undefined;
   const randomised = randomisedOf(prepared, fold, others, boosted[0], linear);
   return {
@@ -231,7 +219,7 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
     lowNoise: ofLowNoise,
     linear,
     line,
-    randomised: finished(randomised, OF_FOLD.randomised),
+    randomised,
   };
 }
 
