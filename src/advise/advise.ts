@@ -196,7 +196,13 @@ export class Advisor {
         }),
     };
     const about = {
-      ...{ target: card.target, label: goal.label, hasLimit: goal.hasLimit, likest: likestOf(all) },
+      ...{
+        target: card.target,
+        label: goal.label,
+        hasLimit: goal.hasLimit,
+        likest: likestOf(all),
+        unlikeNow: now!.unlike,
+      },
       missing: card.columns.filter(({ name }) => cell(name) === null).map(({ name }) => name),
     };
     return {

@@ -66,7 +66,7 @@ function numberGoal({ goal, value, sure = 0.9 }: Question, card: Model): Goal {
     const found = value === undefined || value === '' ? 'there is none' : `"${String(value)}" is none`;
     throw new ServiceError(
       'config.invalid',
-      `The model "${name}" predicts numbers: "${goal}" needs one, and ${found}.`,
+      `The model "${name}" predicts numbers: the goal "${goal}" needs one as its value, and ${found}.`,
     );
   }
   const [low, high] = [level(1 - sure), level(sure)];

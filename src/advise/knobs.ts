@@ -41,17 +41,20 @@ class NumberKnob implements Knob {
   private readonly anchor: number;
   private readonly lowest: number;
   private readonly count: number;
+  /** What is no change: less than a thousandth of the range, where no dial has steps. */
+  private readonly least: number;
 
   constructor(
     private readonly given: VaryColumn,
     readonly now: number,
     { low, high }: { low: number; high: number },
-    { step, anchor }: { step: number; anchor: number },
+    { step, anchor, isDial }: { step: number; anchor: number; isDial: boolean },
   ) {
     this.low = low;
     this.high = high;
     this.step = step;
     this.anchor = anchor;
+    this.least = isDial ? 0 : step;
     this.column = given.column;
     this.lowest = Math.ceil((low - anchor) / step - 1e-9);
     this.count = Math.floor((high - anchor) / step + 1e-9) - this.lowest + 1;
@@ -103,9 +106,10 @@ class NumberKnob implements Knob {
     return this.stepAt(Math.min(this.count - 1, Math.max(0, steps - this.lowest)));
   }
 
-  /** Without the noise of adding binary fractions. */
   private stepAt(at: number): number {
-    return Number((this.anchor + (this.lowest + at) * this.step).toPrecision(12));
+    // Without the noise of adding binary fractions.
+    const value = Number((this.anchor + (this.lowest + at) * this.step).toPrecision(12));
+    return Math.abs(value - this.stay) < this.least ? this.stay : value;
   }
 }
 
@@ -226,10 +230,7 @@ function numberKnob(
   const low = from ?? Math.min(usual.q05, now);
   const high = to ?? Math.max(usual.q95, now);
   if (low > high) {
-    throw new ServiceError(
-      'config.invalid',
-      `The bounds of "${column}" are the wrong way round: ${low} to ${high}.`,
-    );
+    throw new ServiceError('config.invalid', wrongBounds(given, low, high));
   }
   const isWhole = type === 'integer';
   if (isWhole && step !== undefined && !Number.isInteger(step)) {
@@ -237,7 +238,7 @@ function numberKnob(
   }
   const finest = finenessOf(high - low);
   const own = step ?? (isWhole ? Math.max(1, finest) : finest);
-  const steps = { step: own, anchor: step === undefined ? 0 : (from ?? 0) };
+  const steps = { step: own, anchor: step === undefined ? 0 : (from ?? 0), isDial: step !== undefined };
   const knob = new NumberKnob(given, now, { low, high }, steps);
   if (low === high || knob.choices < 2) {
     const inSteps = step === undefined ? '' : ` in steps of ${step}`;
@@ -247,6 +248,17 @@ function numberKnob(
     );
   }
   return knob;
+}
+
+function wrongBounds({ column, from, to }: VaryColumn, low: number, high: number): string {
+  if (from !== undefined && to !== undefined) {
+    return `The bounds of "${column}" are the wrong way round: ${low} to ${high}.`;
+  }
+  // One bound was given, and the usual range of the train set ends on the other side of it.
+  const usual = Number((from === undefined ? low : high).toPrecision(4));
+  return from === undefined
+    ? `"${column}" may be at most ${high}, but its lower bound is empty, and usually it is at least ${usual}: name both bounds.`
+    : `"${column}" may be at least ${low}, but its upper bound is empty, and usually it is at most ${usual}: name both bounds.`;
 }
 
 function named(columns: readonly Column[]): string {

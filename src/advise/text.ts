@@ -1,3 +1,5 @@
+import type { Unlike } from '../predict/unlike';
+import { KNOWN_GROUND } from './search';
 import type { Advice, Advised, Candidate, Expected } from './types';
 
 /** Sentences in a language, by their keys. */
@@ -12,6 +14,7 @@ const TEXTS = {
   set: 'Set {changes}: {what} {then}, now {now}.',
   nothing: 'Nothing to change: {what} {now}.',
   nothingBetter: 'Nothing within the bounds is better: {what} {now}.',
+  guess: 'But the row is unlike anything in the train set ({columns}), so that is a guess.',
   outside:
     'Only settings unlike anything in the train set reach the goal, such as {outside}. The nearest to it on known ground is {changes}: {what} {then}, now {now}.',
   nowhere:
@@ -43,6 +46,8 @@ export interface AdviceSubject {
   hasLimit: boolean;
   /** The candidate most like the train set. */
   likest: Candidate | undefined;
+  /** How unlike the train set the row is now. */
+  unlikeNow: Unlike;
   /** The columns of the row that have no value. */
   missing: readonly string[];
 }
@@ -68,13 +73,14 @@ export function adviceText(
           : word('number', { column, to: number(to as number), by: `${by > 0 ? '+' : ''}${number(by)}` }),
       )
       .join(', ') || word('stay', {});
+  const listed = (unlike: Unlike | undefined): string =>
+    (unlike?.columns ?? [])
+      .map((column) => (about.missing.includes(column) ? word('noValue', { column }) : column))
+      .join(', ');
   const { set, nearest, cost = 0, rests_on: rests } = advice;
   if (set === null) {
     if (nearest === undefined) {
-      const columns = (about.likest?.unlike.columns ?? []).map((column) =>
-        about.missing.includes(column) ? word('noValue', { column }) : column,
-      );
-      return word('unknown', { columns: columns.join(', ') });
+      return word('unknown', { columns: listed(about.likest?.unlike) });
     }
     const { outside } = advice;
     const values = { changes: changes(nearest), then: said(nearest.then), ...told };
@@ -83,7 +89,10 @@ export function adviceText(
       : word('outside', { ...values, outside: changes(outside) });
   }
   if (Object.keys(set).length === 0) {
-    return word(about.hasLimit ? 'nothing' : 'nothingBetter', told);
+    const nothing = word(about.hasLimit ? 'nothing' : 'nothingBetter', told);
+    return about.unlikeNow.rank > KNOWN_GROUND
+      ? `${nothing} ${word('guess', { columns: listed(about.unlikeNow) })}`
+      : nothing;
   }
   return [
     word('set', { changes: changes(advice as Advised), then: said(advice.then!), ...told }),

@@ -720,7 +720,7 @@ describe('the sidebar Models, in Chromium', function () {
       await page.waitForSelector('.tabular-found:not(.tabular-busy) p');
       return find.locator('.tabular-found').innerText();
     };
-    assert.match(await answered(), /"at least" needs one, and there is none/);
+    assert.match(await answered(), /"at least" needs one as its value, and there is none/);
     await find.getByLabel('Value').fill('120');
     assert.match(await answered(), /at least one/, 'nothing is ticked yet');
     await find.getByRole('checkbox', { name: 'load' }).check();

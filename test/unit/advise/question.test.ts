@@ -72,6 +72,14 @@ describe('a question for advice', () => {
     assert.equal(wide!.stay, 25, 'without bounds it may');
   });
 
+  it('changes nothing by less than a thousandth of the range, but where a dial has steps', () => {
+    const now = { ...NOW, speed: 12.3456 };
+    const [free, dial] = [undefined, 0.01].map((step) => knobsFor([{ column: 'speed', step }], now)[0]!);
+    const set = (knob: typeof free, value: number) => knob!.valueAt(knob!.placeOf(value)!, false);
+    assert.deepEqual([set(free, 12.35), set(free, 12.36)], [12.3456, 12.36]);
+    assert.equal(set(dial, 12.35), 12.35);
+  });
+
   const refused: [string, Parameters<typeof knobsOf>[0], RegExp, string, typeof NOW?][] = [
     ['no changeable column', [], /at least one/, 'config.invalid'],
     ['a column twice', [{ column: 'speed' }, { column: 'speed' }], /twice/, 'config.invalid'],
@@ -87,6 +95,18 @@ describe('a question for advice', () => {
       'bounds the wrong way round',
       [{ column: 'speed', from: 9, to: 3 }],
       /wrong way round: 9 to 3/,
+      'config.invalid',
+    ],
+    [
+      'a lower bound above the usual range',
+      [{ column: 'speed', from: 30 }],
+      /upper bound is empty, and usually it is at most 20/,
+      'config.invalid',
+    ],
+    [
+      'an upper bound below it',
+      [{ column: 'speed', to: 5 }],
+      /lower bound is empty, and usually it is at least 10/,
       'config.invalid',
     ],
     [
@@ -251,11 +271,25 @@ describe('a question for advice', () => {
       nearest: setting(16, 4, 52),
       outside: setting(25, 13, 61),
     };
-    const about = { target: 'yield', label: undefined, hasLimit: true, likest: undefined, missing: [] };
+    const about = {
+      ...{ target: 'yield', label: undefined, hasLimit: true, likest: undefined, missing: [] },
+      unlikeNow: { rank: 0.1, columns: [], new: [] },
+    };
     assert.equal(
       adviceText(advice, about, ENGLISH),
       'Only settings unlike anything in the train set reach the goal, such as speed to 25 (+13). ' +
         'The nearest to it on known ground is speed to 16 (+4): yield 52 (51 to 53), now 40 (39 to 41).',
+    );
+  });
+
+  it('says that it is a guess where the row holds the goal but is unlike the train set', () => {
+    const now = { value: 40, low: 39, high: 41, holds: true, unlike: 1 };
+    const about = { target: 'yield', label: undefined, hasLimit: true, likest: undefined, missing: ['fan'] };
+    const unlikeNow = { rank: 1, columns: ['speed', 'fan'], new: [] };
+    assert.equal(
+      adviceText({ id: '1', set: {}, now, others: [] }, { ...about, unlikeNow }, ENGLISH),
+      'Nothing to change: yield 40 (39 to 41). ' +
+        'But the row is unlike anything in the train set (speed, fan (no value)), so that is a guess.',
     );
   });
 });
