@@ -17,6 +17,7 @@ import {
 import { fitResiduals, type ResidualFit, type ResidualInput } from '../calibration/residuals';
 import type { EncodedTable } from '../features/encode';
 import { log, square } from '../math/numeric';
+import { sorted } from '../math/order';
 import { Random } from '../math/random';
 import { heldOutScores, inUnits, type Member, type Model, type Part } from '../model/model';
 import type { FeatureImportance, FitReport, Label } from '../types';
@@ -75,20 +76,25 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
     );
     return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
   });
+  const mix = (all: Float64Array[]) => {
+    const mixed = new Float64Array(rows.length * width);
+    all.forEach((one, c) => {
+      for (let i = 0; i < mixed.length; i++) {
+        mixed[i] += weights[c] * one[i];
+      }
+    });
+    return mixed;
+  };
   const last = candidates.length - 1;
-  // What is told, and the band, are of rows that no kernel has seen. The weights stay: they would leave out good processes.
+  // What is told is of rows that no kernel has seen. The weights stay: they would leave out good processes.
   const unseen = gaussian && weights[last] > 0 ? gaussian.unseen?.() : undefined;
+  const ofModel = mix(scores);
   if (unseen) {
     scores[last] = scoresOf(unseen.parts);
     candidates[last].work += unseen.work;
   }
-  const mixed = new Float64Array(rows.length * width);
-  scores.forEach((one, c) => {
-    for (let i = 0; i < mixed.length; i++) {
-      mixed[i] += weights[c] * one[i];
-    }
-  });
-  const outOfFold = { rows, width, scores: mixed, candidates, weights };
+  const mixed = unseen ? mix(scores) : ofModel;
+  const outOfFold = { rows, width, scores: mixed, ofModel, candidates, weights };
   if (prepared.task === 'classification') {
     return {
       residuals: undefined,
@@ -288,7 +294,11 @@ function stackedRegression(
     return importance;
   };
   return {
-    residuals: { rows, predicted: scores, residuals },
+    residuals: {
+      rows,
+      predicted: outOfFold.ofModel,
+      residuals: widened(outOfFold.ofModel, actual, residuals),
+    },
     reportAhead,
     finish: (fit) =>
       finishRegression(prepared, folds, members, {
@@ -299,6 +309,21 @@ function stackedRegression(
         importance: reportAhead(),
       }),
   };
+}
+
+/** The part of the errors by which they are compared: a wild one of a kernel that learned from fewer rows says nothing of the band. */
+const COMPARED = 0.8;
+
+/**
+ * What the model's own scores leave of the target, as wide as what is left where no kernel has seen the rows. Those errors
+ * themselves are partly of kernels that the model does not have, and would move its mean.
+ */
+function widened(scores: Float64Array, actual: Float64Array, residuals: Float64Array): Float64Array {
+  const own = actual.map((value, i) => value - scores[i]);
+  const size = (errors: Float64Array) =>
+    sorted(errors.map(Math.abs))[Math.floor(COMPARED * (errors.length - 1))];
+  const factor = size(own) > 0 ? Math.max(1, size(residuals) / size(own)) : 1;
+  return own.map((error) => factor * error);
 }
 
 interface Learned {
@@ -412,6 +437,8 @@ interface OutOfFold {
   width: number;
   /** Rows × width: the weighted sum of the candidates' scores. */
   scores: Float64Array;
+  /** The same by the model's own kernel, which has seen the rows. */
+  ofModel: Float64Array;
   candidates: LearnedCandidate[];
   /** Their weights. */
   weights: Float64Array;

@@ -172,7 +172,7 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 27;
+const MADE_BY = 28;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -196,7 +196,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    '840b50ad4c6a6c23825aaed89e357dfc',
+    '02ac0b6820a33057464675d6edf217c4',
   ],
   'a number that two columns make together': [
     () =>
@@ -204,7 +204,7 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    'a15319f3e0cb16411c25241f3a648b5a',
+    'a9bda9e20089921a07bc561a9fe168d4',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
@@ -213,12 +213,12 @@ const cases: Record<string, [() => string, string]> = {
   'a text of more levels than a column has bins': [() => parts(), 'ed8407ea1ce052615f992ebe2a713fcd'],
   'a rule on many rows': [() => exactRule(), 'ed96ae924e42ccad0dc12e0818a5bc24'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
-  'a number of nested groups, without noise': [() => nested(), 'd17e61a4b898944ed7ddabd3b193a072'],
+  'a number of nested groups, without noise': [() => nested(), '4a619519f64387360e28cb221987e632'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '782a31aa356083fd065bfe312ec76386',
+    '5e9e8d500a4daecf525e1f68f9416a20',
   ],
-  'a change that grows with its level': [() => growing(), '9d73561ce1aa5cb0e2f215cf24f25806'],
+  'a change that grows with its level': [() => growing(), 'ce8e21448bd02f05e3127ebfb4856bdd'],
   'e^x and logarithms': [
     () =>
       hash(
