@@ -69,13 +69,28 @@ export interface StartOptions {
   nodeRed?: string;
 }
 
+/*
+ * Below those that systems give to outgoing connections, of which there are hundreds a second here: one of these may take
+ * a port between its choice and its use, or while a program that has it is started anew. A process begins with a hundred
+ * that those started before and after it do not choose.
+ */
+const FIRST_PORT = 12_000;
+const PORTS = 20_000;
+let chosen = process.pid * 100;
+
 export async function freePort(): Promise<number> {
-  const server = net.createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  return port;
+  for (;;) {
+    const port = FIRST_PORT + (chosen++ % PORTS);
+    const server = net.createServer();
+    try {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 function parse(format: string, msg: unknown): unknown {
