@@ -36,7 +36,7 @@ function flow(service: StrictService): FlowNode[] {
   );
   flow.wire(
     flow.inject('go-fit'),
-    flow.code('long', rows(20_000, 12)),
+    flow.code('long', rows(40_000, 16)),
     flow.tabular('fit', 'fit', { config: 'near', target: 'y', ignore: 'id' }),
     flow.debug('fitted', 'model'),
   );

@@ -212,7 +212,11 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   const ofLowNoise = isQuiet
     ? finished(boost({ ...others, onIteration }, lowNoise.rules, random), 1)
     : undefined;
-  const randomised = randomisedOf(prepared, fold, others, boosted[0], linear);
+  const onTree = (part: number) => {
+    stopIfAsked();
+    tell(OF_FOLD.randomised * part);
+  };
+  const randomised = randomisedOf(prepared, fold, { ...others, onTree }, boosted[0], linear);
   return {
     fold,
     boosted,
@@ -233,6 +237,7 @@ interface FoldInput {
   objective: Objective;
   rows: Int32Array;
   heldOut: Int32Array;
+  onTree: (part: number) => void;
 }
 
 /**
@@ -242,7 +247,7 @@ interface FoldInput {
 function randomisedOf(
   prepared: PreparedFit,
   fold: number,
-  { columns, specs, objective, rows, heldOut }: FoldInput,
+  { columns, specs, objective, rows, heldOut, onTree }: FoldInput,
   boosted: Boosted | undefined,
   linear: LearnedLinear | undefined,
 ): Randomised | undefined {
@@ -262,7 +267,8 @@ function randomisedOf(
     base: regression ? objective.base(rows) : new Float64Array(objective.width),
   };
   const random = (step: number) => new Random(settings.seed, STREAM.fold + fold, step);
-  const grow = () => growRandomised(input, { ...rules, trees: rules.trees * rules.scored }, random(STEP));
+  const grow = () =>
+    growRandomised({ ...input, onTree }, { ...rules, trees: rules.trees * rules.scored }, random(STEP));
   if (rows.length < RANDOMISED.trial.rows || boosted === undefined) {
     return grow();
   }

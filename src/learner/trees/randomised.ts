@@ -27,6 +27,8 @@ export interface RandomisedInput {
   centers: (Float64Array | undefined)[];
   /** Per output: what the trees add to. */
   base: Float64Array;
+  /** Called after each tree, with the part of all trees that is grown, 0 to 1. */
+  onTree?: (part: number) => void;
 }
 
 /** Trees whose leaf values add up to a value, or to the votes for each class; and their cost in rows × columns. */
@@ -47,6 +49,7 @@ export function growRandomised(input: RandomisedInput, rules: RandomisedRules, r
     const grower = new RandomisedGrower(input, rules, random, rows, tried);
     for (let tree = 0; tree < rules.trees; tree++) {
       grower.grow();
+      input.onTree?.((tree + 1) / rules.trees);
     }
     return { base: input.base, trees: grower.builder.finish(), work: grower.work };
   });
