@@ -30,9 +30,9 @@ interface Prior {
 }
 const LINEAR_VARIANCE: Prior = { at: log(0.05), spread: 2 };
 const NOISE: Prior = { at: log(0.1), spread: 2 };
-/** In the additive kernel columns begin alone, with length scales of √5 standard deviations. */
-/** No prior: where there is hardly any noise, what bends little over its whole range has a large variance. */
+/** Only a start: where there is hardly any noise, what bends little over its whole range has a large variance. */
 const VARIANCE: Prior = { at: -1, spread: Infinity };
+/** In the additive kernel columns begin alone, with length scales of √5 standard deviations. */
 const ADDITIVE_RATE: Prior = { at: 0, spread: 1.5 };
 const ADDITIVE_ODDS: Prior = { at: -2, spread: 2 };
 const ADDITIVE_VARIANCE: Prior = { at: 0, spread: 2 };
