@@ -94,9 +94,7 @@ describe('a history of 20 million cells', function () {
       `      ${((user + system) / 1e6).toFixed(0)} s of processor time, ${((performance.now() - begun) / 1000).toFixed(0)} s by the clock; at most ${more.toFixed(0)} MB more; the longest turn ${turn.toFixed(0)} ms, 99.9 % within ${percentile(99.9).toFixed(0)} ms`,
     );
     assert.deepEqual(bench.caught.all, []);
-    // The few longest may be the host's, which takes the processor from a virtual machine without telling it.
-    assert.ok(percentile(99.9) <= 50, `${percentile(99.9)} ms`);
-    assert.ok(turn < 1000, `${turn} ms`);
+    assert.ok(turn <= 50, `${turn} ms`);
     assert.ok(more < 400, `${more} MB`);
     assert.ok(shares.size > 20, `shown: ${[...shares].join(', ')}`);
     assert.equal(bench.progress('a').readings, ROWS);

@@ -106,7 +106,7 @@ describe('Large files on disk', function () {
       controller.abort();
       const code = await work;
       assert.ok(code === 'closed' || code === 'none', `${code} at ${moment} ms`);
-      assert.ok(performance.now() - from < Math.max(2000, whole / 2), 'it took its time');
+      assert.ok(performance.now() - from < 2000, 'it took its time');
       // The work is settled at once; its thread removes the file as soon as it sees the abort.
       await waitFor(`an empty folder, aborted after ${moment} ms`, () => tempFiles().length === 0);
     }
