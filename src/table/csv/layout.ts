@@ -23,6 +23,8 @@ const WHOLE_LINE_END = /\r\n|\n|\r/;
 /** How a text is laid out: where its table begins, in characters, what parts its fields, and what people are told of it. */
 export interface Layout {
   begin: number;
+  /** The line of the header, from 1. */
+  line: number;
   form: CsvForm;
   /** The fields of the header; undefined where its line does not end. */
   names: readonly string[] | undefined;
@@ -95,6 +97,7 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
   const line = skipped + (title?.lines ?? 0) + 1;
   return {
     begin: front.length + (title?.length ?? 0),
+    line,
     form,
     names: parser.names,
     warnings: [
@@ -208,13 +211,33 @@ const SEPARATOR_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i;
 /** What InfluxDB writes above the header of an annotated table. */
 const ANNOTATION = /^#(?:group|datatype|default)\b/m;
 const COMMENTS = /^(?:#[^\r\n]*(?:\r\n|\n|\r))+/;
+/** A name in a comment: with a letter, no link, and nothing that it announces. */
+const NAME = /^(?!.*:\/\/)(?!.*:\s*$).*\p{L}/u;
 
-/** The lines that begin with # above the header; none where the last of them is the header itself. */
+/**
+ * The lines that begin with # above the table, but for the last of them where that is the header itself: it parts into as many
+ * fields as the row below it, or is the only one above rows of one field.
+ */
 function commentsIn(head: string): string {
   const comments = COMMENTS.exec(head)?.[0] ?? '';
   const [next = ''] = head.slice(comments.length).split(LINE_END, 1);
-  const fields = next.split(DELIMITERS.find((sign) => next.includes(sign)) ?? ',');
-  return fields.length > 1 && !fields.some((field) => isNumber(field)) ? comments : '';
+  const delimiter = DELIMITERS.find((sign) => next.includes(sign));
+  const fields = delimiter === undefined ? spacedNumbers(next) : next.split(delimiter);
+  if (fields.length > 1 && !fields.some(isNumber)) {
+    return comments;
+  }
+  const above = comments.split(WHOLE_LINE_END).slice(0, -1);
+  const last = (above.at(-1) ?? '').replace(/^#+\s*/, '').trim();
+  const names = last.split(delimiter ?? /\s+/);
+  const isHeader = names.length === fields.length && names.every((name) => NAME.test(name));
+  const isAlone = above.length === 1 && fields.length === 1;
+  return isHeader || isAlone ? comments.slice(0, startOfLine(comments, above.length - 1)) : comments;
+}
+
+/** The fields of a line of numbers with spaces between them; of any other line one. */
+function spacedNumbers(line: string): string[] {
+  const fields = line.trim().split(/\s+/);
+  return fields.every(isNumber) ? fields : [line];
 }
 
 /** Lines in which a header is looked for, and lines alike that must follow it. */

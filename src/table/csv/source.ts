@@ -73,11 +73,11 @@ export class CsvSource implements SliceSource {
       assertWidth(DELIMITERS.reduce((most, sign) => Math.max(most, head.split(sign).length), 0));
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
-    const { begin, form: shape, names, warnings } = findLayout(head, !more, delimiter);
+    const { begin, line, form: shape, names, warnings } = findLayout(head, !more, delimiter);
     if (names === undefined) {
       throw invalidTable('The first line of the text, which should name the columns, does not end.');
     }
-    checkHeader(names);
+    checkHeader(names, line === 1 ? 'The first line' : `Line ${line}`);
     const read = shape.isEscaped === true ? hiddenPieces(pieces) : pieces;
     return new CsvSource(form, { names, warnings }, shape, begin === 0 ? read : without(read, begin));
   }
@@ -190,7 +190,7 @@ function without(pieces: Pieces, characters: number): Pieces {
 
 const COMMA_NUMBER = /^[+-]?\d+,\d+$/;
 
-function checkHeader(names: readonly string[]): void {
+function checkHeader(names: readonly string[], line: string): void {
   if (names[0] === 'Record Length' && names.length > 4 && Number.isFinite(parseNumber(names[3]!, true))) {
     // https://github.com/chemdrv/python-for-pchem (F0000CH1.CSV of a Tektronix TDS2001C)
     throw invalidTable(
@@ -202,15 +202,13 @@ function checkHeader(names: readonly string[]): void {
   );
   if (numbers.every((value) => value !== undefined && !Number.isNaN(value))) {
     if (!numbers.every((value) => Number.isInteger(value)) || new Set(names).size < names.length) {
-      throw invalidTable(
-        'The first line holds numbers only. A CSV table needs a header line with column names.',
-      );
+      throw invalidTable(`${line} holds numbers only. A CSV table needs a header line with column names.`);
     }
   }
   const values = names.filter((name) => looksLikeValue(name) || (name !== '' && isAbsent(name)));
   if (new Set(names).size < names.length && values.length * 2 > names.length) {
     throw invalidTable(
-      `The first line (${listNames(names)}) looks like values. A CSV table needs a first line with the names of its columns.`,
+      `${line} (${listNames(names)}) looks like values. A CSV table needs a first line with the names of its columns.`,
     );
   }
   assertWidth(names.length);

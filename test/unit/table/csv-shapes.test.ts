@@ -153,6 +153,23 @@ describe('A text file as other programs write it', () => {
     assert.deepEqual([comments.names, comments.rows], [['name', 'v'], expected]);
     const own = await read('#name;v\na;1\nb;2\n');
     assert.deepEqual([own.names, own.rows], [['#name', 'v'], expected]);
+    const last = await read('# by hand, 2024\n# see https://example.org/\n# name;v\na;1\nb;2\n');
+    assert.deepEqual([last.names, last.rows], [['# name', 'v'], expected]);
+    const spaced = await read('# air, of the hall\n# temp press\n21.5 1013.1\n21.6 1013.2\n');
+    assert.deepEqual(spaced.names, ['temp', 'press']);
+  });
+
+  it('with comments above rows without a header is refused, with the line of the first row', async () => {
+    const rows = [
+      '-4.5\t-0.8\n0.6\t-0.7\n',
+      '15.5 28.6\n14.5 30.1\n',
+      '1.5\n2.5\n',
+      '16.5,17.5,18.5\n19.5,20.5,21.5\n',
+    ];
+    for (const text of rows) {
+      const comments = '# of A. Author, 2005\n# see https://example.org/data\n';
+      await rejectsWith(openTable(`${comments}${text}`), 'table.invalid', /^Line 3 holds numbers only/);
+    }
   });
 
   it('as a log of a computer that lost its power, with NUL bytes', async () => {
