@@ -73,6 +73,7 @@ export type AdviceWish = AdviseRequest & Hooks;
 export class Tabular {
   private readonly predictor;
   private readonly advisor;
+  private closing: Promise<void> | undefined;
 
   /** @internal Use `connect`. */
   constructor(
@@ -211,7 +212,13 @@ export class Tabular {
   }
 
   /** Ends what is under way with `closed`, and an embedded service that this started. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    // The file of the cards may be open for others too, and is let go of once.
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
     await this.predictor.close();
     await this.connection.close();
     await this.cards.close();
@@ -250,7 +257,7 @@ export async function connect(options: ConnectOptions): Promise<Tabular> {
     // Made now, so that wrong options show.
     await asked.client();
     const file = models ?? (dataDir === undefined ? undefined : path.join(dataDir, 'models.json'));
-    const cards = new ModelCards({ path: file, service: key, onWarning });
+    const cards = ModelCards.open({ path: file, service: key, onWarning });
     const connection = new Connection({ service: asked, cards, concurrency, log });
     opened.connection = connection;
     return new Tabular(connection, cards, service, settings);

@@ -1,10 +1,10 @@
 import type { ModelCard, Reference } from '../models/cards';
 import { checkedCard, unknownModel } from '../models/model-request';
+import { isPublication } from '../models/named-models';
 import { readReference } from '../models/reference-files';
 import type { Service, Work } from '../models/service';
 import { serviceInWords } from '../models/service-kind';
 import { isThreshold } from '../models/threshold';
-import { isPublication } from '../models/versioned-model';
 import { MAX_COLUMNS } from '../table/columns/header';
 import { yieldToEventLoop } from '../util/concurrency';
 import { cloneJson, isObject, readReason, tryParseJson } from '../util/values';

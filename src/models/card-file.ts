@@ -2,21 +2,18 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } fr
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { BoundedMap } from '../util/collections';
 import { isNewer, makeFolder, NewerFile, writeFileAtomic } from '../util/files';
 import { isObject, readReason } from '../util/values';
 import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
-import {
-  type FormerModel,
-  isPublication,
-  type KeptVersion,
-  readFormer,
-  VersionedModel,
-} from './versioned-model';
+import { isPublication, type KeptVersion, NamedModels, VersionedModel } from './named-models';
 
 /** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
 const PIECE = 64 * 1024;
 /** Models that are remembered until the service has removed them. */
 const MAX_FORMER = 500;
+const MAX_UPLOADS = 500;
+const MAX_PENDING = 100;
 const DEBOUNCE_MS = 250;
 const STALE_TMP_MS = 60_000;
 /** What could not be read or written is tried again after this, and each time later. */
@@ -34,96 +31,57 @@ export interface PendingFit {
   late?: true;
 }
 
+/** A model that had a name and was dropped: what the service still holds of it. */
+export interface FormerModel {
+  /** `fitted_train_set_id` and `train_set_upload_id`; the same where it was not fitted yet when it was noted. */
+  fitted: string;
+  upload: string;
+}
+
 /** What is stored for one service. */
-export interface ServiceSection {
-  models: Map<string, VersionedModel>;
-  uploads: Map<string, UploadCard>;
+export class ServiceSection {
+  models = new NamedModels();
+  uploads = new BoundedMap<string, UploadCard>(MAX_UPLOADS);
   /** Fits that go on in the service, by the id of the model that comes of them. */
-  pending: Map<string, PendingFit>;
+  pending = new BoundedMap<string, PendingFit>(MAX_PENDING);
   /** Dropped models, the newest first, until the service has removed them. */
-  former: FormerModel[];
+  former: FormerModel[] = [];
   /** The last publication of all: the next one has a higher number, whatever became of its model. */
-  published?: Publication;
-}
+  published: Publication | undefined;
 
-/** Of the format of the file. */
-const CARDS_VERSION = 1;
-
-/** @throws Error for what is no file of cards */
-function readSections(body: unknown): Map<string, ServiceSection> {
-  if (!isObject(body) || body.version !== CARDS_VERSION || !isObject(body.services)) {
-    throw new Error('it does not hold model cards');
-  }
-  const sections = new Map<string, ServiceSection>();
-  for (const [service, saved] of Object.entries(body.services)) {
-    sections.set(service, readSection(saved));
-  }
-  return sections;
-}
-
-function readSection(saved: unknown): ServiceSection {
-  if (!isObject(saved) || !Array.isArray(saved.models)) {
-    throw new Error('it does not hold model cards');
-  }
-  const section = newSection();
-  for (const record of saved.models as unknown[]) {
-    if (isRecord(record)) {
-      section.models.set(record.card.name, readModel(record));
-      // Of a version of this package that kept the ids alone.
-      section.former.push(...readFormer(record.former));
+  /** @throws Error for what is no section of a file of cards */
+  static read(saved: unknown): ServiceSection {
+    if (!isObject(saved) || !Array.isArray(saved.models)) {
+      throw new Error('it does not hold model cards');
     }
-  }
-  for (const upload of Array.isArray(saved.uploads) ? (saved.uploads as unknown[]) : []) {
-    if (isObject(upload) && typeof upload.id === 'string') {
-      section.uploads.set(upload.id, upload as unknown as UploadCard);
+    const section = new ServiceSection();
+    for (const record of saved.models as unknown[]) {
+      if (isRecord(record)) {
+        section.models.set(readModel(record));
+        // Of a version of this package that kept the ids alone.
+        section.former.push(...readFormer(record.former));
+      }
     }
-  }
-  for (const fit of Array.isArray(saved.pending) ? (saved.pending as unknown[]) : []) {
-    if (isRecord(fit)) {
-      section.pending.set(fit.card.fitted_train_set_id, fit);
+    for (const upload of readList(saved.uploads)) {
+      if (isObject(upload) && typeof upload.id === 'string') {
+        section.uploads.set(upload.id, upload as unknown as UploadCard);
+      }
     }
+    for (const fit of readList(saved.pending)) {
+      if (isRecord(fit)) {
+        section.pending.set(fit.card.fitted_train_set_id, fit);
+      }
+    }
+    section.former.push(...readFormer(saved.former));
+    section.published = isPublication(saved.published) ? saved.published : undefined;
+    return section;
   }
-  section.former.push(...readFormer(saved.former));
-  return isPublication(saved.published) ? { ...section, published: saved.published } : section;
-}
 
-export function newSection(): ServiceSection {
-  return { models: new Map(), uploads: new Map(), pending: new Map(), former: [] };
-}
-
-/** Adds what a file holds to what came before it was read, which is newer. Models of one name are versions of it. */
-function putBefore(own: ServiceSection, saved: ServiceSection): void {
-  mergeBefore(own.models, saved.models, (before, after) => after.following(before));
-  mergeBefore(own.uploads, saved.uploads);
-  mergeBefore(own.pending, saved.pending);
-  own.former.push(...saved.former);
-  own.published = saved.published ?? own.published;
-}
-
-function mergeBefore<Value>(
-  own: Map<string, Value>,
-  saved: ReadonlyMap<string, Value>,
-  join: (before: Value, after: Value) => Value = (_before, after) => after,
-): void {
-  const newer = [...own];
-  own.clear();
-  for (const [key, value] of saved) {
-    own.set(key, value);
-  }
-  for (const [key, value] of newer) {
-    const before = own.get(key);
-    own.delete(key);
-    own.set(key, before === undefined ? value : join(before, value));
-  }
-}
-
-/** The text of the file: {version, services: {key: {models, uploads, pending, former, published}}}. */
-function* records(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
-  yield `{"version":${CARDS_VERSION},"services":{`;
-  let comma = '';
-  for (const [service, { models, uploads, pending, former, published }] of services) {
-    yield `${comma}${JSON.stringify(service)}:{"models":[`;
-    yield* list(models.values());
+  /** As JSON, in pieces of one model, upload or fit. */
+  *write(): Generator<string> {
+    const { models, uploads, pending, former, published } = this;
+    yield '{"models":[';
+    yield* list(models);
     yield '],"uploads":[';
     yield* list(uploads.values());
     yield '],"pending":[';
@@ -131,29 +89,87 @@ function* records(services: ReadonlyMap<string, ServiceSection>): Generator<stri
     yield '],"former":[';
     yield* list(former);
     yield published === undefined ? ']}' : `],"published":${JSON.stringify(published)}}`;
-    comma = ',';
   }
-  yield '}}';
-}
 
-function* list(items: Iterable<object>): Generator<string> {
-  let comma = '';
-  for (const item of [...items]) {
-    yield comma + JSON.stringify(item);
-    comma = ',';
+  /** Adds what a file holds to what came before it was read, which is newer. Models of one name are versions of it. */
+  putBefore(saved: ServiceSection): void {
+    const { models, uploads, pending } = this;
+    Object.assign(this, { models: saved.models, uploads: saved.uploads, pending: saved.pending });
+    for (const model of models) {
+      const before = saved.models.get(model.name);
+      this.release(saved.models.setNewest(before === undefined ? model : model.following(before)));
+    }
+    for (const [id, upload] of uploads) {
+      saved.uploads.set(id, upload);
+    }
+    for (const [id, fit] of pending) {
+      saved.pending.set(id, fit);
+    }
+    this.former.push(...saved.former);
+    this.published = saved.published ?? this.published;
   }
-}
 
-function* pieces(texts: Iterable<string>): Generator<string> {
-  let piece = '';
-  for (const text of texts) {
-    piece += text;
-    if (piece.length >= PIECE) {
-      yield piece;
-      piece = '';
+  /** Versions have been dropped: the service may remove them. */
+  release(gone: readonly KeptVersion[]): void {
+    this.addFormer(
+      gone.map(({ card }) => ({ fitted: card.fitted_train_set_id, upload: card.train_set_upload_id })),
+    );
+  }
+
+  /** Notes that models are no longer needed. A model takes the place of its train set, which was noted before its fit. */
+  addFormer(gone: readonly FormerModel[]): void {
+    const uploads = new Set(gone.map(({ upload }) => upload));
+    const others = this.former.filter(({ fitted }) => !uploads.has(fitted));
+    this.former = [...gone, ...others].slice(0, MAX_FORMER);
+  }
+
+  /**
+   * Notes the train sets that a fit had uploaded and no model is of, with what was fitted of them: the process was killed
+   * before it had kept the card. Only while no fit is under way.
+   */
+  noteAbandoned(): void {
+    const known = new Set([
+      ...this.meant().map((card) => card.train_set_upload_id),
+      ...this.former.map(({ upload }) => upload),
+    ]);
+    for (const { id, by_fit: byFit } of this.uploads.values()) {
+      if (byFit === true && !known.has(id)) {
+        this.former.push({ fitted: id, upload: id });
+      }
     }
   }
-  yield piece;
+
+  /** Models that any name means, in any version, or that are being fitted. */
+  private meant(): FittedModel[] {
+    return [
+      ...[...this.models].flatMap(({ versions }) => versions.map(({ card }) => card)),
+      ...[...this.pending.values()].map(({ card }) => card),
+    ];
+  }
+
+  meantIds(): Set<string> {
+    return new Set(this.meant().map((card) => card.fitted_train_set_id));
+  }
+
+  /**
+   * Models that no version of any name refers to and nobody uses now. `upload` is left out where the
+   * train set stays: other models are of it, or somebody has uploaded it on purpose.
+   */
+  superfluous(isHeld: (id: string) => boolean): { fitted: string; upload?: string }[] {
+    const { uploads, former } = this;
+    if (former.length === 0) {
+      return [];
+    }
+    const keptModels = this.meantIds();
+    const keptUploads = new Set(this.meant().map((card) => card.train_set_upload_id));
+    return former
+      .filter(({ fitted }, at) => former.findIndex((other) => other.fitted === fitted) === at)
+      .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
+      .flatMap(({ fitted, upload }) => {
+        const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);
+        return goes ? [{ fitted, upload }] : fitted === upload ? [] : [{ fitted }];
+      });
+  }
 }
 
 /** The version in charge, as it is written, with the others next to it. */
@@ -167,7 +183,7 @@ function readModel({ others, ...written }: WrittenModel): VersionedModel {
   const inCharge: KeptVersion = { ...written, version: written.version ?? 1, why: written.why ?? 'first' };
   Reflect.deleteProperty(inCharge, 'former');
   const { name, columns } = inCharge.card;
-  const rest = (Array.isArray(others) ? (others as unknown[]) : []).flatMap((one): KeptVersion[] => {
+  const rest = readList(others).flatMap((one): KeptVersion[] => {
     const whole = isObject(one) && isObject(one.card) && { ...one, card: { columns, ...one.card, name } };
     return isRecord(whole) && whole.version > 0 ? [whole] : [];
   });
@@ -184,72 +200,61 @@ function isRecord(value: unknown): value is WrittenModel {
   );
 }
 
-/** Notes that models are no longer needed. A model takes the place of its train set, which was noted before its fit. */
-export function addFormer(section: ServiceSection, gone: readonly FormerModel[]): void {
-  const uploads = new Set(gone.map(({ upload }) => upload));
-  const others = section.former.filter(({ fitted }) => !uploads.has(fitted));
-  section.former = [...gone, ...others].slice(0, MAX_FORMER);
-}
-
-/**
- * Notes the train sets that a fit had uploaded and no model is of, with what was fitted of them: the process was killed
- * before it had kept the card. Only while no fit is under way.
- */
-function noteAbandoned(section: ServiceSection): void {
-  const known = new Set([
-    ...meantModels(section).map((card) => card.train_set_upload_id),
-    ...section.former.map(({ upload }) => upload),
-  ]);
-  const abandoned = [...section.uploads.values()].filter(
-    ({ id, by_fit: byFit }) => byFit === true && !known.has(id),
+function readFormer(value: unknown): FormerModel[] {
+  return readList(value).filter(
+    (one): one is FormerModel =>
+      isObject(one) && typeof one.fitted === 'string' && typeof one.upload === 'string',
   );
-  section.former.push(...abandoned.map(({ id }) => ({ fitted: id, upload: id })));
 }
 
-/** The versions of all names, and fits under way. */
-function meantModels({ models, pending }: ServiceSection): FittedModel[] {
-  return [
-    ...[...models.values()].flatMap(({ versions }) => versions.map(({ card }) => card)),
-    ...[...pending.values()].map(({ card }) => card),
-  ];
+/** A list as it should be; the file may have been edited by hand. */
+function readList(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-/** Ids of the models that any name means, or that are being fitted. */
-export function meantIds(section: ServiceSection): Set<string> {
-  return new Set(meantModels(section).map((card) => card.fitted_train_set_id));
-}
-
-/** Those of some models that no name means any more. */
-export function unmeant(section: ServiceSection, ids: readonly string[]): string[] {
-  if (ids.length === 0) {
-    return [];
+function* list(items: Iterable<object>): Generator<string> {
+  let comma = '';
+  for (const item of [...items]) {
+    yield comma + JSON.stringify(item);
+    comma = ',';
   }
-  const kept = meantIds(section);
-  return ids.filter((id) => !kept.has(id));
 }
 
-/**
- * Models that no version of any name refers to and nobody uses now. `upload` is left out where the
- * train set stays: other models are of it, or somebody has uploaded it on purpose.
- */
-export function superfluous(
-  section: ServiceSection,
-  isHeld: (id: string) => boolean,
-): { fitted: string; upload?: string }[] {
-  const { uploads, former } = section;
-  if (former.length === 0) {
-    return [];
+/** Of the format of the file. */
+const CARDS_VERSION = 1;
+
+/** @throws Error for what is no file of cards */
+function readSections(body: unknown): Map<string, ServiceSection> {
+  if (!isObject(body) || body.version !== CARDS_VERSION || !isObject(body.services)) {
+    throw new Error('it does not hold model cards');
   }
-  const kept = meantModels(section);
-  const keptModels = new Set(kept.map(({ fitted_train_set_id: id }) => id));
-  const keptUploads = new Set(kept.map(({ train_set_upload_id: id }) => id));
-  return former
-    .filter(({ fitted }, at) => former.findIndex((other) => other.fitted === fitted) === at)
-    .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
-    .flatMap(({ fitted, upload }) => {
-      const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);
-      return goes ? [{ fitted, upload }] : fitted === upload ? [] : [{ fitted }];
-    });
+  return new Map(
+    Object.entries(body.services).map(([service, saved]) => [service, ServiceSection.read(saved)]),
+  );
+}
+
+/** The text of the file: {version, services: {key: section}}. */
+function* writeSections(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
+  yield `{"version":${CARDS_VERSION},"services":{`;
+  let comma = '';
+  for (const [service, section] of services) {
+    yield `${comma}${JSON.stringify(service)}:`;
+    yield* section.write();
+    comma = ',';
+  }
+  yield '}}';
+}
+
+function* pieces(texts: Iterable<string>): Generator<string> {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length >= PIECE) {
+      yield piece;
+      piece = '';
+    }
+  }
+  yield piece;
 }
 
 /** Files open in this process, by absolute path: several config nodes write one file. */
@@ -262,7 +267,7 @@ const openFiles = new Map<string, CardFile>();
  * it has been read.
  */
 export class CardFile {
-  readonly services = new Map<string, ServiceSection>();
+  private readonly services = new Map<string, ServiceSection>();
   /** Set while the file is left alone because a newer version of this package wrote it. */
   newer: NewerFile | undefined;
   private holders = 1;
@@ -307,7 +312,7 @@ export class CardFile {
   section(service: string): ServiceSection {
     let section = this.services.get(service);
     if (section === undefined) {
-      section = newSection();
+      section = new ServiceSection();
       this.services.set(service, section);
     }
     return section;
@@ -338,6 +343,7 @@ export class CardFile {
     }
   }
 
+  /** Writes what is not yet written, and closes the file where nobody else has opened it. */
   async release(): Promise<void> {
     if (this.timer !== undefined) {
       clearTimeout(this.timer);
@@ -361,7 +367,7 @@ export class CardFile {
         await this.readLate();
       }
       await makeFolder(path.dirname(this.file), 1);
-      await writeFileAtomic(this.file, pieces(records(this.services)), true);
+      await writeFileAtomic(this.file, pieces(writeSections(this.services)), true);
       this.warned = false;
       this.retryMs = RETRY_MS;
       clearTimeout(this.retry);
@@ -441,11 +447,11 @@ export class CardFile {
       const own = this.services.get(service);
       if (own === undefined) {
         if (service === 'embedded') {
-          noteAbandoned(section);
+          section.noteAbandoned();
         }
         this.services.set(service, section);
       } else {
-        putBefore(own, section);
+        own.putBefore(section);
       }
     }
   }

@@ -1,377 +1,369 @@
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { ErrorCosts } from '../metrics/answer-costs';
-import { thresholdCurveOf } from '../metrics/curves';
-import { cloneJson } from '../util/values';
+import { isObject } from '../util/values';
 import { ServiceError } from '../wire/service-error';
-import type { FittedModel, ModelCard, Publication } from './cards';
-import { indexById, releaseVersions, type SharedCards } from './shared-cards';
-import { keptThreshold, readCosts, soughtCurve, thresholdBy, withCosts } from './threshold';
-import type { ThresholdWish } from './types';
-import { earlierVersion, type KeptVersion, type NewVersion, VersionedModel } from './versioned-model';
+import type { FittedModel, ModelCard, ModelVersion, Publication, VersionReason } from './cards';
 
-const MAX_MODELS = 2000;
-/** A dead model is asked for again after this, since a 404 may have come from something on the way. */
-const DEAD_MS = 60_000;
-/** Longest name that a model can be given later: it is part of URLs. */
-const MAX_NAME = 500;
+/** Names that have models; and models that are kept under each. */
+const MAX_NAMES = 2000;
+const KEPT_VERSIONS = 5;
 
-/** Drops the oldest entries until at most `max` are left. */
-export function dropOldest<Value>(
-  map: Map<string, Value>,
-  max: number,
-  onDrop?: (value: Value) => void,
-): void {
-  for (const [key, value] of map) {
-    if (map.size <= max) {
-      return;
-    }
-    map.delete(key);
-    onDrop?.(value);
-  }
+/** One version of a model, as it is stored. */
+export interface KeptVersion {
+  version: number;
+  card: FittedModel;
+  why: VersionReason;
+  /** The version that was in charge when it came; left out for the first. */
+  before?: number;
+  /** Hash of the train set and the options: an equal one needs no fit. */
+  fingerprint?: string;
+  /** The last time that it was published, here or where it came from. */
+  published?: Publication;
+  /** Milliseconds since the epoch when the service last said that it does not have the model. */
+  deadAt?: number;
 }
 
-/** The models of one service by name, `name@version` and id. */
-export class NamedModels {
-  private readonly models: Map<string, VersionedModel>;
-  private readonly byId: Map<string, VersionedModel>;
+/** What becomes a version. */
+export type NewVersion = Pick<KeptVersion, 'card' | 'fingerprint' | 'published'> & {
+  /** Default `refit`. */
+  why?: VersionReason;
+  /** False for a fit that came too late: the version in charge stays. Default true. */
+  takesCharge?: boolean;
+};
 
-  /** @param shared what all who keep models of the service at this place know; it is changed in place */
-  constructor(protected readonly shared: SharedCards) {
-    this.models = shared.section.models;
-    this.byId = shared.byId;
+/** All that is stored under one name: its versions, one of them in charge. Immutable: `with…` return another. */
+export class VersionedModel {
+  private readonly cards = new Map<number, ModelCard>();
+
+  private constructor(
+    /** The newest first; never empty. */
+    readonly versions: readonly KeptVersion[],
+    readonly inCharge: KeptVersion,
+  ) {}
+
+  /** The first model of a name. */
+  static first({ card, fingerprint, published, why = 'first' }: NewVersion): VersionedModel {
+    const version: KeptVersion = { version: 1, card, why, fingerprint, ...(published && { published }) };
+    return new VersionedModel([version], version);
   }
 
-  /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
-  list(): (ModelCard & { dead?: true })[] {
-    return [...this.models.values()]
-      .map((model) =>
-        model.inCharge.deadAt === undefined ? model.card() : { ...model.card(), dead: true as const },
-      )
-      .reverse();
+  /** Versions as a file keeps them, in any order. */
+  static of(inCharge: KeptVersion, others: readonly KeptVersion[]): VersionedModel {
+    const versions = [inCharge, ...others].sort((a, b) => b.version - a.version);
+    return new VersionedModel(versions, inCharge);
   }
 
-  /** The card in charge of a name, or of `name@version`, unless its model was found dead a moment ago. */
-  get(name: string): ModelCard | undefined {
-    const found = this.find(name);
-    return found === undefined || isDead(found.version) ? undefined : found.model.card(found.version);
+  get name(): string {
+    return this.inCharge.card.name;
   }
 
-  /** The card of that model, in charge or not. */
-  byFittedId(id: string): ModelCard | undefined {
-    const model = this.byId.get(id);
-    return model?.card(model.byFittedId(id));
+  find(version: number): KeptVersion | undefined {
+    return this.versions.find((one) => one.version === version);
   }
 
-  /** As `byFittedId`, unless the model was found dead a moment ago. */
-  livingById(id: string): ModelCard | undefined {
-    const version = this.byId.get(id)?.byFittedId(id);
-    return version === undefined || isDead(version) ? undefined : this.byFittedId(id);
+  /** The newest version of that model. */
+  byFittedId(id: string): KeptVersion | undefined {
+    return this.versions.find(({ card }) => card.fitted_train_set_id === id);
+  }
+
+  /** The card of a version, with the list of all. */
+  card(version: KeptVersion = this.inCharge): ModelCard {
+    let card = this.cards.get(version.version);
+    if (card === undefined) {
+      const versions = this.versions.map(listed);
+      const { published } = version;
+      card = { ...version.card, version: version.version, ...(published && { published }), versions };
+      this.cards.set(version.version, card);
+    }
+    return card;
+  }
+
+  /** The versions that were in charge before the one in charge, the nearest first. */
+  *before(): Generator<KeptVersion> {
+    for (let at = this.inCharge; at.before !== undefined;) {
+      const next = this.find(at.before);
+      // Those in a file may point anywhere.
+      if (next === undefined || next.version >= at.version) {
+        return;
+      }
+      yield next;
+      at = next;
+    }
   }
 
   /**
-   * A living card fitted from the same train set with the same options: one of that name, or else one in charge of
-   * another. `aside`: it is of that name, and was rolled back from or came too late.
+   * The version that a roll back puts in charge.
+   * @param to `true` for the one before the one in charge, or the number of any that is kept
+   * @throws ServiceError `rollback.impossible` where it is not there, or the service has lost it
    */
-  byFingerprint(fingerprint: string, name: string): { card: ModelCard; aside: boolean } | undefined {
-    const { models } = this;
+  earlier(to: true | number): KeptVersion {
+    const version = to === true ? [...this.before()].find((one) => one.deadAt === undefined) : this.find(to);
+    if (version !== undefined && version.deadAt === undefined) {
+      return version;
+    }
+    const { name, inCharge } = this;
+    const why =
+      version !== undefined
+        ? `the service does not have version ${version.version} any more`
+        : to !== true
+          ? `there is no version ${to}`
+          : `nothing that the service still has was in charge before version ${inCharge.version}`;
+    const kept = this.versions.map((one) => one.version).reverse();
+    throw new ServiceError(
+      'rollback.impossible',
+      `The model "${name}" cannot be rolled back: ${why}. Kept are: ${kept.join(', ')}; version ${inCharge.version} is in charge.`,
+    );
+  }
+
+  /** It is not in charge and was not on the way to the one in charge: rolled back from, or too late. */
+  isAside(version: KeptVersion): boolean {
+    return version !== this.inCharge && ![...this.before()].includes(version);
+  }
+
+  /** With a model more; the same model as the one in charge takes its place. `gone`: what was dropped. */
+  withVersion(added: NewVersion): { model: VersionedModel; gone: KeptVersion[] } {
+    const { inCharge } = this;
+    const { fingerprint, published, why = 'refit', takesCharge = true } = added;
+    const card = this.sharingColumns(added.card);
+    if (card.fitted_train_set_id === inCharge.card.fitted_train_set_id) {
+      const same: KeptVersion = { ...inCharge, card, fingerprint, ...(published && { published }) };
+      delete same.deadAt;
+      const others = this.versions.filter((one) => one !== inCharge);
+      return { model: VersionedModel.of(same, others), gone: [] };
+    }
+    const version = this.versions[0]!.version + 1;
+    const next: KeptVersion = {
+      version,
+      card,
+      why: takesCharge ? why : 'late',
+      before: inCharge.version,
+      fingerprint,
+      ...(published && { published }),
+    };
+    const all = [next, ...this.versions];
+    return (takesCharge ? new VersionedModel(all, next) : new VersionedModel(all, inCharge)).bounded();
+  }
+
+  /** The same models as the newest versions of that one, the one in charge of them in charge. */
+  following(before: VersionedModel): VersionedModel {
+    let model = before;
+    for (const { card, fingerprint, published, why } of this.versions.toReversed()) {
+      model = model.withVersion({ card, fingerprint, published, why: why === 'first' ? 'refit' : why }).model;
+    }
+    return model.withCharge(model.byFittedId(this.inCharge.card.fitted_train_set_id)!);
+  }
+
+  /** With another of its versions in charge. */
+  withCharge(version: KeptVersion): VersionedModel {
+    return new VersionedModel(this.versions, version);
+  }
+
+  /** With another threshold for the version in charge, or none, and what else its card says now. */
+  withThreshold(threshold: FittedModel['threshold'], own: FittedModel = this.inCharge.card): VersionedModel {
+    const card = { ...own, threshold };
+    if (threshold === undefined) {
+      delete card.threshold;
+    }
+    return this.withInCharge({ ...this.inCharge, card });
+  }
+
+  /** With the version in charge published. */
+  withPublication(published: Publication): VersionedModel {
+    return this.withInCharge({ ...this.inCharge, published });
+  }
+
+  /** The newest of a publisher that there is among its versions. */
+  findLast(by: string): number {
+    return Math.max(
+      0,
+      ...this.versions.map(({ published }) => (published?.by === by ? published.number : 0)),
+    );
+  }
+
+  renamed(name: string): VersionedModel {
+    const versions = this.versions.map((one) => ({ ...one, card: { ...one.card, name } }));
+    return new VersionedModel(versions, versions[this.versions.indexOf(this.inCharge)]!);
+  }
+
+  /** With another state of the version in charge. */
+  private withInCharge(next: KeptVersion): VersionedModel {
+    const versions = this.versions.map((one) => (one === this.inCharge ? next : one));
+    return new VersionedModel(versions, next);
+  }
+
+  /** Without the oldest versions beyond those that are kept. The one in charge stays, and the one to go back to. */
+  private bounded(): { model: VersionedModel; gone: KeptVersion[] } {
+    const gone: KeptVersion[] = [];
+    let { versions } = this as { versions: readonly KeptVersion[] };
+    const [previous] = this.before();
+    while (versions.length > KEPT_VERSIONS) {
+      const oldest = versions.findLast((one) => one !== this.inCharge && one !== previous)!;
+      gone.push(oldest);
+      versions = versions.filter((one) => one !== oldest);
+    }
+    if (gone.length === 0) {
+      return { model: this, gone };
+    }
+    // What came after one that goes came after the one before that.
+    const kept = versions.map((one) => ({ ...one, before: this.nearest(one.before, gone) }));
+    return { model: new VersionedModel(kept, kept[versions.indexOf(this.inCharge)]!), gone };
+  }
+
+  private nearest(before: number | undefined, gone: readonly KeptVersion[]): number | undefined {
+    const left = gone.find(({ version }) => version === before);
+    return left === undefined ? before : this.nearest(left.before, gone);
+  }
+
+  /** Most refits are of the same columns: they are held, and written, once. */
+  private sharingColumns(card: FittedModel): FittedModel {
+    const { columns } = this.inCharge.card;
+    return isDeepStrictEqual(columns, card.columns) ? { ...card, columns } : card;
+  }
+
+  /** As it is written: the one in charge as versions of this package without versions wrote their only one. */
+  toJSON(): object {
+    const { columns } = this.inCharge.card;
+    const others = this.versions
+      .filter((one) => one !== this.inCharge)
+      .map((one) =>
+        one.card.columns === columns ? { ...one, card: { ...one.card, columns: undefined } } : one,
+      );
+    return { ...this.inCharge, ...(others.length > 0 && { others }) };
+  }
+}
+
+function listed({ version, why, card, published }: KeptVersion): ModelVersion {
+  const { fitted_at, rows, scores, compared, doubts } = card;
+  return {
+    ...{ version, fitted_at, rows, why },
+    ...(scores !== undefined && { scores }),
+    ...(doubts !== undefined && { doubted: true as const }),
+    ...(published !== undefined && { published }),
+    ...(compared !== undefined && { compared }),
+  };
+}
+
+/** A version, and the model that it is a version of. */
+interface FoundVersion {
+  model: VersionedModel;
+  version: KeptVersion;
+}
+
+/** The models of one service, the newest last: found by name, by `name@version`, and by the id of any version. */
+export class NamedModels {
+  private readonly byName = new Map<string, VersionedModel>();
+  /** By the ids of all versions. Where several names have the same model, one of them. */
+  private readonly byId = new Map<string, VersionedModel>();
+
+  [Symbol.iterator](): Iterator<VersionedModel> {
+    return this.byName.values();
+  }
+
+  get size(): number {
+    return this.byName.size;
+  }
+
+  /** The model of exactly that name. */
+  get(name: string): VersionedModel | undefined {
+    return this.byName.get(name);
+  }
+
+  /** The model of that name, or that `name@version` is a version of, whether there is such a version or not. */
+  addressed(address: string): VersionedModel | undefined {
+    return this.byName.get(address) ?? this.byName.get(readAddress(address)?.name ?? '');
+  }
+
+  /** The version that a name means: an exact name first, then `name@version`. */
+  find(address: string): FoundVersion | undefined {
+    const exact = this.byName.get(address);
+    if (exact !== undefined) {
+      return { model: exact, version: exact.inCharge };
+    }
+    const { name = '', version: number = 0 } = readAddress(address) ?? {};
+    const model = this.byName.get(name);
+    const version = model?.find(number);
+    return version && { model: model!, version };
+  }
+
+  findById(id: string): FoundVersion | undefined {
+    const model = this.byId.get(id);
+    const version = model?.byFittedId(id);
+    return version && { model: model!, version };
+  }
+
+  /**
+   * A version of the same train set and options that the service is not known to have lost: one of that name, or else
+   * one in charge of another.
+   */
+  findByFingerprint(fingerprint: string, name: string): FoundVersion | undefined {
     const isSame = (one: KeptVersion): boolean => one.fingerprint === fingerprint && one.deadAt === undefined;
-    const own = models.get(name);
+    const own = this.byName.get(name);
     // Where the service has lost the one in charge, others of the same train set are most likely gone too.
     const isLost = own?.inCharge.fingerprint === fingerprint && own.inCharge.deadAt !== undefined;
     const version = isLost ? undefined : own && [own.inCharge, ...own.versions].find(isSame);
     if (version !== undefined) {
-      return { card: own!.card(version), aside: own!.isAside(version) };
+      return { model: own!, version };
     }
-    const other = [...models.values()].findLast(({ inCharge }) => isSame(inCharge));
-    return other && { card: other.card(), aside: false };
+    const other = [...this].findLast(({ inCharge }) => isSame(inCharge));
+    return other && { model: other, version: other.inCharge };
   }
 
-  /** Whether there is a model of the name, or `name@version`, at all, dead or alive. */
-  has(name: string): boolean {
-    return this.find(name) !== undefined;
-  }
-
-  /** The model of the name, or that `name@version` is a version of, whether there is such a version or not. */
-  named(name: string): VersionedModel | undefined {
-    return this.models.get(name) ?? this.models.get(readAddress(name)?.name ?? '');
-  }
-
-  /**
-   * Keeps a copy as another version of its name, in charge of it: what a flow does to its card changes nothing here.
-   * The model that is in charge already stays the version that it is, and is not written again. A card without a
-   * threshold gets that of the one in charge, where it can be its own. Who waits for the model goes on.
-   *
-   * @returns the card of that version
-   */
-  put(
-    given: FittedModel,
-    fingerprint?: string,
-    more: Omit<NewVersion, 'card' | 'fingerprint'> = {},
-  ): ModelCard {
-    const { models } = this;
-    const { fits } = this.shared;
-    const card = withoutVersion(cloneJson(given));
-    const added: NewVersion = { card, ...(fingerprint !== undefined && { fingerprint }), ...more };
-    const before = models.get(card.name);
-    const chosen = before?.inCharge.card.threshold;
-    const threshold = card.threshold ?? (chosen && keptThreshold(chosen, card));
-    if (threshold !== undefined) {
-      card.threshold = threshold;
-    }
-    const isThere =
-      before !== undefined &&
-      isDeepStrictEqual(before.inCharge.card, card) &&
-      before.inCharge.fingerprint === fingerprint &&
-      before.inCharge.deadAt === undefined;
-    const { model, gone } =
-      before === undefined
-        ? { model: VersionedModel.first(added), gone: [] }
-        : isThere
-          ? { model: before, gone: [] }
-          : before.withVersion(added);
-    models.delete(card.name);
-    models.set(card.name, model);
-    const kept = model.card(model.byFittedId(card.fitted_train_set_id));
-    if (!isThere) {
-      indexById(this.shared, before, model);
-      if (gone.length > 0) {
-        releaseVersions(this.shared, gone);
-      }
-      dropOldest(models, MAX_MODELS, (old) => {
-        indexById(this.shared, old, undefined);
-        releaseVersions(this.shared, old.versions);
-      });
-      this.shared.file?.changed();
-    }
-    fits.arrived(kept.name);
-    fits.arrived(`${kept.name}@${kept.version}`);
-    return kept;
-  }
-
-  /**
-   * The id of the model that a roll back would put in charge: see `rollBack`.
-   * @throws ServiceError `model.unknown`, `rollback.impossible`
-   */
-  rollBackTo(name: string, to: true | number): string {
-    return earlierVersion(this.models.get(name), name, to).version.card.fitted_train_set_id;
-  }
-
-  /**
-   * Puts an earlier version of the name in charge, between two batches: `true` for the one before the one in charge, or
-   * the number of any that is kept. Fits of the name that are under way do not take charge any more.
-   *
-   * @returns its card
-   * @throws ServiceError `model.unknown`, `rollback.impossible`
-   */
-  rollBack(name: string, to: true | number): ModelCard {
-    const { model, version } = earlierVersion(this.models.get(name), name, to);
-    const rolled = model.withCharge(version);
-    this.replace(model, rolled);
-    const { fits, section } = this.shared;
-    fits.overtake(name);
-    for (const fit of section.pending.values()) {
-      if (fit.card.name === name) {
-        fit.late = true;
+  /** Puts a model in the place of the one of its name, or at the end. */
+  set(model: VersionedModel): void {
+    const before = this.byName.get(model.name);
+    this.byName.set(model.name, model);
+    if (before !== model) {
+      this.forgetIds(before);
+      for (const { card } of model.versions) {
+        this.byId.set(card.fitted_train_set_id, model);
       }
     }
-    return rolled.card();
   }
 
-  /**
-   * Publishes the version in charge of a name: it gets the next number, unless nothing has changed since the name was
-   * last published.
-   *
-   * @returns its card, with `published`
-   * @throws ServiceError `model.unknown`
-   */
-  publish(name: string): ModelCard & { published: Publication } {
-    const model = this.models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}" to publish.`);
+  /** As `set`, always at the end. @returns what is dropped where there are too many names */
+  setNewest(model: VersionedModel): KeptVersion[] {
+    this.delete(model.name);
+    this.set(model);
+    const gone = [...this].slice(0, Math.max(0, this.size - MAX_NAMES));
+    for (const { name } of gone) {
+      this.delete(name);
     }
-    const { section } = this.shared;
-    const last = section.published ?? { by: randomUUID(), number: 0 };
-    const newest = Math.max(0, ...model.versions.map(({ published }) => published?.number ?? 0));
-    const before = newest > 0 ? model.inCharge.published : undefined;
-    const published =
-      before?.number === newest ? before : { by: last.by, number: Math.max(last.number, newest) + 1 };
-    let after = model;
-    if (published !== before) {
-      after = model.withPublication(published);
-      this.replace(model, after);
-    }
-    if (published.by === last.by && published.number > last.number) {
-      section.published = published;
-    }
-    return { ...after.card(), published };
+    return gone.flatMap(({ versions }) => versions);
   }
 
-  /** Whether a model of a name is newer than all that were taken from its publisher so far. */
-  isNewer(name: string, { by, number }: Publication): boolean {
-    return number > (this.named(name)?.findLast(by) ?? 0);
+  delete(name: string): void {
+    const before = this.byName.get(name);
+    this.byName.delete(name);
+    this.forgetIds(before);
   }
 
-  /**
-   * Gives a model another name, with all of its versions.
-   * @throws ServiceError `model.unknown`, `validation.failed` for a name that is taken or empty
-   */
-  rename(name: string, to: string): ModelCard {
-    const { models } = this;
-    const model = models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}" to rename.`);
-    }
-    if (to === name) {
-      return model.card();
-    }
-    this.assertFree(to);
-    models.delete(name);
-    const renamed = model.renamed(to);
-    this.replace(model, renamed);
-    this.shared.fits.arrived(to);
-    return renamed.card();
-  }
-
-  /**
-   * Chooses from which probability on the model in charge answers one of its two classes, or that it answers the more
-   * probable one.
-   *
-   * @returns its card
-   * @throws ServiceError `model.unknown`, `validation.failed`
-   */
-  chooseThreshold(name: string, wish: ThresholdWish): ModelCard {
-    const model = this.models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}" to choose a threshold for.`);
-    }
-    const threshold = wish === null ? undefined : thresholdBy(model.inCharge.card, wish);
-    const chosen = model.withThreshold(threshold);
-    this.replace(model, chosen);
-    return chosen.card();
-  }
-
-  /**
-   * Chooses what a miss and a false alarm of a model cost, or that nobody knows. A threshold that is the best for costs
-   * is found anew, with the curve of the version in charge.
-   *
-   * @returns its card
-   * @throws ServiceError `model.unknown`; `validation.failed` for a model that can have no costs
-   */
-  async chooseCosts(name: string, costs: ErrorCosts | null): Promise<ModelCard> {
-    const { references } = this.shared;
-    // Another version may take charge while the reference is read.
-    for (let id: string | undefined; ;) {
-      const reference = id === undefined ? undefined : await references.get(id);
-      const model = this.models.get(name);
-      if (model === undefined) {
-        throw new ServiceError('model.unknown', `There is no model "${name}" to choose costs for.`);
-      }
-      const { card } = model.inCharge;
-      if (card.fitted_train_set_id !== id) {
-        id = card.fitted_train_set_id;
-        continue;
-      }
-      const given = costs === null ? undefined : readCosts(costs, card.classes);
-      const next = withCosts(card, given, given && soughtCurve(card, thresholdCurveOf(reference?.curves)));
-      const own: FittedModel = { ...next, costs_chosen: true };
-      if (costs === null) {
-        delete own.costs_chosen;
-      }
-      const threshold = card.threshold && keptThreshold(card.threshold, own);
-      const chosen = model.withThreshold(threshold, own);
-      this.replace(model, chosen);
-      return chosen.card();
-    }
-  }
-
-  /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */
-  remove(name: string): void {
-    const { models } = this;
-    const model = models.get(name);
-    if (model === undefined) {
-      throw new ServiceError('model.unknown', `There is no model "${name}" to delete.`);
-    }
-    models.delete(name);
-    indexById(this.shared, model, undefined);
-    releaseVersions(this.shared, model.versions);
-    this.shared.file?.changed();
-  }
-
-  /** @throws ServiceError `validation.failed` for a name that is taken, empty or much too long */
-  assertFree(name: string): void {
-    if (name.trim() === '') {
-      throw new ServiceError('validation.failed', 'A model needs a name.');
-    }
-    if (name.length > MAX_NAME || /\p{Surrogate}/u.test(name)) {
-      throw new ServiceError(
-        'validation.failed',
-        `The name of a model is a text of at most ${MAX_NAME} characters.`,
-      );
-    }
-    if (this.models.has(name)) {
-      throw new ServiceError('validation.failed', `There is a model "${name}" already: choose another name.`);
-    }
-  }
-
-  /** The service answered 404 for the id. */
-  markDead(fittedTrainSetId: string): void {
-    this.setDead(fittedTrainSetId, Date.now());
-  }
-
-  /** The service answered for an id that was marked dead. */
-  markAlive(fittedTrainSetId: string): void {
-    if (this.byId.get(fittedTrainSetId)?.byFittedId(fittedTrainSetId)?.deadAt !== undefined) {
-      this.setDead(fittedTrainSetId, undefined);
-    }
-  }
-
-  private setDead(id: string, deadAt: number | undefined): void {
-    for (const { versions } of this.models.values()) {
-      for (const version of versions) {
-        if (version.card.fitted_train_set_id === id) {
-          version.deadAt = deadAt;
-          this.shared.file?.changed();
+  /** A model that goes is still meant where another name has it too. */
+  private forgetIds(gone: VersionedModel | undefined): void {
+    for (const { card } of gone?.versions ?? []) {
+      const id = card.fitted_train_set_id;
+      if (this.byId.get(id) === gone) {
+        this.byId.delete(id);
+        const other = [...this].find((model) => model.byFittedId(id) !== undefined);
+        if (other !== undefined) {
+          this.byId.set(id, other);
         }
       }
     }
   }
-
-  /** The version that a name means: an exact name first, then `name@version`. */
-  private find(name: string): { model: VersionedModel; version: KeptVersion } | undefined {
-    const { models } = this;
-    const exact = models.get(name);
-    if (exact !== undefined) {
-      return { model: exact, version: exact.inCharge };
-    }
-    const address = readAddress(name);
-    const model = models.get(address?.name ?? '');
-    const version = address && model?.find(address.version);
-    return version && { model: model!, version };
-  }
-
-  private replace(before: VersionedModel, after: VersionedModel): void {
-    this.models.set(after.name, after);
-    indexById(this.shared, before, after);
-    this.shared.file?.changed();
-  }
 }
 
 /** `name@version` in its parts. */
-function readAddress(name: string): { name: string; version: number } | undefined {
-  const [, model, version] = /^(.+)@([1-9]\d{0,8})$/s.exec(name) ?? [];
-  return model === undefined ? undefined : { name: model, version: Number(version) };
+function readAddress(address: string): { name: string; version: number } | undefined {
+  const [, name, version] = /^(.+)@([1-9]\d{0,8})$/s.exec(address) ?? [];
+  return name === undefined ? undefined : { name, version: Number(version) };
 }
 
-/** A card may be that of a version already. It is changed in place. */
-function withoutVersion(card: FittedModel & Partial<ModelCard>): FittedModel {
-  delete card.version;
-  delete card.published;
-  delete card.versions;
-  return card;
-}
-
-function isDead({ deadAt }: KeptVersion): boolean {
-  return deadAt !== undefined && Date.now() - deadAt < DEAD_MS;
+/** Whether a part of a file is a publication; the file may come from anywhere. */
+export function isPublication(value: unknown): value is Publication {
+  return (
+    isObject(value) &&
+    typeof value.by === 'string' &&
+    Number.isSafeInteger(value.number) &&
+    Number(value.number) > 0
+  );
 }

@@ -94,6 +94,28 @@ export function withCosts(
   return card;
 }
 
+/**
+ * A card with what a user says a miss and a false alarm cost, or that nobody knows, and the threshold that it has then.
+ *
+ * @throws ServiceError `validation.failed` for a model that can have no costs
+ */
+export function withChosenCosts(
+  card: FittedModel,
+  costs: ErrorCosts | null,
+  curve: ThresholdCurve | undefined,
+): FittedModel {
+  const given = costs === null ? undefined : readCosts(costs, card.classes);
+  const own: FittedModel = {
+    ...withCosts(card, given, given && soughtCurve(card, curve)),
+    costs_chosen: true,
+  };
+  if (costs === null) {
+    delete own.costs_chosen;
+  }
+  const { threshold } = card;
+  return { ...own, threshold: threshold && keptThreshold(threshold, own) };
+}
+
 /** The class that is answered from a probability on, and the one that is answered below it. */
 export interface AnswerRule {
   label: Label;
@@ -134,7 +156,7 @@ export function thresholdBy(card: FittedModel, wish: Exclude<ThresholdWish, null
 }
 
 /** @throws ServiceError `validation.failed` for a model without two classes, or of whose answers nothing is known */
-export function soughtCurve(card: FittedModel, curve: ThresholdCurve | undefined): ThresholdCurve {
+function soughtCurve(card: FittedModel, curve: ThresholdCurve | undefined): ThresholdCurve {
   assertTwoClasses(card);
   if (curve === undefined) {
     throw refused(

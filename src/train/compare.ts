@@ -7,9 +7,9 @@ import type {
   VersionReason,
 } from '../models/cards';
 import { columnTime } from '../models/evaluation';
+import type { FitUnderWay } from '../models/fits-under-way';
 import { predictToEstimate } from '../models/limits';
 import type { Context, Work } from '../models/service';
-import type { FitUnderWay } from '../models/shared-cards';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import type { TableSource } from '../table/open';
 import { type ServiceError, toServiceError } from '../wire/service-error';

@@ -1,8 +1,8 @@
 import type { PendingFit } from '../models/card-file';
 import type { UploadCard } from '../models/cards';
+import type { FitUnderWay } from '../models/fits-under-way';
 import { readCurves, readLosses } from '../models/reference-files';
 import type { Service, Work } from '../models/service';
-import type { FitUnderWay } from '../models/shared-cards';
 import type { TrainRequest } from '../models/types';
 import type { Column } from '../table/cells/types';
 import { ServiceError, toServiceError } from '../wire/service-error';

@@ -1,9 +1,9 @@
 import type { ModelCurves } from '../metrics/curves';
 import type { FittedModel, Reference, SeenRows, UploadCard } from '../models/cards';
+import type { FitUnderWay, PutModel } from '../models/fits-under-way';
 import { assertPlain } from '../models/model-request';
 import { readCurves, readLosses } from '../models/reference-files';
 import { assertKeepsUploads, type Context, type Work } from '../models/service';
-import type { FitUnderWay, PutModel } from '../models/shared-cards';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import { cloneJson, isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';

@@ -67,7 +67,7 @@ async function takeOver(
 /** Starts what a kill has left, as a new process would. Answers which version predicts. */
 async function startedAgain(folder: string): Promise<number> {
   const service = await Harness.start({ dataDir: path.join(folder, 'service') });
-  const cards = new ModelCards({
+  const cards = ModelCards.open({
     path: path.join(folder, 'models.json'),
     service: 'embedded',
     onWarning: (text) => assert.fail(text),

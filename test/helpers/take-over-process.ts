@@ -15,7 +15,7 @@ const [folder, killBefore] = process.argv.slice(2) as [string, string?];
 
 async function run(): Promise<void> {
   const service = await Harness.start({ dataDir: path.join(folder, 'service') });
-  const cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'embedded' });
+  const cards = ModelCards.open({ path: path.join(folder, 'models.json'), service: 'embedded' });
   const { url, token } = service.service;
   const connection = new Connection({
     service: new EmbeddedService({ open: () => Promise.resolve(new ServiceClient({ baseUrl: url, token })) }),

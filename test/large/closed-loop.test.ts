@@ -44,7 +44,7 @@ describe('the closed loop: readings, fits, predictions, truths and back', functi
   let folder: string;
 
   async function open(): Promise<void> {
-    cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'embedded' });
+    cards = ModelCards.open({ path: path.join(folder, 'models.json'), service: 'embedded' });
     connection = new Connection({
       service: new EmbeddedService({
         open: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),

@@ -493,7 +493,7 @@ describe('tabular-watch', () => {
     describe('beside the cards of models', () => {
       let cards: ModelCards;
       beforeEach(() => {
-        cards = new ModelCards({
+        cards = ModelCards.open({
           path: path.join(userDir, 'tabular-prediction', 'models.json'),
           service: 'embedded',
         });

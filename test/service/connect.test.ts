@@ -164,6 +164,25 @@ describe('connect', function () {
     }
   });
 
+  it('closed twice, leaves the file of the models to another that has it', async () => {
+    const service = await startStrictService();
+    const open = () =>
+      connect({ baseUrl: service.url, token: service.token, models: path.join(folder, 'models.json') });
+    const [first, second] = [await open(), await open()];
+    await Promise.all([first.close(), first.close()]);
+    await first.close();
+    const third = await open();
+    try {
+      await second.train({ table: rows, target: 'y', task: 'regression' });
+      assert.deepEqual(
+        third.models().map(({ name }) => name),
+        ['y'],
+      );
+    } finally {
+      await Promise.all([second.close(), third.close(), service.close()]);
+    }
+  });
+
   it('wants one service, not two or none', async () => {
     await assert.rejects(connect({}), code('config.invalid'));
     for (const nothing of [undefined, null]) {

@@ -30,7 +30,7 @@ describe('models that were replaced', function () {
   let cards: ModelCards;
   let file: string;
   const open = (key = 'embedded'): void => {
-    cards = new ModelCards({ path: file, service: key });
+    cards = ModelCards.open({ path: file, service: key });
     const client = (): Promise<ServiceClient> =>
       Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token }));
     connection = new Connection({
@@ -165,7 +165,7 @@ describe('train rows of models that were replaced', () => {
             new OnPremClient({ client: new EndpointClient({ baseUrl: endpoint.url }), folder }),
           ),
       }),
-      cards: new ModelCards({ service: 'on-prem' }),
+      cards: ModelCards.open({ service: 'on-prem' }),
     });
     try {
       for (let at = 1; at <= 8; at++) {

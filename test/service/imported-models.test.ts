@@ -53,7 +53,7 @@ describe('what an import leaves in the embedded service', function () {
   });
   beforeEach(async () => {
     file = path.join(await temporaryFolder(), 'models.json');
-    cards = new ModelCards({ path: file, service: 'embedded' });
+    cards = ModelCards.open({ path: file, service: 'embedded' });
     client = new ServiceClient({ baseUrl: h.service.url, token: h.service.token });
     connection = new Connection({
       service: new EmbeddedService({ open: () => Promise.resolve(client) }),
@@ -93,7 +93,7 @@ describe('what an import leaves in the embedded service', function () {
   });
 
   it('stays though it was being removed as the import began; nothing is removed while that is under way', async () => {
-    const another = new ModelCards({ path: file, service: 'embedded' });
+    const another = ModelCards.open({ path: file, service: 'embedded' });
     const elsewhere = new Connection({
       service: new EmbeddedService({ open: () => Promise.resolve(client) }),
       cards: another,

@@ -24,7 +24,7 @@ describe('killed in the middle of', function () {
   let works = 0;
 
   const openCards = (folder: string): ModelCards =>
-    new ModelCards({
+    ModelCards.open({
       path: path.join(folder, 'models.json'),
       service: 'embedded',
       onWarning: (text) => assert.fail(text),

@@ -212,7 +212,7 @@ describe('a model in a file', function () {
 
   it('of a hosted service is its card, for the same service alone', async () => {
     const open = (key: string) => {
-      const cards = new ModelCards({ service: key });
+      const cards = ModelCards.open({ service: key });
       const client = () => Promise.reject(new Error('nothing is asked'));
       return {
         cards,

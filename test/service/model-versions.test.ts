@@ -42,7 +42,7 @@ describe('versions of a model in the embedded service', function () {
   });
   beforeEach(async () => {
     warnings = [];
-    cards = new ModelCards({ path: path.join(await temporaryFolder(), 'models.json'), service: 'embedded' });
+    cards = ModelCards.open({ path: path.join(await temporaryFolder(), 'models.json'), service: 'embedded' });
     connection = new Connection({
       service: new EmbeddedService({
         open: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),

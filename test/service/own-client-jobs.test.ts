@@ -30,7 +30,7 @@ describe('our client, a submitted fit, a redeploy and a restart of the service',
   let open: { connection: Connection; cards: ModelCards; warnings: string[] };
 
   const visit = (): typeof open => {
-    const cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'hosted' });
+    const cards = ModelCards.open({ path: path.join(folder, 'models.json'), service: 'hosted' });
     const warnings: string[] = [];
     const connection = new Connection({
       service: new HostedService({

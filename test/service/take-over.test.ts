@@ -44,7 +44,7 @@ describe('a fit that replaces the model only if it is better', function () {
   let cards: ModelCards;
   let file: string;
   const open = (): void => {
-    cards = new ModelCards({ path: file, service: 'embedded' });
+    cards = ModelCards.open({ path: file, service: 'embedded' });
     connection = new Connection({
       service: new EmbeddedService({
         open: () => Promise.resolve(new ServiceClient({ baseUrl: h.service.url, token: h.service.token })),

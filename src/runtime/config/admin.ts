@@ -38,7 +38,7 @@ export async function dialogModels(
   if (node?.state.key() !== undefined || !existsSync(modelsPath(red))) {
     return [];
   }
-  const cards = new (modelCards())({ path: modelsPath(red), service: makeServiceKey(service) });
+  const cards = modelCards().open({ path: modelsPath(red), service: makeServiceKey(service) });
   try {
     return listShown(cards, service.columnsOf);
   } finally {

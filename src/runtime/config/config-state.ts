@@ -257,7 +257,7 @@ export class ConfigState {
   };
 
   private openCards(key: string): ModelCards {
-    this.cards ??= new (modelCards())({
+    this.cards ??= modelCards().open({
       path: modelsPath(this.runtime.red),
       service: key,
       onWarning: (warning) => this.runtime.node.warn(warning),

@@ -88,7 +88,7 @@ export async function withCards<Answer>(
     known?.assertUsable();
     return read(known);
   }
-  const cards = new (modelCards())({ path: modelsPath(red), service: key });
+  const cards = modelCards().open({ path: modelsPath(red), service: key });
   try {
     cards.assertUsable();
     return await read(cards);

@@ -28,7 +28,7 @@ describe('Connection.close', () => {
     let made: (client: ServiceClient) => void = () => undefined;
     const connection = new Connection({
       service: new HostedService({ key: 'slow', open: () => new Promise((resolve) => (made = resolve)) }),
-      cards: new ModelCards({ service: 'slow' }),
+      cards: ModelCards.open({ service: 'slow' }),
     });
     const fit = codeOf(connection.train({ table: { value: history() }, target: 'species', model: 'm' }));
     const waiting = codeOf(connection.predict({ table: { value: row(1) }, model: 'm' }));

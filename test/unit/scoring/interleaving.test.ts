@@ -84,7 +84,7 @@ describe('Predictor, any interleaving', () => {
         }),
         async (messages, flights, settings) => {
           const refused = new Set<number>();
-          const cards = new ModelCards({ service: 'fake' });
+          const cards = ModelCards.open({ service: 'fake' });
           const columns = [{ name: 'id', type: 'integer' as const }];
           cards.put({
             name: 'm',

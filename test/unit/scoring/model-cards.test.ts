@@ -38,7 +38,7 @@ describe('ModelCards', () => {
   let warnings: string[];
   const opened: ModelCards[] = [];
   const open = (service = 'embedded', at = file): ModelCards => {
-    const cards = new ModelCards({ path: at, service, onWarning: (text) => warnings.push(text) });
+    const cards = ModelCards.open({ path: at, service, onWarning: (text) => warnings.push(text) });
     opened.push(cards);
     return cards;
   };
@@ -101,6 +101,7 @@ describe('ModelCards', () => {
     const one = open('embedded');
     const same = open('embedded');
     const other = open('https://api.example.org/svc');
+    assert.equal(same, one);
     one.put(card('pump', 'id-embedded'));
     other.put(card('pump', 'id-hosted'));
     assert.equal(same.get('pump')?.fitted_train_set_id, 'id-embedded');
@@ -264,7 +265,7 @@ describe('ModelCards', () => {
     this.timeout(180_000);
     const script = `
       const { ModelCards } = require(${JSON.stringify(require.resolve('../../../dist/src/models/model-cards'))});
-      const cards = new ModelCards({ path: ${JSON.stringify(file)}, service: 'embedded' });
+      const cards = ModelCards.open({ path: ${JSON.stringify(file)}, service: 'embedded' });
       const base = ${JSON.stringify(card('x'))};
       (async () => {
         for (let i = cards.list().length; ; i++) {
@@ -306,7 +307,7 @@ describe('ModelCards', () => {
   }).timeout(60_000);
 
   it('keeps 2,000 models, 500 uploads and the errors of 500 names, the newest', () => {
-    const cards = new ModelCards({ service: 'memory' });
+    const cards = ModelCards.open({ service: 'memory' });
     for (let i = 0; i <= 2000; i++) {
       cards.put(card(`m${i}`));
     }

@@ -31,7 +31,7 @@ describe('versions of a model', () => {
   const released = (): string[] => cards.superfluous().map(({ fitted }) => fitted);
 
   beforeEach(() => {
-    cards = new ModelCards({ service: 'memory' });
+    cards = ModelCards.open({ service: 'memory' });
   });
 
   it('are counted; the newest five are kept, each by name@version, and the service may drop the others', () => {
@@ -169,7 +169,7 @@ describe('versions of a model', () => {
     let folder: string;
     let file: string;
     const open = (): void => {
-      cards = new ModelCards({ path: file, service: 'embedded' });
+      cards = ModelCards.open({ path: file, service: 'embedded' });
     };
     beforeEach(() => {
       folder = mkdtempSync(path.join(tmpdir(), 'versions-'));

@@ -36,7 +36,7 @@ describe('a fit that goes on in the service', () => {
 
   function visit(timeoutMs = 20_000): Visit {
     const warnings: string[] = [];
-    const cards = new ModelCards({ path: path.join(folder, 'models.json'), service: 'hosted' });
+    const cards = ModelCards.open({ path: path.join(folder, 'models.json'), service: 'hosted' });
     const client = new ServiceClient({ baseUrl: service.url, token: service.token, timeoutMs, retries: 0 });
     const connection = new Connection({
       service: new HostedService({ key: 'hosted', open: () => Promise.resolve(client) }),

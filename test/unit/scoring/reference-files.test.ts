@@ -50,7 +50,7 @@ describe('what is kept of a train set', () => {
   let folder: string;
   const opened: ModelCards[] = [];
   const open = (service = 'embedded'): ModelCards => {
-    const cards = new ModelCards({ path: path.join(folder, 'models.json'), service });
+    const cards = ModelCards.open({ path: path.join(folder, 'models.json'), service });
     opened.push(cards);
     return cards;
   };

@@ -136,7 +136,7 @@ describe('the reference of a fit', () => {
     const fit = { table: { value }, target: 'size', model: 'm' };
     const kept: (number | undefined)[] = [];
     for (const reused of [false, true]) {
-      const cards = new ModelCards({ service: at.service.url, path: path.join(folder, 'models.json') });
+      const cards = ModelCards.open({ service: at.service.url, path: path.join(folder, 'models.json') });
       const connection = at.connect({ cards });
       const { card, ...result } = await connection.train(fit);
       assert.equal(result.reused, reused);

@@ -33,7 +33,7 @@ export interface Bench {
 /** The real client against the strict stand-in of the service, over real HTTP. */
 export async function bench(options: StrictOptions = {}): Promise<Bench> {
   const service = await startStrictService(options);
-  const cards = new ModelCards({ service: service.url });
+  const cards = ModelCards.open({ service: service.url });
   const logs: string[] = [];
   const opened: Connection[] = [];
   const connect: Bench['connect'] = ({ clientOptions, learner, ...more } = {}) => {
@@ -85,7 +85,7 @@ export function embeddedBench(): { connection: Connection; folder: string } {
     const { url: baseUrl, token } = (await sharedService()).service;
     at.connection = new Connection({
       service: new EmbeddedService({ open: () => Promise.resolve(new ServiceClient({ baseUrl, token })) }),
-      cards: new ModelCards({ service: 'embedded' }),
+      cards: ModelCards.open({ service: 'embedded' }),
     });
   });
   after(async () => {

@@ -40,7 +40,7 @@ describe('A file of model cards that cannot be read or written now', () => {
   let mend: () => void = () => undefined;
   const opened: ModelCards[] = [];
   const open = (): ModelCards => {
-    const cards = new ModelCards({
+    const cards = ModelCards.open({
       path: file,
       service: 'embedded',
       onWarning: (text) => warnings.push(text),
