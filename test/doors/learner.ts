@@ -78,7 +78,6 @@ export { GrowSpace, quantise } from '../../dist/src/learner/trees/grow-space';
 export { squaredError } from '../../dist/src/learner/trees/loss';
 export { NodeRows } from '../../dist/src/learner/trees/node-rows';
 export { growRandomised } from '../../dist/src/learner/trees/randomised';
-export { SortedRows } from '../../dist/src/learner/trees/sorted-rows';
 export { type SplitCandidate, SplitSearch } from '../../dist/src/learner/trees/splits';
 export { isLeft, leafOf, roundToGrid, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
 export { LeafFinder } from '../../dist/src/learner/trees/walk';

@@ -110,50 +110,6 @@ interface SplitKernels {
 }
 
 /**
- * @param start of the node in each list, as `end`
- * @param gradients per row of the table its gradient, and its hessian where they differ
- * @param found where the best split goes: see `FOUND_LIST`
- * @param total gradient of the node
- * @param totalHessian its hessian, or its rows
- * @param gain of the best split so far
- */
-type Search = (
-  lists: number,
-  stride: number,
-  endOfLists: number,
-  start: number,
-  end: number,
-  gradients: number,
-  found: number,
-  total: number,
-  totalHessian: number,
-  lambda: number,
-  least: number,
-  minGain: number,
-  gain: number,
-) => void;
-
-/** Of rows in the order of their bins: `sorted-rows.as.ts`. */
-interface SortedKernels {
-  /** Copies the keys of the marked rows to the front of `to`, in order. */
-  copyMarked(keys: number, end: number, marks: number, to: number): void;
-  /** Divides several lists, `stride` apart: the keys of marked rows to `start … middle`, the others behind them. */
-  divideLists(
-    from: number,
-    to: number,
-    stride: number,
-    endOfLists: number,
-    marks: number,
-    start: number,
-    middle: number,
-    end: number,
-  ): void;
-  /** The best split of several lists, one after the other, where every hessian is 1; and in general. */
-  searchPlain: Search;
-  searchSorted: Search;
-}
-
-/**
  * @param column the bin of the first row of the table; `stride` leads to the next row
  * @param of per row of the table a number, or a byte for its class
  */
@@ -474,7 +430,6 @@ export interface Kernels
   extends
     BoostingKernels,
     SplitKernels,
-    SortedKernels,
     RandomisedKernels,
     DenseKernels,
     SlopeKernels,

@@ -1,5 +1,4 @@
 export * from './trees.as';
-export * from './sorted-rows.as';
 export { searchCategories, searchOrdered, searchRows } from './splits.as';
 export * from './gaussian.as';
 export * from './slopes.as';

@@ -3,20 +3,13 @@
  * are in bytes unless noted.
  */
 
-/** Bits of a key of `SortedRows` that hold the row; its bin is above them. */
-export const ROW_BITS = 16;
-/** The first key of a row that has a value. */
-export const KNOWN = 0x10000;
-
 /** What a search for splits found: gain, hessian on the left, hessian of the rows without a value … */
 export const FOUND_GAIN = 0;
 export const FOUND_HESSIAN = 8;
 export const FOUND_MISSING = 16;
-/** … as 32-bit integers: the place of the list (-1: none is better), the bin, and 1 if rows without a value go left. */
-export const FOUND_LIST = 24;
+/** … as 32-bit integers: the bin, and 1 if rows without a value go left. */
 export const FOUND_BIN = 28;
 export const FOUND_WITH_MISSING = 32;
-export const FOUND_BYTES = 40;
 /** Of categories, those that go left: a bit per bin. */
 export const FOUND_SET = 40;
 

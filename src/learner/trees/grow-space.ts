@@ -42,7 +42,6 @@ export class GrowSpace {
   private readonly pair: Float64Array;
   private readonly histogramSize: number;
   private readonly pool: Float64Array[] = [];
-  private readonly others: { close(): void }[] = [];
   private readonly scratch: Scratch;
   /** Bins, by column: those that a tree has split by. */
   private readonly reached: (Uint8Array | undefined)[];
@@ -71,12 +70,6 @@ export class GrowSpace {
 
   close(): void {
     this.scratch.close();
-    this.others.forEach((one) => one.close());
-  }
-
-  /** Closes something else when this is closed. */
-  closeWith(other: { close(): void }): void {
-    this.others.push(other);
   }
 
   /** The bins of a column, copied into reach of the kernels when they are first asked for. */

@@ -2,7 +2,6 @@ import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
 import type { GrowSpace, HistogramLayout } from './grow-space';
 import type { Objective } from './loss';
-import { MAX_SORTED_ROWS, SortedRows } from './sorted-rows';
 import type { SplitCandidate, SplitRules } from './splits';
 import { isLeft, type TreeBuilder } from './trees';
 
@@ -33,11 +32,8 @@ interface OpenLeaf extends GrownLeaf {
   best: SplitCandidate;
 }
 
-/** Mean number of rows per bin above which a histogram pays off. This and the next one change the time alone. */
+/** Mean number of rows per bin above which a histogram pays off. It changes the time alone. */
 const MIN_ROWS_PER_BIN = 1;
-
-/** Sorted rows beat histograms up to this many times the rows of a small node. */
-const MAX_SMALL_NODES = 1.5;
 
 /** What one tree is grown from. */
 interface Growth {
@@ -69,14 +65,8 @@ export class Grower {
   private size = 0;
   /** Leaves of at most this many rows are searched without a histogram. */
   private smallNodeRows = 0;
-  /** Whether a picked column is a category. */
-  private hasCategory = false;
   /** What a weak category gains by chance for each of its levels. */
   private chance = 0;
-  /** Used for this tree, in place of histograms. */
-  private sorted: SortedRows | undefined;
-  /** Kept from tree to tree. */
-  private sortedRows: SortedRows | undefined;
 
   /** @param width gradients per row: outputs, or random projections of them */
   constructor(
@@ -131,55 +121,22 @@ export class Grower {
     return open;
   }
 
-  /** Lays out the histogram of each picked column, or sorts the rows. */
+  /** Lays out the histogram of each picked column. */
   private plan({ picked, rows, weak, rules }: Growth): void {
     this.space.search.begin(rules);
     const offsets = new Int32Array(picked.length);
     const columns: Uint8Array[] = [];
     let size = 0;
-    let hasCategory = false;
     for (let i = 0; i < picked.length; i++) {
       offsets[i] = size;
       columns.push(this.space.column(picked[i]));
-      hasCategory ||= this.specs[picked[i]].category;
       size += this.specs[picked[i]].bins * (this.width + 1);
     }
     this.picked = picked;
-    this.hasCategory = hasCategory;
     this.layout = { columns, offsets, stride: this.width + 1 };
     this.smallNodeRows = this.width === 1 ? (MIN_ROWS_PER_BIN * size) / (2 * picked.length) : 0;
     this.size = size;
     this.chance = weak ? chanceGain(this.space.gradHess, rows, this.width) : 0;
-    this.sorted = this.isSortedBetter(rows) ? this.sort(picked, rows) : undefined;
-  }
-
-  private isSortedBetter(rows: Int32Array): boolean {
-    const { tableRows } = this.space.size;
-    return (
-      this.width === 1 &&
-      rows.length * 2 >= tableRows &&
-      tableRows <= MAX_SORTED_ROWS &&
-      rows.length <= MAX_SMALL_NODES * this.smallNodeRows
-    );
-  }
-
-  private sort(picked: Int32Array, rows: Int32Array): SortedRows {
-    this.sortedRows ??= this.makeSortedRows();
-    this.sortedRows.begin(picked, rows, this.space.gradHess);
-    return this.sortedRows;
-  }
-
-  private makeSortedRows(): SortedRows {
-    const { specs, space } = this;
-    const { size } = space;
-    const made = new SortedRows({
-      columns: size.columns,
-      specs,
-      tableRows: size.tableRows,
-      picked: size.picked,
-    });
-    space.closeWith(made);
-    return made;
   }
 
   private open(node: number, depth: number): OpenLeaf {
@@ -204,7 +161,7 @@ export class Grower {
   }
 
   private isSmall(leaf: OpenLeaf): boolean {
-    return this.sorted !== undefined || leaf.end - leaf.start <= this.smallNodeRows;
+    return leaf.end - leaf.start <= this.smallNodeRows;
   }
 
   private worthSearching(leaf: OpenLeaf, rules: GrowRules): boolean {
@@ -227,12 +184,6 @@ export class Grower {
       small.histogram = this.histogramOf(small, growth);
     }
     const { histogram } = parent;
-    if (
-      this.sorted &&
-      (this.worthSearching(left, growth.rules) || this.worthSearching(right, growth.rules))
-    ) {
-      this.sorted.divide(growth.rows, parent, left.end);
-    }
     if (!histogram || !needs(large)) {
       this.release(parent);
       return;
@@ -263,19 +214,13 @@ export class Grower {
     if (!histogram) {
       this.work += (end - start) * tried;
     }
-    if (this.sorted && !this.hasCategory && !sampledColumns) {
-      this.sorted.searchAll(leaf, rules);
-      return;
-    }
     search.enter(leaf.sums);
     for (let k = 0; k < tried; k++) {
       const i = sampledColumns ? sampledColumns[k] : k;
       const column = this.picked[i];
       const spec = this.specs[column];
       const chance = weak?.[column] === 1 ? this.chance : 0;
-      if (this.sorted && !spec.category) {
-        this.sorted.search(i, leaf, rules);
-      } else if (histogram) {
+      if (histogram) {
         search.byHistogram(histogram, this.layout.offsets[i], spec, column, best, chance);
       } else {
         search.byRows({ rows, start, end }, gradHess, this.layout.columns[i], spec, column, best, chance);

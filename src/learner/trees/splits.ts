@@ -1,7 +1,6 @@
 import type { ColumnSpec } from '../features/encode';
 import {
   FOUND_BIN,
-  FOUND_BYTES,
   FOUND_GAIN,
   FOUND_HESSIAN,
   FOUND_MISSING,
@@ -32,44 +31,6 @@ export interface SplitCandidate extends Split {
   gain: number;
 }
 
-/** A split as kernels tell it. */
-export class FoundSplit {
-  readonly wholes: Int32Array;
-  private readonly numbers: Float64Array;
-
-  /** @param room `FOUND_BYTES` of it, with a set more */
-  constructor(room: Float64Array, bytes = FOUND_BYTES) {
-    this.numbers = room;
-    this.wholes = new Int32Array(room.buffer, room.byteOffset, bytes / 4);
-  }
-
-  /**
-   * A border of an ordered column. If the node has no missing values, those of later rows go to the heavier side.
-   *
-   * @param hessian of the node
-   */
-  writeBorder(best: SplitCandidate, column: number, hessian: number): void {
-    const { wholes, numbers } = this;
-    best.gain = numbers[FOUND_GAIN / 8];
-    best.column = column;
-    best.bin = wholes[FOUND_BIN / 4];
-    best.missingLeft =
-      numbers[FOUND_MISSING / 8] > 0
-        ? wholes[FOUND_WITH_MISSING / 4] === 1
-        : numbers[FOUND_HESSIAN / 8] * 2 >= hessian;
-    best.set = undefined;
-  }
-
-  writeSet(best: SplitCandidate, column: number): void {
-    const set = this.wholes.slice(FOUND_SET / 4, FOUND_SET / 4 + SET_WORDS);
-    best.gain = this.numbers[FOUND_GAIN / 8];
-    best.column = column;
-    best.bin = 0;
-    best.missingLeft = (set[0] & 1) === 1;
-    best.set = set;
-  }
-}
-
 /**
  * Searches the splits of nodes, a column at a time. Of an ordered column every border is tried, with missing values on either
  * side. Categories are sorted by their mean gradient, and every border in that order is tried: with one gradient this finds the
@@ -77,7 +38,8 @@ export class FoundSplit {
  */
 export class SplitSearch {
   private readonly room: Float64Array;
-  private readonly found: FoundSplit;
+  /** Of the same memory. */
+  private readonly wholes: Int32Array;
   private readonly totals: Float64Array;
 
   /** @param width gradients per row */
@@ -88,7 +50,7 @@ export class SplitSearch {
     this.room = scratch.numbers(roomNumbers(width));
     this.room.fill(0);
     this.totals = scratch.numbers(width + 1);
-    this.found = new FoundSplit(this.room, FOUND_SET + 4 * SET_WORDS);
+    this.wholes = new Int32Array(this.room.buffer, this.room.byteOffset, FOUND_SET / 4 + SET_WORDS);
   }
 
   /** Of what its constructor takes. */
@@ -166,10 +128,32 @@ export class SplitSearch {
       return;
     }
     if (category) {
-      this.found.writeSet(best, column);
+      this.writeSet(best, column);
     } else {
-      this.found.writeBorder(best, column, this.totals[this.width]);
+      this.writeBorder(best, column);
     }
+  }
+
+  /** A border of an ordered column. If the node has no missing values, those of later rows go to the heavier side. */
+  private writeBorder(best: SplitCandidate, column: number): void {
+    const { wholes, room } = this;
+    best.gain = room[FOUND_GAIN / 8];
+    best.column = column;
+    best.bin = wholes[FOUND_BIN / 4];
+    best.missingLeft =
+      room[FOUND_MISSING / 8] > 0
+        ? wholes[FOUND_WITH_MISSING / 4] === 1
+        : room[FOUND_HESSIAN / 8] * 2 >= this.totals[this.width];
+    best.set = undefined;
+  }
+
+  private writeSet(best: SplitCandidate, column: number): void {
+    const set = this.wholes.slice(FOUND_SET / 4, FOUND_SET / 4 + SET_WORDS);
+    best.gain = this.room[FOUND_GAIN / 8];
+    best.column = column;
+    best.bin = 0;
+    best.missingLeft = (set[0] & 1) === 1;
+    best.set = set;
   }
 }
 

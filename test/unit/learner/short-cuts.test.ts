@@ -14,7 +14,6 @@ import {
   Random,
   sigmoid,
   softmax,
-  SortedRows,
   sparse,
   SparseSlopes,
 } from '../../doors/learner';
@@ -75,55 +74,6 @@ describe('learner: the short cuts come out where the long way does', () => {
         });
       }),
       { numRuns: 400, seed: 11 },
-    );
-  });
-
-  it('rows in the order of their bins split as their histogram would, and so do both halves of a node', () => {
-    const node = fc.record({
-      count: fc.integer({ min: 2, max: 60 }),
-      bins: fc.constantFrom(3, 8, 40, 255),
-      seed: fc.nat(1e6),
-      plain: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(node, ({ count, bins, seed, plain: isPlain }) => {
-        const { columns, specs, rows: table, gradHess } = someNode(count, bins, seed);
-        if (isPlain) {
-          table.forEach((row) => (gradHess[row * 2 + 1] = 1));
-        }
-        const picked = Int32Array.of(0, 2, 3);
-        // Every third row of the table is not in the sample.
-        const rows = table.filter((row) => row % 3 !== 1);
-        const goesLeft = (row: number) => columns[0]![row]! < bins / 2;
-        const halves = [...rows.filter(goesLeft), ...rows.filter((row) => !goesLeft(row))];
-        const middle = rows.filter(goesLeft).length;
-        const sorted = new SortedRows({ columns, specs, tableRows: count, picked: 3 });
-        sorted.begin(picked, rows, gradHess);
-        const compare = (list: Int32Array, depth: number, start: number, end: number) => {
-          const own = list.subarray(start, end);
-          const gathered = Float64Array.from(
-            [...own].flatMap((row) => [gradHess[row * 2]!, gradHess[row * 2 + 1]!]),
-          );
-          const sums = new Float64Array(2);
-          gathered.forEach((value, i) => (sums[i % 2]! += value));
-          const plain = noSplit();
-          picked.forEach((column) => {
-            const histogram = addToHistograms([columns[column]!], bins, own, gathered);
-            const h = { sums: histogram, bins, category: false, totals: sums, width: 1 };
-            searchHistogram(h, column, rules, plain);
-          });
-          const [each, all] = [noSplit(), noSplit()];
-          picked.forEach((_, i) => sorted.search(i, { depth, start, end, sums, best: each }, rules));
-          sorted.searchAll({ depth, start, end, sums, best: all }, rules);
-          assert.deepEqual([each, all], [plain, plain]);
-        };
-        compare(rows, 0, 0, rows.length);
-        sorted.divide(Int32Array.from(halves), { depth: 0, start: 0, end: rows.length }, middle);
-        compare(Int32Array.from(halves), 1, 0, middle);
-        compare(Int32Array.from(halves), 1, middle, rows.length);
-        sorted.close();
-      }),
-      { numRuns: 400, seed: 12 },
     );
   });
 
