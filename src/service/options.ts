@@ -11,7 +11,7 @@ import { MODEL_VERSION } from './version';
 export type LogLevel = 'debug' | 'info' | 'warn';
 export type Log = (level: LogLevel, text: string) => void;
 
-/** How long clients may keep the service waiting. */
+/** How long clients may keep the service waiting, and fits its end. */
 interface Times {
   /** For the headers of a request, in milliseconds. */
   headersMs: number;
@@ -21,6 +21,8 @@ interface Times {
   upload: SenderPatience;
   /** A client that reads nothing of its answer for this long is disconnected; milliseconds. */
   answerIdleMs: number;
+  /** How long close waits for fits; those not done by then get 503. Milliseconds. */
+  fitGraceMs: number;
 }
 
 const TIMES: Times = {
@@ -28,6 +30,7 @@ const TIMES: Times = {
   body: { idleMs: 30_000, bytesPerSecond: 16_384 },
   upload: { idleMs: 120_000, bytesPerSecond: 16_384 },
   answerIdleMs: 120_000,
+  fitGraceMs: 1_000,
 };
 
 /** What `startService` takes. */

@@ -33,8 +33,6 @@ const MAX_CONNECTIONS = 2_000;
 /** Open files that connections leave to threads and to what is read and written. */
 const OTHER_FILES = 40;
 const MIN_CONNECTIONS = 8;
-/** How long close waits for fits; those not done by then get 503. */
-const FIT_GRACE_MS = 1_000;
 /** How long answers may then take to be sent. */
 const FAREWELL_MS = 1_000;
 const CLOSE_IDLE_MS = 20;
@@ -176,7 +174,7 @@ export async function runService(
     store.uploads.abort();
     answers.forEach(endConnection);
     // Connections are still taken meanwhile: who asks hears that it is closing.
-    await Promise.all([fitPool.close(FIT_GRACE_MS), predictPool.close(options.graceMs)]);
+    await Promise.all([fitPool.close(options.times.fitGraceMs), predictPool.close(options.graceMs)]);
     await closeServer(server);
     await submittedFits.close();
     await store.close();

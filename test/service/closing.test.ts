@@ -17,7 +17,10 @@ describe('Service: closing', function () {
   });
 
   const start = (port = 0): Promise<Harness> =>
-    Harness.start({ dataDir: data, port, keepaliveMs: 50, predictThreads: 1, fitThreads: 1 });
+    Harness.start({
+      ...{ dataDir: data, port, keepaliveMs: 50, predictThreads: 1, fitThreads: 1 },
+      times: { fitGraceMs: 100 },
+    });
   type Status = { fits: { progress: number }[]; predicts: { waiting: number } };
   const until = async (h: Harness, holds: (status: Status) => boolean): Promise<void> => {
     await waitFor('work under way', async () => holds((await h.get('get_service_status')).body as Status));

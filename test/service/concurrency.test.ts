@@ -176,7 +176,7 @@ describe('Service: many at once', () => {
   ] as const) {
     it(`answers 429 when too many ${what} wait`, async function () {
       this.timeout(60_000);
-      const one = await Harness.start({ fitThreads: 1, limits });
+      const one = await Harness.start({ fitThreads: 1, limits, times: { fitGraceMs: 0 } });
       try {
         const { x, y } = line(3_000);
         const upload = await one.uploadTrain(x, y);

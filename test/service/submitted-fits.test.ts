@@ -25,10 +25,10 @@ const LONG = 5_000;
 const TWO_FOLDS = { task_config: { task: 'regression', svc_config: { n_estimators: 2 } } };
 
 /**
- * A target without noise of ten columns: all that is tried for it takes two to three seconds on one thread, where as many rows
- * of a line take a quarter.
+ * A target without noise of ten columns: all that is tried for it takes half a second on one thread, many
+ * times what as many rows of a line take.
  */
-function waves(rows = 1_900): { x: string; y: string } {
+function waves(rows = 120): { x: string; y: string } {
   const places = Array.from({ length: 10 }, (_, k) => k + 3);
   const cells = Array.from({ length: rows }, (_, i) =>
     places.map((k) => (((i + 1) * k * 7919) % 10_007) / 10_007),
@@ -186,8 +186,8 @@ describe('Service: fits answered by their id before they have ended', function (
 
   it('begins again after a planned end, which counts for nothing', async () => {
     const folder = await temporaryFolder();
-    // All folds on one thread: the fit lasts more than twice the second that a service waits for it.
-    const options = { dataDir: folder, fitThreads: 1 };
+    // All folds on one thread: the fit lasts many times what this service waits for it.
+    const options = { dataDir: folder, fitThreads: 1, times: { fitGraceMs: 20 } };
     let own = await Harness.start(options);
     try {
       const { x, y } = waves();
@@ -198,7 +198,7 @@ describe('Service: fits answered by their id before they have ended', function (
         shapeB(upload),
       );
       const id = body.fitted_train_set_id as string;
-      await sleep(50);
+      await waitFor('the fit', async () => (await own.get('get_service_status')).body.fits.length === 1);
       await own.stop(true);
       const record = JSON.parse(await readFile(path.join(folder, 'fits', `${id}.json`), 'utf8'));
       assert.deepEqual([record.id, record.starts, record.failure], [id, 0, undefined]);
@@ -240,7 +240,7 @@ describe('Service: fits answered by their id before they have ended', function (
 
     it('keeps every promise, running or waiting, under the same id', async () => {
       const first = await start();
-      const train = await upload(first, LONG / 5);
+      const train = await upload(first, 300);
       const ids: string[] = [];
       for (const seed of [1, 2, 3, 4]) {
         const config = { task: 'regression', svc_config: { random_state: seed, n_estimators: 2 } };

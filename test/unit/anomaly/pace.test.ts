@@ -32,8 +32,8 @@ const timesOf = (detector: Detector): number[] =>
 
 describe('a machine with a reading each minute', function () {
   this.timeout(120_000);
-  const all = readings(12_000);
-  const LEARNED = 10_000;
+  const all = readings(8_000);
+  const LEARNED = 7_500;
   let kept: ReturnType<Detector['keep']>;
   let verdicts: RowVerdict[];
 
@@ -143,7 +143,7 @@ describe('a machine with ten readings a second', () => {
   it('spans what it has seen, at a pace that becomes slower', () => {
     const detector = new Detector(SETTINGS);
     const random = seededRandom(5);
-    const count = 60_000;
+    const count = 24_000;
     for (let i = 0; i < count; i++) {
       const load = Math.sin(i / 997);
       const cells = new Map(Object.entries({ load, heat: load + 0.1 * random() }));

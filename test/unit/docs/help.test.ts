@@ -159,7 +159,16 @@ const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   cost: ['cost.exceeded'], // the bound is the predict node's
 };
 
-async function raised(node: Exclude<NodeName, 'config'>): Promise<string[]> {
+const raisedBy = new Map<NodeName, Promise<string[]>>();
+
+/** The codes that a node may raise, in their order. */
+function raised(node: Exclude<NodeName, 'config'>): Promise<string[]> {
+  const known = raisedBy.get(node) ?? findRaised(node);
+  raisedBy.set(node, known);
+  return known;
+}
+
+async function findRaised(node: Exclude<NodeName, 'config'>): Promise<string[]> {
   const { work, calls } = REACHES[node];
   const code = await reachedCode(
     [...ownModules(node), `src/${work}`],

@@ -178,7 +178,7 @@ describe('learner options', () => {
     const many = Array.from({ length: 12 }, (_, i) => numbers(`x${i}`, normals(count, 30 + i)));
     const y = normals(count, 50).map((value, i) => value + (many[0] as { values: Float64Array }).values[i]!);
     const before = process.cpuUsage();
-    const { report } = trainModel(regress(many, y, { thinking: { effort: 'high', timeoutSecs: 1.5 } }));
+    const { report } = trainModel(regress(many, y, { thinking: { effort: 'high', timeoutSecs: 0.7 } }));
     // Of the processor: by the clock it may take longer where the machine has other work.
     const { user, system } = process.cpuUsage(before);
     assert.ok(user + system < 6e6, `${(user + system) / 1e6} s`);
@@ -187,7 +187,7 @@ describe('learner options', () => {
   });
 
   it('thinking takes nothing from the usual candidates, however short its timeout', () => {
-    const count = 1200;
+    const count = 800;
     const table = Array.from({ length: 8 }, (_, i) => numbers(`x${i}`, normals(count, 60 + i)));
     const [a, b] = [normals(count, 60), normals(count, 61)];
     const kinds = Array.from(a, (value, i) => (value * b[i]! + value > 0.2 ? 'yes' : 'no'));
@@ -200,7 +200,7 @@ describe('learner options', () => {
     assert.deepEqual(probas(tiny), probas(ordinary));
     assert.match(tiny.report.work.reasons.join(' '), /timeout is enough for 0 of the 3/);
     const { report } = trainModel(
-      classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs: 1 } }),
+      classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs: 0.5 } }),
     );
     const [loss, usual] = [report.scores.log_loss!, ordinary.report.scores.log_loss!];
     assert.ok(loss < usual * 1.05, `${loss}, without thinking ${usual}`);

@@ -11,7 +11,7 @@ import { normals, numbers, regress } from '../learner/tables';
 
 /** A table whose residuals a helper may learn, in ten folds unless told otherwise. */
 function table(n_estimators?: number) {
-  const columns = [1, 2, 3].map((seed) => normals(300, seed));
+  const columns = [1, 2, 3].map((seed) => normals(200, seed));
   const target = columns[0]!.map((value, i) => Math.sin(2 * value) + 0.3 * columns[1]![i]! * columns[2]![i]!);
   return regress(
     columns.map((values, i) => numbers(`c${i}`, values)),
@@ -75,7 +75,7 @@ describe('the helpers of a fit', function () {
   });
 
   it('are not missed when one dies over the residuals', async () => {
-    const alone = await fitted([]);
+    const alone = await fitted([], 5);
     const { worker, assist } = fitHelper();
     // Once it has loaded the learner, it is there before the folds are done.
     await fitted([assist()], 2);
@@ -90,7 +90,7 @@ describe('the helpers of a fit', function () {
       }
       post(message);
     };
-    assert.deepEqual(await fitted([port]), alone);
+    assert.deepEqual(await fitted([port], 5), alone);
     assert.ok(wasAsked, 'the helper waited for the residuals');
   });
 });
