@@ -11,10 +11,10 @@ import { type Cell, cellAt, type Label, openTable, readBatches, readRows } from 
 import { Yielder } from '../util/concurrency';
 import { seededRandom } from '../util/random';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import { asGood, choose, likestOf, promising } from './choose';
-import { coursesOf, restsOn } from './follow';
-import { type Goal, goalOf } from './goal';
-import { type Knob, knobsOf, type KnobValues } from './knobs';
+import { asGood, choose, mostAlike, promising } from './choose';
+import { learnCourses, restsOn } from './follow';
+import { type Goal, readGoal } from './goal';
+import { type Knob, type KnobValues, makeKnobs } from './knobs';
 import { type Ask, search, searchRounds } from './search';
 import { adviceText, type AdviceWords, ENGLISH } from './text';
 import type { Advice, Advised, Candidate, CandidateAnswer, Question } from './types';
@@ -97,17 +97,17 @@ export class Advisor {
    *   row have no answer to; `model.unknown`; `cost.exceeded`; those of a predict
    */
   async advise(request: AdviseRequest, hooks: Hooks = {}): Promise<AdviceOutcome> {
-    const card = await this.cardOf(request.model);
+    const card = await this.findCard(request.model);
     // A fit may replace the model between two rounds: the service keeps it until then.
     const letGo = this.connection.cards.hold(card.fitted_train_set_id);
     try {
-      return await this.answer({ request, card, goal: goalOf(request, card), hooks });
+      return await this.answer({ request, card, goal: readGoal(request, card), hooks });
     } finally {
       letGo();
     }
   }
 
-  private async cardOf(model: string | ModelCard): Promise<ModelCard> {
+  private async findCard(model: string | ModelCard): Promise<ModelCard> {
     const { cards } = this.connection;
     if (typeof model === 'object') {
       return checkedCard(model);
@@ -131,9 +131,9 @@ export class Advisor {
         `Nothing of the train set of "${card.name}" is kept here, so nobody can tell what is known ground: fit the model again, from a table.`,
       );
     }
-    const { row, cell } = await rowOf(request, card, hooks.signal);
-    const knobs = knobsOf(request.vary, reference.columns, reference.usual, cell);
-    const courses = coursesOf(request.follow ?? [], knobs, reference, cell);
+    const { row, cell } = await readRow(request, card, hooks.signal);
+    const knobs = makeKnobs(request.vary, reference.columns, reference.usual, cell);
+    const courses = learnCourses(request.follow ?? [], knobs, reference, cell);
     const rounds = await this.affordable(asked);
     let outcome: PredictOutcome | undefined;
     let now: CandidateAnswer | undefined;
@@ -158,7 +158,7 @@ export class Advisor {
       }
       outcome = await this.predict(asked, rows);
       for (const predicted of outcome.table as Record<string, unknown>[]) {
-        answers.push(answerOf(goal, predicted));
+        answers.push(readAnswer(goal, predicted));
         if ((turn = yielder.due()) !== undefined) {
           await turn;
         }
@@ -200,7 +200,7 @@ export class Advisor {
         target: card.target,
         label: goal.label,
         hasLimit: goal.hasLimit,
-        likest: likestOf(all),
+        likest: mostAlike(all),
         unlikeNow: now!.unlike,
       },
       missing: card.columns.filter(({ name }) => cell(name) === null).map(({ name }) => name),
@@ -233,13 +233,13 @@ export class Advisor {
     if (!this.connection.service.isMetered) {
       return undefined;
     }
-    const card = await this.cardOf(request.model);
-    const asked = { request, card, goal: goalOf(request, card), hooks };
-    return this.priceOf(asked, await this.roundsOf(asked));
+    const card = await this.findCard(request.model);
+    const asked = { request, card, goal: readGoal(request, card), hooks };
+    return this.estimatePrice(asked, await this.planRounds(asked));
   }
 
   /** The rows of each round, as many as one predict takes. */
-  private async roundsOf({ request, card, goal, hooks }: Asked): Promise<number[]> {
+  private async planRounds({ request, card, goal, hooks }: Asked): Promise<number[]> {
     const most = await this.connection.rowsAtOnce(card, goal.asks.outputType!, hooks);
     // The row as it is goes with the first.
     return searchRounds(Math.max(LEAST_CANDIDATES, request.candidates ?? 2_000)).map((rows) =>
@@ -250,11 +250,11 @@ export class Advisor {
   /** The rounds, after what they cost has been told before the first question. @throws ServiceError `cost.exceeded` */
   private async affordable(asked: Asked): Promise<number[]> {
     const { maxCost = 0 } = asked.request;
-    const rounds = await this.roundsOf(asked);
+    const rounds = await this.planRounds(asked);
     if (!this.connection.service.isMetered || (maxCost === 0 && this.isTold)) {
       return rounds;
     }
-    const { rows, predicts, cost } = await this.priceOf(asked, rounds);
+    const { rows, predicts, cost } = await this.estimatePrice(asked, rounds);
     if (maxCost > 0 && cost! > maxCost) {
       throw new ServiceError(
         'cost.exceeded',
@@ -273,8 +273,8 @@ export class Advisor {
   }
 
   /** A cost that cannot be found out stops only a question that has a bound. */
-  private async priceOf({ request, card, hooks }: Asked, rounds: readonly number[]): Promise<Price> {
-    const cost = await this.costOf(card, rounds, hooks).catch((thrown: unknown) => {
+  private async estimatePrice({ request, card, hooks }: Asked, rounds: readonly number[]): Promise<Price> {
+    const cost = await this.estimateCost(card, rounds, hooks).catch((thrown: unknown) => {
       const error = toServiceError(thrown);
       if ((request.maxCost ?? 0) > 0 || error.code === 'closed') {
         throw error;
@@ -284,7 +284,7 @@ export class Advisor {
     return { rows: rounds.reduce((sum, one) => sum + one, 1), predicts: rounds.length, cost };
   }
 
-  private async costOf(model: ModelCard, rounds: readonly number[], hooks: Hooks): Promise<number> {
+  private async estimateCost(model: ModelCard, rounds: readonly number[], hooks: Hooks): Promise<number> {
     let sum = 0;
     for (const [round, rows] of rounds.entries()) {
       const testRows = round === 0 ? rows + 1 : rows;
@@ -295,7 +295,7 @@ export class Advisor {
 }
 
 /** The row as its message has it, and its cells as the model reads them. @throws ServiceError `table.invalid` … */
-async function rowOf(
+async function readRow(
   request: AdviseRequest,
   { columns }: ModelCard,
   signal: AbortSignal | undefined,
@@ -326,7 +326,7 @@ async function rowOf(
   };
 }
 
-function answerOf(goal: Goal, predicted: Readonly<Record<string, unknown>>): CandidateAnswer {
+function readAnswer(goal: Goal, predicted: Readonly<Record<string, unknown>>): CandidateAnswer {
   const names = [PREDICTED, `${PREDICTED}_probabilities`].filter((name) => predicted[name] !== undefined);
   return {
     ...goal.read(predicted, PREDICTED),

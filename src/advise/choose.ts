@@ -35,12 +35,12 @@ export function choose(all: readonly Candidate[], hasLimit: boolean): FoundSetti
   return {
     good: hasLimit ? known.filter(({ reach }) => reach >= 0).sort(byCost) : [...known].sort(byReach),
     nearest: known.reduce<Candidate | undefined>(nearer, undefined),
-    outside: hasLimit ? likestOf(predicted.filter((one) => !isKnown(one) && one.reach >= 0)) : undefined,
+    outside: hasLimit ? mostAlike(predicted.filter((one) => !isKnown(one) && one.reach >= 0)) : undefined,
   };
 }
 
 /** The one most like the train set. */
-export function likestOf(all: readonly Candidate[]): Candidate | undefined {
+export function mostAlike(all: readonly Candidate[]): Candidate | undefined {
   return all.reduce<Candidate | undefined>(
     (likest, one) => (likest === undefined || one.unlike.rank < likest.unlike.rank ? one : likest),
     undefined,

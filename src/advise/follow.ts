@@ -1,7 +1,7 @@
 import type { Reference, ReferenceCell } from '../models/cards';
 import type { Label } from '../table';
 import { ServiceError } from '../wire/service-error';
-import { finenessOf, type Knob, type KnobValues } from './knobs';
+import { finestStep, type Knob, type KnobValues } from './knobs';
 import { leastSquares } from './least-squares';
 import type { RestsOn } from './types';
 
@@ -29,7 +29,7 @@ export interface Course {
  *
  * @throws ServiceError `config.invalid` for a column that cannot follow
  */
-export function coursesOf(
+export function learnCourses(
   follow: readonly string[],
   knobs: readonly Knob[],
   { columns, rows }: Reference,
@@ -53,17 +53,17 @@ export function coursesOf(
     const known = rows.filter(
       (row) => typeof row[at] === 'number' && places.every((place) => row[place] !== null),
     );
-    const featuresOf = featuresFor(knobs, known, places);
+    const writeFeatures = featuresFor(knobs, known, places);
     const slopes = leastSquares(
-      known.map((row) => featuresOf(places.map((place) => row[place]!))),
+      known.map((row) => writeFeatures(places.map((place) => row[place]!))),
       known.map((row) => row[at] as number),
       RIDGE,
     );
     const told = (setting: readonly Label[]): number =>
-      featuresOf(setting).reduce((sum, feature, i) => sum + feature * slopes[i]!, 0);
+      writeFeatures(setting).reduce((sum, feature, i) => sum + feature * slopes[i]!, 0);
     const before = told(knobs.map((knob) => knob.now));
     const values = known.map((row) => row[at] as number);
-    const finest = finenessOf(known.length === 0 ? 0 : Math.max(...values) - Math.min(...values));
+    const finest = finestStep(known.length === 0 ? 0 : Math.max(...values) - Math.min(...values));
     return {
       column,
       at: (setting) => {
@@ -109,21 +109,21 @@ export function restsOn(
   follow: readonly string[],
 ): RestsOn {
   const changed = knobs.flatMap((knob, at) => (setting[at] === knob.now ? [] : [{ knob, to: setting[at]! }]));
-  const cellsOf = (column: string): ReferenceCell[] => {
+  const readColumn = (column: string): ReferenceCell[] => {
     const at = columns.findIndex(({ name }) => name === column);
     return rows.map((row) => row[at]!);
   };
   const near = changed.map(({ knob, to }) =>
-    cellsOf(knob.column).map((cell) => cell !== null && knob.apart(cell, to) <= NEAR),
+    readColumn(knob.column).map((cell) => cell !== null && knob.apart(cell, to) <= NEAR),
   );
   const still = columns.filter(
     ({ name }) => !follow.includes(name) && !knobs.some(({ column }) => column === name),
   );
   const together = still.flatMap(({ name }) => {
-    const own = cellsOf(name);
+    const own = readColumn(name);
     const parts = changed.map(({ knob }) => ({
       column: knob.column,
-      part: partTold(cellsOf(knob.column), own),
+      part: partTold(readColumn(knob.column), own),
     }));
     const told = parts.filter(({ part }) => part >= TOGETHER).sort((a, b) => b.part - a.part);
     return told.length === 0
@@ -154,14 +154,14 @@ export function partTold(a: readonly ReferenceCell[], b: readonly ReferenceCell[
   const isNumber = (cells: readonly Label[]): cells is number[] =>
     cells.every((cell) => typeof cell === 'number');
   if (isNumber(second)) {
-    return correlationRatio(groupsOf(first), ranksOf(second));
+    return correlationRatio(groupValues(first), rankValues(second));
   }
   if (isNumber(first)) {
-    return correlationRatio(groupsOf(second), ranksOf(first));
+    return correlationRatio(groupValues(second), rankValues(first));
   }
   // Tau is the same ratio, over the indicators of the labels together.
   const labels = [...new Set(second)];
-  const groups = groupsOf(first);
+  const groups = groupValues(first);
   const all = labels.map((label) => second.map((cell) => (cell === label ? 1 : 0)));
   const total = all.reduce((sum, one) => sum + variance(one), 0);
   return total === 0
@@ -187,14 +187,14 @@ function variance(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + (value - mean) ** 2 / values.length, 0);
 }
 
-function groupsOf(cells: readonly Label[]): Label[] {
+function groupValues(cells: readonly Label[]): Label[] {
   return cells.every((cell) => typeof cell === 'number')
-    ? ranksOf(cells).map((rank) => Math.floor((rank * GROUPS) / cells.length))
+    ? rankValues(cells).map((rank) => Math.floor((rank * GROUPS) / cells.length))
     : [...cells];
 }
 
 /** From 0; equal values share the middle of their ranks. */
-function ranksOf(values: readonly number[]): number[] {
+function rankValues(values: readonly number[]): number[] {
   const order = values.map((_, at) => at).sort((a, b) => values[a]! - values[b]!);
   const ranks = new Array<number>(values.length);
   for (let from = 0, to = 0; from < order.length; from = to) {

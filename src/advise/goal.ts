@@ -23,7 +23,7 @@ export interface Goal {
 type Model = Pick<ModelCard, 'name' | 'task' | 'classes' | 'rows' | 'columns'>;
 
 /** @throws ServiceError `config.invalid` for a goal that this model cannot be asked about */
-export function goalOf(question: Question, card: Model): Goal {
+export function readGoal(question: Question, card: Model): Goal {
   return card.task === 'classification' ? classGoal(question, card) : numberGoal(question, card);
 }
 

@@ -28,7 +28,7 @@ export interface Knob {
 export type KnobValues = readonly Label[];
 
 /** As fine as a thousandth of a range, to a power of ten: 82.37 of 60 to 120. */
-export const finenessOf = (range: number): number =>
+export const finestStep = (range: number): number =>
   10 ** Math.floor(Math.log10(Math.max(range, Number.MIN_VALUE) / 1000));
 
 class NumberKnob implements Knob {
@@ -160,7 +160,7 @@ class ChoiceKnob implements Knob {
  * @param now the present value of each column of the model, as its column has it; null where it is missing
  * @throws ServiceError `config.invalid`, `columns.missing`, `validation.failed`
  */
-export function knobsOf(
+export function makeKnobs(
   vary: readonly VaryColumn[],
   columns: readonly Column[],
   usual: readonly Usual[],
@@ -191,11 +191,11 @@ export function knobsOf(
         `The row has no value in "${column}", which may be changed: its present setting must be known.`,
       );
     }
-    return knobOf(given, columns[at]!, usual[at]!, present);
+    return makeKnob(given, columns[at]!, usual[at]!, present);
   });
 }
 
-function knobOf(given: VaryColumn, { name, type }: Column, usual: Usual, now: Label): Knob {
+function makeKnob(given: VaryColumn, { name, type }: Column, usual: Usual, now: Label): Knob {
   if (type === 'date' || type === 'bigint') {
     const what = type === 'date' ? 'dates' : 'numbers with too many digits';
     throw new ServiceError('config.invalid', `"${name}" holds ${what}, which cannot be set.`);
@@ -236,7 +236,7 @@ function numberKnob(
   if (isWhole && step !== undefined && !Number.isInteger(step)) {
     throw new ServiceError('config.invalid', `"${column}" holds whole numbers: its step cannot be ${step}.`);
   }
-  const finest = finenessOf(high - low);
+  const finest = finestStep(high - low);
   const own = step ?? (isWhole ? Math.max(1, finest) : finest);
   const steps = { step: own, anchor: step === undefined ? 0 : (from ?? 0), isDial: step !== undefined };
   const knob = new NumberKnob(given, now, { low, high }, steps);

@@ -90,7 +90,7 @@ export async function search(
     if (settings.length > 0) {
       const answers = await ask(settings);
       for (const [at, setting] of settings.entries()) {
-        all.push(candidateOf(knobs, setting, answers[at]!));
+        all.push(makeCandidate(knobs, setting, answers[at]!));
         seen.set(JSON.stringify(setting), answers[at]!.reach);
         if ((turn = yielder.due()) !== undefined) {
           await turn;
@@ -123,7 +123,7 @@ export async function search(
   return all;
 }
 
-function candidateOf(knobs: readonly Knob[], setting: KnobValues, answer: CandidateAnswer): Candidate {
+function makeCandidate(knobs: readonly Knob[], setting: KnobValues, answer: CandidateAnswer): Candidate {
   return {
     ...answer,
     setting,
@@ -193,7 +193,7 @@ function* around(
     // The cheapest one gets half of them.
     const { setting } = centres[random() < 0.5 ? 0 : Math.floor(random() * centres.length)]!;
     if (parents.length > 2 && random() < BETWEEN) {
-      yield moved(knobs, setting, one(), one(), random());
+      yield moved(knobs, setting, { from: one(), to: one(), part: random() });
       continue;
     }
     const isBack = random() < BACK;
@@ -231,9 +231,7 @@ function spread(knobs: readonly Knob[], good: readonly Candidate[], radius: numb
 function moved(
   knobs: readonly Knob[],
   setting: KnobValues,
-  from: KnobValues,
-  to: KnobValues,
-  part: number,
+  { from, to, part }: { from: KnobValues; to: KnobValues; part: number },
 ): KnobValues {
   return knobs.map((knob, at) => {
     const place = knob.placeOf(setting[at]!);

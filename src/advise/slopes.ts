@@ -89,7 +89,7 @@ export function cheapestAlong(
   let missing = wanted - reach;
   const ahead = knobs.map((knob, at) => {
     const slope = slopes[at]!;
-    const stretches = slope === 0 ? undefined : stretchesOf(knob, setting[at]!, slope, radius);
+    const stretches = slope === 0 ? undefined : cutStretches(knob, setting[at]!, slope, radius);
     if (stretches !== undefined) {
       to[at] = stretches.from;
       missing -= slope * (knob.placeOf(stretches.from)! - knob.placeOf(setting[at]!)!);
@@ -97,7 +97,7 @@ export function cheapestAlong(
     return stretches?.further ?? [];
   });
   while (missing > 0) {
-    const at = cheapestOf(ahead);
+    const at = nextCheapest(ahead);
     if (at === undefined) {
       break;
     }
@@ -113,7 +113,7 @@ export function cheapestAlong(
 }
 
 /** Where a knob is the cheapest, and the stretches from there to more reach. */
-function stretchesOf(
+function cutStretches(
   knob: Knob,
   value: Label,
   slope: number,
@@ -141,7 +141,7 @@ function stretchesOf(
 }
 
 /** The knob whose next stretch costs the least for what it gains; of equal ones, that changes least. */
-function cheapestOf(ahead: readonly Stretch[][]): number | undefined {
+function nextCheapest(ahead: readonly Stretch[][]): number | undefined {
   let best: number | undefined;
   for (const [at, [next]] of ahead.entries()) {
     const than = best === undefined ? undefined : ahead[best]![0]!;

@@ -1,9 +1,9 @@
 /** What tests reach of src/advise: a file that moves there is renamed here, and nowhere else. */
 export { asGood, byCost, choose, promising } from '../../dist/src/advise/choose';
-export { coursesOf, partTold, restsOn } from '../../dist/src/advise/follow';
-export { goalOf, surer } from '../../dist/src/advise/goal';
+export { learnCourses, partTold, restsOn } from '../../dist/src/advise/follow';
+export { readGoal, surer } from '../../dist/src/advise/goal';
 export { haltonPoints } from '../../dist/src/advise/halton';
-export { type Knob, knobsOf, type KnobValues } from '../../dist/src/advise/knobs';
+export { type Knob, type KnobValues, makeKnobs } from '../../dist/src/advise/knobs';
 export { search, searchRounds } from '../../dist/src/advise/search';
 export { adviceText, ENGLISH } from '../../dist/src/advise/text';
 export type { Candidate, CandidateAnswer } from '../../dist/src/advise/types';

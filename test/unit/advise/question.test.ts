@@ -7,11 +7,11 @@ import {
   asGood,
   byCost,
   type Candidate,
-  coursesOf,
   ENGLISH,
-  goalOf,
-  knobsOf,
+  learnCourses,
+  makeKnobs,
   partTold,
+  readGoal,
   restsOn,
   surer,
 } from '../../doors/advise';
@@ -42,8 +42,8 @@ const COLUMNS = [
 const USUAL = [numbers(10, 20), numbers(1, 9), words('A', 'B'), numbers(0, 1)];
 const NOW: Record<string, number | string | null> = { speed: 12, rolls: 3, recipe: 'A', begun: 5 };
 
-const knobsFor = (vary: Parameters<typeof knobsOf>[0], now = NOW) =>
-  knobsOf(vary, COLUMNS, USUAL, (column) => now[column] ?? null);
+const knobsFor = (vary: Parameters<typeof makeKnobs>[0], now = NOW) =>
+  makeKnobs(vary, COLUMNS, USUAL, (column) => now[column] ?? null);
 
 describe('a question for advice', () => {
   it('takes the usual range of the train set, and bounds and steps that are given', () => {
@@ -80,7 +80,7 @@ describe('a question for advice', () => {
     assert.equal(set(dial, 12.35), 12.35);
   });
 
-  const refused: [string, Parameters<typeof knobsOf>[0], RegExp, string, typeof NOW?][] = [
+  const refused: [string, Parameters<typeof makeKnobs>[0], RegExp, string, typeof NOW?][] = [
     ['no changeable column', [], /at least one/, 'config.invalid'],
     ['a column twice', [{ column: 'speed' }, { column: 'speed' }], /twice/, 'config.invalid'],
     ['a column that the model has not', [{ column: 'x' }], /"speed", "rolls"/, 'columns.missing'],
@@ -174,25 +174,25 @@ describe('a question for advice', () => {
     const asked = surer(0.9, card('regression'));
     assert.ok(asked > 0.9 && asked < 0.93);
     assert.ok(surer(0.9, card('regression', 100)) > asked, 'fewer rows err more');
-    const goal = goalOf({ vary: [], goal: 'at least', value: '85', sure: 0.9 }, card('regression'));
+    const goal = readGoal({ vary: [], goal: 'at least', value: '85', sure: 0.9 }, card('regression'));
     const low = Number((1 - asked).toFixed(4));
     assert.deepEqual(goal.asks.quantiles, [low, 0.1, 0.5, 0.9]);
     const read = goal.read({ p: { [low]: 84, 0.1: 86, 0.5: 90, 0.9: 93 } }, 'p');
     assert.deepEqual(read, { expected: { value: 90, low: 86, high: 93, holds: true }, reach: -1 });
     assert.ok(Number.isNaN(goal.read({ p: null }, 'p').reach));
-    const most = goalOf({ vary: [], goal: 'lowest' }, card('regression'));
+    const most = readGoal({ vary: [], goal: 'lowest' }, card('regression'));
     assert.equal(most.hasLimit, false);
-    const good = goalOf({ vary: [], goal: 'at least', value: 'good', sure: 0.9 }, card('classification'));
+    const good = readGoal({ vary: [], goal: 'at least', value: 'good', sure: 0.9 }, card('classification'));
     const { expected, reach } = good.read({ p: 'good', p_probabilities: { good: 0.95, scrap: 0.05 } }, 'p');
     assert.deepEqual(expected, { value: 'good', probability: 0.95, holds: true });
     assert.ok(Math.abs(reach - (0.95 - asked)) < 1e-9);
-    const scrap = goalOf({ vary: [], goal: 'at most', value: 'scrap', sure: 0.9 }, card('classification'));
+    const scrap = readGoal({ vary: [], goal: 'at most', value: 'scrap', sure: 0.9 }, card('classification'));
     assert.equal(scrap.read({ p_probabilities: { scrap: 0.05 } }, 'p').expected.holds, true);
   });
 
   it('refuses a goal of another task, and a label that is unknown', () => {
     const ask = (value: string | undefined, task: 'regression' | 'classification') => () =>
-      goalOf({ vary: [], goal: 'at least', value }, card(task));
+      readGoal({ vary: [], goal: 'at least', value }, card(task));
     assert.throws(ask('good', 'regression'), {
       code: 'config.invalid',
       message: /predicts numbers.*"good" is none/,
@@ -234,12 +234,12 @@ describe('a question for advice', () => {
     ] as const;
     const reference = { columns: [...columns], rows, usual: [], drift: [] };
     const now = (column: string) => ({ energy: 72, ...NOW })[column] ?? null;
-    const knobs = knobsOf([{ column: 'speed' }, { column: 'recipe' }], COLUMNS, USUAL, now);
-    const [energy] = coursesOf(['energy'], knobs, reference, now);
+    const knobs = makeKnobs([{ column: 'speed' }, { column: 'recipe' }], COLUMNS, USUAL, now);
+    const [energy] = learnCourses(['energy'], knobs, reference, now);
     assert.ok(Math.abs(energy!.at([16, 'A']) - 128) < 3, `${energy!.at([16, 'A'])} in place of 128`);
     assert.equal(energy!.at([12, 'A']), 72);
-    assert.throws(() => coursesOf(['speed'], knobs, reference, now), { code: 'config.invalid' });
-    assert.throws(() => coursesOf(['recipe2'], knobs, reference, now), { code: 'config.invalid' });
+    assert.throws(() => learnCourses(['speed'], knobs, reference, now), { code: 'config.invalid' });
+    assert.throws(() => learnCourses(['recipe2'], knobs, reference, now), { code: 'config.invalid' });
     const rests = restsOn(knobs, [16, 'A'], reference, []);
     assert.deepEqual(
       rests.together.map(({ column }) => column),

@@ -7,8 +7,8 @@ import {
   choose,
   haltonPoints,
   type Knob,
-  knobsOf,
   type KnobValues,
+  makeKnobs,
   promising,
   search,
   searchRounds,
@@ -39,7 +39,7 @@ interface Axis {
 }
 
 function knobs(axes: readonly Axis[]): Knob[] {
-  return knobsOf(
+  return makeKnobs(
     axes.map(({ cost, price, step }, at) => ({ column: `x${at}`, cost, price, step })),
     axes.map((_, at) => ({ name: `x${at}`, type: 'number' as const })),
     axes.map(({ low, high }) => usual(low, high)),
@@ -211,7 +211,7 @@ describe('the search for a setting', () => {
       { column: 'time', cost: 2, price: 1 },
       { column: 'recipe', cost: 2 },
     ];
-    const all = knobsOf(
+    const all = makeKnobs(
       vary,
       vary.map(({ column }) => ({ name: column, type: column === 'recipe' ? 'text' : 'number' })),
       vary.map(({ column }) =>
