@@ -34,6 +34,7 @@ const benches = {
   watch: { file: 'watch/watch.mjs', peers: false },
   fleet: { file: 'fleet/fleet.ts', peers: false },
   advise: { file: 'advise/advise.mjs', peers: false },
+  'advise-causes': { file: 'advise/causes.mjs', peers: false },
   unlike: { file: 'unlike/unlike.mjs', peers: false },
   anomaly: { file: 'anomaly/anomaly.ts', peers: false },
   public: { file: 'anomaly/public.ts', peers: false },
