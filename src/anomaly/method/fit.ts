@@ -28,7 +28,7 @@ import {
   usualMemory,
   VIEWS,
 } from './statistics';
-import { fitTail } from './tail';
+import { fitRarityTail, fitTail } from './tail';
 import { expectRow, keepRows, knownBy, PAST_SHARES, rarityOfRow, type UsualModel } from './usual';
 
 /** What a fit takes and gives: it may be made in another thread. */
@@ -111,7 +111,7 @@ function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
     missed: second.scales,
     paces,
     tails,
-    total: fitTail(rarities.map((rarity, row) => (leftOut[row] === 2 ? NaN : rarity))),
+    total: fitRarityTail(rarities.map((rarity, row) => (leftOut[row] === 2 ? NaN : rarity))),
     known: second.missed.map((missed) => knownBy(missed, standard, sensors)),
   };
   return {

@@ -14,6 +14,9 @@ const RANKS = 100;
 /** Nothing is called rarer than once in 10^100 rows: far beyond, so that a larger fault still exceeds a large one. */
 const RAREST = 100;
 const LN10 = Math.log(10);
+/** Rarities exceed a threshold by so much in the mean if they are right: as if of so many episodes beside those seen. */
+const RARITY_EXCESS = 1 / LN10;
+const RARITY_EPISODES = 5;
 
 /**
  * How rare the values of a statistic are, in −log10 of episodes a row: a value of 4 is met in one episode in 10,000 rows.
@@ -34,6 +37,24 @@ export interface Tail {
 
 /** @param statistic one value a row, in order of time; NaN is missing */
 export function fitTail(statistic: Float64Array): Tail {
+  return tailBy(fitPareto, statistic, 0);
+}
+
+/**
+ * The tail of how rare rows are. Rarities are logarithms of a probability, so what exceeds a threshold is exponential
+ * whatever the tails of the statistics are. A Pareto distribution would count a heavy tail twice: after 50 minutes of
+ * constant load an alarm then had to be so rare on some motors that a doubled current sent none
+ * (docs/benchmarks/anomaly.md). Where the rows show few episodes, how far they go is hardly taken from them: one large
+ * one, such as a machine that warms up, says nothing of the next.
+ *
+ * @param rarities one a row, in order of time; NaN is missing
+ */
+export function fitRarityTail(rarities: Float64Array): Tail {
+  return tailBy(fitRarities, rarities, RARITY_EPISODES);
+}
+
+/** @param more episodes that are known beside those seen */
+function tailBy(fit: (excesses: number[]) => ExcessFit, statistic: Float64Array, more: number): Tail {
   const known = statistic.filter((value) => !Number.isNaN(value));
   const sorted = known.slice().sort();
   const rows = Math.max(1, known.length);
@@ -48,7 +69,7 @@ export function fitTail(statistic: Float64Array): Tail {
     peaks = episodePeaks(known, threshold);
   }
   const episodes = Math.max(1, peaks.length);
-  const { shape, scale } = fitPareto(peaks.map((peak) => peak - threshold));
+  const { shape, scale } = fit(peaks.map((peak) => peak - threshold));
   let beyond = 0;
   for (const value of known) {
     beyond += Number(value > threshold);
@@ -64,7 +85,7 @@ export function fitTail(statistic: Float64Array): Tail {
     rarities[rank] = (-Math.log10(1 - level) * top) / Math.max(last, 1e-9);
   }
   // Few episodes say little of what lies beyond them: the fewer, the longer the tail is taken to be.
-  const widened = Math.max(scale, 0.02 * Math.max(threshold, 1e-6)) * (1 + 1 / Math.sqrt(episodes));
+  const widened = Math.max(scale, 0.02 * Math.max(threshold, 1e-6)) * (1 + 1 / Math.sqrt(episodes + more));
   return { threshold, top, shape, scale: widened, values, rarities };
 }
 
@@ -127,11 +148,21 @@ function episodePeaks(statistic: Float64Array, threshold: number): number[] {
   return peaks;
 }
 
+interface ExcessFit {
+  shape: number;
+  scale: number;
+}
+
+function fitRarities(excesses: number[]): ExcessFit {
+  const sum = excesses.reduce((all, excess) => all + excess, RARITY_EPISODES * RARITY_EXCESS);
+  return { shape: 0, scale: sum / (excesses.length + RARITY_EPISODES) };
+}
+
 /**
  * A generalised Pareto distribution by probability-weighted moments (Hosking and Wallis, Technometrics 29, 1987), its
  * shape held within 0 and 0.5: no end of the tail, and a finite variance.
  */
-function fitPareto(excesses: number[]): { shape: number; scale: number } {
+function fitPareto(excesses: number[]): ExcessFit {
   const sorted = Float64Array.from(excesses).sort();
   const count = sorted.length;
   let mean = 0;
