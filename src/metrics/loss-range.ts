@@ -30,18 +30,11 @@ type Together = ArrayLike<number>;
 export function logLossRange(
   losses: ArrayLike<number>,
   codes: ArrayLike<number>,
-  classes: number,
   unknown: (share: number) => number,
   together?: Together,
 ): LossRange {
   const rows = losses.length;
-  const counts = new Float64Array(classes);
-  for (let row = 0; row < rows; row++) {
-    if (codes[row] >= 0) {
-      counts[codes[row]]++;
-    }
-  }
-  const usual = counts.indexOf(Math.max(...counts));
+  const usual = mostFrequent(codes);
   const ofEvents: number[] = [];
   const others: number[] = [];
   for (let row = 0; row < rows; row++) {
@@ -67,6 +60,21 @@ export function logLossRange(
     loss_low: Math.max(0, total - OF_LATER_ROWS * Math.max(Math.hypot(below, rest, frequency), apart)),
     loss_high: total + OF_LATER_ROWS * Math.max(Math.hypot(above, rest, frequency), apart),
   };
+}
+
+/** The class of most rows, the lower one of two. */
+function mostFrequent(codes: ArrayLike<number>): number {
+  const counts: number[] = [];
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row];
+    while (counts.length <= code) {
+      counts.push(0);
+    }
+    if (code >= 0) {
+      counts[code]++;
+    }
+  }
+  return counts.indexOf(Math.max(...counts));
 }
 
 /**

@@ -385,9 +385,9 @@ function computeRange(answers: RowAnswers, together: Int32Array | undefined): Lo
       together,
     );
   }
-  const { codes, probas, classes } = answers;
+  const { codes, probas } = answers;
   const losses = probas.map((row, i) => -Math.log(Math.max(row[codes[i]!] ?? 0, MIN_PROBABILITY)));
-  return logLossRange(losses, codes, classes.length, (share) => -Math.log(share), together);
+  return logLossRange(losses, codes, (share) => -Math.log(share), together);
 }
 
 function rowAnswers(

@@ -200,7 +200,7 @@ function finishClassification(
   const report = makeReport(prepared, folds, members, {
     scores: {
       ...scoreProbabilities(probas, actual, count),
-      ...logLossRange(losses, actual, count, (share) => -log(share), together),
+      ...logLossRange(losses, actual, (share) => -log(share), together),
     },
     baseline: scoreProbabilities(trivial, actual, count),
     curves: classCurves({

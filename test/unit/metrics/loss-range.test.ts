@@ -37,7 +37,7 @@ describe('the range of a told loss', () => {
       let inside = 0;
       for (let round = 0; round < 400; round++) {
         const { losses, codes } = sample(300, share, random);
-        const { loss_low: low = 0, loss_high: high = 0 } = logLossRange(losses, codes, 2, unknown);
+        const { loss_low: low = 0, loss_high: high = 0 } = logLossRange(losses, codes, unknown);
         const later = meanLoss(300, share, random);
         inside += later >= low && later <= high ? 1 : 0;
       }
@@ -48,7 +48,7 @@ describe('the range of a told loss', () => {
   it('does not trust three events that were all expected', () => {
     const codes = Array.from({ length: 300 }, (_, row) => (row < 3 ? 1 : 0));
     const losses = codes.map((code) => (code === 1 ? 0.2 : 0.003));
-    const range = logLossRange(losses, codes, 2, unknown);
+    const range = logLossRange(losses, codes, unknown);
     assert.equal(range.events, 3);
     assert.ok(range.loss_high! > 0.04, String(range.loss_high));
     assert.ok(range.loss_low! < 0.005, String(range.loss_low));
@@ -56,8 +56,8 @@ describe('the range of a told loss', () => {
 
   it('counts as events the rows of all but the most frequent class, and those of a class that is unknown', () => {
     const codes = [0, 0, 0, 1, 2, -1];
-    assert.equal(logLossRange([1, 1, 1, 1, 1, 1], codes, 3, unknown).events, 3);
-    assert.deepEqual(logLossRange([1, 1], [0, 0], 2, unknown), { events: 0 });
+    assert.equal(logLossRange([1, 1, 1, 1, 1, 1], codes, unknown).events, 3);
+    assert.deepEqual(logLossRange([1, 1], [0, 0], unknown), { events: 0 });
   });
 
   it('of an RMSE is wide where one row makes most of the error', () => {
@@ -74,8 +74,8 @@ describe('the range of a told loss', () => {
     const ofBlock = Array.from({ length: 25 }, () => 0.2 + random());
     const losses = Array.from(blocks, (block) => ofBlock[block]!);
     const codes = losses.map((_, row) => row % 2);
-    const apart = logLossRange(losses, codes, 2, unknown);
-    const range = logLossRange(losses, codes, 2, unknown, blocks);
+    const apart = logLossRange(losses, codes, unknown);
+    const range = logLossRange(losses, codes, unknown, blocks);
     const usual = ofBlock.reduce((sum, one) => sum + one / 25, 0);
     // Six times, as 40 rows of a block count as one.
     assert.ok((range.loss_high! - usual) / (apart.loss_high! - usual) > 4, JSON.stringify({ apart, range }));
