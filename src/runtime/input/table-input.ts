@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { TableInput } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { TABLE } from '../../settings/nodes';
+import { lazy } from '../../util/concurrency';
 import { isThenable, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';
@@ -13,8 +14,7 @@ import { filePath } from '../paths';
 const load = createRequire(__filename);
 
 /** Loaded with the first table: nodes are loaded at startup, and that must stay fast. */
-const flattening = (): typeof import('../../messages/flatten') =>
-  load('../../messages/flatten') as typeof import('../../messages/flatten');
+const flattening = lazy(() => load('../../messages/flatten') as typeof import('../../messages/flatten'));
 
 /** Whether a message comes of the decay of a model: from a watch node, or with the train set that a series node sent for it. */
 export function isDecay({ train, change }: Message): boolean {

@@ -163,15 +163,43 @@ export type CommaUse = 'none' | 'decimal' | 'either';
 const CHAR_0 = 48;
 const CHAR_9 = 57;
 
+/** Texts of a column that are remembered, and how long they are at most: those of classes, not of remarks. */
+const REMEMBERED = 1000;
+const MAX_REMEMBERED = 64;
+
 /**
- * Everything that a text can be read as, as a set of the bits above. Numbers may have spaces around them and no leading
- * zeros (an article number 007 is text).
+ * Reads the cells of one column. What takes long to read is remembered: a column of classes has the same few words in
+ * every row.
  */
-export function classify(text: string, comma: CommaUse = 'none'): number {
-  return classifyPlain(text, comma) || classifyWritten(text, comma);
+export class CellClassifier {
+  private readonly known = new Map<string, number>();
+  private knownComma: CommaUse = 'none';
+
+  /**
+   * Everything that a text can be read as, as a set of the bits above. Numbers may have spaces around them and no
+   * leading zeros (an article number 007 is text).
+   */
+  classify(text: string, comma: CommaUse): number {
+    const plain = classifyPlain(text, comma);
+    if (plain !== 0 || text.length > MAX_REMEMBERED) {
+      return plain || classifyWritten(text, comma);
+    }
+    if (comma !== this.knownComma) {
+      this.known.clear();
+      this.knownComma = comma;
+    }
+    let kinds = this.known.get(text);
+    if (kinds === undefined) {
+      kinds = classifyWritten(text, comma);
+      if (this.known.size < REMEMBERED) {
+        this.known.set(text, kinds);
+      }
+    }
+    return kinds;
+  }
 }
 
-/** The same without what takes longer to read: see written-number.ts and written-date.ts. */
+/** As `CellClassifier`, without what takes longer to read: see written-number.ts and written-date.ts. */
 export function classifyPlain(text: string, comma: CommaUse = 'none'): number {
   if (isAbsent(text)) {
     return ANYTHING;

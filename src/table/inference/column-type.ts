@@ -3,7 +3,6 @@ import {
   BEYOND_INT64,
   BEYOND_SAFE,
   BOOLEAN,
-  classify,
   type CommaUse,
   DATE,
   DATES,
@@ -387,7 +386,7 @@ export class ColumnTypeInference {
       const kind = kindOfValue(cell) ?? this.kindOfNested(cell, first + i);
       values.add(kind, cell, first + i);
       if (kind === TEXT && strings.alive) {
-        strings.add(classify(cell as string), cell as string, first + i);
+        strings.add(cell as string, first + i);
       }
     }
   }
@@ -434,7 +433,7 @@ export class ColumnTypeInference {
       if (typeof cell === 'string') {
         this.values.add(TEXT, cell, first + i);
         if (cell !== '' && this.strings.alive && !isAbsent(cell)) {
-          this.strings.add(classify(cell), cell, first + i);
+          this.strings.add(cell, first + i);
         }
       }
     }
@@ -458,7 +457,7 @@ export class ColumnTypeInference {
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
       if (typeof cell === 'string' && cell !== '' && !isAbsent(cell)) {
-        this.strings.addFitting(classify(cell, comma) & wanted, cell, first + i);
+        this.strings.addFitting(wanted, cell, first + i, comma);
       }
     }
   }

@@ -1,7 +1,7 @@
 import {
   ABSENT,
   BOOLEAN,
-  classify,
+  CellClassifier,
   COMMA_NUMBER,
   type CommaUse,
   DATE,
@@ -214,6 +214,8 @@ export class TextReadings {
   /** Once the cells have nothing in common. */
   private majority: MajorityReadings | undefined;
 
+  private readonly cells = new CellClassifier();
+
   /** False once no more need be added: the cells have nothing in common, nor have nearly all of them. */
   get alive(): boolean {
     return this.all !== 0 || this.majority?.alive !== false;
@@ -235,13 +237,17 @@ export class TextReadings {
     for (let i = 0; i < cells.length && this.alive; i++) {
       const cell = cells[i]!;
       if (cell !== '') {
-        this.add(classify(cell, comma), cell, first + i);
+        this.add(cell, first + i, comma);
       }
     }
   }
 
+  add(cell: string, row: number, comma: CommaUse = 'none'): void {
+    this.addRead(this.cells.classify(cell, comma), cell, row);
+  }
+
   /** @param seen what the cell can be read as */
-  add(seen: number, cell: string, row: number): void {
+  private addRead(seen: number, cell: string, row: number): void {
     if ((seen & LOCAL_DATES) !== 0 && (seen & ABSENT) === 0) {
       this.shortYears.add(cell, row);
     }
@@ -275,10 +281,14 @@ export class TextReadings {
     this.all = left;
   }
 
-  /** As `add`, but a cell that does not fit those before changes nothing: it will be refused with its row. */
-  addFitting(kinds: number, cell: string, row: number): void {
+  /**
+   * As `add`, but a cell that does not fit those before changes nothing: it will be refused with its row.
+   * @param wanted the readings that count
+   */
+  addFitting(wanted: number, cell: string, row: number, comma: CommaUse): void {
+    const kinds = this.cells.classify(cell, comma) & wanted;
     if ((this.all & this.ofOneUnit(kinds, cell) & ~WITH_UNIT) !== 0) {
-      this.add(kinds, cell, row);
+      this.addRead(kinds, cell, row);
     }
   }
 

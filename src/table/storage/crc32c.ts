@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
 
+import { lazy } from '../../util/concurrency';
+
 const load = createRequire(__filename);
 
 /** Loaded with the first file. */
-const crcModule = (): { buf(data: Uint8Array, seed?: number): number } =>
-  load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number };
+const crcModule = lazy(() => load('crc-32/crc32c') as { buf(data: Uint8Array, seed?: number): number });
 
 /**
  * CRC32C (Castagnoli), by which the service tells files apart: the checksum
