@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 
 import { decoderBytes, Refusal, WorkerPool } from '../../doors/service';
 import { Semaphore } from '../../doors/util';
+import { stoppedClock } from '../../helpers/clock';
 import { failing } from '../../helpers/failing-files';
 import { waitFor } from '../../helpers/wait';
 
@@ -266,13 +266,48 @@ describe('WorkerPool', () => {
     await assert.rejects(pool.run({ steps: 1, hangs: true }), { status: 504 });
   });
 
-  it('does not end a thread for the time in which it has no job', async () => {
-    make(1);
-    // The thread is started by now: a job takes no time to speak of.
-    const first = await pool.run<number>({});
-    await pool.run<number>({}, { patienceMs: 1000 });
-    await sleep(1200);
-    assert.equal(await pool.run<number>({}), first);
+  describe('with threads that have nothing to do', () => {
+    const clock = stoppedClock();
+    const IDLE_MS = 1_000;
+    /** The threads of two jobs at once. */
+    const pair = async (): Promise<number[]> =>
+      (await Promise.all([pool.run<number>({ sleep: 20 }), pool.run<number>({ sleep: 20 })])).toSorted(
+        (a, b) => a - b,
+      );
+
+    it('ends each after a time, so that the next jobs get others', async () => {
+      make(2, 100, IDLE_MS);
+      const first = await pair();
+      assert.equal(new Set(first).size, 2);
+      clock.pass(IDLE_MS - 1);
+      assert.deepEqual(await pair(), first, 'the time begins anew with each job');
+      clock.pass(IDLE_MS);
+      const second = await pair();
+      assert.deepEqual(
+        second.filter((thread) => first.includes(thread)),
+        [],
+      );
+    });
+
+    it('ends the only one after ten times as long', async () => {
+      make(1, 100, IDLE_MS);
+      const first = await pool.run<number>({});
+      clock.pass(10 * IDLE_MS - 1);
+      assert.equal(await pool.run<number>({}), first);
+      clock.pass(10 * IDLE_MS);
+      assert.notEqual(await pool.run<number>({}), first);
+    });
+
+    it('ends none in the middle of a job, or for the time that its last job might have taken', async () => {
+      make(1, 100, IDLE_MS);
+      const first = await pool.run<number>({});
+      const job = pool.run<number>({ sleep: 20 });
+      clock.pass(20 * IDLE_MS);
+      assert.equal(await job, first);
+      await pool.run({}, { patienceMs: IDLE_MS });
+      clock.pass(2 * IDLE_MS);
+      assert.equal(await pool.run<number>({}), first);
+    });
   });
 
   it('says that the memory does not suffice, however that shows', async () => {
@@ -324,13 +359,10 @@ describe('WorkerPool', () => {
     }
   });
 
-  it('ends idle threads, and settles everything on close', async () => {
-    make(2, 100, 30);
+  it('settles everything on close', async () => {
+    make(2);
     await Promise.all([pool.run({ sleep: 20 }), pool.run({ sleep: 20 })]);
     assert.equal(pool.spare, 2);
-    await sleep(100);
-    const first = await pool.run<number>({});
-    assert.ok(first > 0);
     const jobs = [pool.run({ sleep: 5000 }), pool.run({ sleep: 5000 }), pool.run({})];
     const settled = Promise.allSettled(jobs);
     await pool.close();

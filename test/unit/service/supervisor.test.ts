@@ -1,21 +1,48 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import timers from 'node:timers/promises';
 
 import { ServiceError } from '../../../dist/src';
 import { type ResolvedOptions, resolveOptions, type ServiceThread, Supervisor } from '../../doors/service';
 
 const TIMES = { firstPause: 2, longestPause: 200, sound: 60, missingFolder: 30 };
 
+/** A clock that pauses move, and that nothing else does. */
+class Clock {
+  now = 0;
+  /** How long each pause was to last. */
+  readonly pauses: number[] = [];
+  /** Pauses from this one on last until they are called off. */
+  endless = Infinity;
+
+  readonly sleep = <T>(ms: number, value: T, { signal }: { signal: AbortSignal }): Promise<T> => {
+    this.pauses.push(ms);
+    if (this.pauses.length >= this.endless) {
+      return new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('called off'))),
+      );
+    }
+    this.now += ms;
+    return Promise.resolve(value);
+  };
+}
+
+/** The first pauses: each twice the one before, up to the longest. */
+const growing = (count: number): number[] =>
+  Array.from({ length: count }, (_, i) => Math.min(TIMES.longestPause, TIMES.firstPause * 2 ** i));
+
+/** Lets all happen that waits for no clock. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Threads by script: each start does what comes next, the last for ever. */
 class Threads {
-  readonly opened: { port: number; makeFolder: boolean; at: number }[] = [];
+  readonly opened: { port: number; makeFolder: boolean }[] = [];
   private end: ((reason: string) => void) | undefined;
 
   constructor(private readonly script: (ServiceError | number)[]) {}
 
   readonly open = ({ port, makeFolder }: ResolvedOptions): ServiceThread => {
     const next = this.script[Math.min(this.opened.length, this.script.length - 1)]!;
-    this.opened.push({ port, makeFolder, at: performance.now() });
+    this.opened.push({ port, makeFolder });
     if (next instanceof ServiceError) {
       const ready = Promise.reject(next);
       ready.catch(() => undefined);
@@ -34,11 +61,8 @@ class Threads {
   }
 
   async until(starts: number): Promise<void> {
-    for (let i = 0; i < 1000 && this.opened.length < starts; i++) {
-      await sleep(2);
-    }
-    await sleep(2);
-    assert.ok(this.opened.length >= starts, `${this.opened.length} of ${starts} starts`);
+    await settled();
+    assert.equal(this.opened.length, starts);
   }
 }
 
@@ -46,10 +70,20 @@ describe('The supervisor of the service', () => {
   const log: string[] = [];
   let moves = 0;
   let supervisor: Supervisor | undefined;
+  let clock: Clock;
+  const { setTimeout: realSleep } = timers;
+  beforeEach(() => {
+    clock = new Clock();
+    Object.assign(timers, { setTimeout: clock.sleep });
+    performance.now = () => clock.now;
+  });
   afterEach(async () => {
     await supervisor?.stop();
     supervisor = undefined;
     log.length = moves = 0;
+    Object.assign(timers, { setTimeout: realSleep });
+    // It stands in its prototype.
+    delete (performance as { now?: () => number }).now;
   });
 
   function supervise(threads: Threads, port = 0): Supervisor {
@@ -79,6 +113,7 @@ describe('The supervisor of the service', () => {
       [0, ...Array.from({ length: 12 }, () => 4711)],
     );
     assert.deepEqual([moves, supervisor!.current.port], [0, 4711]);
+    assert.deepEqual(clock.pauses, growing(12), 'one that ends soon after its start is no sound one');
   });
 
   it('tries again without end where a start fails, with pauses that grow to a bound', async () => {
@@ -87,9 +122,8 @@ describe('The supervisor of the service', () => {
     await supervise(threads).started;
     threads.die();
     await threads.until(17);
-    const pauses = threads.opened.slice(2).map(({ at }, i) => at - threads.opened[i + 1]!.at);
-    assert.ok(pauses[0]! < 100 && pauses.at(-1)! > 150, String(pauses));
-    assert.ok(Math.max(...pauses.slice(-5)) < 600, String(pauses));
+    assert.deepEqual(clock.pauses, growing(16));
+    assert.equal(clock.pauses.at(-1), TIMES.longestPause);
     assert.equal(log.filter((text) => text.includes('EROFS')).length, 1, 'the same reason is logged once');
   });
 
@@ -98,11 +132,14 @@ describe('The supervisor of the service', () => {
     await supervise(threads).started;
     threads.die();
     await threads.until(10);
-    await sleep(TIMES.sound + 20);
-    const before = performance.now();
+    clock.now += TIMES.sound;
     threads.die();
     await threads.until(11);
-    assert.ok(threads.opened[10]!.at - before < 100);
+    assert.deepEqual(clock.pauses, growing(10), 'not longer than that, which is no sound one yet');
+    clock.now += TIMES.sound + 1;
+    threads.die();
+    await threads.until(12);
+    assert.equal(clock.pauses.at(-1), TIMES.firstPause);
   });
 
   it('takes another port where its own was taken, and says so', async () => {
@@ -132,25 +169,28 @@ describe('The supervisor of the service', () => {
     await supervise(threads).started;
     threads.die();
     await threads.until(8);
-    const made = threads.opened.map(({ makeFolder }) => makeFolder);
-    assert.deepEqual([made[0], made[1], made.at(-1)], [true, false, true]);
+    // Since the end of the thread: 2, 6, 14, 30, 62, 126 and 254 ms.
+    assert.deepEqual(
+      threads.opened.map(({ makeFolder }) => makeFolder),
+      [true, false, false, false, false, true, true, true],
+    );
   });
 
   it('rejects where the first start fails, and starts nothing more', async () => {
     const threads = new Threads([readOnly, 4711]);
     await assert.rejects(supervise(threads).started, { code: 'storage.failed' });
-    await sleep(30);
+    await settled();
     assert.equal(threads.opened.length, 1);
+    assert.deepEqual(clock.pauses, []);
   });
 
   it('stops in the middle of a pause', async () => {
     const threads = new Threads([4711, readOnly]);
     await supervise(threads).started;
+    clock.endless = 6;
     threads.die();
     await threads.until(6);
-    const before = threads.opened.length;
     await supervisor!.stop();
-    await sleep(80);
-    assert.ok(threads.opened.length <= before + 1);
+    await threads.until(6);
   });
 });
