@@ -111,7 +111,7 @@ function withVotes(model: Model): Model {
 }
 
 /** Gives each member but the first a Gaussian process of random weights, in place of its own: all have the same kernel. */
-function withProcesses(model: Model, base: Raw[]): Model {
+function withProcesses(model: Model, base: Raw[], isMixed = false): Model {
   const background = model.background!;
   background.numbers = base.map(({ cells }, i) =>
     i % 3 === 2 ? undefined : Float64Array.from(cells, (cell) => (typeof cell === 'number' ? cell : NaN)),
@@ -127,6 +127,13 @@ function withProcesses(model: Model, base: Raw[]): Model {
   const kernel = {
     ...dimensions,
     rates: Float64Array.from(dimensions.columns, () => 0.2 + random.uniform()),
+    ...(isMixed && {
+      additive: {
+        share: 0.6,
+        rates: Float64Array.from(dimensions.columns, () => 0.2 + random.uniform()),
+        weights: Float64Array.from(dimensions.columns, () => random.uniform()),
+      },
+    }),
     points: Float32Array.from(positions(dimensions, own, Int32Array.of(0, 3, 4, 9, 20))),
   };
   for (const member of model.members) {
@@ -233,8 +240,8 @@ describe('explanations of the learner', () => {
   });
 
   it('are Shapley values by their definition of Gaussian processes of classes', () => {
-    for (const task of ['two', 'three'] as const) {
-      const model = withProcesses(fit(base, task), base);
+    for (const [task, isMixed] of [['two'], ['two', true], ['three']] as const) {
+      const model = withProcesses(fit(base, task), base, isMixed);
       assert.ok(compare(model, base, 6) < 1e-9);
       assert.ok(compare(loadModel(saveModel(model)), base, 6, { groups, averageScores: true }) < 1e-9);
       // By orders all the same where they are to be exact for fewer causes.

@@ -594,6 +594,28 @@ describe('Gaussian process of classes: as a candidate', () => {
     assert.equal(processes(fitClasses(kinds.map((kind) => (kind === 'low' ? 'low' : 'not')))).length, 3);
   });
 
+  it('learns its length scales, and what two columns do together, from a thousand rows', () => {
+    const [known, later] = [1000, 2000];
+    const drawn = new Random(2);
+    const columns = ['x', 'y', 'a', 'b'].map((name) => {
+      const values = Array.from({ length: known + later }, () => drawn.uniform());
+      return { name, values };
+    });
+    const [x, y, a] = columns.map(({ values }) => values) as [number[], number[], number[]];
+    // A ridge: x and y must fit each other.
+    const truth = x.map((one, row) => 1 / (1 + Math.exp(10 * Math.abs(one - y[row]!) - 4 + 2 * a[row]!)));
+    const table = columns.map(({ name, values }) => numbers(name, values));
+    const labels = truth.slice(0, known).map((share) => (drawn.uniform() < share ? 'good' : 'bad'));
+    const model = fitClasses(labels, {}, rowsOf(table, 0, known));
+    const told = probasOf(model, rowsOf(table, known, known + later), later);
+    const excess = truth.slice(known).map((share, row) => {
+      const [bad, good] = [told[2 * row]!, told[2 * row + 1]!];
+      return share * Math.log(share / good) + (1 - share) * Math.log((1 - share) / bad);
+    });
+    const mean = excess.reduce((sum, one) => sum + one / later, 0);
+    assert.ok(mean < 0.0135, `${mean}; 0.017 by what trees gained by each column`);
+  });
+
   it('is not tried where its columns would be chosen of many by few rows', () => {
     const many = Array.from({ length: 50 }, (_, i) => numbers(`n${i}`, normals(COUNT, 100 + i)));
     assert.equal(processes(fitClasses(kinds, {}, [...features, ...many])).length, 0);

@@ -172,7 +172,7 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 28;
+const MADE_BY = 29;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -211,7 +211,7 @@ const cases: Record<string, [() => string, string]> = {
     '87776bfefc1eee19fe848970e39c22d2',
   ],
   'a text of more levels than a column has bins': [() => parts(), 'ed8407ea1ce052615f992ebe2a713fcd'],
-  'a rule on many rows': [() => exactRule(), 'ed96ae924e42ccad0dc12e0818a5bc24'],
+  'a rule on many rows': [() => exactRule(), 'd764a4159cae6156e775e108ddc90222'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
   'a number of nested groups, without noise': [() => nested(), '4a619519f64387360e28cb221987e632'],
   'a longer search': [
