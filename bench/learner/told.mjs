@@ -1,10 +1,10 @@
 /*
- * npm run bench -- told FOLDER [--tables 30] [--from 0] [--rows 1000] [--save FILE] [--against FILE]: what a fit tells of its loss,
+ * npm run bench -- told FOLDER [--tables 30] [--from 0] [--rows 1000] [--keep FILE] [--against FILE]: what a fit tells of its loss,
  * beside the loss of rows that it did not see, on CSV files of a folder such as https://github.com/vincentarelbundock/Rdatasets.
  * The tables are drawn from it, with a target each; three splits, of which 30 % are held back. `--from` leaves out the first
  * ones. A table counts as doubted where a fit of it doubted what it tells, and as unsure where the range that is told with
  * the loss reaches to twice the log loss, or to one and a half times the RMSE. As many by chance: what would be within 15 % if
- * the expected loss were told, as later rows of the same number are drawn anew from those held back. `--save` keeps the figures, and goes on with them;
+ * the expected loss were told, as later rows of the same number are drawn anew from those held back. `--keep` keeps the figures, and goes on with them;
  * `--against` compares the losses with those of another learner (LEARNER=…).
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import Papa from 'papaparse';
 
 import { littleEvidence } from '../../dist/src/train/score-warnings.js';
+import { openResults } from '../results.mjs';
 import { takeRows, targetOf } from './many/table.mjs';
 import { measure } from './measure.mjs';
 import { toFeature } from './tables.mjs';
@@ -39,14 +40,14 @@ const { values: options, positionals } = parseArgs({
     tables: { type: 'string', default: '30' },
     from: { type: 'string', default: '0' },
     rows: { type: 'string', default: '1000' },
-    save: { type: 'string' },
+    keep: { type: 'string' },
     against: { type: 'string' },
   },
 });
 const [folder] = positionals;
 if (folder === undefined) {
   console.error(
-    'Usage: npm run bench -- told FOLDER [--tables 30] [--from 0] [--rows 1000] [--save FILE] [--against FILE]',
+    'Usage: npm run bench -- told FOLDER [--tables 30] [--from 0] [--rows 1000] [--keep FILE] [--against FILE]',
   );
   process.exit(1);
 }
@@ -205,7 +206,7 @@ function nearByChance({ task }, splits, random) {
   return near / DRAWS;
 }
 
-const saved = read(options.save);
+const saved = read(options.keep);
 const against = read(options.against);
 const seen = new Set();
 const files = shuffled(
@@ -231,8 +232,8 @@ for (const file of files) {
   }
   const key = `${file} ${table.rows}`;
   saved[key] ??= Array.from({ length: SPLITS }, (_, split) => fit(table, split + 1));
-  if (options.save) {
-    writeFileSync(options.save, JSON.stringify(saved));
+  if (options.keep) {
+    writeFileSync(options.keep, JSON.stringify(saved));
   }
   const mean = (splits, of) => splits.reduce((sum, split) => sum + split[of] / splits.length, 0);
   const splits = saved[key];
@@ -272,3 +273,19 @@ if (changes.length > 0) {
       `at best ${percent(Math.min(...changes))}, at worst ${percent(Math.max(...changes))}.`,
   );
 }
+const tables = openResults(import.meta.url);
+const worst = tables.table(
+  'above',
+  ['table', 'target', 'rows × features', 'told', 'later', 'ratio'],
+  `Later above ${FAR} times told:`,
+);
+for (const { file, table, told, later, ratio } of far.toSorted((a, b) => b.ratio - a.ratio)) {
+  const size = `${table.rows} × ${table.features.length}`;
+  worst.row(
+    file.replace(/\.csv$/, ''),
+    table.target,
+    size,
+    ...[told, later, ratio].map((one) => one.toPrecision(3)),
+  );
+}
+await tables.save();

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
+import { openResults } from '../results.mjs';
 import { fitAndPredict, seriesRows } from './rows.mjs';
 import { readSeries } from './sources.mjs';
 
@@ -35,10 +36,11 @@ if (folder === undefined) {
 }
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-console.log(
-  '| series | rows fitted, scored | MAE at fit | later MAE | later / at fit | later / persistence | 80 % later |',
-);
-console.log(`|${'---|'.repeat(7)}`);
+const results = openResults(import.meta.url);
+const table = results.table('series', [
+  ...['series', 'rows fitted, scored', 'MAE at fit', 'later MAE'],
+  ...['later / at fit', 'later / persistence', '80 % later'],
+]);
 for (const [name, column, ahead] of SERIES) {
   const file = path.join(folder, `${name}.csv`);
   if (!existsSync(file) || (wanted.length > 0 && !wanted.some((part) => name.includes(part)))) {
@@ -60,13 +62,11 @@ for (const [name, column, ahead] of SERIES) {
   const held = mean(
     truths.map((truth, i) => (truth >= low[i] + base[i] && truth <= high[i] + base[i] ? 1 : 0)),
   );
-  const cells = [
+  table.row(
+    `${name}, ${column}, ${ahead}${model.report.growth ? ' (percent)' : ''}`,
     `${train.length}, ${later.length}`,
-    told.toPrecision(3),
-    came.toPrecision(3),
-    (came / told).toFixed(2),
-  ];
-  console.log(
-    `| ${name}, ${column}, ${ahead}${model.report.growth ? ' *' : ''} | ${cells.join(' | ')} | ${(came / now).toFixed(2)} | ${held.toFixed(2)} |`,
+    ...[told.toPrecision(3), came.toPrecision(3)],
+    ...[came / told, came / now, held].map((figure) => figure.toFixed(2)),
   );
 }
+await results.save();

@@ -1,9 +1,9 @@
 /*
  * The learner on a folder of CSV files, each with its target in the column `target`, beside single models of
- * scikit-learn and XGBoost: npm run bench -- many FOLDER [table …] [--rows 4000] [--splits 5] [--more] [--cache FILE] [--save FILE] [--against FILE]
+ * scikit-learn and XGBoost: npm run bench -- many FOLDER [table …] [--rows 4000] [--splits 5] [--more] [--cache FILE] [--keep FILE] [--against FILE] [--as all]
  * A quarter of the rows is held back: 5 splits up to 300 rows, 3 up to 1,500, else 2. `--more` asks XGBoost with tuned
- * settings, ydf-training and the mean of all peers too. `--cache` keeps what the peers answered, `--save` our own figures,
- * `--against` compares with figures saved before.
+ * settings, ydf-training and the mean of all peers too. `--cache` keeps what the peers answered, `--keep` our own figures,
+ * `--against` compares with figures kept before. `--as` names the table among the results.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,10 +20,11 @@ const { values: options, positionals } = parseArgs({
   options: {
     rows: { type: 'string', default: '4000' },
     cache: { type: 'string' },
-    save: { type: 'string' },
+    keep: { type: 'string' },
     against: { type: 'string' },
     splits: { type: 'string', default: '5' },
     peers: { type: 'boolean', default: false },
+    as: { type: 'string', default: 'all' },
     more: { type: 'boolean', default: false },
   },
 });
@@ -39,7 +40,7 @@ const read = (file) => (file && existsSync(file) ? JSON.parse(readFileSync(file,
 const lossOf = ({ logloss, rmse }) => logloss ?? rmse;
 
 const cache = read(options.cache);
-const saved = read(options.save);
+const saved = read(options.keep);
 let peers;
 const names = readdirSync(folder)
   .filter((file) => file.endsWith('.csv'))
@@ -66,14 +67,14 @@ for (const name of names) {
       continue;
     }
     saved[key] = fit(table, rows, target, seed);
-    if (options.save) {
-      writeFileSync(options.save, JSON.stringify(saved));
+    if (options.keep) {
+      writeFileSync(options.keep, JSON.stringify(saved));
     }
   }
 }
 peers?.end();
 if (!options.peers) {
-  printReport({ ours: saved, peers: cache, before: read(options.against), names });
+  await printReport({ ours: saved, peers: cache, before: read(options.against), names, id: options.as });
 }
 
 /** Our own figures of one split. */

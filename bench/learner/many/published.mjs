@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { openResults } from '../../results.mjs';
 import { readTable, splitOf, takeRows, targetOf } from './table.mjs';
 
 const PEERS = ['TabPFN', 'XGBoost', 'CatBoost', 'Auto-sklearn 2', 'AutoGluon'];
@@ -42,12 +43,15 @@ if (
 const learner = createRequire(import.meta.url)(process.env.LEARNER ?? '../../../dist/src/learner');
 
 const rows = [];
-console.log(`| table | rows fitted | ours | standard error | ${PEERS.join(' | ')} | s a fit |`);
-console.log(`|${'---|'.repeat(PEERS.length + 5)}`);
+const results = openResults(import.meta.url);
+const measured = results.table('areas', [
+  ...['table', 'rows fitted', 'ours', 'standard error'],
+  ...[...PEERS, 's a fit'],
+]);
 for (const [file, [name, ...published]] of Object.entries(PUBLISHED)) {
   const at = path.join(folder, `${file}.csv`);
   if (!existsSync(at)) {
-    console.log(`| ${name} | not there |`);
+    console.log(`${name} is not there`);
     continue;
   }
   const table = readTable(at, Infinity);
@@ -55,18 +59,22 @@ for (const [file, [name, ...published]] of Object.entries(PUBLISHED)) {
   const areas = splits.map(({ area }) => area);
   rows.push([mean(areas), ...published]);
   const error = Math.sqrt(mean(areas.map((area) => (area - mean(areas)) ** 2)) / (areas.length - 1));
-  console.log(
-    `| ${[name, table.rows >> 1, mean(areas).toFixed(3), error.toFixed(3), ...published.map((area) => area.toFixed(3)), mean(splits.map(({ seconds }) => seconds)).toFixed(1)].join(' | ')} |`,
+  const seconds = mean(splits.map((split) => split.seconds));
+  measured.row(
+    ...[name, table.rows >> 1, mean(areas).toFixed(3), error.toFixed(3)],
+    ...[...published.map((area) => area.toFixed(3)), seconds.toFixed(1)],
   );
 }
 const ranks = rows.map((row) =>
   row.map((area) => 1 + row.filter((other) => other > area).length + ties(row, area) / 2),
 );
-const overall = (of) =>
-  of[0].map((_, i) => mean(of.map((row) => row[i])).toFixed(of === ranks ? 2 : 3)).join(' | ');
-console.log(
-  `mean: | ours | ${PEERS.join(' | ')} |\nROC AUC | ${overall(rows)} |\nrank | ${overall(ranks)} |`,
-);
+const overall = (of) => {
+  const [ours, ...peers] = of[0].map((_, i) => mean(of.map((row) => row[i])).toFixed(of === ranks ? 2 : 3));
+  return ['', ours, '', ...peers, ''];
+};
+measured.row('mean', ...overall(rows));
+measured.row('mean rank', ...overall(ranks));
+await results.save();
 
 /** One fit of half of the rows: the ROC AUC on the others, and processor seconds. */
 function half(table, seed) {

@@ -1,4 +1,7 @@
 /* Many tables in a few figures. */
+import { openResults } from '../../results.mjs';
+
+const results = openResults(new URL('many.mjs', import.meta.url).href);
 
 /** Per table the mean over its splits of the figures of `of(key)`. */
 function meanOf(keys, of) {
@@ -8,7 +11,8 @@ function meanOf(keys, of) {
     : undefined;
 }
 
-export function printReport({ ours, peers, before, names }) {
+/** @param id names the table of the models among the results */
+export async function printReport({ ours, peers, before, names, id }) {
   const models = [...new Set(Object.values(peers).flatMap((one) => Object.keys(one)))];
   const rows = names.map((name) => {
     const keys = Object.keys(ours).filter((key) => key.startsWith(`${name} `));
@@ -48,10 +52,11 @@ export function printReport({ ours, peers, before, names }) {
       `| ${[row.name, row.rows, digits(row.loss), change, ...other, row.seconds.toFixed(1), Math.round(row.bytes / 1000), row.weights].join(' | ')} |`,
     );
   }
-  summary(rows, models);
+  summary(rows, models, id);
+  await results.save();
 }
 
-function summary(rows, models) {
+function summary(rows, models, id) {
   const share = (list, test) => `${list.filter(test).length} of ${list.length}`;
   const judged = rows.filter((row) => row.best !== undefined);
   console.log(
@@ -72,17 +77,28 @@ function summary(rows, models) {
     rank([row.loss, ...models.map((model) => row.losses[model] ?? Infinity)]),
   );
   const meanRank = (i) => (ranks.reduce((sum, one) => sum + one[i], 0) / ranks.length).toFixed(2);
-  console.log(
-    '\n| model | mean rank | ours better on | median difference of ours | processor seconds, median |',
+  const table = results.table(
+    id,
+    [
+      'model',
+      'mean rank',
+      'ours better on',
+      'median difference of ours',
+      'processor seconds of a fit, median',
+    ],
+    'The models:',
   );
-  console.log('|---|---|---|---|---|');
-  console.log(`| ours | ${meanRank(0)} | | | ${median(rows.map((row) => row.seconds)).toFixed(2)} |`);
+  table.row('ours', meanRank(0), '', '', median(rows.map((row) => row.seconds)).toFixed(2));
   models.forEach((model, i) => {
     const both = judged.filter((row) => row.losses[model] !== undefined);
     const difference = percent(median(both.map((row) => row.loss / row.losses[model] - 1)));
     const seconds = median(both.map((row) => row.peerSeconds[model])).toFixed(2);
-    console.log(
-      `| ${model} | ${meanRank(i + 1)} | ${share(both, (row) => row.loss < row.losses[model])} | ${difference} | ${seconds} |`,
+    table.row(
+      model,
+      meanRank(i + 1),
+      share(both, (row) => row.loss < row.losses[model]),
+      difference,
+      seconds,
     );
   });
   console.log(
