@@ -305,7 +305,9 @@ async function readRow(
   if (rows.length !== 1) {
     throw new ServiceError(
       'validation.failed',
-      `A question is about one row, as it is now, and this table has ${rows.length}: send them one by one.`,
+      rows.length === 0
+        ? 'A question is about one row, as it is now, and this table has none: send an object of columns and values.'
+        : `A question is about one row, as it is now, and this table has ${rows.length}: send them one by one.`,
     );
   }
   const cells = new Map<string, Cell>();

@@ -167,7 +167,10 @@ export function makeKnobs(
   now: (column: string) => Label | null,
 ): Knob[] {
   if (vary.length === 0) {
-    throw new ServiceError('config.invalid', 'No column may be changed: name at least one.');
+    throw new ServiceError(
+      'config.invalid',
+      'No column may be changed: name at least one, in the node or in msg.vary.',
+    );
   }
   return vary.map((given, place) => {
     const { column } = given;
@@ -252,7 +255,7 @@ function numberKnob(
 
 function wrongBounds({ column, from, to }: VaryColumn, low: number, high: number): string {
   if (from !== undefined && to !== undefined) {
-    return `The bounds of "${column}" are the wrong way round: ${low} to ${high}.`;
+    return `The bounds of "${column}" are the wrong way round, ${low} to ${high}: name the lower one first.`;
   }
   // One bound was given, and the usual range of the train set ends on the other side of it.
   const usual = Number((from === undefined ? low : high).toPrecision(4));

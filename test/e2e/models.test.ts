@@ -728,7 +728,7 @@ describe('the sidebar Models, in Chromium', function () {
     await about.getByLabel('cost of change').fill('2');
     await about.getByLabel('from').fill('90');
     await about.getByLabel('to').fill('10');
-    assert.match(await answered(), /wrong way round: 90 to 10/);
+    assert.match(await answered(), /wrong way round, 90 to 10/);
     editor.complaints.splice(0);
     await about.getByLabel('from').fill('');
     await about.getByLabel('to').fill('');

@@ -133,12 +133,15 @@ describe('tabular-advise', () => {
   });
 
   it('takes columns and a value from the message, and says what is wrong with them', async () => {
-    await start([{ id: 'advise', type: 'tabular-advise', model: 'm', candidates: 200 }]);
+    await start([
+      { id: 'advise', type: 'tabular-advise', model: 'm', candidates: 200 },
+      { id: 'bare', type: 'tabular-advise' },
+    ]);
     bench.send('advise', { payload: ROW, vary: [{ column: 'speed', from: 10, to: 20 }], goal_value: 90 });
     const [msg] = await bench.out('advise').first();
     assert.ok((msg as unknown as { advice: { set: { speed: number } } }).advice.set.speed > 14);
     const wrong: [object, string, RegExp][] = [
-      [{ goal_value: 90 }, 'config.invalid', /No column may be changed/],
+      [{ goal_value: 90 }, 'config.invalid', /at least one, in the node or in msg\.vary/],
       [{ vary: 'speed' }, 'validation.failed', /msg\.vary must be an array of \{column/],
       [
         { vary: [{ column: 'speed', to: 'far' }] },
@@ -146,19 +149,29 @@ describe('tabular-advise', () => {
         /must have a number as "to" of "speed"/,
       ],
       [{ vary: [{ from: 1 }] }, 'validation.failed', /an entry that names no column/],
-      [{ vary: [{ column: 'speed' }] }, 'config.invalid', /"at least" needs one/],
+      [{ vary: [{ column: 'speed' }] }, 'config.invalid', /"at least" needs one .* msg\.goal_value/],
       [
         { vary: [{ column: 'speed' }], goal_value: 90, payload: { ...ROW, speed: null } },
         'validation.failed',
         /no value in "speed"/,
       ],
       [{ vary: [{ column: 'speed' }], goal_value: 90, payload: [ROW, ROW] }, 'validation.failed', /one row/],
+      [
+        { vary: [{ column: 'speed' }], goal_value: 90, payload: 'speed' },
+        'validation.failed',
+        /one row, .* has none: send an object/,
+      ],
     ];
     for (const [index, [msgOf, code, message]] of wrong.entries()) {
       bench.send('advise', { payload: ROW, ...msgOf });
       const error = (await bench.caught.first(index + 1))[index]!.error as { code: string; message: string };
       assert.equal(error.code, code, error.message);
       assert.match(error.message, message);
+    }
+    for (const [index, id] of [undefined, 'x'].entries()) {
+      bench.send('bare', { payload: ROW, fitted_train_set_id: id });
+      const error = (await bench.caught.first(wrong.length + index + 1))[wrong.length + index]!.error;
+      assert.match(error!.message, /an id is not enough: choose one in the node, or set msg\.model\.$/);
     }
   });
 });

@@ -7,7 +7,7 @@ import type { TableReader } from '../input/table-input';
 import type { MessageWork } from '../messages/message-handler';
 import { type FlowNodeDef, type Message, number, type Red, SHARED_CATALOGUE } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
-import { readCleaning, requiredModel } from '../requests/common';
+import { namedModel, readCleaning } from '../requests/common';
 
 /** The advise node as it stands in a flow file. */
 export type AdviseDef = FlowNodeDef & FlowProperties<typeof ADVISE>;
@@ -53,11 +53,11 @@ export async function adviseRequest(
 ): Promise<AdviseRequest> {
   const read = runtime.settings(ADVISE, msg);
   const input = await table.read(msg);
-  const { model } = requiredModel(read('model') ?? '', msg);
+  const { model } = namedModel(read('model') ?? '', msg);
   if (model === undefined) {
     throw new ServiceError(
       'model.unknown',
-      'Advice needs the model card: choose a model in the node, or set msg.model.',
+      'Advice needs a model by its name or its card, and an id is not enough: choose one in the node, or set msg.model.',
     );
   }
   return {

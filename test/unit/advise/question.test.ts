@@ -94,7 +94,7 @@ describe('a question for advice', () => {
     [
       'bounds the wrong way round',
       [{ column: 'speed', from: 9, to: 3 }],
-      /wrong way round: 9 to 3/,
+      /wrong way round, 9 to 3: name the lower/,
       'config.invalid',
     ],
     [
