@@ -12,6 +12,7 @@ export default ts.config(
       '.node-red/**',
       'bench/node_modules/**',
       'resources/models.js',
+      'resources/dialogs.js',
       // AssemblyScript, which its own compiler checks.
       'src/learner/kernels/*.as.ts',
     ],

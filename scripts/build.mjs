@@ -1,5 +1,5 @@
 /*
- * Builds dist/ and the script of the sidebar: TypeScript by its compiler (arguments of the command are passed to it), the
+ * Builds dist/ and the scripts of the editor: TypeScript by its compiler (arguments of the command are passed to it), the
  * scripts of threads as one file each, then what Node-RED looks for beside each node's .js: dialogs with their defaults,
  * help, icons, catalogues. It fails where a file is missing in the end, and leaves nothing of an earlier build, so that npm
  * never packs half a package.
@@ -11,8 +11,8 @@ import path from 'node:path';
 import { helpPages } from './help/pages.mjs';
 import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
+import { removeEditorScripts, writeEditorScripts } from './lib/editor-scripts.mjs';
 import { compileKernels } from './lib/kernels.mjs';
-import { writeSidebarScript } from './lib/sidebar-script.mjs';
 import { joinThreadScripts } from './lib/thread-scripts.mjs';
 import { COPIED, missingFiles } from './lib/whole-package.mjs';
 
@@ -22,9 +22,8 @@ const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 const require = createRequire(import.meta.url);
 
-const sidebar = path.join(root, 'resources', 'models.js');
 rmSync(dist, { recursive: true, force: true });
-rmSync(sidebar, { force: true });
+removeEditorScripts();
 const options = process.argv.slice(2);
 // The learner first: it has compiler options of its own, and the rest reads its declarations.
 const failed = [
@@ -61,7 +60,7 @@ for (const { file, html } of helpPages()) {
   writeFileSync(path.join(dist, 'nodes', 'locales', file), html);
 }
 if (existsSync(settings)) {
-  writeSidebarScript(sidebar);
+  writeEditorScripts();
 }
 const missing = missingFiles(root);
 if (missing.length > 0) {

@@ -3,7 +3,7 @@
  * they are, not behind a call: the flow library and other tools read them without running the dialog.
  */
 
-/** The validator of each kind of setting that is checked while it is typed, as code (resources/validators.js). */
+/** The validator of each kind of setting that is checked while it is typed, as code (nodes/dialogs/validators.js). */
 const VALIDATORS = {
   word: () => 'shared.validators.word',
   zone: () => 'shared.validators.zone',

@@ -40,7 +40,7 @@ export class TopicPattern {
   }
 
   /**
-   * What the dialog refuses as well (`topic` in resources/validators.js): anything but one +, or `{key}` and `{column}`,
+   * What the dialog refuses as well (`topic` in nodes/dialogs/validators.js): anything but one +, or `{key}` and `{column}`,
    * and a # before the end.
    *
    * @throws ServiceError `config.invalid`

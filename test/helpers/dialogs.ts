@@ -80,10 +80,7 @@ export function choices(template: string): Map<string, string[]> {
  * as little of the editor as they touch while they register. `asked` are the
  * words they asked for as `node:key`, `missing` the keys that no catalogue had.
  */
-export function loadDialogs(
-  language: string,
-  order: (files: string[]) => string[] = (files) => files,
-): {
+export function loadDialogs(language: string): {
   dialogs: Record<NodeName, Dialog>;
   asked: Set<string>;
   missing: string[];
@@ -149,7 +146,7 @@ export function loadDialogs(
     const files = [
       ...html.matchAll(/<script src="resources\/node-red-contrib-tabular-prediction\/(.+?)">/g),
     ].map((match) => match[1]!);
-    for (const file of order(files)) {
+    for (const file of files) {
       vm.runInContext(fs.readFileSync(path.join(root, 'resources', file), 'utf8'), context);
     }
     vm.runInContext(/<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(html)![1]!, context);

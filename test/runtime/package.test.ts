@@ -35,7 +35,12 @@ describe('the package as npm packs it', function () {
         language,
       );
     }
-    for (const file of ['dist/plugins/models.html', 'resources/models.js', 'resources/models.css']) {
+    for (const file of [
+      'dist/plugins/models.html',
+      'resources/models.js',
+      'resources/dialogs.js',
+      'resources/models.css',
+    ]) {
       assert.ok(files.includes(file), file);
     }
     assert.ok(files.some((file) => /^dist\/nodes\/icons\/.+\.svg$/.test(file)));

@@ -23,8 +23,7 @@ describe('the check that nothing is missing from the package', () => {
     // What dialogs and the plugin name.
     'resources/models.js',
     'resources/models.css',
-    'resources/editor.js',
-    'resources/column-types.js',
+    'resources/dialogs.js',
     'dist/nodes/icons/tabular-predict.svg',
     // What no page names.
     'dist/nodes/locales/de/predict.html',
@@ -54,7 +53,7 @@ describe('the check that nothing is missing from the package', () => {
 describe('the build', function () {
   this.timeout(60_000);
 
-  it('fails where the compiler made part of it alone, and keeps no sidebar of an earlier build', () => {
+  it('fails where the compiler made part of it alone, and keeps no script of an earlier build', () => {
     const folder = removedAtEnd(fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-build-')));
     const copied = [
       'src',
@@ -84,7 +83,9 @@ describe('the build', function () {
     const built = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, encoding: 'utf8' });
     assert.equal(built.status, 1, built.stderr);
     assert.match(built.stderr, /The package would lack .*dist\/nodes\/fit\.js.*resources\/models\.js/);
-    assert.ok(!fs.existsSync(path.join(folder, 'resources', 'models.js')));
+    for (const script of ['models.js', 'dialogs.js']) {
+      assert.ok(!fs.existsSync(path.join(folder, 'resources', script)));
+    }
     assert.ok(fs.existsSync(path.join(folder, 'dist', 'src', 'wire', 'vocabulary.js')));
   });
 });
