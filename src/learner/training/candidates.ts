@@ -19,22 +19,18 @@ export interface LearnedCandidate {
   boosted?: Boosted[];
   /** Histogram updates of all folds. */
   work: number;
-  /** Whether only thinking adds it. */
-  isExtra?: boolean;
 }
 
 /** The candidates that every fold completed. A Gaussian process joins them later: all folds share its kernel. */
 export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): LearnedCandidate[] {
   const found: LearnedCandidate[] = [];
   plan.boosts.forEach((_, run) => {
-    const boosted = ofAll(folds, (fold) => fold.boosted[run]);
-    if (boosted) {
-      const parts = cutTogether(boosted).map((trees, m) => {
-        const { line } = folds[m];
-        return line && run === plan.lineFirst ? [linearPart(line), trees] : [trees];
-      });
-      found.push({ name: 'boosted', parts, boosted, work: workOf(boosted), isExtra: run >= plan.usual });
-    }
+    const boosted = folds.map((fold) => fold.boosted[run]);
+    const parts = cutTogether(boosted).map((trees, m) => {
+      const { line } = folds[m];
+      return line && run === plan.lineFirst ? [linearPart(line), trees] : [trees];
+    });
+    found.push({ name: 'boosted', parts, boosted, work: workOf(boosted) });
   });
   const lowNoise = ofAll(folds, (fold) => fold.lowNoise);
   if (lowNoise) {
@@ -149,11 +145,12 @@ const MOST_SCORES = 3000;
 const MOST_UNSEEN = 300;
 const UNSEEN_KERNELS = 3;
 
-interface Found {
+/** A Gaussian process in all folds. */
+export interface Process {
   parts: Part[][];
   work: number;
   /** The same with kernels that have not seen the target of the rows that a fold holds out; undefined where they know little of it. */
-  unseen?: () => Found | undefined;
+  unseen?: () => Process | undefined;
 }
 
 /** Limits on the cost of a Gaussian process. */
@@ -185,14 +182,14 @@ export function gaussianOf(
   prepared: PreparedFit,
   folds: FoldResult[],
   left: () => number,
-): Found | undefined {
+): Process | undefined {
   const { rows, plan, task, classes } = prepared;
   if (!plan.linear || rows < FEWEST_ROWS || rows > MAX_ROWS) {
     return undefined;
   }
   const gains = new Float64Array(prepared.columns.length);
   for (const { boosted } of folds) {
-    boosted[0]?.gains.forEach((gain, column) => (gains[column] += gain));
+    boosted[0].gains.forEach((gain, column) => (gains[column] += gain));
   }
   const chosen = Array.from(gains.keys())
     .filter((column) => gains[column] > 0)
@@ -208,7 +205,7 @@ export function gaussianOf(
     : forClasses(prepared, folds, chosen, gains);
 }
 
-function forNumbers(prepared: PreparedFit, folds: FoldResult[], chosen: number[]): Found | undefined {
+function forNumbers(prepared: PreparedFit, folds: FoldResult[], chosen: number[]): Process | undefined {
   const rows = folds.map(({ fold }) => foldRows(prepared, fold).rows);
   const found = processOf(prepared, chosen, rows);
   return found && { ...found, unseen: () => unseenOf(prepared, chosen, rows) };
@@ -220,7 +217,7 @@ function processOf(
   chosen: number[],
   folds: Int32Array[],
   ofScales?: Int32Array,
-): Found | undefined {
+): Process | undefined {
   const learned = fitProcess({
     ...inputOf(prepared, chosen),
     centers: prepared.centers,
@@ -241,7 +238,7 @@ function processOf(
 }
 
 /** Learns a kernel for every third fold, from the rows that all of these learn from. */
-function unseenOf(prepared: PreparedFit, chosen: number[], folds: Int32Array[]): Found | undefined {
+function unseenOf(prepared: PreparedFit, chosen: number[], folds: Int32Array[]): Process | undefined {
   if (prepared.rows > MOST_UNSEEN) {
     return undefined;
   }
@@ -268,7 +265,7 @@ function forClasses(
   folds: FoldResult[],
   chosen: number[],
   gains: Float64Array,
-): Found | undefined {
+): Process | undefined {
   const learned = fitClasses({
     ...inputOf(prepared, chosen),
     gains,

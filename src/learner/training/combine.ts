@@ -21,7 +21,7 @@ import { sorted } from '../math/order';
 import { Random } from '../math/random';
 import { heldOutScores, inUnits, type Member, type Model, type Part } from '../model/model';
 import type { FeatureImportance, FitReport, Label } from '../types';
-import { candidatesOf, gaussianOf, type LearnedCandidate, sumOfParts } from './candidates';
+import { candidatesOf, gaussianOf, type LearnedCandidate, type Process, sumOfParts } from './candidates';
 import { type FoldResult, foldRows, keptTrees } from './fold';
 import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
@@ -35,7 +35,7 @@ import {
   smearingOf,
   tableOrder,
 } from './report';
-import { chooseWeights, leastLeft, scoreProbabilities, type StackInput } from './stacking';
+import { chooseWeights, leastLeft, scoreProbabilities, type StackInput, weightedSum } from './stacking';
 
 /**
  * Combines all folds of `prepared` (in any order) into a model, but for the distribution of its residuals: weighs the candidates
@@ -43,6 +43,37 @@ import { chooseWeights, leastLeft, scoreProbabilities, type StackInput } from '.
  */
 export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
+  const weighed = weigh(prepared, folds);
+  const members = membersOf(prepared, weighed);
+  const outOfFold = told(weighed);
+  if (prepared.task === 'classification') {
+    return {
+      residuals: undefined,
+      reportAhead: () => undefined,
+      finish: () => finishClassification(prepared, folds, members, outOfFold),
+    };
+  }
+  return stackedRegression(prepared, folds, members, outOfFold);
+}
+
+/** The candidates of a fit, and how much each counts. */
+interface Weighed {
+  candidates: LearnedCandidate[];
+  weights: Float64Array;
+  /** Scores per row. */
+  width: number;
+  /** The rows that folds held out, one fold after the other. */
+  rows: Int32Array;
+  /** Candidates × (rows × width): the out-of-fold scores. */
+  scores: Float64Array[];
+  /** The same of other parts, folds × parts: rows × width. */
+  scoresOf: (parts: Part[][]) => Float64Array;
+  /** The process that is the last candidate, by kernels that have not seen the rows; undefined where there is none. */
+  unseen: (() => Process | undefined) | undefined;
+}
+
+/** Weighs the candidates by their out-of-fold scores. A Gaussian process joins them where the others leave enough. */
+function weigh(prepared: PreparedFit, folds: FoldResult[]): Weighed {
   const candidates = candidatesOf(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
   const scoresOf = (parts: Part[][]) => {
@@ -62,47 +93,47 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
     scores.push(scoresOf(gaussian.parts));
   }
   const width = candidates[0].parts[0][0].base.length;
-  const { metric } = prepared.settings.thinking ?? {};
   const costly = candidates.findIndex(({ name }) => name === 'randomised');
   const input = {
     ...stackInput(prepared, rows, scores, width),
-    extra: candidates.map(({ isExtra }) => isExtra === true),
     costly: costly < 0 ? undefined : costly,
   };
+  const { metric } = prepared.settings.thinking ?? {};
   const weights = chooseWeights(input, prepared.classes.length, metric);
-  const members = folds.map((_, m): Member => {
+  return { candidates, weights, width, rows, scores, scoresOf, unseen: gaussian?.unseen };
+}
+
+/** What each fold adds to the model: all that counts of its candidates. */
+function membersOf(prepared: PreparedFit, { candidates, weights, width }: Weighed): Member[] {
+  const folds = candidates[0].parts.length;
+  return Array.from({ length: folds }, (_, m): Member => {
     const parts = candidates.flatMap((candidate, c) =>
       candidate.parts[m].map((part) => ({ ...trimmed(part, prepared), weight: weights[c] })),
     );
-    return { weight: 1 / folds.length, width, parts: parts.filter((part) => part.weight > 0) };
+    return { weight: 1 / folds, width, parts: parts.filter((part) => part.weight > 0) };
   });
-  const mix = (all: Float64Array[]) => {
-    const mixed = new Float64Array(rows.length * width);
-    all.forEach((one, c) => {
-      for (let i = 0; i < mixed.length; i++) {
-        mixed[i] += weights[c] * one[i];
-      }
-    });
-    return mixed;
-  };
+}
+
+/**
+ * The scores that are told: of rows that no kernel has seen. Those by which candidates are weighed stay as they are: the others
+ * would leave out good processes.
+ */
+function told({ candidates, weights, width, rows, scores, scoresOf, unseen }: Weighed): OutOfFold {
   const last = candidates.length - 1;
-  // What is told is of rows that no kernel has seen. The weights stay: they would leave out good processes.
-  const unseen = gaussian && weights[last] > 0 ? gaussian.unseen?.() : undefined;
-  const ofModel = mix(scores);
-  if (unseen) {
-    scores[last] = scoresOf(unseen.parts);
-    candidates[last].work += unseen.work;
+  const ofModel = weightedSum(scores, weights);
+  const found = weights[last] > 0 ? unseen?.() : undefined;
+  if (found === undefined) {
+    return { rows, width, scores: ofModel, ofModel, candidates, weights };
   }
-  const mixed = unseen ? mix(scores) : ofModel;
-  const outOfFold = { rows, width, scores: mixed, ofModel, candidates, weights };
-  if (prepared.task === 'classification') {
-    return {
-      residuals: undefined,
-      reportAhead: () => undefined,
-      finish: () => finishClassification(prepared, folds, members, outOfFold),
-    };
-  }
-  return stackedRegression(prepared, folds, members, outOfFold);
+  const process = { ...candidates[last], work: candidates[last].work + found.work };
+  return {
+    rows,
+    width,
+    scores: weightedSum([...scores.slice(0, last), scoresOf(found.parts)], weights),
+    ofModel,
+    candidates: [...candidates.slice(0, last), process],
+    weights,
+  };
 }
 
 /** Drops the trees of a part that were only grown to score held-out rows. */

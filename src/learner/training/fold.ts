@@ -16,8 +16,8 @@ import { OF_FOLD, RANDOMISED } from './tuned';
 /** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
   readonly fold: number;
-  /** One per boosted candidate of the plan, undefined where the timeout came first. */
-  boosted: (Boosted | undefined)[];
+  /** One per boosted candidate of the plan. */
+  boosted: Boosted[];
   /** The candidate for little noise; undefined where there is more. */
   lowNoise: Boosted | undefined;
   linear: LearnedLinear | undefined;
@@ -111,15 +111,12 @@ function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32A
   return random.sample(heldOut.length, count).map((i) => heldOut[i]);
 }
 
-const TIMED_OUT = new Error('Thinking reached its timeout.');
-
 /** Steps of the random stream of a fold, beyond those of the candidates. */
 const LOW_NOISE_STEP = 900;
 const OTHER_ROWS_STEP = 903;
 
 /** The part of the trivial held-out loss that a candidate saves at its best. */
-function explainedBy(boosted: Boosted | undefined): number {
-  const { curve } = boosted ?? { curve: [] };
+function explainedBy({ curve }: Boosted): number {
   return curve.length > 0 && curve[0] > 0 ? 1 - Math.min(...curve) / curve[0] : 0;
 }
 
@@ -140,8 +137,6 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
   const watched = watchedRows(heldOut, objective.width, new Random(settings.seed, STREAM.fold + fold, 1000));
   const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
   const others = { ...common, rows: someOf(rows, plan.otherRows, prepared, fold) };
-  const started = Date.now();
-  const isTimedOut = () => plan.foldMs !== undefined && Date.now() - started > plan.foldMs;
   const stopIfAsked = () => {
     if (hooks.shouldStop?.()) {
       throw new LearnerError('The fit was stopped.');
@@ -177,28 +172,14 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
     : undefined;
   const line = plan.lineFirst !== undefined && linear ? linear.tables[lowestOf(linear.curve)] : undefined;
   const boosted = plan.boosts.map((rules, run) => {
-    // Thinking that was cut short must not be worse than none: only work limits the default candidates.
-    if (run >= plan.usual && isTimedOut()) {
-      return undefined;
-    }
     const onIteration = (iteration: number) => {
       stopIfAsked();
-      if (run >= plan.usual && isTimedOut()) {
-        throw TIMED_OUT;
-      }
       tell(partOfRun(iteration, rules));
     };
-    try {
-      const start =
-        line && run === plan.lineFirst ? linearScores(line, prepared, indices(prepared.rows)) : undefined;
-      const input = { ...common, start, onIteration };
-      return finished(boost(input, rules, new Random(settings.seed, STREAM.fold + fold, run)), 1);
-    } catch (error) {
-      if (error === TIMED_OUT) {
-        return undefined;
-      }
-      throw error;
-    }
+    const start =
+      line && run === plan.lineFirst ? linearScores(line, prepared, indices(prepared.rows)) : undefined;
+    const input = { ...common, start, onIteration };
+    return finished(boost(input, rules, new Random(settings.seed, STREAM.fold + fold, run)), 1);
   });
   const random = new Random(settings.seed, STREAM.fold + fold, LOW_NOISE_STEP);
   if (lowNoise === undefined || explainedBy(boosted[0]) < lowNoise.minExplained) {
@@ -248,7 +229,7 @@ function randomisedOf(
   prepared: PreparedFit,
   fold: number,
   { columns, specs, objective, rows, heldOut, onTree }: FoldInput,
-  boosted: Boosted | undefined,
+  boosted: Boosted,
   linear: LearnedLinear | undefined,
 ): Randomised | undefined {
   const { plan, centers, classes, settings } = prepared;
@@ -269,7 +250,7 @@ function randomisedOf(
   const random = (step: number) => new Random(settings.seed, STREAM.fold + fold, step);
   const grow = () =>
     growRandomised({ ...input, onTree }, { ...rules, trees: rules.trees * rules.scored }, random(STEP));
-  if (rows.length < RANDOMISED.trial.rows || boosted === undefined) {
+  if (rows.length < RANDOMISED.trial.rows) {
     return grow();
   }
   const rival = better(partOf(boosted, objective.width), linear);

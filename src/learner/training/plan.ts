@@ -3,7 +3,7 @@ import { MAX_TERMS } from '../linear/design';
 import { type BoostRules, SCORING_WORK } from '../trees/boost';
 import type { RandomisedRules } from '../trees/randomised';
 import type { LearnerSettings, Subsample } from './options';
-import { BOOSTING, LARGE, LOW_NOISE, MANY_CLASSES, RANDOMISED, SIZES, WORK } from './tuned';
+import { BOOSTING, LARGE, LOW_NOISE, MANY_CLASSES, RANDOMISED, SIZES, THINKING, WORK } from './tuned';
 
 /** How a train set will be learned: its folds, its candidates and their rules. */
 export interface TrainingPlan {
@@ -12,8 +12,6 @@ export interface TrainingPlan {
   folds: number;
   /** Rules of each boosted candidate; stacking weighs them by their out-of-fold scores. */
   boosts: BoostRules[];
-  /** How many of them, from the first, are used without thinking. */
-  usual: number;
   /** A further boosted candidate for targets with little noise; undefined: none. */
   lowNoise: LowNoise | undefined;
   /** Extremely randomised trees; undefined: none. */
@@ -30,8 +28,6 @@ export interface TrainingPlan {
   /** Upper limit of the rows that a fold learns from, and that its candidates beside the boosted ones do. */
   maxRows: number;
   otherRows: number;
-  /** Milliseconds per fold after which candidates that only thinking adds are dropped. */
-  foldMs: number | undefined;
   workBudget: number;
   /** How the work budget changed the plan. */
   reasons: string[];
@@ -57,56 +53,61 @@ export function makePlan(input: PlanInput): TrainingPlan {
   const width = input.specs.length;
   const small = rows < SIZES.small;
   const byDefault = !small || width > 500 || classes > MANY_CLASSES ? (rows < SIZES.medium ? 5 : 3) : 10;
-  const { usual: usualBudget, extra: extraBudget } = budgetsOf(settings);
   const listed = settings.subsample.length > 1 ? Math.min(10, settings.subsample.length) : undefined;
-  // More folds repeat the work of the default candidates: only where thinking may take as much as they do.
-  const ownFolds = extraBudget >= usualBudget ? Math.max(5, byDefault) : byDefault;
-  const wished = settings.estimators ?? listed ?? ownFolds;
-  const parts = Math.max(1, Math.min(rows, input.maxParts, Math.max(wished, 5)));
-  const folds = Math.min(wished, parts);
+  const mostParts = Math.max(1, Math.min(rows, input.maxParts));
+  const ordinary = Math.min(mostParts, settings.estimators ?? listed ?? byDefault);
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
+  const boosts = candidates(input, trivial);
+  const { maxRows, work, reasons } = fitBudget(boosts, input, (settings.workBudget ?? WORK.usual) / ordinary);
+  const folds =
+    ordinary + addedFolds(input, Math.min(mostParts, MOST_FOLDS) - ordinary, ordinary, work, reasons);
   const otherRows = LARGE.rows * Math.min(1, Math.sqrt(LARGE.rows / rows));
   const isTooLarge = otherRows < LARGE.share * rows || (rows > LARGE.rows && rows * width > LARGE.cells);
   const hasOthers = !trivial && !isTooLarge;
-  const plan: TrainingPlan = {
-    parts,
+  const linear = hasOthers && width <= MAX_TERMS;
+  const hasAll = hasOthers && classes <= MANY_CLASSES;
+  return {
+    parts: Math.min(mostParts, Math.max(folds, 5)),
     folds,
-    boosts: candidates(input, trivial),
-    usual: small && task === 'regression' ? 2 : 1,
-    lowNoise: undefined,
-    randomised: undefined,
-    linear: hasOthers && width <= MAX_TERMS,
-    lineFirst: undefined,
+    boosts,
+    lowNoise: hasAll ? lowNoise(boosts[0], input, folds) : undefined,
+    randomised: hasAll ? randomisedRules(rows, width, task === 'regression', folds) : undefined,
+    linear,
+    lineFirst: linear && boosts.length > 1 ? 1 : undefined,
     subsample: settings.subsample,
-    maxRows: rows,
+    maxRows,
     otherRows: Math.min(rows, Math.floor(otherRows)),
-    foldMs: undefined,
-    workBudget: 0,
-    reasons: [],
+    workBudget: ((settings.workBudget ?? WORK.usual) / ordinary) * folds,
+    reasons,
   };
-  plan.lineFirst = plan.linear && plan.usual > 1 ? 1 : undefined;
-  const { thinking } = settings;
-  if (thinking?.timeoutSecs !== undefined) {
-    plan.foldMs = (thinking.timeoutSecs * 800) / folds;
-  }
-  // However many folds thinking adds, each default candidate keeps the budget it would have without.
-  const usualFolds = Math.max(1, Math.min(folds, settings.estimators ?? listed ?? byDefault));
-  fitBudget(plan, input, (usualBudget / usualFolds) * folds, extraBudget);
-  if (hasOthers && classes <= MANY_CLASSES) {
-    plan.lowNoise = lowNoise(plan.boosts[0], input, folds);
-    plan.randomised = randomisedRules(rows, width, task === 'regression', folds);
-  }
-  return plan;
 }
 
-/** Work budgets of the default candidates, and of those that thinking adds: the timeout limits only these. */
-function budgetsOf({ workBudget, thinking }: LearnerSettings): { usual: number; extra: number } {
-  const total = workBudget ?? (thinking ? WORK.thinking[thinking.effort] : WORK.usual);
-  const usual = thinking ? Math.min(total, WORK.usual) : total;
-  return { usual, extra: Math.min(total - usual, (thinking?.timeoutSecs ?? Infinity) * WORK.perSecond) };
+/** A part is a byte, and a model of more members is slow to explain. */
+const MOST_FOLDS = 40;
+
+/**
+ * Folds that thinking adds: each learns from more rows, and there are more members to average. The timeout is one of work, so
+ * that the model does not depend on the machine.
+ *
+ * @param work of the boosted candidates of a fold
+ */
+function addedFolds(
+  { settings: { thinking } }: PlanInput,
+  room: number,
+  ordinary: number,
+  work: number,
+  reasons: string[],
+): number {
+  const wished = thinking ? Math.max(0, Math.min(room, (THINKING[thinking.effort] - 1) * ordinary)) : 0;
+  const seconds = thinking?.timeoutSecs ?? Infinity;
+  const added = Math.min(wished, Math.floor((seconds * WORK.perSecond) / Math.max(1, work)));
+  if (added < wished) {
+    reasons.push(`The timeout is enough for ${added} of the ${wished} estimators that thinking adds.`);
+  }
+  return added;
 }
 
-function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial: boolean): BoostRules[] {
+function candidates({ rows, specs, task, classes }: PlanInput, trivial: boolean): BoostRules[] {
   const many = classes > MANY_CLASSES;
   const small = rows < SIZES.small && !many;
   const width = specs.length;
@@ -143,36 +144,7 @@ function candidates({ rows, specs, task, classes, settings }: PlanInput, trivial
    * Shallow trees begin with the line. Without them numbers lose more than 3 % on ten of 72 small tables (meats 11 %),
    * without the first ones on three (docs/benchmarks/many-tables.md). On classes they gain nothing, and cost a tree per class.
    */
-  const list = !small ? [main] : task === 'regression' ? [main, shallow] : [middle];
-  if (!settings.thinking) {
-    return list;
-  }
-  const patience = main.patience * 2;
-  const slow = {
-    ...main,
-    learningRate: main.learningRate / 2,
-    maxIterations: trivial ? 0 : usualIterations * 2,
-    longAfter: usualIterations * 2,
-    patience,
-  };
-  list.push({ ...slow, columnSample: part(0.35), maxLeaves: 16, categorySmooth: 20, categoryLambda: 20 });
-  list.push({ ...slow, maxLeaves: 3, maxDepth: 2, rowSample: 0.7, columnSample: part(0.7) });
-  list.push({ ...main, maxLeaves: small ? 24 : 63, nodeColumns: 0.5, lambda: 5 });
-  if (settings.thinking.effort === 'medium') {
-    return list;
-  }
-  list.push({ ...slow, maxLeaves: 8, rowSample: 0.5, columnSample: part(0.5), lambda: 3 });
-  list.push({
-    ...slow,
-    maxLeaves: 48,
-    maxDepth: 16,
-    nodeColumns: 0.3,
-    rowSample: 0.6,
-    minHessian: main.minHessian * 2,
-  });
-  list.push({ ...slow, maxLeaves: 12, columnSample: 1, minHessian: main.minHessian / 2, lambda: 0.3 });
-  list.push({ ...slow, maxLeaves: 6, columnSample: part(0.25), categorySmooth: 50, categoryLambda: 10 });
-  return list;
+  return !small ? [main] : task === 'regression' ? [main, shallow] : [middle];
 }
 
 /** Of the first candidate, where its loss goes on falling. */
@@ -189,77 +161,56 @@ function minHessianOf(rows: number, task: PlanInput['task']): number {
 }
 
 /**
- * Reduces rows and columns per tree until every fold can afford its iterations, and records why. Candidates of thinking
- * that still cannot afford them are dropped: half grown they would be worth nothing.
+ * Reduces rows and columns per tree until every fold can afford its iterations, and records why.
+ *
+ * @param budget of a fold
+ * @returns the work of a fold's iterations
  */
-function fitBudget(plan: TrainingPlan, input: PlanInput, usualBudget: number, extraBudget: number): void {
-  const { rows, specs, classes, task, settings } = input;
+function fitBudget(
+  boosts: BoostRules[],
+  { rows, specs, classes, task, settings }: PlanInput,
+  budget: number,
+): Pick<TrainingPlan, 'maxRows' | 'reasons'> & { work: number } {
   const outputs = task === 'classification' && classes > 2 ? classes : 1;
+  const reasons: string[] = [];
+  let maxRows = rows;
   if (rows * outputs > WORK.scores) {
-    const most = Math.floor(WORK.scores / outputs);
-    plan.maxRows = most;
-    plan.reasons.push(`Each estimator learns from at most ${most} rows: there are many rows and classes.`);
+    maxRows = Math.floor(WORK.scores / outputs);
+    reasons.push(`Each estimator learns from at most ${maxRows} rows: there are many rows and classes.`);
   }
-  const learned = Math.min(plan.maxRows, largestSubsample(plan.subsample, rows));
+  const learned = Math.min(maxRows, largestSubsample(settings.subsample, rows));
   const bins = specs.reduce((sum, spec) => sum + spec.bins, 0) / Math.max(1, specs.length);
+  const costOf = (rules: BoostRules) =>
+    (rules.sketch || outputs) *
+    WORK.iterations *
+    specs.length *
+    rules.columnSample *
+    (learned * rules.rowSample * Math.min(3, Math.sqrt(rules.maxLeaves)) + bins * rules.maxLeaves * 3);
   let cut = 1;
-  /** Adapts the rules to a budget; true where it affords the iterations. */
-  const fit = (rules: BoostRules, budget: number): boolean => {
-    rules.workBudget = budget;
-    const trees = (rules.sketch || outputs) * WORK.iterations;
-    const cost = () =>
-      trees *
-      specs.length *
-      rules.columnSample *
-      (learned * rules.rowSample * Math.min(3, Math.sqrt(rules.maxLeaves)) + bins * rules.maxLeaves * 3);
-    while (cost() > rules.workBudget && learned * rules.rowSample > 4000) {
+  for (const rules of boosts) {
+    rules.workBudget = budget / boosts.length;
+    while (costOf(rules) > rules.workBudget && learned * rules.rowSample > 4000) {
       rules.rowSample *= 0.8;
     }
-    while (cost() > rules.workBudget && specs.length * rules.columnSample > 20) {
+    while (costOf(rules) > rules.workBudget && specs.length * rules.columnSample > 20) {
       rules.columnSample *= 0.8;
     }
     if (rules.sketch) {
-      return raiseLearningRate(
-        rules,
-        cost() / WORK.iterations + learned * rules.rowSample * outputs * SCORING_WORK,
-      );
+      const ofScores = learned * rules.rowSample * outputs * SCORING_WORK;
+      raiseLearningRate(rules, costOf(rules) / WORK.iterations + ofScores);
     }
-    return cost() <= rules.workBudget;
-  };
-  const usual = plan.boosts.slice(0, plan.usual);
-  const extra = plan.boosts.slice(plan.usual);
-  for (const rules of usual) {
-    fit(rules, usualBudget / (usual.length * plan.folds));
-  }
-  let kept: BoostRules[] = [];
-  for (let count = extra.length; count > 0; count--) {
-    const budget = extraBudget / (count * plan.folds);
-    kept = extra.map((rules) => ({ ...rules })).filter((rules) => fit(rules, budget));
-    if (kept.length >= count) {
-      break;
-    }
-  }
-  plan.boosts = [...usual, ...kept];
-  plan.workBudget = usualBudget + (kept.length > 0 ? extraBudget : 0);
-  if (kept.length < extra.length) {
-    const timed = settings.thinking?.timeoutSecs !== undefined;
-    plan.reasons.push(
-      `The ${timed ? 'timeout' : 'work budget'} is enough for ${kept.length} of the ${extra.length} candidates that thinking adds.`,
-    );
-  }
-  for (const rules of plan.boosts) {
     cut = Math.min(cut, (learned * rules.rowSample) / rows);
   }
-  if (cut < 0.4 && plan.workBudget > 0 && rows > 4000) {
-    plan.reasons.push(`Each tree sees ${Math.round(cut * 100)} % of the rows.`);
+  if (cut < 0.4 && budget > 0 && rows > 4000) {
+    reasons.push(`Each tree sees ${Math.round(cut * 100)} % of the rows.`);
   }
+  return { maxRows, reasons, work: boosts.reduce((sum, rules) => sum + costOf(rules), 0) };
 }
 
-/** Raises the learning rate where the budget allows too few iterations; true where that is enough. */
-function raiseLearningRate(rules: BoostRules, perIteration: number): boolean {
+/** Raises the learning rate where the budget allows too few iterations. */
+function raiseLearningRate(rules: BoostRules, perIteration: number): void {
   const needed = (12 * perIteration) / rules.workBudget;
   rules.learningRate = Math.max(rules.learningRate, Math.min(0.3, needed));
-  return needed <= 0.3;
 }
 
 /** Number of rows in the largest subsample. */

@@ -78,11 +78,8 @@ export function makeReport(
   },
 ): FitReport {
   const { plan, settings } = prepared;
-  const limited = folds.some(({ boosted }) => boosted.some((run) => run?.limited));
+  const limited = folds.some(({ boosted }) => boosted.some((run) => run.limited));
   const reasons = [...plan.reasons];
-  if (folds.some(({ boosted }) => boosted.includes(undefined))) {
-    reasons.push('Thinking ended at its timeout, so the model depends on the speed of this machine.');
-  }
   if (limited) {
     reasons.push('Boosting reached its work budget before the held-out loss stopped falling.');
   }

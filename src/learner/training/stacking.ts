@@ -14,8 +14,6 @@ export interface StackInput {
   /** Rows: values, or class codes. */
   target: ArrayLike<number>;
   regression: boolean;
-  /** Per candidate, true if only thinking adds it. Those start at weight 0 instead of an equal share. */
-  extra?: boolean[];
   /** A candidate that makes models larger and slower: it is dropped unless it lowers the loss enough. */
   costly?: number;
 }
@@ -51,15 +49,9 @@ function withoutWildErrors(input: StackInput): StackInput {
  * scores.
  */
 function fitted(input: StackInput, leftOut?: number): Float64Array {
-  const { extra, scores } = input;
-  const allowed = scores.map((_, c) => c !== leftOut);
-  const usual = allowed.map((one, c) => one && extra?.[c] !== true);
-  const shares = Float64Array.from(usual, (one) => (one ? 1 / usual.filter(Boolean).length : 0));
-  const strength = STACKING.prior[input.regression ? 'squared_error' : 'log_loss'];
-  const weights = fitWeights(input, shares, strength, usual);
-  return extra?.includes(true) === true
-    ? fitWeights(input, normalised(weights), STACKING.extraPrior, allowed)
-    : weights;
+  const movable = input.scores.map((_, c) => c !== leftOut);
+  const shares = Float64Array.from(movable, (one) => (one ? 1 / movable.filter(Boolean).length : 0));
+  return fitWeights(input, shares, STACKING.prior[input.regression ? 'squared_error' : 'log_loss'], movable);
 }
 
 /** The loss of the weighted sum: squared error or log-loss, summed over rows. */
@@ -206,13 +198,19 @@ export function chooseWeights(input: StackInput, classes: number, metric: string
   return best;
 }
 
-function metricValue(input: StackInput, weights: Float64Array, classes: number, metric: string): number {
-  const mixed = new Float64Array(input.target.length * input.width);
-  input.scores.forEach((one, c) => {
-    for (let i = 0; i < mixed.length; i++) {
-      mixed[i] += weights[c] * one[i];
+/** The weighted sum of the candidates' scores: rows × width. */
+export function weightedSum(scores: Float64Array[], weights: Float64Array): Float64Array {
+  const sum = new Float64Array(scores[0].length);
+  scores.forEach((one, c) => {
+    for (let i = 0; i < sum.length; i++) {
+      sum[i] += weights[c] * one[i];
     }
   });
+  return sum;
+}
+
+function metricValue(input: StackInput, weights: Float64Array, classes: number, metric: string): number {
+  const mixed = weightedSum(input.scores, weights);
   const scores = input.regression
     ? errorsOf(mixed, Float64Array.from(input.target))
     : scoreProbabilities(

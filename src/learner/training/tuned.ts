@@ -28,16 +28,17 @@ export const MANY_CLASSES = 12;
 
 /**
  * Work of a fit, in histogram updates: some tens of seconds of one core ("Many classes, many columns" of learner.md has a table
- * that it cuts). What thinking adds: "Thinking" of learner.md. Updates a second that a timeout assumes: a desktop computer is
- * several times faster. Iterations that every fold should afford, and scores in memory (rows × classes): not measured apart.
+ * that it cuts). Updates a second that a timeout of thinking assumes: a desktop computer is several times faster. Iterations that every fold should afford, and scores in memory (rows × classes): not measured apart.
  */
 export const WORK = {
   usual: 8e9,
-  thinking: { medium: 2.4e10, high: 8e10 },
   perSecond: 1e8,
   iterations: 150,
   scores: 4e7,
 };
+
+/** Times as many estimators: "Thinking" of learner.md. */
+export const THINKING = { medium: 2, high: 3 };
 
 /**
  * The first boosted candidate, by size. Learning rates, patience and rows per tree: "Small fits" and "Large fits" of
@@ -95,13 +96,11 @@ export const RANDOMISED = {
 
 /**
  * Stacking. Priors of equal shares, in rows: "What we tried on small classification tables", "Extra trees" and "Linear models" (1,
- * 6 and 12 rows −0.4 to +2.9 %; 10 rows for numbers, and more where few rows make most of the errors, else electricity +65 %); that thinking's candidates add nothing:
- * 30. `costly`: the gain in log-loss that randomised trees have to bring, twice that of the squared error: "What each candidate
+ * 6 and 12 rows −0.4 to +2.9 %; 10 rows for numbers, and more where few rows make most of the errors, else electricity +65 %). `costly`: the gain in log-loss that randomised trees have to bring, twice that of the squared error: "What each candidate
  * and each rule is worth". Smaller weights than `least` are dropped: not measured apart.
  */
 export const STACKING = {
   prior: { log_loss: 3, squared_error: 10 },
-  extraPrior: 30,
   costly: 0.01,
   least: 0.03,
 };

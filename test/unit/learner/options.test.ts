@@ -19,10 +19,6 @@ import { classify, normals, numbers, regress, text } from './tables';
 /** As an executor does it. */
 const residuals = (prepared: PreparedFit, task: ResidualTask) =>
   Promise.resolve(learnResiduals(structuredClone(prepared), structuredClone(task)));
-const counter = () => {
-  let next = 0;
-  return () => next++;
-};
 
 const rows = 240;
 const x = normals(rows, 11);
@@ -163,77 +159,44 @@ describe('learner options', () => {
     }
   });
 
-  it('thinking searches longer, within its budget', () => {
+  it('thinking multiplies the estimators, whatever their number', () => {
+    const folds = (options: TrainOptions) => prepare(classify(features, labels, options)).folds;
+    assert.equal(folds({}), 10);
+    assert.equal(folds({ thinking: { effort: 'medium' } }), 20);
+    assert.equal(folds({ thinking: { effort: 'high' } }), 30);
+    const ordinary = fit({ n_estimators: 2 });
     const model = fit({
-      thinking: { effort: 'medium', timeoutSecs: 60, metric: 'accuracy' },
       n_estimators: 2,
+      thinking: { effort: 'medium', timeoutSecs: 60, metric: 'accuracy' },
     });
-    assert.ok(model.report.work.units > 1.5 * fit({ n_estimators: 2 }).report.work.units);
+    assert.deepEqual([ordinary.report.estimators, model.report.estimators], [2, 4]);
+    assert.ok(model.report.work.units > 1.5 * ordinary.report.work.units);
     assert.ok(model.report.work.units <= model.report.work.budget);
+    assert.equal(model.report.work.limited, false);
     assert.throws(() => fit({ thinking: { effort: 'huge' as 'high' } }), LearnerError);
   });
 
-  it('thinking ends at its timeout, and says so', () => {
+  it('thinking divides no group among more parts than there are groups', () => {
+    const names = Array.from(x, (_, i) => `machine ${i % 4}`);
+    const table = [...features, text('machine', names)];
+    const options: TrainOptions = { inference_config: { GROUP: 'machine' }, thinking: { effort: 'high' } };
+    assert.equal(prepare(classify(table, labels, options)).folds, 4);
+  });
+
+  it('thinking adds as many estimators as its timeout has work for, and says so', () => {
     const count = 4000;
     const many = Array.from({ length: 12 }, (_, i) => numbers(`x${i}`, normals(count, 30 + i)));
     const y = normals(count, 50).map((value, i) => value + (many[0] as { values: Float64Array }).values[i]!);
-    const before = process.cpuUsage();
-    const { report } = trainModel(regress(many, y, { thinking: { effort: 'high', timeoutSecs: 0.7 } }));
-    // Of the processor: by the clock it may take longer where the machine has other work.
-    const { user, system } = process.cpuUsage(before);
-    assert.ok(user + system < 6e6, `${(user + system) / 1e6} s`);
-    assert.ok(report.work.limited);
-    assert.match(report.work.reasons.join(' '), /timeout|work budget/);
-  });
-
-  it('thinking takes nothing from the usual candidates, however short its timeout', () => {
-    const count = 800;
-    const table = Array.from({ length: 8 }, (_, i) => numbers(`x${i}`, normals(count, 60 + i)));
-    const [a, b] = [normals(count, 60), normals(count, 61)];
-    const kinds = Array.from(a, (value, i) => (value * b[i]! + value > 0.2 ? 'yes' : 'no'));
-    const common = { n_estimators: 3, random_state: 7 };
-    const ordinary = trainModel(classify(table, kinds, common));
-    const probas = (model: typeof ordinary) => (predict(model, table, count) as ClassificationResult).probas;
-    const tiny = trainModel(
-      classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs: 0.01 } }),
-    );
-    assert.deepEqual(probas(tiny), probas(ordinary));
-    assert.match(tiny.report.work.reasons.join(' '), /timeout is enough for 0 of the 3/);
-    const { report } = trainModel(
-      classify(table, kinds, { ...common, thinking: { effort: 'medium', timeoutSecs: 0.5 } }),
-    );
-    const [loss, usual] = [report.scores.log_loss!, ordinary.report.scores.log_loss!];
-    assert.ok(loss < usual * 1.05, `${loss}, without thinking ${usual}`);
-    const wide = [80, 81, 82].map((seed) => numbers(`x${seed}`, normals(21_000, seed)));
-    const target = normals(21_000, 80);
-    const big = (options: TrainOptions) => prepare(regress(wide, target, options)).plan;
-    const plain = big({});
-    for (const effort of ['medium', 'high'] as const) {
-      const thinking = big({ thinking: { effort, timeoutSecs: 5 } });
-      assert.deepEqual(thinking.boosts.slice(0, plain.usual), plain.boosts);
-      assert.equal(thinking.folds, plain.folds);
-    }
-  });
-
-  it('a fold that is out of time leaves out all candidates but the usual ones', async () => {
-    const options = { thinking: { effort: 'medium', timeoutSecs: 60 }, n_estimators: 2 } as const;
-    const prepared = prepare(classify(features, labels, options));
-    const timed = { ...prepared, plan: { ...prepared.plan, foldMs: 0 } };
-    const planned = (one: typeof prepared) => trainFold(one, 0).boosted;
-    const boosted = planned(timed).map((one) => one !== undefined);
-    assert.deepEqual(
-      boosted,
-      prepared.plan.boosts.map((_, run) => run < prepared.plan.usual),
-    );
-    assert.ok(boosted.length > 3 && planned(prepared).every((one) => one !== undefined));
-    const { report } = await trainModel(classify(features, labels, options), {
-      folds: (fit) => {
-        fit.plan.foldMs = 0;
-        return Promise.resolve([...trainFolds(fit, counter())]);
-      },
-      residuals,
-    });
-    assert.match(report.work.reasons.join(' '), /timeout/);
+    const thinking = (timeoutSecs: number | undefined) =>
+      prepare(regress(many, y, { thinking: { effort: 'high', timeoutSecs } })).plan;
+    const [none, some, all] = [0.01, 1.5, undefined].map(thinking);
+    assert.equal(all!.folds, 15);
+    assert.ok(some!.folds > 5 && some!.folds < 15, String(some!.folds));
+    assert.match(some!.reasons.join(' '), /timeout is enough for \d of the 10 estimators/);
+    // The ordinary estimators have what they have without thinking.
+    const ordinary = prepare(regress(many, y)).plan;
+    assert.deepEqual({ ...none!, reasons: [] }, ordinary);
+    assert.deepEqual(some!.boosts, ordinary.boosts);
   });
 
   it('thinking is judged by the metric that was asked for', () => {
