@@ -117,7 +117,7 @@ const FOLDERS = {
 /** Files at the root of a layer that all of its sub-folders may import: its types and errors. */
 const GROUND = {
   'src/table': [],
-  'src/learner': ['types', 'version'],
+  'src/learner': ['tuned', 'types', 'version'],
   'src/runtime': ['node-red', 'load', 'node-runtime', 'paths', 'secrets', 'lazy', 'model-changed'],
   'src/messages': ['types'],
   'src/anomaly': [],

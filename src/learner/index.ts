@@ -3,7 +3,7 @@ import type { Model } from './model/model';
 import { learnResiduals, type ResidualTask, stack } from './training/combine';
 import { type FoldResult, trainFold } from './training/fold';
 import { prepare, type PreparedFit } from './training/prepare';
-import { OF_FIT, SIZES } from './training/tuned';
+import { OF_FIT, SIZES } from './tuned';
 import type { TrainInput, TrainOptions } from './types';
 
 export type { ResidualFit } from './calibration/residuals';

@@ -1,4 +1,5 @@
 import { exp, log, softmax, square } from '../math/numeric';
+import { CALIBRATION } from '../tuned';
 
 /** How the ensemble's scores become probabilities: temperature, then label noise. */
 export interface Calibration {
@@ -35,25 +36,14 @@ export function rowLogLosses(probas: Float64Array, codes: ArrayLike<number>, cla
 }
 
 /**
- * Strength of the prior on the logarithm of the temperature, in nats. A few dozen rows say little about how confident
- * a model may be. Chosen on 300 random tasks of 30 to 300 rows (linear, stepwise, pairwise and clustered classes, 2
- * to 6 of them, with and without label noise).
- */
-const PRIOR_STRENGTH = 3;
-
-/**
- * Mean of that prior. Scores that explain little are overconfident. Those that explain nearly everything are
+ * Mean of the prior on the logarithm of the temperature. Scores that explain little are overconfident. Those that explain nearly everything are
  * underconfident, because the ensemble learns from more rows than each member that scored held-out ones.
  *
  * @param explainedPart D. McFadden's pseudo-R² (1974) of the scores: 1 - log-loss / log-loss of the class frequencies
  */
 function usualLogTemperature(explainedPart: number): number {
-  return 0.3 - 0.9 * square(Math.max(0, Math.min(1, explainedPart)));
+  return CALIBRATION.usual.low - CALIBRATION.usual.fall * square(Math.max(0, Math.min(1, explainedPart)));
 }
-
-/** Cost in nats of a noise of 1, so that noise needs evidence. */
-const NOISE_PENALTY = 5;
-const MAX_NOISE = 0.6;
 
 /**
  * The temperature (C. Guo et al., 2017) and label noise of highest likelihood on out-of-fold scores. A temperature
@@ -85,7 +75,7 @@ export function fitCalibration(
       likely[row] = probas[row * classes + codes[row]];
     }
     const { noise, cost } = fitNoise(likely, share);
-    const pulled = cost + (PRIOR_STRENGTH / 2) * square(logTemperature - center);
+    const pulled = cost + (CALIBRATION.strength / 2) * square(logTemperature - center);
     if (pulled < best.pulled) {
       best = { pulled, temperature, noise };
     }
@@ -103,7 +93,7 @@ export function fitCalibration(
  */
 function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; cost: number } {
   const slope = (noise: number) => {
-    let sum = NOISE_PENALTY;
+    let sum = CALIBRATION.noisePenalty;
     for (let row = 0; row < likely.length; row++) {
       const away = share[row] - likely[row];
       sum -= away / Math.max(likely[row] + noise * away, MIN_PROBABILITY);
@@ -111,7 +101,7 @@ function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; c
     return sum;
   };
   let low = 0;
-  let high = MAX_NOISE;
+  let high = CALIBRATION.mostNoise;
   if (slope(0) < 0) {
     for (let step = 0; step < 12; step++) {
       const middle = (low + high) / 2;
@@ -122,7 +112,7 @@ function fitNoise(likely: Float64Array, share: Float64Array): { noise: number; c
       }
     }
   }
-  let cost = NOISE_PENALTY * low;
+  let cost = CALIBRATION.noisePenalty * low;
   for (let row = 0; row < likely.length; row++) {
     cost -= log(Math.max((1 - low) * likely[row] + low * share[row], MIN_PROBABILITY));
   }

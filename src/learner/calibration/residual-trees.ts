@@ -4,10 +4,7 @@ import type { Random } from '../math/random';
 import { Grower, type GrowRules } from '../trees/grow';
 import { GrowSpace, quantise } from '../trees/grow-space';
 import { TreeBuilder, type Trees } from '../trees/trees';
-
-const TREES = 60;
-/** Most columns that a tree may split on. */
-const MOST_COLUMNS = 128;
+import { RESIDUALS } from '../tuned';
 
 interface Grown {
   trees: Trees;
@@ -38,7 +35,7 @@ export function growTrees(
     maxDepth: 10,
     nodeColumns: 0.5,
   };
-  const picked = Math.min(specs.length, MOST_COLUMNS);
+  const picked = Math.min(specs.length, RESIDUALS.columns);
   const all = Int32Array.from({ length: count }, (_, row) => row);
   const size = {
     columns,
@@ -50,7 +47,7 @@ export function growTrees(
     outOfSample: 0,
     all: new Int32Array(0),
     picked,
-    reached: Math.min(specs.length, picked * TREES),
+    reached: Math.min(specs.length, picked * RESIDUALS.trees),
     leaves: rules.maxLeaves,
   };
   const space = new GrowSpace(size);
@@ -62,7 +59,7 @@ export function growTrees(
       gradHess[row * 3 + 2] = 1;
     }
     quantise(gradHess, all, 3);
-    const treeCount = count < 2 * leaf ? 0 : TREES;
+    const treeCount = count < 2 * leaf ? 0 : RESIDUALS.trees;
     return growIn(space, specs, rules, { treeCount, picked, sampleRows, random });
   } finally {
     space.close();

@@ -4,6 +4,7 @@ import { argsort } from '../math/order';
 import type { Random } from '../math/random';
 import { leafOf, type Trees } from '../trees/trees';
 import { LeafFinder } from '../trees/walk';
+import { RESIDUALS } from '../tuned';
 import { quantilesOf } from './distribution';
 import { growTrees } from './residual-trees';
 
@@ -27,12 +28,6 @@ export interface ResidualForest {
   members: Uint16Array;
 }
 
-const MAX_ATOMS = 1024;
-const MAX_ROWS = 20_000;
-/** Fraction of rows that a tree learns from, as in a bootstrap sample. */
-const SAMPLED = 0.63;
-/** Weights of all rows against the leaves, to choose from. */
-const MIXES = [0.05, 0.15, 0.3, 0.5, 0.75, 1];
 const LEVELS = Float64Array.from({ length: 9 }, (_, i) => (i + 1) / 10);
 
 export interface ResidualInput {
@@ -56,7 +51,7 @@ export interface ResidualFit {
 
 export function fitResiduals(input: ResidualInput, random: Random): ResidualFit {
   const { atoms, overall, atomOf } = makeAtoms(input.residuals);
-  const chosen = random.sample(input.rows.length, Math.min(MAX_ROWS, input.rows.length));
+  const chosen = random.sample(input.rows.length, Math.min(RESIDUALS.rows, input.rows.length));
   const borders = findBorders(input.predicted, random);
   const columns = [
     ...input.columns.map((bins) => pick(bins, input.rows, chosen)),
@@ -100,7 +95,7 @@ function makeAtoms(residuals: Float64Array): {
 } {
   const count = residuals.length;
   const order = argsort(residuals);
-  const size = Math.max(1, Math.min(MAX_ATOMS, count));
+  const size = Math.max(1, Math.min(RESIDUALS.atoms, count));
   const atoms = new Float64Array(size);
   const overall = new Float64Array(size);
   const atomOf = new Uint16Array(count);
@@ -124,13 +119,16 @@ function makeAtoms(residuals: Float64Array): {
 function treeSampler({ rows, clusters }: ResidualInput, chosen: Int32Array): (random: Random) => Int32Array {
   const count = chosen.length;
   if (!clusters) {
-    return (random) => random.sample(count, Math.max(1, Math.round(count * SAMPLED)));
+    return (random) => random.sample(count, Math.max(1, Math.round(count * RESIDUALS.sampled)));
   }
   const clusterOf = Int32Array.from(chosen, (i) => clusters.of[rows[i]]);
   const all = Int32Array.from({ length: count }, (_, row) => row);
   return (random) => {
     const isTaken = new Uint8Array(clusters.count);
-    for (const cluster of random.sample(clusters.count, Math.max(1, Math.round(clusters.count * SAMPLED)))) {
+    for (const cluster of random.sample(
+      clusters.count,
+      Math.max(1, Math.round(clusters.count * RESIDUALS.sampled)),
+    )) {
       isTaken[cluster] = 1;
     }
     return all.filter((row) => isTaken[clusterOf[row]] === 1);
@@ -259,7 +257,7 @@ function mixWithAll(
   }
 }
 
-/** Scores each of `MIXES` on rows, each by the trees that had not seen it. */
+/** Scores each of `RESIDUALS.mixes` on rows, each by the trees that had not seen it. */
 function testForest(
   forest: ResidualForest,
   columns: Uint8Array[],
@@ -270,7 +268,7 @@ function testForest(
   const leaves = new Float64Array(forest.atoms.length);
   const weights = new Float64Array(forest.atoms.length);
   const quantiles = new Float64Array(LEVELS.length);
-  const sums = MIXES.map((mix) => ({ mix, pinball: 0, covered: 0 }));
+  const sums = RESIDUALS.mixes.map((mix) => ({ mix, pinball: 0, covered: 0 }));
   for (const row of tested) {
     const used = leafWeights(forest, columns, row, leaves, (tree) => inSample[tree][row] === 0);
     const residual = residuals[row];

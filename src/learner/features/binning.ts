@@ -1,5 +1,6 @@
 import { sorted } from '../math/order';
 import type { Random } from '../math/random';
+import { BETWEEN } from '../tuned';
 
 /** Bins of a column: bin 0 holds missing values, and 1 … 254 hold values in ascending order. */
 export const MAX_BINS = 254;
@@ -49,17 +50,13 @@ export function findBorders(values: Float64Array, random: Random, maxBins = MAX_
   return Float64Array.from(borders);
 }
 
-/** Values of so many rows each tell of rows that share them, such as those of a day; more different ones are a scale. */
-const ROWS_PER_VALUE = 20;
-const MOST_VALUES = 1000;
-
 /**
  * The borders that `borders` leaves out between different values, for as many further columns as they need; none where
  * values are too many, or have too few rows each.
  */
 export function betweenBorders(values: Float64Array, borders: Float64Array, maxBins: number): Float64Array[] {
   const known = values.reduce((sum, value) => sum + (Number.isNaN(value) ? 0 : 1), 0);
-  const most = Math.min(MOST_VALUES, Math.floor(known / ROWS_PER_VALUE));
+  const most = Math.min(BETWEEN.values, Math.floor(known / BETWEEN.rowsPerValue));
   if (borders.length < maxBins - 1 || most <= maxBins) {
     return [];
   }

@@ -1,16 +1,9 @@
+import { TEXTS } from '../tuned';
 import { tokensOf } from './tokens';
 
-/** Most tokens that encode a text column. */
-export const MAX_TOKENS = 100;
 /** Most distinct tokens counted exactly on the first attempt: about 40 MB. */
 const MAX_COUNTED = 250_000;
 const BUCKETS = 1 << 20;
-/**
- * From this many rows on a token is left out that would be a column twice: half of the time, for -0.5 to +2.7 % of the loss of
- * seven tables. Of fewer rows it costs up to 5 % and spares little (docs/benchmarks/fit-times.md, "Small fits").
- */
-const ROWS_OF_ONCE = 250;
-
 interface Entry {
   text: string;
   /** Rows that contain it. */
@@ -41,7 +34,7 @@ export function commonTokens(entries: readonly Entry[], known: number, maxCounte
   const minRows = Math.max(3, Math.floor(known / 1000));
   const frequency =
     counted(entries, () => true, maxCounted) ?? counted(entries, maybeCommon(entries, minRows), Infinity)!;
-  const isOnce = known >= ROWS_OF_ONCE;
+  const isOnce = known >= TEXTS.rowsOfOnce;
   const taken = new Set<string>();
   return [...frequency]
     .filter(([, { rows }]) => rows >= minRows && known - rows >= minRows)
@@ -53,7 +46,7 @@ export function commonTokens(entries: readonly Entry[], known: number, maxCounte
     }))
     .sort((a, b) => b.weight - a.weight || (a.token < b.token ? -1 : 1))
     .filter(({ places }) => !isOnce || (!taken.has(places) && taken.add(places)))
-    .slice(0, MAX_TOKENS)
+    .slice(0, TEXTS.tokens)
     .map(({ token }) => token);
 }
 

@@ -1,9 +1,10 @@
 import type { Random } from '../math/random';
+import { LEVELS, TEXTS } from '../tuned';
 import type { FeatureColumn } from '../types';
 import { betweenBorders, binAll, binOf, findBorders, MAX_BINS } from './binning';
-import { commonTokens, MAX_TOKENS } from './common-tokens';
+import { commonTokens } from './common-tokens';
 import { DATE_PARTS, type DatePart, datePart, recurringParts } from './dates';
-import { isElsewhere, type LevelShare, OFTEN, sharesOf } from './level-shares';
+import { isElsewhere, type LevelShare, sharesOf } from './level-shares';
 import { findNumber, tokensOf } from './tokens';
 
 /** How a feature becomes binned columns. Plain data, stored with the model. */
@@ -44,16 +45,6 @@ export interface ColumnSpec {
  */
 const OTHER_BIN = 1;
 const NAMED_CATEGORIES = MAX_BINS - 1;
-/**
- * Where this part of the rows shares its level with another, levels of one row are named too. Named by their number of
- * rows, a row that is held out is always of a named level and a later one is not: the loss is told too low
- * (docs/benchmarks/told.md, "Levels of a single row").
- */
-const SHARED_LEVELS = 0.5;
-/** Tokens per feature, over all text columns together, in a table of many rows. */
-const TOKENS_PER_FEATURE = 8;
-const MANY_ROWS = 20_000;
-
 /** How to encode. `asCategory`: the user declared the column categorical. */
 export interface EncodeRules {
   asCategory: boolean;
@@ -127,13 +118,13 @@ function chooseTextEncoders(
   const minCount = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
   const repeated = used.filter((code) => counts[code] >= minCount);
   const shared = used.reduce((sum, code) => sum + (counts[code] >= 2 ? counts[code] : 0), 0);
-  const areAllNamed = asCategory || shared >= SHARED_LEVELS * known;
+  const areAllNamed = asCategory || shared >= LEVELS.shared * known;
   const named = (areAllNamed ? [...used] : repeated).sort(
     (a, b) => counts[b] - counts[a] || (dictionary[a] < dictionary[b] ? -1 : 1),
   );
   const texts = named.map((code) => dictionary[code]);
   if (areAllNamed) {
-    const ofLevels = categories(texts, named.filter((code) => counts[code] >= OFTEN).length);
+    const ofLevels = categories(texts, named.filter((code) => counts[code] >= LEVELS.often).length);
     encoders.push(...ofLevels.map((own): Encoder => ({ type: 'category', source, ...own })));
   } else if (texts.length > 0 || used.length === 0) {
     encoders.push({ type: 'category', source, values: texts.slice(0, NAMED_CATEGORIES) });
@@ -179,8 +170,8 @@ function isText(entries: { text: string }[], named: number): boolean {
  */
 export function shareTokens(encoders: Encoder[], rows: number, features: number): void {
   const lists = encoders.filter((encoder) => encoder.type === 'tokens');
-  const share = Math.floor(Math.max(MAX_TOKENS, TOKENS_PER_FEATURE * features) / lists.length);
-  if (rows <= MANY_ROWS) {
+  const share = Math.floor(Math.max(TEXTS.tokens, TEXTS.tokensPerFeature * features) / lists.length);
+  if (rows <= TEXTS.manyRows) {
     return;
   }
   for (const encoder of lists) {
@@ -213,7 +204,7 @@ function numberCategories(column: Float64Array, source: number): Encoder[] {
     }
   }
   const common = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const often = common.filter(([, count]) => count >= OFTEN).length;
+  const often = common.filter(([, count]) => count >= LEVELS.often).length;
   return categories(
     common.map(([value]) => value),
     often,

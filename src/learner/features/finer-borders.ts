@@ -1,13 +1,6 @@
 import type { Random } from '../math/random';
+import { FINER_BINS } from '../tuned';
 import { binOf, findBorders } from './binning';
-
-/** Most borders of a column to move to where trees split most. */
-const MOST_FINER = 80;
-/** Most of them within one bin. */
-const MOST_IN_BIN = 24;
-/** Least share of a column's splits next to a bin for it to be divided, and their least number. */
-const LEAST_SHARE = 0.1;
-const LEAST_SPLITS = 8;
 
 /**
  * Redistributes the borders of a column, without adding any: closer together in the bins next to which trees split
@@ -31,8 +24,8 @@ export function finerBorders(
   let finer = 0;
   for (const bin of asked) {
     const distinct = Float64Array.from(within.get(bin) ?? []);
-    const own = spread(findBorders(distinct, random, distinct.length), MOST_IN_BIN);
-    if (own.length === 0 || finer + own.length > MOST_FINER) {
+    const own = spread(findBorders(distinct, random, distinct.length), FINER_BINS.inBin);
+    if (own.length === 0 || finer + own.length > FINER_BINS.moved) {
       continue;
     }
     finer += own.length;
@@ -71,7 +64,7 @@ function busiestBins(splits: ArrayLike<number>): number[] {
   const total = Array.from(splits).reduce((sum, count) => sum + count, 0);
   const beside = (bin: number) => splits[bin - 1] + splits[bin];
   return Array.from({ length: splits.length }, (_, bin) => bin)
-    .filter((bin) => bin > 0 && beside(bin) >= Math.max(LEAST_SPLITS, LEAST_SHARE * total))
+    .filter((bin) => bin > 0 && beside(bin) >= Math.max(FINER_BINS.splits, FINER_BINS.share * total))
     .sort((a, b) => beside(b) - beside(a) || a - b);
 }
 

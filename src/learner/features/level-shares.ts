@@ -1,3 +1,4 @@
+import { LEVELS } from '../tuned';
 import { MAX_BINS } from './binning';
 
 /**
@@ -12,23 +13,14 @@ export interface LevelShare {
   of: number;
 }
 
-/** Levels of a share, on average; by chance some have a few more, and none should have more than there are bins. */
-const LEVELS = 200;
-const MOST_SHARES = 16;
 /** Bins 0 and 1 are for missing and unknown levels, and the last is for those of the other columns. */
 const MOST_LEVELS = MAX_BINS - 2;
-
-/**
- * Levels of so many rows are named by a column of their own too, where all of them can be compared in one split. With
- * fewer rows a held-out row would be of a level named for its sake.
- */
-export const OFTEN = 5;
 
 /** The levels of each share, as they come, where one column cannot name all of `levels`. */
 export function sharesOf<T extends string | number>(
   levels: readonly T[],
 ): { share: LevelShare; values: T[] }[] {
-  const of = Math.min(MOST_SHARES, Math.ceil(levels.length / LEVELS));
+  const of = Math.min(LEVELS.shares, Math.ceil(levels.length / LEVELS.perShare));
   const shares = Array.from({ length: of }, (_, index) => ({ share: { index, of }, values: [] as T[] }));
   for (const level of levels) {
     const { values } = shares[placeOf(level, of)];

@@ -1,5 +1,6 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { square } from '../math/numeric';
+import { LINEAR } from '../tuned';
 
 /**
  * A term of a linear model. `values` has one number per bin of the column, none for a `number`; `rule` says how to
@@ -91,14 +92,6 @@ export interface TermInput extends EncodedTable {
 export const MAX_TERMS = 300;
 
 /**
- * A category has a term for each of its most frequent levels: the largest of these numbers that leaves space for all
- * columns; 50 before. Fleets gain by them: docs/benchmarks/many-tables.md, "Linear models".
- */
-const MOST_LEVELS = [Infinity, 100, 50, 25, 10];
-/** Levels with fewer rows have no term. */
-const ROWS_PER_LEVEL = 3;
-
-/**
  * The terms of all columns. More than `MAX_TERMS` means too many to learn.
  *
  * @param isRoom whether this many terms can be learned
@@ -130,7 +123,7 @@ export function makeTerms(
     return own;
   });
   const countOf = (most: number) => levels.reduce((sum, own) => sum + Math.min(own.length, most), count);
-  const most = MOST_LEVELS.find((one) => isRoom(countOf(one))) ?? MOST_LEVELS[MOST_LEVELS.length - 1];
+  const most = LINEAR.levels.find((one) => isRoom(countOf(one))) ?? LINEAR.levels[LINEAR.levels.length - 1];
   levels.forEach((bins, column) => {
     made[column] = bins
       .slice(0, most)
@@ -210,7 +203,7 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
 /** The bins of the levels that get terms, most frequent first. */
 function commonLevels(counts: Int32Array): number[] {
   const common = Array.from(counts.keys())
-    .filter((bin) => counts[bin] >= ROWS_PER_LEVEL)
+    .filter((bin) => counts[bin] >= LINEAR.rowsPerLevel)
     .sort((a, b) => counts[b] - counts[a] || a - b);
   return common.length < 2 ? [] : common;
 }

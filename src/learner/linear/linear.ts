@@ -3,6 +3,7 @@ import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scr
 import { gram, solve } from '../math/matrix';
 import { square } from '../math/numeric';
 import type { Objective } from '../trees/loss';
+import { LINEAR } from '../tuned';
 import {
   isLine,
   makeDesign,
@@ -77,18 +78,6 @@ interface LinearInput extends TermInput {
   bothWays?: boolean;
 }
 
-/**
- * Held-out rows choose. A larger one within a standard error of the best: 0.0 to +0.2 % (docs/benchmarks/many-tables.md, "What we
- * tried on small classification tables"); the small ones: "Linear models" there.
- */
-const PENALTIES = [300, 100, 30, 10, 3, 1, 0.3, 0.1];
-/** Least squares only: each costs one factorisation. */
-const SMALL_PENALTIES = [0.01, 0.001, 0.0001, 0.00001];
-/** Steps of logistic regression, and products that a fold may cost: its time in fit-times.md, its loss not measured apart. */
-const MAX_STEPS = 60;
-const FEWEST_STEPS = 5;
-const WORK = 1.5e8;
-
 /** Ridge regression or penalised logistic regression. Undefined if the table is too wide or too long for it. */
 export function fitLinear(input: LinearInput): LearnedLinear | undefined {
   const clipped = fitOneWay(input);
@@ -111,7 +100,8 @@ function hasFarValues({ tables: [{ lines }] }: LearnedLinear): boolean {
 
 function fitOneWay(input: LinearInput): LearnedLinear | undefined {
   const count = input.rows.length;
-  const isRoom = (terms: number) => terms <= MAX_TERMS && (terms + 1) * (terms + 1) * count <= 2 * WORK;
+  const isRoom = (terms: number) =>
+    terms <= MAX_TERMS && (terms + 1) * (terms + 1) * count <= 2 * LINEAR.work;
   const terms = makeTerms(input, isRoom);
   const size = terms.length + 1;
   if (terms.length === 0 || !isRoom(terms.length)) {
@@ -126,13 +116,15 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
     : { design: sparse(design, size), products, size, width, codes };
   // A step reads the sparse entries of each row twice, and solves for each output.
   const step = classes ? width * (2 * (classes.design.terms.length + count) + size * size) : 0;
-  const steps = classes ? Math.min(MAX_STEPS, Math.floor(WORK / (step * PENALTIES.length))) : 0;
-  if (classes && steps < FEWEST_STEPS) {
+  const steps = classes
+    ? Math.min(LINEAR.steps.most, Math.floor(LINEAR.work / (step * LINEAR.penalties.length)))
+    : 0;
+  if (classes && steps < LINEAR.steps.least) {
     return undefined;
   }
   const weights = new Float64Array(size * width);
   const tables: LinearTables[] = [];
-  const penalties = input.regression ? [...PENALTIES, ...SMALL_PENALTIES] : PENALTIES;
+  const penalties = input.regression ? [...LINEAR.penalties, ...LINEAR.smallPenalties] : LINEAR.penalties;
   const curve = new Float64Array(penalties.length);
   const scores = new Float64Array(input.tableRows * width);
   const take = (i: number) => {
@@ -161,7 +153,7 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
       take(i);
     });
   }
-  return { tables, curve, work: count * size * size + steps * step * PENALTIES.length };
+  return { tables, curve, work: count * size * size + steps * step * LINEAR.penalties.length };
 }
 
 /** The products of each column of the design with the target. */

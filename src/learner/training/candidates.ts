@@ -7,6 +7,7 @@ import { Random } from '../math/random';
 import { type Part, partScores } from '../model/model';
 import type { Boosted } from '../trees/boost';
 import { firstTrees } from '../trees/trees';
+import { PROCESS } from '../tuned';
 import { type FoldResult, foldRows } from './fold';
 import { type PreparedFit, STREAM } from './prepare';
 
@@ -107,44 +108,6 @@ export function sumOfParts(parts: Part[], table: EncodedTable, rows: Int32Array)
   return sum;
 }
 
-const FEWEST_ROWS = 30;
-const MAX_ROWS = 5000;
-/** Explaining a row costs points × columns². */
-const MOST_COLUMNS = 12;
-/** Most rows that the length scales are learned from. */
-const MOST_SAMPLED = 200;
-/**
- * Rows of the last stage, and its steps. Chosen on the six machines of numbers of `npm run bench -- advise`, 300 rows and four
- * train sets each (their means are 4 to 12 % nearer the truth than with length scales of a third of the rows, for 15 % of the
- * time of a fit at most), and on two of them and an extruder with 2,000 rows. Measured again in docs/benchmarks/advise.md and told.md.
- */
-const MOST_AT_LAST = { few: 300, many: 500 };
-const MANY_ROWS = 1500;
-const ITERATIONS_AT_LAST = 12;
-/** Most points of the kernel; with few columns there may be more, for the same bytes. */
-const MOST_POINTS = 400;
-const POINTS_TIMES_COLUMNS = 2400;
-/**
- * Most of the variance that the other candidates may leave unexplained. A process of what is mostly noise would lower the
- * loss by 0.1 to 0.3 %, and take half as long as all else (docs/benchmarks/many-tables.md, by leaving the rule out).
- */
-const MOST_LEFT = 0.4;
-
-/** The same limit for classes, where a process is worth more: a product is compared with fewer points. */
-const MOST_CLASS_COLUMNS = 16;
-const MOST_CLASS_POINTS = 120;
-/** With fewer rows per column, columns of high gain are partly chosen by chance, and held-out rows do not show it. */
-const ROWS_PER_COLUMN = 6;
-/** Most rows times outputs: with more classes it takes longer than the rest of the fit and gains little. */
-const MOST_SCORES = 3000;
-
-/**
- * With more rows the target of a held-out row says next to nothing of a kernel. With three kernels a fit of 100 to 300 rows takes a
- * fifth to a third longer, and what is told of generated tables is at most 2 % too low; it was 4 to 15 % (docs/benchmarks/told.md).
- */
-const MOST_UNSEEN = 300;
-const UNSEEN_KERNELS = 3;
-
 /** A Gaussian process in all folds. */
 export interface Process {
   parts: Part[][];
@@ -156,17 +119,20 @@ export interface Process {
 /** Limits on the cost of a Gaussian process. */
 function rulesFor(rows: number, columns: number): ProcessRules {
   // Small fits are quick: there it would take longer than everything else.
-  const sample = Math.max(100, Math.min(MOST_SAMPLED, Math.round(rows / 3)));
+  const sample = Math.max(100, Math.min(PROCESS.numbers.sampled, Math.round(rows / 3)));
   return {
     stages: [
       { sample: 80, iterations: 12 },
       { sample, iterations: 6, triesShorter: true },
       {
-        sample: Math.min(MOST_AT_LAST[rows < MANY_ROWS ? 'few' : 'many'], rows),
-        iterations: ITERATIONS_AT_LAST,
+        sample: Math.min(PROCESS.numbers.atLast[rows < PROCESS.numbers.manyRows ? 'few' : 'many'], rows),
+        iterations: PROCESS.numbers.atLast.iterations,
       },
     ],
-    points: Math.max(sample, Math.min(MOST_POINTS, Math.round(POINTS_TIMES_COLUMNS / columns))),
+    points: Math.max(
+      sample,
+      Math.min(PROCESS.numbers.points, Math.round(PROCESS.numbers.pointsTimesColumns / columns)),
+    ),
   };
 }
 
@@ -184,7 +150,7 @@ export function gaussianOf(
   left: () => number,
 ): Process | undefined {
   const { rows, plan, task, classes } = prepared;
-  if (!plan.linear || rows < FEWEST_ROWS || rows > MAX_ROWS) {
+  if (!plan.linear || rows < PROCESS.rows.least || rows > PROCESS.rows.most) {
     return undefined;
   }
   const gains = new Float64Array(prepared.columns.length);
@@ -194,13 +160,14 @@ export function gaussianOf(
   const chosen = Array.from(gains.keys())
     .filter((column) => gains[column] > 0)
     .sort((a, b) => gains[b] - gains[a] || a - b)
-    .slice(0, task === 'regression' ? MOST_COLUMNS : MOST_CLASS_COLUMNS);
+    .slice(0, task === 'regression' ? PROCESS.numbers.columns : PROCESS.classes.columns);
   if (task === 'regression') {
-    return left() <= MOST_LEFT ? forNumbers(prepared, folds, chosen) : undefined;
+    return left() <= PROCESS.numbers.left ? forNumbers(prepared, folds, chosen) : undefined;
   }
   const outputs = classes.length === 2 ? 1 : classes.length;
-  const isChosenByChance = gains.length > MOST_CLASS_COLUMNS && rows < ROWS_PER_COLUMN * gains.length;
-  return isChosenByChance || outputs * rows > MOST_SCORES
+  const isChosenByChance =
+    gains.length > PROCESS.classes.columns && rows < PROCESS.classes.rowsPerColumn * gains.length;
+  return isChosenByChance || outputs * rows > PROCESS.classes.scores
     ? undefined
     : forClasses(prepared, folds, chosen, gains);
 }
@@ -239,18 +206,19 @@ function processOf(
 
 /** Learns a kernel for every third fold, from the rows that all of these learn from. */
 function unseenOf(prepared: PreparedFit, chosen: number[], folds: Int32Array[]): Process | undefined {
-  if (prepared.rows > MOST_UNSEEN) {
+  if (prepared.rows > PROCESS.unseen.rows) {
     return undefined;
   }
   const parts: Part[][] = [];
   let work = 0;
-  for (let kernel = 0; kernel < Math.min(UNSEEN_KERNELS, folds.length); kernel++) {
-    const own = indices(folds.length).filter((fold) => fold % UNSEEN_KERNELS === kernel);
+  for (let kernel = 0; kernel < Math.min(PROCESS.unseen.kernels, folds.length); kernel++) {
+    const own = indices(folds.length).filter((fold) => fold % PROCESS.unseen.kernels === kernel);
     const seen = new Uint8Array(prepared.rows);
     own.forEach((fold) => folds[fold].forEach((row) => seen[row]++));
     const common = indices(prepared.rows).filter((row) => seen[row] === own.length);
     const ofOwn = Array.from(own, (fold) => folds[fold]);
-    const found = common.length >= FEWEST_ROWS ? processOf(prepared, chosen, ofOwn, common) : undefined;
+    const found =
+      common.length >= PROCESS.rows.least ? processOf(prepared, chosen, ofOwn, common) : undefined;
     if (found === undefined) {
       return undefined;
     }
@@ -272,7 +240,7 @@ function forClasses(
     codes: prepared.codes,
     classes: prepared.classes.length,
     folds: folds.map(({ fold }) => foldRows(prepared, fold)),
-    points: MOST_CLASS_POINTS,
+    points: PROCESS.classes.points,
   });
   return (
     learned && {

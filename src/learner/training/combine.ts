@@ -20,6 +20,7 @@ import { log, square } from '../math/numeric';
 import { sorted } from '../math/order';
 import { Random } from '../math/random';
 import { heldOutScores, inUnits, type Member, type Model, type Part } from '../model/model';
+import { RESIDUALS, STACKING } from '../tuned';
 import type { FeatureImportance, FitReport, Label } from '../types';
 import { candidatesOf, gaussianOf, type LearnedCandidate, type Process, sumOfParts } from './candidates';
 import { type FoldResult, foldRows, keptTrees } from './fold';
@@ -150,7 +151,7 @@ function stackInput(
   scores: Float64Array[],
   width: number,
 ): StackInput {
-  const step = Math.ceil(rows.length / MAX_SAMPLED);
+  const step = Math.ceil(rows.length / STACKING.rows);
   const chosen = Int32Array.from({ length: Math.floor((rows.length + step - 1) / step) }, (_, i) => i * step);
   const regression = prepared.task === 'regression';
   const target = regression ? prepared.values : prepared.codes;
@@ -274,7 +275,7 @@ function calibrate(
   codes: Int32Array,
   priors: Float64Array,
 ): Pick<Calibration, 'temperature' | 'noise'> {
-  const step = Math.ceil(codes.length / MAX_SAMPLED);
+  const step = Math.ceil(codes.length / STACKING.rows);
   if (step <= 1) {
     return fitCalibration(scores, codes, width, priors);
   }
@@ -342,9 +343,6 @@ function stackedRegression(
   };
 }
 
-/** The part of the errors by which they are compared: a wild one of a kernel that learned from fewer rows says nothing of the band. */
-const COMPARED = 0.8;
-
 /**
  * What the model's own scores leave of the target, as wide as what is left where no kernel has seen the rows. Those errors
  * themselves are partly of kernels that the model does not have, and would move its mean.
@@ -352,7 +350,7 @@ const COMPARED = 0.8;
 function widened(scores: Float64Array, actual: Float64Array, residuals: Float64Array): Float64Array {
   const own = actual.map((value, i) => value - scores[i]);
   const size = (errors: Float64Array) =>
-    sorted(errors.map(Math.abs))[Math.floor(COMPARED * (errors.length - 1))];
+    sorted(errors.map(Math.abs))[Math.floor(RESIDUALS.compared * (errors.length - 1))];
   const factor = size(own) > 0 ? Math.max(1, size(residuals) / size(own)) : 1;
   return own.map((error) => factor * error);
 }
@@ -474,9 +472,6 @@ interface OutOfFold {
   /** Their weights. */
   weights: Float64Array;
 }
-
-/** Most rows for stacking and calibration: a sample is enough to fit a few weights. */
-const MAX_SAMPLED = 20_000;
 
 /** Rows for permutation importance: at most 1,000 of those held out. */
 function sampleOf(prepared: PreparedFit, { rows }: OutOfFold): Int32Array {

@@ -7,11 +7,11 @@ import { boost, type Boosted, type BoostRules } from '../trees/boost';
 import { classLogLoss, type Objective, squaredError } from '../trees/loss';
 import { growRandomised, type Randomised } from '../trees/randomised';
 import { firstTrees, type Trees } from '../trees/trees';
+import { OF_FOLD, RANDOMISED, WORK } from '../tuned';
 import { LearnerError } from '../types';
 import { embargoed } from './parts';
 import { sampleSize } from './plan';
 import { giveUp, isGivenUp, type PreparedFit, STREAM } from './prepare';
-import { OF_FOLD, RANDOMISED } from './tuned';
 
 /** What one fold learned. Structured-cloneable. */
 export interface FoldResult {
@@ -102,12 +102,9 @@ function someOf(rows: Int32Array, most: number, { settings }: PreparedFit, fold:
   return random.sample(rows.length, most).map((i) => rows[i]);
 }
 
-/** Probabilities computed after each iteration to see whether the held-out loss still falls. */
-const MAX_WATCHED = 400_000;
-
 /** A sample of the held-out rows where there are many classes: scoring all of them would cost as much as the trees. */
 function watchedRows(heldOut: Int32Array, width: number, random: Random): Int32Array {
-  const count = Math.max(1000, Math.floor(MAX_WATCHED / width));
+  const count = Math.max(1000, Math.floor(WORK.watched / width));
   return random.sample(heldOut.length, count).map((i) => heldOut[i]);
 }
 

@@ -4,21 +4,8 @@ import { exp, log, square } from '../math/numeric';
 import { indices } from '../math/order';
 import { inUnits, type LevelGrowth, logOfChange, type Scaled } from '../model/model';
 import { squaredError } from '../trees/loss';
+import { GROWTH } from '../tuned';
 import type { FeatureColumn } from '../types';
-
-/** Stretches of rows whose means are compared: at most, at least, and the rows in each. */
-const STRETCHES = 10;
-const FEWEST_STRETCHES = 4;
-const ROWS_A_STRETCH = 8;
-/**
- * What counts as clear growth: how far the level moved, how much its changes moved with it (1: in proportion), and
- * how significantly.
- */
-const LEAST_RANGE = 1.3;
-const LEAST_SLOPE = 0.5;
-const LEAST_T = 3;
-/** A trial holds out every third part. */
-const TRIED_EACH = 3;
 
 /**
  * Whether changes clearly grow with their level, and which features do. Rows are in order of time. The evidence is
@@ -35,8 +22,8 @@ export function growthOf(
   changes: Float64Array,
 ): LevelGrowth | undefined {
   const column = features[level];
-  const count = Math.min(STRETCHES, Math.floor(changes.length / ROWS_A_STRETCH));
-  if (column?.kind !== 'number' || count < FEWEST_STRETCHES) {
+  const count = Math.min(GROWTH.stretches.most, Math.floor(changes.length / GROWTH.stretches.rows));
+  if (column?.kind !== 'number' || count < GROWTH.stretches.least) {
     return undefined;
   }
   const { values } = column;
@@ -97,7 +84,7 @@ function deviation(values: readonly number[]): number {
 /** Whether the logarithm of the size of changes clearly rises with that of the level. */
 function isGrowth(levels: readonly number[], sizes: readonly number[]): boolean {
   const range = Math.max(...levels) - Math.min(...levels);
-  if (!sizes.every(Number.isFinite) || !(range >= log(LEAST_RANGE))) {
+  if (!sizes.every(Number.isFinite) || !(range >= log(GROWTH.range))) {
     return false;
   }
   const [x, y] = [meanOf(levels), meanOf(sizes)];
@@ -105,7 +92,7 @@ function isGrowth(levels: readonly number[], sizes: readonly number[]): boolean 
   const slope = products / square(deviation(levels));
   const correlation = products / (deviation(levels) * deviation(sizes));
   const t = correlation * Math.sqrt((levels.length - 2) / Math.max(1e-12, 1 - square(correlation)));
-  return slope >= LEAST_SLOPE && t >= LEAST_T;
+  return slope >= GROWTH.slope && t >= GROWTH.t;
 }
 
 /** A numeric train set, and the part of each row. */
@@ -123,8 +110,8 @@ export function lineError(
   changes: Float64Array,
 ): number | undefined {
   const all = indices(part.length);
-  const rows = all.filter((row) => part[row] % TRIED_EACH !== 0);
-  const heldOut = all.filter((row) => part[row] % TRIED_EACH === 0);
+  const rows = all.filter((row) => part[row] % GROWTH.triedEach !== 0);
+  const heldOut = all.filter((row) => part[row] % GROWTH.triedEach === 0);
   if (rows.length < heldOut.length) {
     return undefined;
   }

@@ -2,8 +2,8 @@ import type { ColumnSpec } from '../features/encode';
 import { MAX_TERMS } from '../linear/design';
 import { type BoostRules, SCORING_WORK } from '../trees/boost';
 import type { RandomisedRules } from '../trees/randomised';
+import { BOOSTING, LARGE, LOW_NOISE, MANY_CLASSES, RANDOMISED, SIZES, THINKING, WORK } from '../tuned';
 import type { LearnerSettings, Subsample } from './options';
-import { BOOSTING, LARGE, LOW_NOISE, MANY_CLASSES, RANDOMISED, SIZES, THINKING, WORK } from './tuned';
 
 /** How a train set will be learned: its folds, its candidates and their rules. */
 export interface TrainingPlan {

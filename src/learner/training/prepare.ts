@@ -10,6 +10,7 @@ import {
   makeBackground,
 } from '../model/model';
 import { classLogLoss, squaredError } from '../trees/loss';
+import { GROWTH } from '../tuned';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
 import { withoutCopies } from './copies';
 import { growthOf, lineError } from './growing';
@@ -104,9 +105,6 @@ export const STREAM = {
 /** With fewer rounds of groups there are too few blocks of them to hold out. */
 const FEWEST_ROUNDS = 3;
 
-/** What a line may lose by logarithms where changes grow: the band gains by them. Of daily curves it loses far more. */
-const MOST_MORE = 1.1;
-
 /** @throws LearnerError for missing target values, columns of unequal length, no rows, or a bad option. */
 export function prepare(given: TrainInput): PreparedFit {
   assertEqualRows(given.features, given.target);
@@ -162,7 +160,7 @@ function prepareShape(input: TrainInput): Shaped {
   }
   const grown = prepareAs(input, growth);
   const error = lineError(grown, target.values);
-  return error !== undefined && error <= MOST_MORE * asItIs ? grown : plain;
+  return error !== undefined && error <= GROWTH.mayLose * asItIs ? grown : plain;
 }
 
 function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Shaped {

@@ -3,7 +3,7 @@ import { rocAuc } from '../../metrics/roc-auc';
 import type { Scores } from '../../metrics/scores';
 import { logLoss, probabilities } from '../calibration/calibrate';
 import { log, sigmoid, softmax, square } from '../math/numeric';
-import { STACKING } from './tuned';
+import { STACKING } from '../tuned';
 
 /** Out-of-fold scores of the candidates, and the target of the same rows. */
 export interface StackInput {
@@ -293,10 +293,6 @@ function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-/** Nine in ten errors are at most "usual"; a larger one counts as at most this many times that. */
-const USUAL_PART = 0.9;
-const MOST_OFF = 3;
-
 /**
  * Per row, the factor for its errors. If the candidates' mean is far off, the errors of all candidates are scaled
  * down: otherwise a single row, such as a typing error, would choose between them.
@@ -305,7 +301,7 @@ function sharesOfErrors(scores: Float64Array[], target: ArrayLike<number>): Floa
   const sizes = Float64Array.from(target, (value, row) =>
     Math.abs(scores.reduce((sum, own) => sum + (own[row] - value) / scores.length, 0)),
   );
-  const most = MOST_OFF * sizes.slice().sort()[Math.floor(USUAL_PART * (sizes.length - 1))];
+  const most = STACKING.mostOff * sizes.slice().sort()[Math.floor(STACKING.usualPart * (sizes.length - 1))];
   return sizes.map((size) => (most > 0 && size > most ? most / size : 1));
 }
 

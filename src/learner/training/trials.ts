@@ -19,10 +19,10 @@ import { boost, type Boosted, type BoostRules } from '../trees/boost';
 import { classLogLoss, type Objective, squaredError } from '../trees/loss';
 import { growRandomised, type RandomisedInput, type RandomisedRules } from '../trees/randomised';
 import { isCategoryNode, LEAF, type Trees } from '../trees/trees';
+import { CALENDAR, FINER_BINS, NEIGHBOURS, RANDOMISED } from '../tuned';
 import type { FeatureColumn, Label } from '../types';
 import { DEFAULT_BLOCKS } from './options';
 import { assignParts, blocksOf, type Clusters, type HoldOut } from './parts';
-import { FINER_BINS, RANDOMISED } from './tuned';
 
 /** A train set as trees and linear models see it. */
 interface Encoded extends EncodedTable {
@@ -183,22 +183,6 @@ function splitsOf(trees: Trees, { specs }: Encoded): Int32Array[] {
   return splits;
 }
 
-/** With fewer rows a block is a handful of them. */
-const FEWEST_ROWS = 200;
-/** Parts of a trial; each is held out once. */
-const PARTS = 4;
-/** Size of a trial: few and quick trees. */
-const NEIGHBOUR_ITERATIONS = 50;
-const NEIGHBOUR_RATE = 0.15;
-/**
- * How much higher the held-out loss of blocks has to be than that of rows at random, and by how many standard errors: chosen
- * on simulated weeks and the UCI room occupancy data (docs/benchmarks/told.md, "Rows that follow each other").
- */
-const MUCH_WORSE = 1.1;
-const NEIGHBOUR_ERRORS = 2;
-/** With fewer runs of equal classes a table is sorted by them, in a section or two. */
-const FEWEST_RUNS = 3;
-
 interface InTimeInput extends EncodedTable {
   specs: ColumnSpec[];
   /** Of the first candidate. */
@@ -217,10 +201,15 @@ interface InTimeInput extends EncodedTable {
  */
 export function isLearnedFromNeighbours(input: InTimeInput): boolean {
   const { codes, classes, holdOut } = input;
-  if (codes.length < FEWEST_ROWS || !hangsTogether(codes, classes.length)) {
+  if (codes.length < NEIGHBOURS.rows || !hangsTogether(codes, classes.length)) {
     return false;
   }
-  const blocks = blocksOf({ task: 'classification', codes, classes }, holdOut, DEFAULT_BLOCKS, PARTS);
+  const blocks = blocksOf(
+    { task: 'classification', codes, classes },
+    holdOut,
+    DEFAULT_BLOCKS,
+    NEIGHBOURS.parts,
+  );
   return areMuchWorse(trialLosses(input, blocks), trialLosses(input), blocks);
 }
 
@@ -230,7 +219,7 @@ function hangsTogether(codes: Int32Array, classes: number): boolean {
     shares[code] += 1 / codes.length;
   }
   const runs = codes.reduce((count, code, row) => count + (code === codes[row - 1] ? 0 : 1), 0);
-  if (runs < FEWEST_RUNS * classes) {
+  if (runs < NEIGHBOURS.runs * classes) {
     return false;
   }
   return areNeighboursAlike({
@@ -246,10 +235,14 @@ function trialLosses(
   { random, rules, codes, classes, ...table }: InTimeInput,
   blocks?: Clusters,
 ): Float64Array {
-  const part = assignParts({ task: 'classification', codes, classes }, blocks, PARTS, random(0));
-  const quick: BoostRules = { ...rules, learningRate: NEIGHBOUR_RATE, maxIterations: NEIGHBOUR_ITERATIONS };
+  const part = assignParts({ task: 'classification', codes, classes }, blocks, NEIGHBOURS.parts, random(0));
+  const quick: BoostRules = {
+    ...rules,
+    learningRate: NEIGHBOURS.learningRate,
+    maxIterations: NEIGHBOURS.iterations,
+  };
   const losses = new Float64Array(codes.length);
-  for (let heldOut = 0; heldOut < PARTS; heldOut++) {
+  for (let heldOut = 0; heldOut < NEIGHBOURS.parts; heldOut++) {
     const own = { rules: quick, codes, classes: classes.length, part, heldOut, random: random(1 + heldOut) };
     const trial = tryBoosting(table, own);
     let next = 0;
@@ -274,7 +267,8 @@ function areMuchWorse(losses: Float64Array, others: Float64Array, { of, count }:
   const mean = (sum - other) / count;
   const squares = more.reduce((total, one) => total + square(one - mean), 0);
   return (
-    sum > MUCH_WORSE * other && sum - other > NEIGHBOUR_ERRORS * Math.sqrt((squares * count) / (count - 1))
+    sum > NEIGHBOURS.worse * other &&
+    sum - other > NEIGHBOURS.errors * Math.sqrt((squares * count) / (count - 1))
   );
 }
 
@@ -347,20 +341,6 @@ function expectedError(
   return smoothed + (alone - smoothed) / rules.trees;
 }
 
-/** Size of a trial: few and quick trees, and the parts that are held out one after the other. */
-const CALENDAR_ITERATIONS = 40;
-const CALENDAR_RATE = 0.2;
-const MOST_PARTS = 5;
-/** With more rows columns that tell nothing cost little. */
-const MOST_ROWS = 5000;
-/**
- * Standard errors by which held-out rows must be predicted better without the calendar. Chosen on 58 public tables of 120
- * to 400 rows with dates, from the losses with and without it: it is left out of some nine of them. Where it is left out
- * in every split, the losses of four fall by 20 to 31 % and those of the others stay within 2 %. With a bound of 0 it is
- * left out of more tables, of which one loses six times as much and two lose 14 and 19 % more. No other tables were tried.
- */
-const CALENDAR_ERRORS = 1.5;
-
 interface CalendarInput extends EncodedTable {
   encoders: Encoder[];
   specs: ColumnSpec[];
@@ -383,17 +363,17 @@ export function wantsCalendar(input: CalendarInput): boolean {
   const isOf = encoders.flatMap((encoder) => columnSpecs([encoder]).map(() => isCalendar(encoder)));
   const without = <T>(list: readonly T[]): T[] => list.filter((_, at) => !isOf[at]);
   const bare = { ...input, specs: without(specs), columns: without(columns), numbers: without(numbers) };
-  if (bare.columns.length === 0 || parts < 2 || part.length > MOST_ROWS) {
+  if (bare.columns.length === 0 || parts < 2 || part.length > CALENDAR.rows) {
     return true;
   }
   let gain = 0;
   let squares = 0;
-  for (let heldOut = 0; heldOut < Math.min(MOST_PARTS, parts); heldOut++) {
+  for (let heldOut = 0; heldOut < Math.min(CALENDAR.parts, parts); heldOut++) {
     const one = heldOutLoss(bare, heldOut) - heldOutLoss(input, heldOut);
     gain += one;
     squares += square(one);
   }
-  return gain >= -CALENDAR_ERRORS * Math.sqrt(squares);
+  return gain >= -CALENDAR.errors * Math.sqrt(squares);
 }
 
 function isCalendar(encoder: Encoder): boolean {
@@ -414,6 +394,6 @@ function heldOutLoss({ specs, columns, objective, rules, part, random }: Calenda
     heldOut: all.filter((row) => part[row] === own),
     tableRows: part.length,
   };
-  const quick = { ...rules, learningRate: CALENDAR_RATE, maxIterations: CALENDAR_ITERATIONS };
+  const quick = { ...rules, learningRate: CALENDAR.learningRate, maxIterations: CALENDAR.iterations };
   return Math.min(...boost(input, quick, random(own)).curve);
 }

@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
+import { BOOSTING } from '../tuned';
 import { Grower, type GrownLeaf, type GrowRules, weakCategories } from './grow';
 import { GrowSpace } from './grow-space';
 import type { Objective } from './loss';
@@ -12,7 +13,7 @@ export interface BoostRules extends GrowRules {
   patience: number;
   /** How much the held-out loss must improve within those, as a fraction of the loss without trees. */
   minImprovement: number;
-  /** Iterations after which it must improve by the fraction `LONG_GAIN`. */
+  /** Iterations after which it must improve by the fraction `BOOSTING.longGain`. */
   longAfter: number;
   /** Fraction of the rows, and of the columns, that each tree sees. */
   rowSample: number;
@@ -49,9 +50,6 @@ interface BoostInput {
   start?: Float64Array;
   onIteration?: (iteration: number) => void;
 }
-
-/** Of the best loss, within `patience` iterations: docs/benchmarks/many-tables.md, "7,000 to 54,000 rows, without a cap". */
-const LONG_GAIN = 0.002;
 
 /** Cost of computing one probability (a row, a class), in histogram updates. */
 export const SCORING_WORK = 16;
@@ -165,7 +163,7 @@ function boostIn(
     const loss = objective.loss(scores, heldOut);
     curve.push(loss);
     input.onIteration?.(iteration);
-    const asked = iteration > rules.longAfter ? LONG_GAIN * best : rules.minImprovement * curve[0];
+    const asked = iteration > rules.longAfter ? BOOSTING.longGain * best : rules.minImprovement * curve[0];
     if (loss < best - asked) {
       best = loss;
       bestIteration = iteration;

@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../features/encode';
 import type { Random } from '../math/random';
+import { WEAK_CATEGORIES } from '../tuned';
 import type { GrowSpace, HistogramLayout } from './grow-space';
 import type { Objective } from './loss';
 import type { SplitCandidate, SplitRules } from './splits';
@@ -265,14 +266,6 @@ export class Grower {
   }
 }
 
-/** Columns with at most this many levels are no easier to split by chance than numeric ones. */
-const FEW_LEVELS = 10;
-/**
- * How many times as much as by chance levels have to differ for a column to be informative. Without a bound on the rows
- * per level: of 19 public tables with fewer than 20 (Rdatasets) the RMSE falls by 1.3 % in the mean, worst +1.0 %, best
- * −16.6 %; taking all such columns for weak loses up to 5.6 %. `npm run bench -- many` measures it again.
- */
-const INFORMATIVE_RATIO = 2;
 /**
  * What the best partition of uninformative levels gains per level, in units of the mean squared gradient per hessian:
  * half of the levels are above their mean, by √(2/π) standard deviations on average.
@@ -300,7 +293,7 @@ export function weakCategories(
   { scores, gradHess }: Pick<GrowSpace, 'scores' | 'gradHess'>,
 ): Uint8Array | undefined {
   const asked = specs.flatMap(({ category, bins }, column) =>
-    category && bins - 1 > FEW_LEVELS ? [column] : [],
+    category && bins - 1 > WEAK_CATEGORIES.levels ? [column] : [],
   );
   if (asked.length === 0) {
     return undefined;
@@ -332,7 +325,7 @@ export function weakCategories(
   const total = hessians > 0 ? (squares * values) / hessians : 0;
   asked.forEach((column, i) => {
     const free = values - levels[i] - width;
-    const isWeak = free < 1 || between[i] * free < INFORMATIVE_RATIO * levels[i] * (total - between[i]);
+    const isWeak = free < 1 || between[i] * free < WEAK_CATEGORIES.ratio * levels[i] * (total - between[i]);
     weak[column] = isWeak ? 1 : 0;
   });
   return weak.includes(1) ? weak : undefined;
