@@ -5,39 +5,19 @@ import type { BlockKernels, ProductKernels } from './explain-functions';
  * the second address is behind its last element. Rows are given as addresses of their indices.
  */
 
-type AddColumn = (rows: number, end: number, gradHess: number, bins: number, sums: number) => void;
-type AddTwoColumns = (
-  rows: number,
-  end: number,
-  gradHess: number,
-  bins0: number,
-  bins1: number,
-  sums0: number,
-  sums1: number,
-) => void;
-
 /** Of boosted trees: `trees.as.ts`. `gradHess` covers the whole table. */
 interface BoostingKernels {
-  /** Adds each row's gradient and hessian to its bin of four columns. */
-  addFour(
+  /** Adds each row's gradient and hessian to its bin of two columns, and of one. */
+  addTwo(
     rows: number,
     end: number,
     gradHess: number,
     bins0: number,
     bins1: number,
-    bins2: number,
-    bins3: number,
     sums0: number,
     sums1: number,
-    sums2: number,
-    sums3: number,
   ): void;
-  /** The same for two columns, and for one. */
-  addTwo: AddTwoColumns;
-  addOne: AddColumn;
-  /** The same for two columns, and for one, if a row has two gradients besides its hessian. */
-  addTwoOfThree: AddTwoColumns;
-  addOneOfThree: AddColumn;
+  addOne(rows: number, end: number, gradHess: number, bins: number, sums: number): void;
   /** The same for one column, if a row has more gradients. `stride`: bytes of its gradients and hessian. */
   addSeveral(rows: number, end: number, gradHess: number, bins: number, sums: number, stride: number): void;
   /** Adds a value to one score of each row. `width`: bytes of a row's scores. */

@@ -19,7 +19,7 @@ import {
   SEARCH_STEPS,
   SEARCH_SUMS,
 } from './layout';
-import { addNumber, addPair, NUMBER, PAIR, sumOfLanes, WHOLE } from './shared.as';
+import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
 
 /*
  * The loops of `SplitSearch`: the best split of a node by one column, better than `gain`. `room` begins with the record of what was
@@ -114,55 +114,6 @@ function searchOne(room: usize, sums: usize, bins: usize, totals: usize, gain: f
   return found > 0;
 }
 
-/** Of two gradients, which stay in a register. */
-function searchTwo(room: usize, sums: usize, bins: usize, totals: usize, gain: f64): bool {
-  const lambda = load<f64>(room, SEARCH_LAMBDA);
-  const least = load<f64>(room, SEARCH_MIN_HESSIAN);
-  const total = v128.load(totals);
-  const totalHessian = load<f64>(totals, PAIR);
-  const parent = sumOfLanes(f64x2.mul(total, total)) / (totalHessian + lambda);
-  const missing = load<f64>(sums, PAIR);
-  const stride = PAIR + NUMBER;
-  const end = sums + bins * stride;
-  let top = max<f64>(gain, load<f64>(room, SEARCH_MIN_GAIN));
-  let found: usize = 0;
-  let foundHessian: f64 = 0;
-  let foundPass: u32 = 0;
-  const passes: u32 = missing > 0 ? 2 : 1;
-  for (let pass: u32 = 0; pass < passes; pass++) {
-    let left = pass ? v128.load(sums) : f64x2.splat(0);
-    let hessian: f64 = pass ? missing : 0;
-    for (let at = sums + stride; at < end; at += stride) {
-      const own = load<f64>(at, PAIR);
-      if (own == 0) {
-        continue;
-      }
-      left = f64x2.add(left, v128.load(at));
-      hessian += own;
-      if (hessian < least) {
-        continue;
-      }
-      const rest = totalHessian - hessian;
-      if (rest < least) {
-        break;
-      }
-      const right = f64x2.sub(total, left);
-      const below = sumOfLanes(f64x2.mul(left, left)) / (hessian + lambda);
-      const better = below + sumOfLanes(f64x2.mul(right, right)) / (rest + lambda) - parent;
-      if (better > top) {
-        top = better;
-        found = at;
-        foundHessian = hessian;
-        foundPass = pass;
-      }
-    }
-  }
-  if (found) {
-    tell(room, top, u32((found - sums) / stride), foundHessian, missing, foundPass);
-  }
-  return found > 0;
-}
-
 /** The gain of the gradients on the left against the rest of `totals`. */
 function gainOf(left: usize, totals: usize, width: usize, hessian: f64, rest: f64, parent: f64): f64 {
   let below: f64 = 0;
@@ -228,11 +179,8 @@ export function searchOrdered(
   totals: usize,
   gain: f64,
 ): bool {
-  if (width == 1) {
-    return searchOne(room, sums, bins, totals, gain);
-  }
-  return width == 2
-    ? searchTwo(room, sums, bins, totals, gain)
+  return width == 1
+    ? searchOne(room, sums, bins, totals, gain)
     : searchSeveral(room, sums, bins, width, totals, gain);
 }
 

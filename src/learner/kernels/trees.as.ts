@@ -11,29 +11,6 @@ function binAt(bins: usize, row: usize): usize {
   return load<u8>(bins + row) as usize;
 }
 
-export function addFour(
-  rows: usize,
-  end: usize,
-  gradHess: usize,
-  bins0: usize,
-  bins1: usize,
-  bins2: usize,
-  bins3: usize,
-  sums0: usize,
-  sums1: usize,
-  sums2: usize,
-  sums3: usize,
-): void {
-  for (; rows < end; rows += WHOLE) {
-    const row = rowAt(rows);
-    const pair = v128.load(gradHess + row * PAIR);
-    addPair(sums0 + binAt(bins0, row) * PAIR, pair);
-    addPair(sums1 + binAt(bins1, row) * PAIR, pair);
-    addPair(sums2 + binAt(bins2, row) * PAIR, pair);
-    addPair(sums3 + binAt(bins3, row) * PAIR, pair);
-  }
-}
-
 export function addTwo(
   rows: usize,
   end: usize,
@@ -55,38 +32,6 @@ export function addOne(rows: usize, end: usize, gradHess: usize, bins: usize, su
   for (; rows < end; rows += WHOLE) {
     const row = rowAt(rows);
     addPair(sums + binAt(bins, row) * PAIR, v128.load(gradHess + row * PAIR));
-  }
-}
-
-function addThree(at: usize, pair: v128, third: f64): void {
-  addPair(at, pair);
-  store<f64>(at, load<f64>(at, PAIR) + third, PAIR);
-}
-
-export function addTwoOfThree(
-  rows: usize,
-  end: usize,
-  gradHess: usize,
-  bins0: usize,
-  bins1: usize,
-  sums0: usize,
-  sums1: usize,
-): void {
-  for (; rows < end; rows += WHOLE) {
-    const row = rowAt(rows);
-    const from = gradHess + row * (3 * NUMBER);
-    const pair = v128.load(from);
-    const third = load<f64>(from, PAIR);
-    addThree(sums0 + binAt(bins0, row) * (3 * NUMBER), pair, third);
-    addThree(sums1 + binAt(bins1, row) * (3 * NUMBER), pair, third);
-  }
-}
-
-export function addOneOfThree(rows: usize, end: usize, gradHess: usize, bins: usize, sums: usize): void {
-  for (; rows < end; rows += WHOLE) {
-    const row = rowAt(rows);
-    const from = gradHess + row * (3 * NUMBER);
-    addThree(sums + binAt(bins, row) * (3 * NUMBER), v128.load(from), load<f64>(from, PAIR));
   }
 }
 

@@ -135,31 +135,14 @@ export class GrowSpace {
     const binsOf = (i: number) => columns[i].byteOffset;
     const sumsOf = (i: number) => sums.byteOffset + offsets[i] * 8;
     let i = 0;
-    for (; stride === 2 && i + 3 < columns.length; i += 4) {
-      kernels.addFour(
-        first,
-        last,
-        gradHess,
-        binsOf(i),
-        binsOf(i + 1),
-        binsOf(i + 2),
-        binsOf(i + 3),
-        sumsOf(i),
-        sumsOf(i + 1),
-        sumsOf(i + 2),
-        sumsOf(i + 3),
-      );
-    }
-    const addTwo = stride === 2 ? kernels.addTwo : kernels.addTwoOfThree;
-    for (; stride <= 3 && i + 1 < columns.length; i += 2) {
-      addTwo(first, last, gradHess, binsOf(i), binsOf(i + 1), sumsOf(i), sumsOf(i + 1));
+    for (; stride === 2 && i + 1 < columns.length; i += 2) {
+      kernels.addTwo(first, last, gradHess, binsOf(i), binsOf(i + 1), sumsOf(i), sumsOf(i + 1));
     }
     for (; i < columns.length; i++) {
-      if (stride > 3) {
-        kernels.addSeveral(first, last, gradHess, binsOf(i), sumsOf(i), stride * 8);
+      if (stride === 2) {
+        kernels.addOne(first, last, gradHess, binsOf(i), sumsOf(i));
       } else {
-        const addOne = stride === 2 ? kernels.addOne : kernels.addOneOfThree;
-        addOne(first, last, gradHess, binsOf(i), sumsOf(i));
+        kernels.addSeveral(first, last, gradHess, binsOf(i), sumsOf(i), stride * 8);
       }
     }
   }
