@@ -1,5 +1,5 @@
 import type { Random } from '../math/random';
-import { LEVELS, TEXTS } from '../tuned';
+import { CATEGORY_LEVELS, TEXTS } from '../tuned';
 import type { FeatureColumn } from '../types';
 import { betweenBorders, binAll, binOf, findBorders, MAX_BINS } from './binning';
 import { commonTokens } from './common-tokens';
@@ -118,13 +118,13 @@ function chooseTextEncoders(
   const minCount = used.length <= 12 || asCategory ? 1 : Math.max(2, Math.min(5, Math.floor(known / 200)));
   const repeated = used.filter((code) => counts[code] >= minCount);
   const shared = used.reduce((sum, code) => sum + (counts[code] >= 2 ? counts[code] : 0), 0);
-  const areAllNamed = asCategory || shared >= LEVELS.shared * known;
+  const areAllNamed = asCategory || shared >= CATEGORY_LEVELS.shared * known;
   const named = (areAllNamed ? [...used] : repeated).sort(
     (a, b) => counts[b] - counts[a] || (dictionary[a] < dictionary[b] ? -1 : 1),
   );
   const texts = named.map((code) => dictionary[code]);
   if (areAllNamed) {
-    const ofLevels = categories(texts, named.filter((code) => counts[code] >= LEVELS.often).length);
+    const ofLevels = categories(texts, named.filter((code) => counts[code] >= CATEGORY_LEVELS.often).length);
     encoders.push(...ofLevels.map((own): Encoder => ({ type: 'category', source, ...own })));
   } else if (texts.length > 0 || used.length === 0) {
     encoders.push({ type: 'category', source, values: texts.slice(0, NAMED_CATEGORIES) });
@@ -204,7 +204,7 @@ function numberCategories(column: Float64Array, source: number): Encoder[] {
     }
   }
   const common = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const often = common.filter(([, count]) => count >= LEVELS.often).length;
+  const often = common.filter(([, count]) => count >= CATEGORY_LEVELS.often).length;
   return categories(
     common.map(([value]) => value),
     often,

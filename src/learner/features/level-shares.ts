@@ -1,4 +1,4 @@
-import { LEVELS } from '../tuned';
+import { CATEGORY_LEVELS } from '../tuned';
 import { MAX_BINS } from './binning';
 
 /**
@@ -20,7 +20,7 @@ const MOST_LEVELS = MAX_BINS - 2;
 export function sharesOf<T extends string | number>(
   levels: readonly T[],
 ): { share: LevelShare; values: T[] }[] {
-  const of = Math.min(LEVELS.shares, Math.ceil(levels.length / LEVELS.perShare));
+  const of = Math.min(CATEGORY_LEVELS.shares, Math.ceil(levels.length / CATEGORY_LEVELS.perShare));
   const shares = Array.from({ length: of }, (_, index) => ({ share: { index, of }, values: [] as T[] }));
   for (const level of levels) {
     const { values } = shares[placeOf(level, of)];

@@ -59,8 +59,7 @@ export function makePlan(input: PlanInput): TrainingPlan {
   const trivial = rows < 4 || (task === 'classification' && classes < 2);
   const boosts = candidates(input, trivial);
   const { maxRows, work, reasons } = fitBudget(boosts, input, (settings.workBudget ?? WORK.usual) / ordinary);
-  const folds =
-    ordinary + addedFolds(input, Math.min(mostParts, MOST_FOLDS) - ordinary, ordinary, work, reasons);
+  const folds = ordinary + addedFolds(settings, ordinary, mostParts - ordinary, work, reasons);
   const otherRows = LARGE.rows * Math.min(1, Math.sqrt(LARGE.rows / rows));
   const isTooLarge = otherRows < LARGE.share * rows || (rows > LARGE.rows && rows * width > LARGE.cells);
   const hasOthers = !trivial && !isTooLarge;
@@ -82,23 +81,21 @@ export function makePlan(input: PlanInput): TrainingPlan {
   };
 }
 
-/** A part is a byte, and a model of more members is slow to explain. */
-const MOST_FOLDS = 40;
-
 /**
- * Folds that thinking adds: each learns from more rows, and there are more members to average. The timeout is one of work, so
+ * Folds that thinking adds where their number is not given: each learns from more rows, and there are more members to average. The timeout is one of work, so
  * that the model does not depend on the machine.
  *
  * @param work of the boosted candidates of a fold
  */
 function addedFolds(
-  { settings: { thinking } }: PlanInput,
-  room: number,
+  { thinking, estimators }: LearnerSettings,
   ordinary: number,
+  room: number,
   work: number,
   reasons: string[],
 ): number {
-  const wished = thinking ? Math.max(0, Math.min(room, (THINKING[thinking.effort] - 1) * ordinary)) : 0;
+  const factor = thinking && estimators === undefined ? THINKING[thinking.effort] : 1;
+  const wished = Math.min(room, Math.round((factor - 1) * ordinary));
   const seconds = thinking?.timeoutSecs ?? Infinity;
   const added = Math.min(wished, Math.floor((seconds * WORK.perSecond) / Math.max(1, work)));
   if (added < wished) {

@@ -172,7 +172,7 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 29;
+const MADE_BY = 30;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -216,7 +216,7 @@ const cases: Record<string, [() => string, string]> = {
   'a number of nested groups, without noise': [() => nested(), '4a619519f64387360e28cb221987e632'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    'a2a1f264a925690b4e6722936b83f135',
+    '3d2686328c64f05d8648055f3ce9290b',
   ],
   'a change that grows with its level': [() => growing(), 'ce8e21448bd02f05e3127ebfb4856bdd'],
   'e^x and logarithms': [

@@ -159,17 +159,15 @@ describe('learner options', () => {
     }
   });
 
-  it('thinking multiplies the estimators, whatever their number', () => {
+  it('thinking adds estimators, but to a number that was asked for', () => {
     const folds = (options: TrainOptions) => prepare(classify(features, labels, options)).folds;
     assert.equal(folds({}), 10);
-    assert.equal(folds({ thinking: { effort: 'medium' } }), 20);
-    assert.equal(folds({ thinking: { effort: 'high' } }), 30);
-    const ordinary = fit({ n_estimators: 2 });
-    const model = fit({
-      n_estimators: 2,
-      thinking: { effort: 'medium', timeoutSecs: 60, metric: 'accuracy' },
-    });
-    assert.deepEqual([ordinary.report.estimators, model.report.estimators], [2, 4]);
+    assert.equal(folds({ thinking: { effort: 'medium' } }), 15);
+    assert.equal(folds({ thinking: { effort: 'high' } }), 20);
+    assert.equal(folds({ n_estimators: 2, thinking: { effort: 'high' } }), 2);
+    const ordinary = fit();
+    const model = fit({ thinking: { effort: 'high', timeoutSecs: 60, metric: 'accuracy' } });
+    assert.deepEqual([ordinary.report.estimators, model.report.estimators], [10, 20]);
     assert.ok(model.report.work.units > 1.5 * ordinary.report.work.units);
     assert.ok(model.report.work.units <= model.report.work.budget);
     assert.equal(model.report.work.limited, false);
@@ -189,10 +187,10 @@ describe('learner options', () => {
     const y = normals(count, 50).map((value, i) => value + (many[0] as { values: Float64Array }).values[i]!);
     const thinking = (timeoutSecs: number | undefined) =>
       prepare(regress(many, y, { thinking: { effort: 'high', timeoutSecs } })).plan;
-    const [none, some, all] = [0.01, 1.5, undefined].map(thinking);
-    assert.equal(all!.folds, 15);
-    assert.ok(some!.folds > 5 && some!.folds < 15, String(some!.folds));
-    assert.match(some!.reasons.join(' '), /timeout is enough for \d of the 10 estimators/);
+    const [none, some, all] = [0.01, 0.5, undefined].map(thinking);
+    assert.equal(all!.folds, 10);
+    assert.ok(some!.folds > 5 && some!.folds < 10, String(some!.folds));
+    assert.match(some!.reasons.join(' '), /timeout is enough for \d of the 5 estimators/);
     // The ordinary estimators have what they have without thinking.
     const ordinary = prepare(regress(many, y)).plan;
     assert.deepEqual({ ...none!, reasons: [] }, ordinary);
