@@ -29,6 +29,7 @@ const TEXTS = {
   classes: '{percent} %',
   costs: 'It costs {cost}.',
   saves: 'It saves {cost}.',
+  list: '{first}, {rest}',
   together:
     '{column} stays as it is, but went along with {with} in the train set: it may change too, or be the reason.',
 };
@@ -65,18 +66,22 @@ export function adviceText(
       : word('classes', { percent: number(Math.round(1000 * probability) / 10) });
   };
   const told = { what: about.label ?? about.target, now: said(advice.now) };
+  const joined = (all: readonly string[]): string =>
+    all.length === 0 ? '' : all.reduceRight((rest, first) => word('list', { first, rest }));
   const changes = ({ changes: all }: Pick<Advised, 'changes'>): string =>
-    all
-      .map(({ column, to, by }) =>
+    joined(
+      all.map(({ column, to, by }) =>
         by === undefined
           ? word('word', { column, to: String(to) })
           : word('number', { column, to: number(to as number), by: `${by > 0 ? '+' : ''}${number(by)}` }),
-      )
-      .join(', ') || word('stay', {});
+      ),
+    ) || word('stay', {});
   const listed = (unlike: Unlike | undefined): string =>
-    (unlike?.columns ?? [])
-      .map((column) => (about.missing.includes(column) ? word('noValue', { column }) : column))
-      .join(', ');
+    joined(
+      (unlike?.columns ?? []).map((column) =>
+        about.missing.includes(column) ? word('noValue', { column }) : column,
+      ),
+    );
   const { set, nearest, cost = 0, rests_on: rests } = advice;
   if (set === null) {
     if (nearest === undefined) {
@@ -97,8 +102,6 @@ export function adviceText(
   return [
     word('set', { changes: changes(advice as Advised), then: said(advice.then!), ...told }),
     ...(cost === 0 ? [] : [word(cost > 0 ? 'costs' : 'saves', { cost: number(Math.abs(cost)) })]),
-    ...(rests?.together ?? []).map((one) =>
-      word('together', { column: one.column, with: one.with.join(', ') }),
-    ),
+    ...(rests?.together ?? []).map((one) => word('together', { column: one.column, with: joined(one.with) })),
   ].join(' ');
 }

@@ -5,5 +5,5 @@ export { readGoal, surer } from '../../dist/src/advise/goal';
 export { haltonPoints } from '../../dist/src/advise/halton';
 export { type Knob, type KnobValues, makeKnobs } from '../../dist/src/advise/knobs';
 export { search, searchRounds } from '../../dist/src/advise/search';
-export { adviceText, ENGLISH } from '../../dist/src/advise/text';
+export { adviceText, type AdviceWords, ENGLISH } from '../../dist/src/advise/text';
 export type { Candidate, CandidateAnswer } from '../../dist/src/advise/types';

@@ -141,7 +141,7 @@ describe('tabular-advise', () => {
     const [msg] = await bench.out('advise').first();
     assert.ok((msg as unknown as { advice: { set: { speed: number } } }).advice.set.speed > 14);
     const wrong: [object, string, RegExp][] = [
-      [{ goal_value: 90 }, 'config.invalid', /at least one, in the node or in msg\.vary/],
+      [{ goal_value: 90 }, 'config.invalid', /at least one under "May be changed", or in msg\.vary/],
       [{ vary: 'speed' }, 'validation.failed', /msg\.vary must be an array of \{column/],
       [
         { vary: [{ column: 'speed', to: 'far' }] },
@@ -149,7 +149,11 @@ describe('tabular-advise', () => {
         /must have a number as "to" of "speed"/,
       ],
       [{ vary: [{ from: 1 }] }, 'validation.failed', /an entry that names no column/],
-      [{ vary: [{ column: 'speed' }] }, 'config.invalid', /"at least" needs one .* msg\.goal_value/],
+      [
+        { vary: [{ column: 'speed' }] },
+        'config.invalid',
+        /"at least" needs one .* under "Value", or as msg\.goal_value/,
+      ],
       [
         { vary: [{ column: 'speed' }], goal_value: 90, payload: { ...ROW, speed: null } },
         'validation.failed',

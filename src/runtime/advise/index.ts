@@ -26,7 +26,7 @@ const VALUES = [
   'value',
   'low',
   'high',
-].concat([...['percent', 'cost', 'with', 'outside']]);
+].concat([...['percent', 'cost', 'with', 'outside', 'first', 'rest']]);
 const MARKED = new RegExp(`${MARK}(\\w+)${MARK}`, 'g');
 
 /** The sentences of an advice, in the runtime's language. */

@@ -4,6 +4,7 @@ import vm from 'node:vm';
 
 import {
   adviceText,
+  type AdviceWords,
   asGood,
   byCost,
   type Candidate,
@@ -279,6 +280,22 @@ describe('a question for advice', () => {
       adviceText(advice, about, ENGLISH),
       'Only settings unlike anything in the train set reach the goal, such as speed to 25 (+13). ' +
         'The nearest to it on known ground is speed to 16 (+4): yield 52 (51 to 53), now 40 (39 to 41).',
+    );
+  });
+
+  it('joins what it lists as the language does', () => {
+    const now = { value: 40, low: 39, high: 41, holds: false, unlike: 0.1 };
+    const changes = ['speed', 'heat', 'fan'].map((column) => ({ column, from: 12, to: 16, by: 4 }));
+    const advice = { id: '1', set: { speed: 16, heat: 16, fan: 16 }, changes, now, then: now, others: [] };
+    const about = { target: 'yield', label: undefined, hasLimit: true, likest: undefined, missing: [] };
+    const unlikeNow = { rank: 0.1, columns: [], new: [] };
+    const words: AdviceWords = {
+      ...ENGLISH,
+      word: (key, values) => (key === 'list' ? `${values.first}、${values.rest}` : ENGLISH.word(key, values)),
+    };
+    assert.match(
+      adviceText(advice, { ...about, unlikeNow }, words),
+      /^Set speed to 16 \(\+4\)、heat to 16 \(\+4\)、fan to 16 \(\+4\): yield/,
     );
   });
 
