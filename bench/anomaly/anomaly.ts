@@ -7,7 +7,7 @@
  *    named, at equal false alarms for every method: the level is set where the clean rows have one episode a week.
  * 3. Time, in ratios to one ridge regression of every sensor.
  */
-import { Detector, fitExpectations, learn, momentsOf } from '../../test/doors/anomaly';
+import { Detector, fitExpectations, learn, sumMoments } from '../../test/doors/anomaly';
 import { seededRandom } from '../../test/doors/util';
 import {
   BEGINS,
@@ -98,7 +98,7 @@ function times(): void {
   const inputs = new Float64Array(5000 * 30).map((_, i) => machine.values[Math.floor(i / 30)]![i % 10]!);
   const weights = new Float64Array(5000).fill(1);
   const ridge = seconds(() =>
-    fitExpectations(momentsOf(inputs, 30, { from: 0, to: 5000 }, weights), { sensors: 10, context: 0 }),
+    fitExpectations(sumMoments(inputs, 30, { from: 0, to: 5000 }, weights), { sensors: 10, context: 0 }),
   );
   const rows = seconds(() => {
     for (let row = 5000; row < 6000; row++) {

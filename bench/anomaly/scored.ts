@@ -1,5 +1,5 @@
 /* What the benches of the anomaly node share: machines that were taught, and their rows scored. */
-import { contextOf, Detector, freshMemory, learn, scoreRow, writeContext } from '../../test/doors/anomaly';
+import { contextWidth, Detector, freshMemory, learn, scoreRow, writeContext } from '../../test/doors/anomaly';
 import { BEGINS, cellsOf, type Machine, STEP_MS } from '../../test/helpers/simulated-machine';
 import type { Peer } from './peers';
 
@@ -44,7 +44,7 @@ export function ours(
 ): Scorer {
   return ({ names, values, modes }, from, to) => {
     const memory = freshMemory(usual);
-    const context = new Float64Array(contextOf(layout));
+    const context = new Float64Array(contextWidth(layout));
     const order = layout.sensors.map((name) => names.indexOf(name));
     const out: ReturnType<Scorer> = [];
     for (let row = Math.max(0, from - WARM_ROWS); row < to; row++) {

@@ -110,7 +110,7 @@ export class Anomalies {
     checkCells(key, cells, this.columns);
     // On a machine with a clock of its own, a reading without a time is of the row that waits.
     const waiting = placed.time === undefined && this.timed.has(key) ? joined.newest(key) : undefined;
-    const time = waiting ?? this.timeOf(placed, this.machineOf(key));
+    const time = waiting ?? this.readingTime(placed, this.findOrBegin(key));
     // It must not end the row that waits, which would then come in pieces.
     if (joined.isPast(key, time)) {
       return [await this.take(reading, place)];
@@ -131,8 +131,8 @@ export class Anomalies {
       const { key, cells } = placed;
       checkCells(key, cells, this.columns);
       this.readings++;
-      const machine = this.machineOf(key);
-      const time = this.timeOf(placed, machine);
+      const machine = this.findOrBegin(key);
+      const time = this.readingTime(placed, machine);
       const verdict = machine.take(time, cells);
       if (verdict.state === 'late') {
         this.late++;
@@ -287,7 +287,7 @@ export class Anomalies {
   /** Goes on with rows that were not whole. Where each reading is a row now, they are whole. */
   private async goOn(kept: KeptRowsUnderWay | undefined): Promise<void> {
     for (const { of, time, cells } of this.waiting.restore(kept, this.takenBy)) {
-      const machine = this.machineOf(of);
+      const machine = this.findOrBegin(of);
       if (machine.teach(time, cells)) {
         this.keepRow(of, machine, time);
       }
@@ -304,7 +304,7 @@ export class Anomalies {
 
   /** Teaches a machine by rows of the past. One that has learned nothing so far takes its own rows after older ones. */
   private async teachRows(of: string | null, taught: TaughtRows, yielder: Yielder): Promise<number> {
-    let machine = this.machineOf(of);
+    let machine = this.findOrBegin(of);
     let rows = taught.inOrder();
     const { pace } = taught;
     if (machine.rows > 0 && !machine.isKnowing && rows[0]!.time < machine.oldest) {
@@ -331,7 +331,7 @@ export class Anomalies {
   }
 
   /** A reading without a time came now; on a machine with a clock of its own, right after the one before. */
-  private timeOf({ key, time }: MachineReading, machine: Detector): number {
+  private readingTime({ key, time }: MachineReading, machine: Detector): number {
     if (time !== undefined) {
       this.timed.add(key);
       return time;
@@ -339,7 +339,7 @@ export class Anomalies {
     return machine.arrival(this.timed.has(key) ? -Infinity : Date.now());
   }
 
-  private machineOf(of: string | null): Detector {
+  private findOrBegin(of: string | null): Detector {
     const machine = this.machines.get(of) ?? new Detector(this.settings(of));
     this.machines.set(of, machine);
     return machine;
@@ -394,7 +394,7 @@ export class Anomalies {
 
   private replay(entry: Entry): void {
     const { of, taken } = entry;
-    const machine = this.machineOf(of);
+    const machine = this.findOrBegin(of);
     if ('row' in entry) {
       const [time, cells] = entry.row;
       if (taken === machine.taken + 1) {

@@ -9,7 +9,7 @@ import type { Learned, LearnTask } from './method/fit';
 const IDLE_MS = 10_000;
 
 /** What is handed over instead of being copied: the history of a hundred sensors would hold the event loop. */
-function buffersOf({ history: { times, marks, columns } }: LearnTask): ArrayBuffer[] {
+function listBuffers({ history: { times, marks, columns } }: LearnTask): ArrayBuffer[] {
   const ofColumns = Object.values(columns).flatMap(({ numbers, words }) => [numbers, words]);
   return [times, marks, ...ofColumns].map(({ buffer }) => buffer as ArrayBuffer);
 }
@@ -70,7 +70,7 @@ export class LearnThread {
           );
         });
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-      worker.postMessage(task, buffersOf(task));
+      worker.postMessage(task, listBuffers(task));
     });
   }
 

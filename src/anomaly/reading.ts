@@ -40,7 +40,7 @@ export class ReadingReader {
     const skips = timeAndKey.skips(column);
     const cells = new Map<string, HistoryCell>();
     for (const [name, value] of Object.entries(reading)) {
-      const cell = skips(name) || this.ignored.has(name) ? undefined : cellOf(value);
+      const cell = skips(name) || this.ignored.has(name) ? undefined : readCell(value);
       if (cell !== undefined) {
         cells.set(name, cell);
       }
@@ -77,9 +77,9 @@ export class ReadingReader {
 }
 
 /** A number, or a word that stands for a state; undefined where nothing is told. */
-function cellOf(value: unknown): HistoryCell | undefined {
+function readCell(value: unknown): HistoryCell | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') {
-    return numberOf(Number(value));
+    return readNumber(Number(value));
   }
   if (typeof value === 'boolean') {
     return String(value);
@@ -92,10 +92,10 @@ function cellOf(value: unknown): HistoryCell | undefined {
     return undefined;
   }
   const number = parseNumber(text, false);
-  return number === undefined ? text.slice(0, MOST_CHARACTERS) : numberOf(number);
+  return number === undefined ? text.slice(0, MOST_CHARACTERS) : readNumber(number);
 }
 
-function numberOf(value: number): number | undefined {
+function readNumber(value: number): number | undefined {
   return Math.abs(value) <= MOST ? value : undefined;
 }
 
@@ -131,7 +131,7 @@ export function checkCells(
   }
   const added = [...cells].filter(([name]) => known?.has(name) !== true);
   if (added.length > 0) {
-    checkColumns(key, new Map([...(known ?? []), ...added.map(kindOf)]), columns);
+    checkColumns(key, new Map([...(known ?? []), ...added.map(tellNumber)]), columns);
   }
 }
 
@@ -139,7 +139,7 @@ function shortList(names: readonly string[]): string {
   return names.length > MOST_NAMED ? `${names.slice(0, MOST_NAMED).join(', ')} …` : names.join(', ');
 }
 
-function kindOf([name, cell]: [string, HistoryCell]): [string, boolean] {
+function tellNumber([name, cell]: [string, HistoryCell]): [string, boolean] {
   return [name, typeof cell === 'number'];
 }
 
@@ -158,7 +158,7 @@ function checkColumns(key: string | null, all: ReadonlyMap<string, boolean>, col
     );
   }
   const others = [...columns].filter(([of]) => of !== key).map(([, { size }]) => size);
-  if ([...others, all.size].reduce((sum, size) => sum + bytesOf(size), 0) > MAX_BYTES) {
+  if ([...others, all.size].reduce((sum, size) => sum + estimateBytes(size), 0) > MAX_BYTES) {
     throw new ServiceError(
       'limit.exceeded',
       `${others.length} keys fill the memory that is set aside for what is usual (${MAX_BYTES / 1024 / 1024} MB): ` +
@@ -169,6 +169,6 @@ function checkColumns(key: string | null, all: ReadonlyMap<string, boolean>, col
 }
 
 /** What a machine of so many columns holds at most. */
-function bytesOf(columns: number): number {
+function estimateBytes(columns: number): number {
   return BYTES_OF_MACHINE + columns * BYTES_OF_COLUMN;
 }

@@ -54,7 +54,7 @@ export class RowsUnderWay {
     kept.rounds.forEach((round) => this.gathered.restore(round, isRecent));
     const spans = kept.joined.filter(({ of, taken }) => taken >= takenBy(of));
     if (this.joined === undefined) {
-      return spans.map((span) => ({ of: span.of, ...rowOf(spanOf(span, 1)) }));
+      return spans.map((span) => ({ of: span.of, ...averageSpan(restoreSpan(span, 1)) }));
     }
     spans.forEach((span) => this.joined?.restore(span));
     return [];
@@ -212,7 +212,7 @@ export class JoinedRows {
   add(key: string | null, time: number, cells: ReadonlyMap<string, HistoryCell>): JoinedRow | undefined {
     const number = Math.floor(time / this.every);
     let span = this.spans.get(key);
-    const whole = span === undefined || span.number === number ? undefined : rowOf(span);
+    const whole = span === undefined || span.number === number ? undefined : averageSpan(span);
     if (span?.number !== number) {
       span = { number, time, sums: new Map(), words: new Map() };
       this.spans.set(key, span);
@@ -250,14 +250,14 @@ export class JoinedRows {
 
   /** Goes on with a row that waited. */
   restore(kept: KeptSpan): void {
-    this.spans.set(kept.of, spanOf(kept, this.every));
+    this.spans.set(kept.of, restoreSpan(kept, this.every));
   }
 
   /** The row that waits, which is let go; undefined where none does. */
   take(key: string | null): JoinedRow | undefined {
     const span = this.spans.get(key);
     this.spans.delete(key);
-    return span === undefined ? undefined : rowOf(span);
+    return span === undefined ? undefined : averageSpan(span);
   }
 
   /** Forgets what waits, of all keys or of one. */
@@ -278,7 +278,7 @@ function plain(value: unknown): unknown {
   return ['string', 'number', 'boolean'].includes(typeof value) ? value : null;
 }
 
-function spanOf({ time, sums, words }: KeptSpan, every: number): Span {
+function restoreSpan({ time, sums, words }: KeptSpan, every: number): Span {
   return {
     number: Math.floor(time / every),
     time,
@@ -287,7 +287,7 @@ function spanOf({ time, sums, words }: KeptSpan, every: number): Span {
   };
 }
 
-function rowOf({ time, sums, words }: Span): JoinedRow {
+function averageSpan({ time, sums, words }: Span): JoinedRow {
   const cells = new Map<string, HistoryCell>(words);
   for (const [name, { sum, count }] of sums) {
     cells.set(name, sum / count);

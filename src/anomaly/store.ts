@@ -275,7 +275,7 @@ export class AnomalyStore {
       this.next();
       throw error;
     }
-    this.fileOf(this.number).bytes = this.size;
+    this.fileNumbered(this.number).bytes = this.size;
     if (this.size > FILE_BYTES) {
       this.next();
     }
@@ -389,7 +389,7 @@ export class AnomalyStore {
           onEntry(entry as unknown as Entry);
         }
       });
-      this.fileOf(number).bytes = (await file.stat()).size;
+      this.fileNumbered(number).bytes = (await file.stat()).size;
     } finally {
       await file.close();
     }
@@ -401,10 +401,10 @@ export class AnomalyStore {
         machines.delete(entry.of);
       }
     }
-    this.fileOf(number).machines.set(entry.of, entry.taken);
+    this.fileNumbered(number).machines.set(entry.of, entry.taken);
   }
 
-  private fileOf(number: number): { bytes: number; machines: Map<string | null, number> } {
+  private fileNumbered(number: number): { bytes: number; machines: Map<string | null, number> } {
     let file = this.files.get(number);
     if (file === undefined) {
       file = { bytes: 0, machines: new Map() };

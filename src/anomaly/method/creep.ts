@@ -1,16 +1,16 @@
 import { type HistoryCell, WEEK_MS } from './history';
-import { isGap, rowOf, type SensorLayout } from './layout';
+import { arrangeRow, isGap, type SensorLayout } from './layout';
 import {
   added,
+  arrangeInputs,
   beginPast,
   expected,
   fitFromOthers,
   heldOutBlocks,
   type HistoryRows,
-  inputsOf,
-  inputsOfRows,
-  momentsOf,
+  inputCount,
   type OthersExpectations,
+  sumMoments,
   takeIntoPast,
   type Width,
 } from './ridge';
@@ -74,10 +74,10 @@ export class MovedSensors {
    */
   take(time: number, before: number, cells: ReadonlyMap<string, HistoryCell>): Change[] {
     const { anchor, layout } = this;
-    const { values, context } = rowOf(layout, time, (column) => cells.get(column));
+    const { values, context } = arrangeRow(layout, time, (column) => cells.get(column));
     return anchor.take(values, context, time, isGap(layout, before, time)).map(({ sensor, by, since }) => {
       const column = layout.sensors[sensor];
-      return { kind: 'moved', id: this.idOf(column, since), column, by, since, time };
+      return { kind: 'moved', id: this.movementId(column, since), column, by, since, time };
     });
   }
 
@@ -85,7 +85,7 @@ export class MovedSensors {
   get movements(): MovedSensor[] {
     return this.anchor.movements.map(({ sensor, ...movement }) => {
       const column = this.layout.sensors[sensor];
-      return { id: this.idOf(column, movement.since), column, ...movement };
+      return { id: this.movementId(column, movement.since), column, ...movement };
     });
   }
 
@@ -93,7 +93,7 @@ export class MovedSensors {
   toldLast(id: string | undefined): { at: number; column: string } | undefined {
     return this.anchor.told
       .map(({ sensor, since, at }) => ({ at, since, column: this.layout.sensors[sensor] }))
-      .filter(({ column, since }) => id === undefined || id === this.idOf(column, since))
+      .filter(({ column, since }) => id === undefined || id === this.movementId(column, since))
       .sort((a, b) => a.at - b.at)
       .at(-1);
   }
@@ -110,7 +110,7 @@ export class MovedSensors {
   }
 
   /** As long as a sensor stays away, it is one movement. */
-  private idOf(column: string, since: number): string {
+  private movementId(column: string, since: number): string {
     return [...(this.key === undefined ? [] : [this.key]), new Date(since).toISOString(), column].join(' ');
   }
 }
@@ -157,10 +157,10 @@ export function anchorReference(
 ): AnchorReference {
   const { width, values, leftOut, rowsPerDay } = train;
   const { sensors } = width;
-  const columns = inputsOf(width);
-  const inputs = inputsOfRows(train, standard, PAST_SHARES);
+  const columns = inputCount(width);
+  const inputs = arrangeInputs(train, standard, PAST_SHARES);
   const blocks = heldOutBlocks(leftOut.length);
-  const moments = blocks.map((block) => momentsOf(inputs, columns, block, weights));
+  const moments = blocks.map((block) => sumMoments(inputs, columns, block, weights));
   const off = new Float64Array(values.length);
   blocks.forEach(({ from, to }, block) => {
     const { means, coefficients } = fitFromOthers(added(moments, moments[block]), width);
@@ -169,7 +169,7 @@ export function anchorReference(
         const at = row * sensors + j;
         const isThere = leftOut[row] === 0 && !Number.isNaN(values[at]);
         off[at] = isThere
-          ? standard[at] - expected(means, coefficients, columns, j, inputs, row * columns)
+          ? standard[at] - expected({ means, coefficients, size: columns }, j, inputs, row * columns)
           : NaN;
       }
     }
@@ -275,7 +275,7 @@ export class Anchor {
       if (Number.isNaN(own[j])) {
         continue;
       }
-      const usual = expected(expectations.means, expectations.coefficients, inputs.length, j, inputs, 0);
+      const usual = expected({ ...expectations, size: inputs.length }, j, inputs, 0);
       if (answers.rowsLeft[j] > 0) {
         this.takeAsUsual(j, standard[j] - usual);
         continue;
@@ -349,7 +349,7 @@ export class Anchor {
   private inputs(own: Float64Array, context: Float64Array, isAfterGap: boolean): Float64Array {
     const { reference } = this.kept;
     const { width, expectations } = reference;
-    const inputs = new Float64Array(inputsOf(width));
+    const inputs = new Float64Array(inputCount(width));
     const row = inputs.subarray(0, width.sensors);
     row.set(own);
     inputs.set(context, width.sensors);
@@ -362,7 +362,7 @@ export class Anchor {
     inputs.set(this.kept.past, width.sensors + width.context);
     for (let fill = 0; fill < (places.length > 1 ? FILLS : 1); fill++) {
       for (const j of places) {
-        const value = expected(expectations.means, expectations.coefficients, inputs.length, j, inputs, 0);
+        const value = expected({ ...expectations, size: inputs.length }, j, inputs, 0);
         row[j] = clamp(value, -MOST_SPREADS, MOST_SPREADS);
       }
     }

@@ -18,12 +18,12 @@ import { type KeptOddHistory, type Knowledge, NextFit, OddHistory, RETRY_ROWS } 
 import { rarityOf } from './tail';
 import {
   type Change,
-  expectedOf,
-  frontOf,
+  expectedOfMissing,
   type OffRow,
   type RecentRows,
   RowScorer,
   type RowVerdict,
+  sensorInFront,
 } from './verdict';
 
 /** Rows without a fault that a fit needs. */
@@ -220,7 +220,7 @@ export class Detector {
     }
     const { level } = this.alarms;
     const off = row === undefined ? scorer.peek(time, cells, level) : scorer.take(row, level);
-    return this.judged(knowledge, off, time, moved, row ?? history.taken);
+    return this.judged(knowledge, off, { time, row: row ?? history.taken }, moved);
   }
 
   /** Whether a fit is to be made now. It counts as under way until `learned` or `failed`. */
@@ -228,7 +228,8 @@ export class Detector {
     const { knowledge, history, rows } = this;
     const isUrgent = this.newValues.rows >= RETRY_ROWS || history.thinning > 1;
     const time = history.length === 0 ? 0 : history.time(history.taken - 1);
-    return this.nextFit.claim(knowledge, rows, time, isUrgent);
+    const isAlarmed = this.alarms.current?.id !== undefined;
+    return this.nextFit.claim(knowledge, rows, time, { isUrgent, isAlarmed });
   }
 
   /**
@@ -278,7 +279,10 @@ export class Detector {
     if (anchor !== undefined) {
       this.moved = MovedSensors.measuredBy(anchor, layout, this.settings.key);
     }
-    const changes: Change[] = [{ kind: 'learned', rows: taken - this.history.begun, knows: this.knows }];
+    const rows = taken - this.history.begun;
+    const changes: Change[] = this.nextFit.isToTell(rows)
+      ? [{ kind: 'learned', rows, knows: this.knows }]
+      : [];
     if (this.odd.found(odd, first, taken - first, this.history.first)) {
       changes.push({ kind: 'odd_history', periods: this.question });
     }
@@ -398,9 +402,9 @@ export class Detector {
   /** Rows before `end` are fewer from now on, and readings become rows at that pace. */
   private thin(by: number, end: number): void {
     this.history = this.history.fewer(by, end);
-    const numberOf = (row: number): number => thinnedRow(row, by, end);
-    this.alarms.renumber(numberOf);
-    this.odd.renumber(numberOf);
+    const newNumber = (row: number): number => thinnedRow(row, by, end);
+    this.alarms.renumber(newNumber);
+    this.odd.renumber(newNumber);
     // What creeping is measured by was of another pace.
     this.moved = undefined;
   }
@@ -434,13 +438,12 @@ export class Detector {
   private judged(
     { layout, usual }: Knowledge,
     { values, scored, sensors }: OffRow,
-    time: number,
+    { time, row }: { time: number; row: number },
     moved: Change[],
-    row: number,
   ): RowVerdict {
     const { rarity } = scored;
     const onceIn = layout.step * 10 ** rarityOf(usual.total, rarity);
-    const front = frontOf(layout, scored);
+    const front = sensorInFront(layout, scored);
     const { alarm, over, touched, isCalledUsual } = this.alarms.take(
       { row, time, rarity, front },
       ({ start }) => [this.settings.key ?? [], new Date(start).toISOString()].flat().join(' '),
@@ -468,7 +471,7 @@ export class Detector {
       alarm: this.alarms.current?.id,
       onceIn,
       sensors,
-      expected: expectedOf(usual, layout, values, scored),
+      expected: expectedOfMissing(usual, layout, values, scored),
       changes,
     };
   }

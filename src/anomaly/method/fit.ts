@@ -1,16 +1,16 @@
 import { quantileOf } from '../../metrics/regression';
 import { type AnchorReference, anchorReference } from './creep';
 import type { KeptHistory } from './history';
-import { type SensorLayout, trainRowsOf } from './layout';
+import { arrangeTrainRows, type SensorLayout } from './layout';
 import {
   added,
+  arrangeInputs,
   fitExpectations,
   heldOutBlocks,
   type HistoryRows,
+  inputCount,
   type InputMoments,
-  inputsOf,
-  inputsOfRows,
-  momentsOf,
+  sumMoments,
 } from './ridge';
 import {
   ALL,
@@ -29,7 +29,7 @@ import {
   VIEWS,
 } from './statistics';
 import { fitRarityTail, fitTail } from './tail';
-import { expectRow, keepRows, knownBy, PAST_SHARES, rarityOfRow, type UsualModel } from './usual';
+import { combinedRarity, expectRow, keepRows, knownBy, PAST_SHARES, type UsualModel } from './usual';
 
 /** What a fit takes and gives: it may be made in another thread. */
 export interface LearnTask {
@@ -47,7 +47,7 @@ export interface LearnTask {
 export type Learned = FittedUsual & Omit<LearnTask, 'history'>;
 
 export function learn({ history, ...task }: LearnTask): Learned {
-  return { ...task, ...fitUsual(trainRowsOf(history, task.layout), task.withAnchor) };
+  return { ...task, ...fitUsual(arrangeTrainRows(history, task.layout), task.withAnchor) };
 }
 
 /** The first pass leaves out the rows that are missed most: beyond this quantile. */
@@ -85,23 +85,23 @@ function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
     return clamp((value - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS);
   });
   const weights = Float64Array.from(leftOut, (left) => (left === 0 ? 1 : 0));
-  const first = heldOut(inputsOfRows(train, standard, PAST_SHARES), train, { weights, standard }, false);
+  const first = heldOut(arrangeInputs(train, standard, PAST_SHARES), train, { weights, standard }, false);
   leaveOutMissed(weights, first.scaled, sensors);
   // What is missing is now what the other sensors let expect.
   const filled = standard.map((value, at) =>
     Number.isNaN(value) ? clamp(first.expected[CROSS][at], -MOST_SPREADS, MOST_SPREADS) : value,
   );
-  const inputs = inputsOfRows(train, filled, PAST_SHARES);
+  const inputs = arrangeInputs(train, filled, PAST_SHARES);
   const second = heldOut(inputs, train, { weights, standard }, true);
   const expectations = fitExpectations(added(second.moments), width);
-  const near = keepRows(expectations, width, inputs, placesOf(weights));
+  const near = keepRows(expectations, width, inputs, weightedRows(weights));
   const paces = paceScales(second.scaled, sensors);
-  const statistics = statisticsOf(second.scaled, second.distances, paces, train);
+  const statistics = rowStatistics(second.scaled, second.distances, paces, train);
   const tails = statistics.map((statistic) => fitTail(statistic));
   const ofRow = new Float64Array(ROW_STATISTICS);
   const rarities = Float64Array.from(leftOut, (_, row) => {
     statistics.forEach((statistic, s) => (ofRow[s] = statistic[row]));
-    return rarityOfRow(tails, ofRow);
+    return combinedRarity(tails, ofRow);
   });
   const usual = {
     width,
@@ -149,15 +149,15 @@ function heldOut(
   withNear: boolean,
 ): HeldOut {
   const { sensors } = width;
-  const columns = inputsOf(width);
+  const columns = inputCount(width);
   const rows = weights.length;
   const blocks = heldOutBlocks(rows);
-  const moments = blocks.map((block) => momentsOf(inputs, columns, block, weights));
+  const moments = blocks.map((block) => sumMoments(inputs, columns, block, weights));
   const expected = VIEWS.map(() => new Float64Array(rows * sensors));
   const distances = new Float64Array(rows);
   blocks.forEach(({ from, to }, block) => {
     const expectations = fitExpectations(added(moments, moments[block]), width);
-    const others = placesOf(weights).filter((row) => row < from || row >= to);
+    const others = weightedRows(weights).filter((row) => row < from || row >= to);
     const near = withNear ? keepRows(expectations, width, inputs, others) : undefined;
     for (let row = from; row < to; row++) {
       const answer = expectRow({ expectations, near, width }, inputs, row * columns);
@@ -179,7 +179,7 @@ function heldOut(
   return { moments, expected, missed, scaled, scales, distances };
 }
 
-function placesOf(weights: Float64Array): number[] {
+function weightedRows(weights: Float64Array): number[] {
   const places: number[] = [];
   weights.forEach((weight, row) => {
     if (weight > 0) {
@@ -210,7 +210,7 @@ function leaveOutMissed(weights: Float64Array, scaled: readonly Float64Array[], 
 }
 
 /** The eight statistics of every row, one series each; NaN where the row takes no part in them. */
-function statisticsOf(
+function rowStatistics(
   scaled: readonly Float64Array[],
   distances: Float64Array,
   paces: UsualModel['paces'],

@@ -132,7 +132,7 @@ export class History {
     if (this.taken - this.begun >= this.room && this.room < HISTORY_ROWS) {
       this.grow(Math.min(HISTORY_ROWS, this.room * 2));
     }
-    const at = this.placeOf(this.taken);
+    const at = this.ringPlace(this.taken);
     this.times[at] = time;
     this.marks[at] = 0;
     for (const column of this.columns.values()) {
@@ -155,28 +155,28 @@ export class History {
   }
 
   time(row: number): number {
-    return this.times[this.placeOf(row)];
+    return this.times[this.ringPlace(row)];
   }
 
   mark(from: number, to: number, mark: Mark): void {
     for (let row = Math.max(from, this.first); row <= Math.min(to, this.taken - 1); row++) {
-      this.marks[this.placeOf(row)] = mark;
+      this.marks[this.ringPlace(row)] = mark;
     }
   }
 
   marked(row: number): Mark {
-    return this.marks[this.placeOf(row)] as Mark;
+    return this.marks[this.ringPlace(row)] as Mark;
   }
 
   /** The number in a cell; NaN where there is none. */
   private number(name: string, row: number): number {
-    return this.columns.get(name)?.numbers[this.placeOf(row)] ?? NaN;
+    return this.columns.get(name)?.numbers[this.ringPlace(row)] ?? NaN;
   }
 
   /** The word in a cell: undefined where there is none, null for one of the words that are not told apart. */
   private word(name: string, row: number): string | null | undefined {
     const column = this.columns.get(name);
-    const place = column?.words[this.placeOf(row)] ?? NONE;
+    const place = column?.words[this.ringPlace(row)] ?? NONE;
     return place === NONE ? undefined : place === OTHER_WORDS ? null : column?.known[place];
   }
 
@@ -209,7 +209,9 @@ export class History {
 
   /** So many rows are to become one for those kept to span weeks. */
   get thinning(): number {
-    return this.length === 0 ? 1 : thinningOf(this.length, this.time(this.taken - 1) - this.time(this.first));
+    return this.length === 0
+      ? 1
+      : neededThinning(this.length, this.time(this.taken - 1) - this.time(this.first));
   }
 
   /** The same with so many rows before `end` as one; further readings become rows at that pace. */
@@ -257,7 +259,7 @@ export class History {
 
   private inOrder<Values extends Float64Array | Int16Array | Uint8Array>(ring: Values): Values {
     const { length } = this;
-    const from = length === 0 ? 0 : this.placeOf(this.first);
+    const from = length === 0 ? 0 : this.ringPlace(this.first);
     const out = ring.slice(from, from + length) as Values;
     if (out.length === length) {
       return out;
@@ -270,13 +272,13 @@ export class History {
 
   /** Puts values that are in order of the newest rows into their places. */
   private fill<Values extends Float64Array | Int16Array | Uint8Array>(ring: Values, values: Values): void {
-    const from = values.length === 0 ? 0 : this.placeOf(this.taken - values.length);
+    const from = values.length === 0 ? 0 : this.ringPlace(this.taken - values.length);
     const atEnd = Math.min(values.length, ring.length - from);
     ring.set(values.subarray(0, atEnd), from);
     ring.set(values.subarray(atEnd), 0);
   }
 
-  private placeOf(row: number): number {
+  private ringPlace(row: number): number {
     return (row - this.begun) % this.room;
   }
 
@@ -319,7 +321,7 @@ const SPAN_MS = 20 * DAY_MS;
 const MOST_AT_ONCE = 5;
 
 /** How many rows are to become one, so that as many as are kept span weeks; 1 where they do, or are not so many yet. */
-function thinningOf(rows: number, span: number): number {
+function neededThinning(rows: number, span: number): number {
   return rows < HISTORY_ROWS || span >= LEAST_SPAN_MS
     ? 1
     : Math.min(MOST_AT_ONCE, Math.ceil(SPAN_MS / Math.max(1, span)));

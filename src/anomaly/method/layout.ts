@@ -46,7 +46,7 @@ export interface SensorLayout {
   step: number;
 }
 
-export function contextOf({ states, daily, weekly }: SensorLayout): number {
+export function contextWidth({ states, daily, weekly }: SensorLayout): number {
   return (
     states.reduce((sum, { values, others }) => sum + values.length + Number(others), 0) +
     (daily ? 4 : 0) +
@@ -69,18 +69,18 @@ export function sensorLayout(
     states: [],
     still: [],
     step: usualStep(times),
-    ...calendarOf(times),
+    ...knownCalendar(times),
   };
   const needed = Math.max(LEAST_NUMBERS, LEAST_SHARE * times.length);
   for (const [name, column] of Object.entries(columns)) {
-    const { count, first, varies } = numbersOf(column.numbers);
+    const { count, first, varies } = countNumbers(column.numbers);
     const words = wordCounts(column);
     const told = words.reduce((sum, word) => sum + word, 0);
     if (ignored.has(name) || (count === 0 && told === 0)) {
       gone.push(name);
     } else if (told > count) {
-      const state = stateOf(name, column.known, words);
-      if (contextOf(layout) + state.values.length < MOST_CONTEXT) {
+      const state = tellWordsApart(name, column.known, words);
+      if (contextWidth(layout) + state.values.length < MOST_CONTEXT) {
         layout.states.push(state);
       }
     } else if (!varies) {
@@ -92,7 +92,7 @@ export function sensorLayout(
   return { layout, gone };
 }
 
-function numbersOf(numbers: Float64Array): { count: number; first: number; varies: boolean } {
+function countNumbers(numbers: Float64Array): { count: number; first: number; varies: boolean } {
   let count = 0;
   let first = NaN;
   let varies = false;
@@ -119,7 +119,7 @@ function wordCounts({ words, known }: HistoryColumn): number[] {
   return counts;
 }
 
-function stateOf(column: string, known: readonly string[], counts: readonly number[]): State {
+function tellWordsApart(column: string, known: readonly string[], counts: readonly number[]): State {
   const found = [...known.keys()].filter((place) => counts[place] > 0);
   const values = found.sort((a, b) => counts[b] - counts[a]).map((place) => known[place]);
   return {
@@ -129,7 +129,7 @@ function stateOf(column: string, known: readonly string[], counts: readonly numb
   };
 }
 
-function calendarOf(times: Float64Array): { daily: boolean; weekly: boolean } {
+function knownCalendar(times: Float64Array): { daily: boolean; weekly: boolean } {
   let [first, last] = [Infinity, -Infinity];
   for (const time of times) {
     first = Math.min(first, time);
@@ -154,7 +154,7 @@ export class NewValues {
     cells: ReadonlyMap<string, HistoryCell>,
     isRow: boolean,
   ): { column: string; value: HistoryCell; isToTell: boolean } | undefined {
-    const column = newValueOf(layout, cells);
+    const column = columnWithNewValue(layout, cells);
     if (column === undefined) {
       return undefined;
     }
@@ -173,7 +173,7 @@ export class NewValues {
 }
 
 /** A word that a state never had, while it has not had too many to tell. */
-function newValueOf(
+function columnWithNewValue(
   { states, still }: SensorLayout,
   cells: ReadonlyMap<string, HistoryCell>,
 ): string | undefined {
@@ -193,12 +193,12 @@ function newValueOf(
 export function writeContext(
   { states, daily, weekly }: SensorLayout,
   time: number,
-  wordOf: (column: string) => string | null | undefined,
+  wordIn: (column: string) => string | null | undefined,
   out: Float64Array,
 ): void {
   let at = 0;
   for (const { column, values, others } of states) {
-    const word = wordOf(column);
+    const word = wordIn(column);
     const place = typeof word === 'string' ? values.indexOf(word) : -1;
     const width = values.length + Number(others);
     out.fill(0, at, at + width);
@@ -226,17 +226,17 @@ export function writeContext(
 }
 
 /** A row as it is scored. @param cellOf a number, a word, null for one that is not told apart, or undefined */
-export function rowOf(
+export function arrangeRow(
   layout: SensorLayout,
   time: number,
   cellOf: (column: string) => HistoryCell | null | undefined,
 ): { values: Float64Array; context: Float64Array } {
-  const context = new Float64Array(contextOf(layout));
-  const wordOf = (column: string): string | null | undefined => {
+  const context = new Float64Array(contextWidth(layout));
+  const wordIn = (column: string): string | null | undefined => {
     const cell = cellOf(column);
     return typeof cell === 'number' ? undefined : cell;
   };
-  writeContext(layout, time, wordOf, context);
+  writeContext(layout, time, wordIn, context);
   const values = Float64Array.from(layout.sensors, (column) => {
     const cell = cellOf(column);
     return typeof cell === 'number' ? cell : NaN;
@@ -245,9 +245,9 @@ export function rowOf(
 }
 
 /** The kept rows as a fit takes them. */
-export function trainRowsOf({ times, marks, columns }: KeptHistory, layout: SensorLayout): HistoryRows {
+export function arrangeTrainRows({ times, marks, columns }: KeptHistory, layout: SensorLayout): HistoryRows {
   const { sensors } = layout;
-  const context = contextOf(layout);
+  const context = contextWidth(layout);
   const train: HistoryRows = {
     width: { sensors: sensors.length, context },
     values: new Float64Array(times.length * sensors.length),
@@ -260,11 +260,11 @@ export function trainRowsOf({ times, marks, columns }: KeptHistory, layout: Sens
     columns[name].numbers.forEach((number, i) => (train.values[i * sensors.length + j] = number));
   });
   times.forEach((time, i) => {
-    const wordOf = (name: string): string | null | undefined => {
+    const wordIn = (name: string): string | null | undefined => {
       const { words, known } = columns[name];
       return words[i] === OTHER_WORDS ? null : known[words[i]];
     };
-    writeContext(layout, time, wordOf, train.context.subarray(i * context, (i + 1) * context));
+    writeContext(layout, time, wordIn, train.context.subarray(i * context, (i + 1) * context));
     train.starts[i] = Number(i === 0 || isGap(layout, times[i - 1], time));
   });
   return train;

@@ -20,7 +20,11 @@ export interface Knowledge {
  * (docs/benchmarks/anomaly.md).
  */
 const GROWTH = 1.1;
+/** While an alarm is under way it waits for so many times the rows: a fault is not to become usual within its first minutes. */
+const ALARMED_GROWTH = 1.5;
 const GROWING_ROWS = 4000;
+/** Meanwhile a fit is told of where there are so many times the rows of the last one that was. */
+const TOLD_GROWTH = 1.25;
 /** Then after so many rows or a week, whichever is first. */
 const AGAIN_ROWS = 1000;
 /** Where nothing could be learned, it is tried again after so many rows. */
@@ -31,6 +35,9 @@ export class NextFit {
   private isUnderWay = false;
   private notBefore = 0;
   private isWanted = false;
+  /** The fit under way is one that was wanted. */
+  private isAnswer = false;
+  private toldRows = 0;
 
   /** @param firstRows rows before the first one */
   constructor(private readonly firstRows: number) {}
@@ -50,21 +57,35 @@ export class NextFit {
    *
    * @param known by the last fit
    * @param rows in all now; @param time of the newest
-   * @param isUrgent whether the rows cannot wait
+   * @param now whether the rows cannot wait, and whether an alarm is under way
    */
-  claim(known: Knowledge | undefined, rows: number, time: number, isUrgent: boolean): boolean {
-    const isDue = !this.isUnderWay && rows >= this.notBefore && this.isDue(known, rows, time, isUrgent);
+  claim(
+    known: Knowledge | undefined,
+    rows: number,
+    time: number,
+    now: { isUrgent: boolean; isAlarmed: boolean },
+  ): boolean {
+    const isDue = !this.isUnderWay && rows >= this.notBefore && this.isDue(known, rows, time, now);
     this.isUnderWay ||= isDue;
     return isDue;
   }
 
   /** What it learns from is taken now. */
   begun(): void {
+    this.isAnswer = this.isWanted;
     this.isWanted = false;
   }
 
   ended(): void {
     this.isUnderWay = false;
+  }
+
+  /** Whether the fit that has ended is to be told of: the first hours have too many of them for that. @param rows in all now */
+  isToTell(rows: number): boolean {
+    const isMore = rows >= TOLD_GROWTH * this.toldRows || rows < this.toldRows;
+    const isToTell = this.isAnswer || isMore || rows >= GROWING_ROWS;
+    this.toldRows = isToTell ? rows : this.toldRows;
+    return isToTell;
   }
 
   /** It is tried again after some more rows. @param rows in all now */
@@ -73,7 +94,12 @@ export class NextFit {
     this.notBefore = rows + RETRY_ROWS;
   }
 
-  private isDue(known: Knowledge | undefined, rows: number, time: number, isUrgent: boolean): boolean {
+  private isDue(
+    known: Knowledge | undefined,
+    rows: number,
+    time: number,
+    { isUrgent, isAlarmed }: { isUrgent: boolean; isAlarmed: boolean },
+  ): boolean {
     if (known === undefined) {
       return rows >= this.firstRows;
     }
@@ -81,7 +107,7 @@ export class NextFit {
       return true;
     }
     return rows < GROWING_ROWS
-      ? rows >= GROWTH * known.rows
+      ? rows >= (isAlarmed ? ALARMED_GROWTH : GROWTH) * known.rows
       : rows - known.rows >= AGAIN_ROWS || time - known.time >= WEEK_MS;
   }
 }

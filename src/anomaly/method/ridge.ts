@@ -35,13 +35,13 @@ export function heldOutBlocks(rows: number): HeldOutBlock[] {
  * @param standard rows × sensors, standardised; NaN is missing
  * @param shares what each of the two means of the past gives to the newest row
  */
-export function inputsOfRows(
+export function arrangeInputs(
   { width, context, starts }: HistoryRows,
   standard: Float64Array,
   shares: readonly number[],
 ): Float64Array {
   const { sensors } = width;
-  const columns = inputsOf(width);
+  const columns = inputCount(width);
   const inputs = new Float64Array(starts.length * columns);
   let past = new Float64Array(0);
   for (let row = 0; row < starts.length; row++) {
@@ -87,7 +87,7 @@ export interface Width {
   context: number;
 }
 
-export function inputsOf({ sensors, context }: Width): number {
+export function inputCount({ sensors, context }: Width): number {
   return 3 * sensors + context;
 }
 
@@ -104,7 +104,7 @@ export interface InputMoments {
  * @param inputs rows × inputs
  * @param weights of the rows: 0 leaves one out
  */
-export function momentsOf(
+export function sumMoments(
   inputs: Float64Array,
   columns: number,
   { from, to }: { from: number; to: number },
@@ -175,7 +175,7 @@ export interface Expectations {
  */
 export function fitExpectations(moments: InputMoments, width: Width): Expectations {
   const { sensors, context } = width;
-  const columns = inputsOf(width);
+  const columns = inputCount(width);
   const { means, covariance } = penalised(moments, sensors);
   return {
     means,
@@ -198,7 +198,7 @@ export function fitFromOthers(moments: InputMoments, width: Width): OthersExpect
   const { sensors, context } = width;
   const { means, covariance } = penalised(moments, sensors);
   const own = (sensor: number): number[] => [1, 2].map((mean) => mean * sensors + context + sensor);
-  return { means, coefficients: fromOthers(covariance, sensors, inputsOf(width), own) };
+  return { means, coefficients: fromOthers(covariance, sensors, inputCount(width), own) };
 }
 
 /** Means and covariances of the inputs, with the penalty on the diagonal. */
@@ -283,15 +283,28 @@ function fromOthers(
   return out;
 }
 
-/** The mean of a sensor and what its inputs, `from` on, add to it by a row of coefficients. */
+/** Regressions of all sensors on the same inputs. */
+interface Regressions {
+  /** Means of the sensors, and of all inputs of a row. */
+  means: Float64Array;
+  /** sensors × size */
+  coefficients: Float64Array;
+  /** Inputs that they take, and the place of the first in a row. */
+  size: number;
+  from?: number;
+}
+
+/**
+ * The mean of a sensor and what its inputs add to it.
+ *
+ * @param inputs one row after the other
+ * @param at where the row begins
+ */
 export function expected(
-  means: Float64Array,
-  coefficients: Float64Array,
-  size: number,
+  { means, coefficients, size, from = 0 }: Regressions,
   sensor: number,
   inputs: Float64Array,
   at: number,
-  from = 0,
 ): number {
   let sum = means[sensor];
   const row = sensor * size;
@@ -299,4 +312,14 @@ export function expected(
     sum += coefficients[row + i] * (inputs[at + from + i] - means[from + i]);
   }
   return sum;
+}
+
+/** The regressions of each view, in their order. */
+export function regressionsByView({ means, level, cross, all }: Expectations, width: Width): Regressions[] {
+  const { sensors, context } = width;
+  return [
+    { means, coefficients: level, size: context, from: sensors },
+    { means, coefficients: cross, size: sensors + context },
+    { means, coefficients: all, size: inputCount(width) },
+  ];
 }

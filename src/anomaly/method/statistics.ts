@@ -256,7 +256,7 @@ export function takeRow(
       const most = Math.max(now, slowest);
       squares += Math.min(most, MOST_IN_SQUARES) ** 2;
       largest = Math.max(largest, most);
-      weigh(out, j, view === LEVEL ? LEVEL_SAY * most : most, kindOf(view, now >= slowest));
+      weigh(out, j, view === LEVEL ? LEVEL_SAY * most : most, offKind(view, now >= slowest));
     }
     out.values[2 * view] = present === 0 ? 0 : Math.sqrt(squares / present);
     out.values[2 * view + 1] = largest;
@@ -287,7 +287,7 @@ function takeRestless(
   return largest;
 }
 
-function kindOf(view: number, isNow: boolean): number {
+function offKind(view: number, isNow: boolean): number {
   if (view === CROSS) {
     return 0;
   }

@@ -1,7 +1,14 @@
 import { quantileOf } from '../../metrics/regression';
-import { beginPast, type Expectations, expected, inputsOf, takeIntoPast, type Width } from './ridge';
 import {
-  ALL,
+  beginPast,
+  type Expectations,
+  expected,
+  inputCount,
+  regressionsByView,
+  takeIntoPast,
+  type Width,
+} from './ridge';
+import {
   clamp,
   CROSS,
   emptyStatistics,
@@ -61,7 +68,7 @@ export interface RowMemory extends Memory {
 }
 
 export interface ScoredRow extends RowStatistics {
-  /** By `rarityOfRow`; `total` says how often the like comes. */
+  /** By `combinedRarity`; `total` says how often the like comes. */
   rarity: number;
   /** views × sensors, in units of the sensors */
   expected: Float64Array;
@@ -86,7 +93,7 @@ export function scoreRow(
 ): ScoredRow {
   const { width, scale, expectations } = usual;
   const { sensors } = width;
-  const inputs = new Float64Array(inputsOf(width));
+  const inputs = new Float64Array(inputCount(width));
   const row = inputs.subarray(0, sensors);
   for (let j = 0; j < sensors; j++) {
     row[j] = clamp((values[j] - scale.middle[j]) / scale.spread[j], -MOST_SPREADS, MOST_SPREADS);
@@ -108,7 +115,7 @@ export function scoreRow(
   }
   const out = emptyStatistics(sensors);
   takeRow({ missed, distance: views.distance }, usual.paces, memory, out);
-  const rarity = rarityOfRow(usual.tails, out.values);
+  const rarity = combinedRarity(usual.tails, out.values);
   const inUnits = views.expected.map(
     (value, at) => scale.middle[at % sensors] + scale.spread[at % sensors] * value,
   );
@@ -122,7 +129,7 @@ export function scoreRow(
  * Measured on SKAB, ASD, SMD and simulated machines, beside the rarest, the means of the rarest two to eight, and the
  * second without the half (docs/benchmarks/anomaly.md).
  */
-export function rarityOfRow(tails: readonly Tail[], statistics: Float64Array): number {
+export function combinedRarity(tails: readonly Tail[], statistics: Float64Array): number {
   let [first, second] = [0, 0];
   for (let statistic = 0; statistic < ROW_STATISTICS; statistic++) {
     const rarity = rarityOf(tails[statistic], statistics[statistic]);
@@ -133,20 +140,19 @@ export function rarityOfRow(tails: readonly Tail[], statistics: Float64Array): n
 }
 
 /** Fills missing cells of a row with what the other sensors let expect. Answers which were missing. */
-function fillMissing(
-  expectations: Expectations,
-  { sensors, context }: Width,
-  inputs: Float64Array,
-): boolean[] {
-  const missing = Array.from(inputs.subarray(0, sensors), Number.isNaN);
+function fillMissing(expectations: Expectations, width: Width, inputs: Float64Array): boolean[] {
+  const missing = Array.from(inputs.subarray(0, width.sensors), Number.isNaN);
   const places = missing.flatMap((is, j) => (is ? [j] : []));
+  if (places.length === 0) {
+    return missing;
+  }
+  const regressions = regressionsByView(expectations, width);
   for (const j of places) {
-    inputs[j] = expected(expectations.means, expectations.level, context, j, inputs, 0, sensors);
+    inputs[j] = expected(regressions[LEVEL], j, inputs, 0);
   }
   for (let fill = 0; fill < (places.length > 1 ? FILLS : 1); fill++) {
     for (const j of places) {
-      const value = expected(expectations.means, expectations.cross, sensors + context, j, inputs, 0);
-      inputs[j] = clamp(value, -MOST_SPREADS, MOST_SPREADS);
+      inputs[j] = clamp(expected(regressions[CROSS], j, inputs, 0), -MOST_SPREADS, MOST_SPREADS);
     }
   }
   return missing;
@@ -158,28 +164,13 @@ export function expectRow(
   inputs: Float64Array,
   at: number,
 ): { expected: Float64Array; distance: number } {
-  const { sensors, context } = width;
+  const { sensors } = width;
   const out = new Float64Array(VIEWS.length * sensors);
-  for (let j = 0; j < sensors; j++) {
-    out[LEVEL * sensors + j] = expected(
-      expectations.means,
-      expectations.level,
-      context,
-      j,
-      inputs,
-      at,
-      sensors,
-    );
-    out[CROSS * sensors + j] = expected(
-      expectations.means,
-      expectations.cross,
-      sensors + context,
-      j,
-      inputs,
-      at,
-    );
-    out[ALL * sensors + j] = expected(expectations.means, expectations.all, inputsOf(width), j, inputs, at);
-  }
+  regressionsByView(expectations, width).forEach((regressions, view) => {
+    for (let j = 0; j < sensors; j++) {
+      out[view * sensors + j] = expected(regressions, j, inputs, at);
+    }
+  });
   const distance =
     near === undefined
       ? 0
@@ -202,8 +193,9 @@ export function keepRows(
   inputs: Float64Array,
   places: readonly number[],
 ): NearRows {
-  const { sensors, context } = width;
-  const columns = inputsOf(width);
+  const { sensors } = width;
+  const columns = inputCount(width);
+  const regressions = regressionsByView(expectations, width)[CROSS];
   const kept = keptPlaces(places.length).map((i) => places[i]);
   const rows = new Float64Array(kept.length * sensors);
   const missed = new Float64Array(kept.length * sensors);
@@ -211,8 +203,7 @@ export function keepRows(
     for (let j = 0; j < sensors; j++) {
       const value = inputs[row * columns + j];
       rows[k * sensors + j] = value;
-      missed[k * sensors + j] =
-        value - expected(expectations.means, expectations.cross, sensors + context, j, inputs, row * columns);
+      missed[k * sensors + j] = value - expected(regressions, j, inputs, row * columns);
     }
   });
   return { rows, missed };
@@ -234,7 +225,7 @@ export function knownBy(missed: Float64Array, values: Float64Array, sensors: num
         all.push(values[at]);
       }
     }
-    const total = varianceOf(all);
+    const total = variance(all);
     known.r2[j] = total > 0 ? 1 - meanSquare(left) / total : 0;
     const sorted = Float64Array.from(left).sort();
     known.low[j] = quantileOf(sorted, 0.05) || 0;
@@ -247,7 +238,7 @@ function meanSquare(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value * value, 0) / Math.max(1, values.length);
 }
 
-function varianceOf(values: readonly number[]): number {
+function variance(values: readonly number[]): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
   return meanSquare(values) - mean * mean;
 }

@@ -1,5 +1,5 @@
 import type { History, HistoryCell } from './history';
-import { isGap, rowOf, type SensorLayout } from './layout';
+import { arrangeRow, isGap, type SensorLayout } from './layout';
 import { ALL, CROSS, KINDS, LEVEL, type OffKind } from './statistics';
 import { freshMemory, type RowMemory, type ScoredRow, scoreRow, TRUSTED_R2, type UsualModel } from './usual';
 
@@ -52,7 +52,7 @@ export type Change =
   | { kind: 'odd_history'; periods: { start: number; end: number }[] };
 
 /** The sensor that is furthest off. */
-export function frontOf({ sensors }: SensorLayout, { weights }: ScoredRow): string {
+export function sensorInFront({ sensors }: SensorLayout, { weights }: ScoredRow): string {
   let front = 0;
   weights.forEach((weight, j) => (front = weight > weights[front] ? j : front));
   return sensors[front];
@@ -80,7 +80,7 @@ function offSensors(
 }
 
 /** What is expected of each sensor, by the view that knows it well, and the range of 90 % of the rows around it. */
-function bandsOf({ width, known, scale }: UsualModel, { expected }: ScoredRow): Band[] {
+function expectedBands({ width, known, scale }: UsualModel, { expected }: ScoredRow): Band[] {
   return Array.from({ length: width.sensors }, (_, sensor) => {
     const view = [CROSS, ALL].find((one) => known[one].r2[sensor] >= TRUSTED_R2) ?? LEVEL;
     const middle = expected[view * width.sensors + sensor];
@@ -94,7 +94,7 @@ function bandsOf({ width, known, scale }: UsualModel, { expected }: ScoredRow): 
 }
 
 /** What the others tell of sensors that are missing: nothing where they say little of them. */
-export function expectedOf(
+export function expectedOfMissing(
   { known, width }: UsualModel,
   { sensors }: SensorLayout,
   values: Float64Array,
@@ -190,9 +190,9 @@ export class RowScorer {
     memory: RowMemory,
   ): OffRow {
     const { layout, usual } = this;
-    const { values, context } = rowOf(layout, time, cellOf);
+    const { values, context } = arrangeRow(layout, time, cellOf);
     const scored = scoreRow(usual, values, context, memory);
-    const bands = bandsOf(usual, scored);
+    const bands = expectedBands(usual, scored);
     return { values, scored, bands, sensors: offSensors(layout, values, scored, bands) };
   }
 }

@@ -6,8 +6,8 @@ import {
   fitExpectations,
   fitFromOthers,
   fitTail,
-  momentsOf,
   rarityOf,
+  sumMoments,
   valueOfRarity,
 } from '../../doors/anomaly';
 import { seededRandom } from '../../doors/util';
@@ -69,7 +69,7 @@ describe('the expectations of each sensor', () => {
     for (let row = 0; row < rows; row++) {
       inputs[row * columns]! += 2 * inputs[row * columns + 1]! - inputs[row * columns + 3]!;
     }
-    const moments = momentsOf(inputs, columns, { from: 0, to: rows }, new Float64Array(rows).fill(1));
+    const moments = sumMoments(inputs, columns, { from: 0, to: rows }, new Float64Array(rows).fill(1));
     const { means, cross, level, all } = fitExpectations(moments, width);
     const { coefficients } = fitFromOthers(moments, width);
     const check = (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { AlarmPromise, Detector, fitTail, HOLD_ROWS, type RowVerdict } from '../../doors/anomaly';
+import { AlarmPromise, Detector, fitTail, HOLD_ROWS, learn, type RowVerdict } from '../../doors/anomaly';
 import { seededRandom } from '../../doors/util';
 import { BEGINS, cellsOf, fitIfDue, simulatedMachine } from '../../helpers/simulated-machine';
 import { MOTOR_BEGINS, SECOND, simulatedMotor } from '../../helpers/simulated-motor';
@@ -249,6 +249,35 @@ describe('the first day of machines with a reading each minute', function () {
       }
     }
     assert.ok(alarms <= 8, `${alarms} alarms`);
+  });
+});
+
+describe('fits of the first hour', function () {
+  this.timeout(60_000);
+
+  it('wait while an alarm is under way, and are told of after a quarter more readings', () => {
+    const detector = new Detector(SETTINGS);
+    const motor = simulatedMotor('constant', 67, 1000);
+    const fits: number[] = [];
+    const told: number[] = [];
+    let isUnusualAtLast = false;
+    for (let i = 0; i < 1000; i++) {
+      const cells = i < 800 ? motor[i]! : { ...motor[i], current: 2 * motor[i]!.current! };
+      const { state } = detector.take(MOTOR_BEGINS + i * SECOND, new Map(Object.entries(cells)));
+      isUnusualAtLast = state === 'unusual';
+      const task = detector.claim() ? detector.task() : undefined;
+      if (task !== undefined) {
+        fits.push(task.taken);
+        const learned = detector.learned(learn(task)).filter(({ kind }) => kind === 'learned');
+        told.push(...learned.map(() => task.taken));
+      }
+    }
+    assert.ok(
+      fits.filter((rows) => rows < 800).length >= 9 && fits.at(-1)! < 800,
+      `fits at ${fits.join(', ')}`,
+    );
+    assert.deepEqual(told, [300, 401, 536, 714]);
+    assert.ok(isUnusualAtLast);
   });
 });
 
