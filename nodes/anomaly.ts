@@ -17,6 +17,7 @@ module.exports = function (RED: NodeAPI): void {
     const {
       AnomalyAnswers,
       AnomalyKeeper,
+      MixedTopics,
       ReadMessages,
       anomalyRequest,
       keptAnomalies,
@@ -25,6 +26,7 @@ module.exports = function (RED: NodeAPI): void {
     } = anomalyNodes();
     const table = tableReader(runtime, { allowMissing: true });
     const messages = new ReadMessages(runtime, table);
+    const topics = new MixedTopics(runtime);
     const keeper = new AnomalyKeeper(runtime, (change) => {
       this.send([null, answers.changes([change])]);
       answers.showNow();
@@ -37,6 +39,9 @@ module.exports = function (RED: NodeAPI): void {
       // All of it one message after the other: a reading changes what is usual for the next one.
       read: async (msg, work) => {
         const request = await anomalyRequest(runtime, messages, msg);
+        if (request.kind === 'reading' || request.kind === 'readings') {
+          topics.look(request, msg);
+        }
         return answers.answer(request, msg, work);
       },
       run: (output) => output,

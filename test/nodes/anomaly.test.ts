@@ -147,6 +147,21 @@ describe('tabular-anomaly', () => {
     );
   });
 
+  it('warns once where the readings of several machines come by topics and no key is told', async () => {
+    const bench = await start();
+    const mixed = () => bench.warnings().filter((text) => text.includes('warning.topics')).length;
+    for (let i = 0; i < 3; i++) {
+      bench.send('a', { payload: readingOf(machine, i), topic: 'motor1' });
+    }
+    await settled(bench, 3);
+    assert.equal(mixed(), 0);
+    for (let i = 3; i < 6; i++) {
+      bench.send('a', { payload: readingOf(machine, i), topic: `motor${i}` });
+    }
+    await settled(bench, 6);
+    assert.equal(mixed(), 1);
+  });
+
   it('takes what people say of an alarm, and refuses what it cannot be of', async () => {
     const bench = await start();
     await taught(bench);

@@ -1,5 +1,5 @@
 export { showKept } from '../input/columns-seen';
-export { ReadMessages } from '../series/read-messages';
+export { MixedTopics, ReadMessages } from '../series/read-messages';
 export { AnomalyAnswers } from './answer';
 export { AnomalyKeeper, anomalyRequest } from './keeper';
 export { listedNodes, showInSidebar, shownNode } from './shown-nodes';

@@ -239,7 +239,7 @@ export class MixedTopics {
   private columns = 0;
   private isOver = false;
 
-  constructor(private readonly runtime: NodeRuntime<SeriesDef>) {}
+  constructor(private readonly runtime: NodeRuntime<FlowNodeDef & Pick<SeriesDef, 'key' | 'time'>>) {}
 
   look(request: SeriesRequest, { topic }: Message): void {
     if (this.isOver || typeof topic !== 'string' || topic === '') {
