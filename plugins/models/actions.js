@@ -162,7 +162,7 @@
       .filter((node) => (node.model || node.name || node.id) === name);
 
   /* The inject node that a table comes from, where there is one alone. */
-  function sourceOf(nodes) {
+  function findSource(nodes) {
     const injects = nodes
       .flatMap((node) => RED.nodes.getAllUpstreamNodes(node))
       .filter(({ type, d }) => type === 'inject' && !d);
@@ -215,7 +215,7 @@
     RED.nodes.dirty(true);
     RED.view.redraw(true);
     const ignored = text('doubts.ignored', { node: labelOf(nodes[0]), columns: named });
-    const source = sourceOf(nodes);
+    const source = findSource(nodes);
     if (source === undefined) {
       RED.notify($(el('p', {}, `${ignored} ${text('doubts.sendAgain')}`)), 'success');
       return;

@@ -66,7 +66,7 @@
   }
 
   /* A column that may be changed: what is to be said of it comes with its tick. */
-  function columnOf(column, mine) {
+  function drawColumn(column, mine) {
     const { name, label, usual } = column;
     const kind = kindOf(column);
     const said = (mine.vary[name] = mine.vary[name] || {});
@@ -93,7 +93,7 @@
   }
 
   /* What the form holds, as the advise node has it; what is empty is left out. */
-  function questionOf(mine, columns) {
+  function readQuestion(mine, columns) {
     const numeral = (value) => (value === '' || value === undefined ? undefined : Number(value));
     return {
       vary: columns
@@ -114,7 +114,7 @@
     };
   }
 
-  const changesOf = ({ changes }) =>
+  const describeChanges = ({ changes }) =>
     changes.map(({ column, to, by }, i) => [
       i === 0 ? '' : ', ',
       bdi(column),
@@ -123,7 +123,7 @@
     ]);
 
   /* What the service may charge, and the button that agrees to it. */
-  function priceOf({ rows, predicts, cost }, agree) {
+  function drawPrice({ rows, predicts, cost }, agree) {
     const said = { rows: number(rows), predicts: number(predicts), cost: number(cost ?? 0) };
     return [
       el('p', {}, text(cost === undefined ? 'find.priceUnknown' : 'find.price', said)),
@@ -138,18 +138,18 @@
     ];
   }
 
-  function answerOf({ advice, failed }, take, agree) {
+  function drawAnswer({ advice, failed }, take, agree) {
     if (failed !== undefined) {
       return [el('p', { class: 'tabular-note' }, failed)];
     }
     if (advice.price !== undefined) {
-      return priceOf(advice.price, agree);
+      return drawPrice(advice.price, agree);
     }
     const { set, text: said, others, rests_on: rests, outside } = advice;
     const isChange = Object.keys(set || {}).length > 0;
     return [
       el('p', {}, said),
-      outside ? el('p', { class: 'tabular-hint' }, text('find.outside'), ' ', changesOf(outside)) : '',
+      outside ? el('p', { class: 'tabular-hint' }, text('find.outside'), ' ', describeChanges(outside)) : '',
       rests
         ? el(
             'p',
@@ -182,7 +182,7 @@
                   el(
                     'span',
                     {},
-                    changesOf(one),
+                    describeChanges(one),
                     one.cost === 0 ? '' : `: ${text('find.cost')} ${number(one.cost)}`,
                   ),
                 ),
@@ -216,7 +216,7 @@
       const shown = mine.all ? able : able.slice(0, FIRST_COLUMNS);
       const rest = able.length - shown.length;
       list.replaceChildren(
-        ...shown.map((one) => columnOf(one, mine)),
+        ...shown.map((one) => drawColumn(one, mine)),
         ...(rest > 0
           ? [
               el(
@@ -268,7 +268,7 @@
       answer.classList.toggle('tabular-busy', mine.isAsking === true);
       if (mine.answered !== undefined) {
         answer.replaceChildren(
-          ...answerOf(mine.answered, take, () => ask(true))
+          ...drawAnswer(mine.answered, take, () => ask(true))
             .flat(Infinity)
             .filter(Boolean),
         );
@@ -294,7 +294,7 @@
         url: `tabular-prediction/sidebar/${encodeURIComponent(service)}/advise`,
         method: 'POST',
         contentType: 'application/json',
-        data: JSON.stringify({ model: card.name, row: rowNow(), ...questionOf(mine, able), agreed }),
+        data: JSON.stringify({ model: card.name, row: rowNow(), ...readQuestion(mine, able), agreed }),
       })
         .done((advice) => done({ advice }))
         .fail(({ status, responseJSON }) => {

@@ -89,7 +89,7 @@
     );
   }
 
-  function changesOf(model, changes, answers) {
+  function drawChanges(model, changes, answers) {
     const all = paired(changes);
     if (all.length === 0) {
       return [];
@@ -129,7 +129,7 @@
       told = next;
       const { activeElement } = document;
       const { keep } = root.contains(activeElement) ? activeElement.dataset : {};
-      root.replaceChildren(...changesOf(model, changes, answers).filter(Boolean));
+      root.replaceChildren(...drawChanges(model, changes, answers).filter(Boolean));
       [...root.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep)?.focus();
     }
     return { root, show };

@@ -76,7 +76,7 @@
   }
 
   /* Machines with a score of their own, those that have become worse first. */
-  function keysOf({ keys = [], live: { measure = 'mae' } = {} }) {
+  function drawKeys({ keys = [], live: { measure = 'mae' } = {} }) {
     const scored = keys.filter(({ live }) => Number.isFinite((live || {}).loss));
     if (scored.length < 2) {
       return [];
@@ -121,7 +121,7 @@
       : '';
   }
 
-  function driftOf(drift = [], columns) {
+  function drawDrift(drift = [], columns) {
     const beyond = drift
       .filter(({ psi, threshold }) => psi > threshold)
       .sort((a, b) => b.psi / b.threshold - a.psi / a.threshold);
@@ -142,7 +142,7 @@
     ];
   }
 
-  function causesOf(causes, card) {
+  function drawCauses(causes, card) {
     const list = Array.isArray(causes) ? causes.filter((one) => one && (one.text || one.column)) : [];
     return list.length === 0 ? [] : [el('h4', {}, text('live.causes')), ...models.causes(list, card)];
   }
@@ -245,10 +245,10 @@
       if (points.length > 1) {
         figures.append(pictures.losses(points, live.promised, live.measure || 'mae'));
       }
-      machines.replaceChildren(...keysOf(watch).filter(Boolean));
+      machines.replaceChildren(...drawKeys(watch).filter(Boolean));
       changes.show(watch.changes);
       more.replaceChildren(
-        ...[causesOf(watch.causes, card), driftOf(watch.drift, card.columns)].flat(2).filter(Boolean),
+        ...[drawCauses(watch.causes, card), drawDrift(watch.drift, card.columns)].flat(2).filter(Boolean),
       );
     }
     return { root, show };

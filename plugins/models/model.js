@@ -70,16 +70,16 @@
     );
   }
 
-  const noteOf = (note) => el('p', { class: 'tabular-note' }, note);
+  const drawNote = (note) => el('p', { class: 'tabular-note' }, note);
 
   /* What the model was doubted for as it was fitted, and a button for the columns that it may be better without. */
-  function doubtsOf({ doubts = [], doubted_columns: columns = [] }, ignore) {
+  function drawDoubts({ doubts = [], doubted_columns: columns = [] }, ignore) {
     return doubts.length === 0
       ? ''
       : el(
           'div',
           { class: 'tabular-doubts' },
-          doubts.map(noteOf),
+          doubts.map(drawNote),
           columns.length > 0
             ? el(
                 'button',
@@ -98,7 +98,7 @@
 
   function howGood({ card, curves }, change) {
     const { scores, limited = [], threshold } = card;
-    const notes = limited.map(noteOf);
+    const notes = limited.map(drawNote);
     if (scores === undefined) {
       return section('good', [...notes, el('p', { class: 'tabular-hint' }, text('good.none'))]);
     }
@@ -117,15 +117,19 @@
             text(hasCost ? 'good.atThresholdCost' : 'good.atThreshold', { at: percent(threshold.at) }),
           ),
       el('p', { class: 'tabular-hint' }, text(from, { rows: number(scores.rows) })),
-      rangeOf(scores),
+      drawRange(scores),
       curves === undefined
         ? el('p', { class: 'tabular-hint' }, text('good.noCurves'))
-        : el('div', { class: `tabular-figures tabular-of-${curves.kind}` }, picturesOf(curves, card, change)),
+        : el(
+            'div',
+            { class: `tabular-figures tabular-of-${curves.kind}` },
+            drawPictures(curves, card, change),
+          ),
     ]);
   }
 
   /* Where the loss of later rows may lie. */
-  function rangeOf({ log_loss: loss, loss_low: low, loss_high: high }) {
+  function drawRange({ log_loss: loss, loss_low: low, loss_high: high }) {
     const name = text(loss === undefined ? 'score.rmse' : 'score.log_loss');
     return Number.isFinite(high)
       ? el(
@@ -136,7 +140,7 @@
       : '';
   }
 
-  function picturesOf(curves, card, change) {
+  function drawPictures(curves, card, change) {
     const { scores, relative_to: relativeTo } = card;
     if (curves.kind === 'numbers') {
       // Out of fold the model is compared as it learned: by the change.
@@ -175,7 +179,7 @@
   }
 
   /* How a version did beside the one that it took over from, where both are still here. */
-  function comparedOf({ compared }, versions) {
+  function drawCompared({ compared }, versions) {
     if (compared === undefined || !versions.some(({ version }) => version === compared.with)) {
       return '';
     }
@@ -197,13 +201,13 @@
     );
     const scored = known.filter(({ version }) => places.has(String(version)));
     places.forEach((place) => place.replaceChildren());
-    scored.forEach((one) => places.get(String(one.version)).append(liveOf(one)));
+    scored.forEach((one) => places.get(String(one.version)).append(drawLive(one)));
     const compares = scored.some(({ now }) => Number.isFinite(now));
     const hint = compares ? 'versions.hintNow' : scored.length > 0 ? 'versions.hintLive' : 'versions.hint';
     part.querySelector('[data-hint]')?.replaceChildren(text(hint));
   };
 
-  function liveOf({ measure, rows, loss, now, since, until }) {
+  function drawLive({ measure, rows, loss, now, since, until }) {
     const name = text(`score.${measure}`);
     const values = {
       loss: name,
@@ -219,7 +223,7 @@
   /* Only an older version is rolled back to. */
   const takeOf = (to, inCharge) => (to > inCharge ? 'versions.takeNewer' : 'versions.take');
 
-  function versionsOf({ card, before }, takeBack) {
+  function drawVersions({ card, before }, takeBack) {
     const { version, versions = [] } = card;
     if (versions.length === 0) {
       return [];
@@ -256,7 +260,7 @@
                   one.doubted ? ` · ${text('versions.doubted')}` : '',
                 ),
                 el('small', { 'data-live-version': one.version }),
-                comparedOf(one, versions),
+                drawCompared(one, versions),
                 isInCharge
                   ? el('em', {}, text('versions.inCharge'))
                   : takeBack &&
@@ -337,13 +341,13 @@
   models.opened = (shown, { live, form, takeBack, change, ignore, manage }) => {
     const { main, more } = facts(shown);
     return [
-      doubtsOf(shown.card, ignore),
+      drawDoubts(shown.card, ignore),
       main,
       live,
       howGood(shown, change),
       ...restsOn(shown),
       form,
-      ...versionsOf(shown, takeBack),
+      ...drawVersions(shown, takeBack),
       more,
       manage,
     ];

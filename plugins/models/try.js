@@ -121,7 +121,7 @@
   }
 
   let made = 0;
-  function fieldOf(field, row, changed) {
+  function drawField(field, row, changed) {
     const id = `tabular-try-${made++}`;
     const kind = kindOf(field);
     const make = { number: numberField, choice: choiceField }[kind] || textField;
@@ -146,7 +146,7 @@
   }
 
   /* Classes: a bar each. Numbers: the middle, with the band from 10 to 90 %. */
-  function answerOf({ task, target, threshold }, { prediction }) {
+  function drawAnswer({ task, target, threshold }, { prediction }) {
     if (task === 'classification') {
       const all = Object.entries(prediction || {}).sort((a, b) => b[1] - a[1]);
       return [pictures.bars(all.slice(0, MANY), percent, 1), decided({ threshold }, prediction)];
@@ -165,7 +165,7 @@
     ];
   }
 
-  function whyOf(card, { why }) {
+  function drawWhy(card, { why }) {
     const causes = Array.isArray(why) ? why.filter((one) => one && one.text) : [];
     return causes.length === 0 ? [] : [el('h4', {}, text('try.why')), ...models.causes(causes, card)];
   }
@@ -201,8 +201,8 @@
       })
         .done(
           shows((found) => {
-            answer.replaceChildren(...answerOf(card, found));
-            why.replaceChildren(...whyOf(card, found).flat().filter(Boolean));
+            answer.replaceChildren(...drawAnswer(card, found));
+            why.replaceChildren(...drawWhy(card, found).flat().filter(Boolean));
           }),
         )
         .fail(
@@ -233,7 +233,7 @@
       const shown = columns.slice(0, all ? columns.length : FIRST_FIELDS);
       const rest = columns.length - shown.length;
       form.replaceChildren(
-        ...shown.map((field) => fieldOf(field, row, changed)),
+        ...shown.map((field) => drawField(field, row, changed)),
         ...(rest > 0
           ? [
               el(
