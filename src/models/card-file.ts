@@ -93,17 +93,19 @@ export class ServiceSection {
 
   /** Adds what a file holds to what came before it was read, which is newer. Models of one name are versions of it. */
   putBefore(saved: ServiceSection): void {
-    const { models, uploads, pending } = this;
-    Object.assign(this, { models: saved.models, uploads: saved.uploads, pending: saved.pending });
-    for (const model of models) {
-      const before = saved.models.get(model.name);
-      this.release(saved.models.setNewest(before === undefined ? model : model.following(before)));
+    const own = { models: this.models, uploads: this.uploads, pending: this.pending };
+    this.models = saved.models;
+    this.uploads = saved.uploads;
+    this.pending = saved.pending;
+    for (const model of own.models) {
+      const before = this.models.get(model.name);
+      this.release(this.models.setNewest(before === undefined ? model : model.following(before)));
     }
-    for (const [id, upload] of uploads) {
-      saved.uploads.set(id, upload);
+    for (const [id, upload] of own.uploads) {
+      this.uploads.set(id, upload);
     }
-    for (const [id, fit] of pending) {
-      saved.pending.set(id, fit);
+    for (const [id, fit] of own.pending) {
+      this.pending.set(id, fit);
     }
     this.former.push(...saved.former);
     this.published = saved.published ?? this.published;
@@ -281,13 +283,11 @@ export class CardFile {
   private warned = false;
   /** What the file holds is not known yet. */
   private unread = false;
-  private warn: (text: string) => void;
 
   private constructor(
     readonly file: string,
-    warn: (text: string) => void,
+    private readonly warn: (text: string) => void,
   ) {
-    this.warn = warn;
     this.load();
   }
 

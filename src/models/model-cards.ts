@@ -371,10 +371,6 @@ export class ModelCards {
     return this.moves.run(step);
   }
 
-  isHeld(id: string): boolean {
-    return this.held.has(id);
-  }
-
   /**
    * Notes a model that is kept under no name, or the train set of one that is to be fitted: the service may remove it
    * once nobody uses it. Resolves when that is on disk.
@@ -387,7 +383,7 @@ export class ModelCards {
 
   /** Dropped models of all names, which may be removed from the service. `upload`: with their train set. */
   superfluous(): { fitted: string; upload?: string }[] {
-    return this.stored.superfluous((id) => this.isHeld(id));
+    return this.stored.superfluous((id) => this.held.has(id));
   }
 
   /** The service does not have a former model any more, nor its train set where that is named. */
