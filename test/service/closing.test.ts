@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 
 import { ServiceClient } from '../../dist/src/client';
@@ -16,10 +18,10 @@ describe('Service: closing', function () {
     data = await temporaryFolder();
   });
 
-  const start = (port = 0): Promise<Harness> =>
+  const start = (port = 0, fitGraceMs = 100): Promise<Harness> =>
     Harness.start({
       ...{ dataDir: data, port, keepaliveMs: 50, predictThreads: 1, fitThreads: 1 },
-      times: { fitGraceMs: 100 },
+      times: { fitGraceMs },
     });
   type Status = { fits: { progress: number }[]; predicts: { waiting: number } };
   const until = async (h: Harness, holds: (status: Status) => boolean): Promise<void> => {
@@ -76,6 +78,18 @@ describe('Service: closing', function () {
     }
     await closing;
     await assert.rejects(h.get('get_model_limits'));
+  });
+
+  it('lets a fit end that is done within its time', async () => {
+    const h = await start(0, 30_000);
+    const { x, y } = line(4_000);
+    const train_set_upload_id = await h.uploadTrain(x, y);
+    const fit = h.post('fit', { train_set_upload_id, task: 'regression', svc_config: { n_estimators: 2 } });
+    await until(h, ({ fits }) => fits.length === 1);
+    await h.service.close();
+    const { status, body } = await fit;
+    assert.deepEqual([status, body.status], [200, 'completed'], JSON.stringify(body));
+    assert.ok((await readdir(path.join(data, 'models'))).includes(body.fitted_train_set_id as string));
   });
 
   it('lets our client predict over a restart without a word', async () => {
