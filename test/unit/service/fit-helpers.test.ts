@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 import { saveModel } from '../../../dist/src/learner';
 import { prepare } from '../../doors/learner';
@@ -72,6 +72,19 @@ describe('the helpers of a fit', function () {
     } finally {
       await worker.terminate();
     }
+  });
+
+  it('are not missed when one dies over a fold', async () => {
+    const alone = await fitted([], 3);
+    const { port1: line, port2: helper } = new MessageChannel();
+    let taken = 0;
+    helper.once('message', ({ board, name }: { board: Int32Array; name: number }) => {
+      taken = Atomics.add(board, 0, 1);
+      Atomics.store(board, 1 + taken, name);
+      helper.close();
+    });
+    assert.deepEqual(await fitted([line], 3), alone);
+    assert.ok(taken > 0 && taken < 3, `fold ${taken}`);
   });
 
   it('are not missed when one dies over the residuals', async () => {
