@@ -45,6 +45,8 @@ export default ts.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/no-unnecessary-condition': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
+      // There are no enums; looking for them takes a sixth of the time of all rules.
+      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       '@typescript-eslint/prefer-promise-reject-errors': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
     },
