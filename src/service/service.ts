@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { runsKernels } from '../learner/kernels/scratch';
 import { crc32c } from '../table/storage/crc32c';
-import { Semaphore } from '../util/concurrency';
+import { Semaphore, within } from '../util/concurrency';
 import { mostOpenFiles } from '../util/files';
 import { warmSchemas } from '../wire/check';
 import { ServiceError } from '../wire/service-error';
@@ -33,9 +33,9 @@ const MAX_CONNECTIONS = 2_000;
 /** Open files that connections leave to threads and to what is read and written. */
 const OTHER_FILES = 40;
 const MIN_CONNECTIONS = 8;
-/** How long answers may then take to be sent. */
+/** How long models of fits that have ended may then take to be kept, and answers to be sent. */
+const KEEP_MS = 3_000;
 const FAREWELL_MS = 1_000;
-const CLOSE_IDLE_MS = 20;
 
 export interface HttpService {
   url: string;
@@ -175,6 +175,9 @@ export async function runService(
     answers.forEach(endConnection);
     // Connections are still taken meanwhile: who asks hears that it is closing.
     await Promise.all([fitPool.close(options.times.fitGraceMs), predictPool.close(options.graceMs)]);
+    await within(fits.ended(), KEEP_MS);
+    // Only then: a server that closes takes a connection for idle whose answer is ended, but not yet sent.
+    await within(allSent(answers), FAREWELL_MS);
     await closeServer(server);
     await submittedFits.close();
     await store.close();
@@ -238,15 +241,19 @@ function endConnection(res: ServerResponse): void {
   }
 }
 
-/** Takes no more connections; closes the others when they are idle, or after a while. */
+/** Resolves once no answer is under way. */
+async function allSent(answers: ReadonlySet<ServerResponse>): Promise<void> {
+  for (const answer of answers) {
+    await new Promise<void>((resolve) => (answer.closed ? resolve() : answer.once('close', resolve)));
+  }
+}
+
+/** Takes no more connections, and closes the others. */
 async function closeServer(server: Server): Promise<void> {
   if (!server.listening) {
     return;
   }
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
-  server.closeIdleConnections();
-  setTimeout(() => server.closeAllConnections(), FAREWELL_MS).unref();
+  server.closeAllConnections();
   await closed;
-  clearInterval(closeIdle);
 }

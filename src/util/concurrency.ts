@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * A value made on first use. Node-RED loads every node of the package at its start, so modules that take tens of
@@ -287,6 +288,13 @@ export function linkedController(...signals: (AbortSignal | undefined)[]): {
       }
     },
   };
+}
+
+/** Resolves when the promise has settled, or after so many milliseconds. */
+export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  const over = new AbortController();
+  const settled = Promise.allSettled([promise]).finally(() => over.abort());
+  await Promise.race([settled, sleep(ms, undefined, over).catch(() => undefined)]);
 }
 
 /** The promise's result, unless the signal aborts first: for work that others share, so that it cannot be aborted. */

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
+import http, { type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
+import { resolveOptions } from '../../dist/src/service/options';
+import { runService } from '../../dist/src/service/service';
+import { holding } from '../helpers/failing-files';
 import { waitFor } from '../helpers/wait';
 import { type Answer, bytesOf, Harness, hashOf, line, temporaryFolder } from './harness';
 
@@ -90,6 +96,58 @@ describe('Service: closing', function () {
     const { status, body } = await fit;
     assert.deepEqual([status, body.status], [200, 'completed'], JSON.stringify(body));
     assert.ok((await readdir(path.join(data, 'models'))).includes(body.fitted_train_set_id as string));
+  });
+
+  it('answers a fit whose model takes long to be kept', async () => {
+    // In this thread, so that its disk can be held.
+    const options = resolveOptions({ dataDir: data, times: { fitGraceMs: 30_000 } }, 'mine');
+    const service = await runService(
+      options,
+      () => undefined,
+      () => undefined,
+    );
+    const h = Harness.of({ url: service.url, token: 'mine' });
+    const { x, y } = line(300);
+    const train_set_upload_id = await h.uploadTrain(x, y);
+    const disk = holding('rename', /models.*tmp$/);
+    const fit = h.post('fit', { train_set_upload_id, task: 'regression', svc_config: { n_estimators: 2 } });
+    await disk.reached;
+    const closing = service.close();
+    // Longer than an answer may take to be sent.
+    await sleep(1_200);
+    disk.letGo();
+    const { status, body } = await fit;
+    assert.deepEqual([status, body.status], [200, 'completed'], JSON.stringify(body));
+    await closing;
+  });
+
+  it('sends all of an answer that is being read', async () => {
+    const h = await start();
+    const { x, y } = line(200);
+    const fitted = await h.fit(x, y, 'regression');
+    const test = await h.uploadTest(fitted, line(ROWS).x);
+    const quantiles = Array.from({ length: 60 }, (_, at) => (at + 1) / 61);
+    const ask = JSON.stringify({
+      test_set_upload_id: test,
+      fitted_train_set_id: fitted,
+      task_config: { task: 'regression', predict_params: { output_type: 'quantiles', quantiles } },
+    });
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const { port } = h.service;
+      const headers = { ...h.bearer(), 'content-type': 'application/json' };
+      http
+        .request({ port, path: '/svc/predict', method: 'POST', headers }, resolve)
+        .on('error', reject)
+        .end(ask);
+    });
+    assert.equal(answer.statusCode, 200);
+    const closing = h.service.close();
+    // More than systems hold for a connection waits in the service, which has nothing else to do by then.
+    await sleep(400);
+    const whole = await text(answer);
+    await closing;
+    assert.equal(whole.length, Number(answer.headers['content-length']));
+    assert.ok(whole.endsWith('}'));
   });
 
   it('lets our client predict over a restart without a word', async () => {

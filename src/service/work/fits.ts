@@ -135,6 +135,11 @@ export class Fits {
     await Promise.allSettled(fits.map(({ answer }) => answer));
   }
 
+  /** Resolves when all that run have ended, and their models are kept. */
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.running.values()].map(({ answer }) => answer));
+  }
+
   private newest(key: string): ModelEntry | undefined {
     let newest: ModelEntry | undefined;
     for (const { entry } of this.store.models.items.values()) {

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
 
-import type { Semaphore } from '../../util/concurrency';
+import { type Semaphore, within } from '../../util/concurrency';
 import { assertThreadCanOpenFiles } from '../../util/files';
 import type { Log } from '../options';
 import { isStartFailure, Refusal } from '../refusal';
@@ -179,9 +178,7 @@ export class WorkerPool {
     for (const job of this.waiting.splice(0)) {
       job.reject(shuttingDown());
     }
-    const over = new AbortController();
-    const done = Promise.allSettled(this.underWay).finally(() => over.abort());
-    await Promise.race([done, sleep(graceMs, undefined, over).catch(() => undefined)]);
+    await within(Promise.allSettled(this.underWay), graceMs);
     await Promise.all([...this.threads].map((thread) => this.stop(thread)));
   }
 
@@ -211,9 +208,7 @@ export class WorkerPool {
     const { name, log } = this.options;
     const job = thread.takeJob();
     log('warn', `A ${name} thread got no further for ${Math.round(silentMs / 1000)} s and is ended.`);
-    const over = new AbortController();
-    const stopped = this.stop(thread).finally(() => over.abort());
-    await Promise.race([stopped, sleep(END_MS, undefined, over).catch(noop)]);
+    await within(this.stop(thread), END_MS);
     job?.reject(tookTooLong(name, silentMs));
     if (!this.closed) {
       this.assign();
