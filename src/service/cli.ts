@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { isatty } from 'node:tty';
+
 import { toServiceError } from '../wire/service-error';
 import { type CliOptions, HELP, readCommandLine } from './command-line';
 import type { Log } from './options';
@@ -36,6 +38,8 @@ async function serve(options: CliOptions): Promise<void> {
   if (process.platform !== 'win32') {
     process.on('SIGXFSZ', () => undefined);
   }
+  // Node makes SIGHUP end a process again where nohup had it ignored; nohup leaves none of these at the terminal.
+  const hasTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
   const log: Log = (level, text) => {
     if (level === 'warn' || verbose) {
       process.stderr.write(`${text}\n`);
@@ -64,6 +68,18 @@ async function serve(options: CliOptions): Promise<void> {
   };
   process.on('SIGINT', end);
   process.on('SIGTERM', end);
+  process.on('SIGHUP', () => {
+    // Both the shell and the kernel may send one as a terminal closes.
+    if (!hasTerminal || ending) {
+      return;
+    }
+    ending = true;
+    void service.close().finally(() => {
+      // An exit would set the terminal back as it was, and Node aborts where that is gone.
+      process.removeAllListeners('SIGHUP');
+      process.kill(process.pid, 'SIGHUP');
+    });
+  });
 }
 
 main().catch((error: unknown) => {

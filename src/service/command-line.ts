@@ -24,8 +24,8 @@ Serves the tabular prediction API on 127.0.0.1: trains and predicts on this mach
 
 GET /healthz and GET /readyz need no token: it runs, it takes fits and predicts.
 
-It ends cleanly on SIGINT and SIGTERM: predicts under way have eight seconds to end. Fitted models are
-there again after a restart.
+It ends cleanly on SIGINT and SIGTERM, and where its terminal closes: predicts under way have eight
+seconds to end. Fitted models are there again after a restart. Without a terminal (nohup) it ignores SIGHUP.
 `;
 
 const DEFAULT_PORT = 8642;
@@ -100,7 +100,9 @@ export function readCommandLine(
   }
   const publicUrl = values['public-url'];
   if (publicUrl !== undefined && !isAddress(publicUrl)) {
-    throw new Error('--public-url must be an address such as https://example.com/models, without ? and #.');
+    throw new Error(
+      '--public-url must be an address such as https://example.com/models, without ?, # and a user name.',
+    );
   }
   const metrics = environment.TABULAR_SERVICE_METRICS ?? '0';
   if (metrics !== '0' && metrics !== '1') {
@@ -119,5 +121,6 @@ export function readCommandLine(
 }
 
 function isAddress(text: string): boolean {
-  return /^https?:\/\/[^/\s?#]+(?:\/[^\s?#]*)?$/.test(text) && URL.canParse(text);
+  // Clients send no request to an address with a user name in it.
+  return /^https?:\/\/[^/\s?#@]+(?:\/[^\s?#]*)?$/.test(text) && URL.canParse(text);
 }

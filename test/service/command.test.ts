@@ -3,7 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { commandsOfTests, end, limitsOf, runCli } from './command';
+import { waitFor } from '../helpers/wait';
+import { commandsOfTests, end, inTerminal, limitsOf, runCli } from './command';
 import { type Answer, answerOf, infoOf, line, putFile } from './harness';
 
 describe('Service: the command', () => {
@@ -75,6 +76,27 @@ describe('Service: the command', () => {
     assert.equal(await end(first.child, 'SIGINT'), 0);
     assert.equal(await end(second.child, 'SIGTERM'), 0);
     assert.deepEqual((await readdir(data)).sort(), ['fits', 'models', 'secret.json', 'uploads']);
+  });
+
+  it('goes on where SIGHUP comes without a terminal, as under nohup', async () => {
+    const { child, url } = await cli(['--port', '0', '--data', await folder(), '--token', 'mine']);
+    for (let i = 0; i < 2; i++) {
+      child.kill('SIGHUP');
+      await sleep(200);
+      assert.equal((await limitsOf(url)).status, 200);
+    }
+    assert.equal(await end(child, 'SIGTERM'), 0);
+  });
+
+  it('ends cleanly where its terminal closes', async () => {
+    if (process.platform !== 'linux') {
+      return;
+    }
+    const data = await folder();
+    const terminal = await inTerminal(['--port', '0', '--data', data, '--token', 'mine']);
+    assert.ok((await readdir(data)).includes('lock'));
+    terminal.kill('SIGKILL');
+    await waitFor('the lock to be given back', async () => !(await readdir(data)).includes('lock'), 10_000);
   });
 
   it('never prints a token that it was given, whatever it says', async () => {

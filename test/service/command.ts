@@ -36,6 +36,18 @@ export async function startCli(args: string[], env: NodeJS.ProcessEnv = {}): Pro
   return { child, url, token: /Token: (\S+)/.exec(out)?.[1], output: () => out, errors: () => errors };
 }
 
+/** Runs `tabular-service` in a terminal of its own, until its address is printed. The terminal closes when the process is killed. */
+export async function inTerminal(args: string[]): Promise<ChildProcess> {
+  const words = [process.execPath, ...OWN_FLAGS, CLI, ...args].map((word) => `'${word}'`);
+  const terminal = spawn('script', ['-qec', `exec ${words.join(' ')}`, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let out = '';
+  terminal.stdout.on('data', (data: Buffer) => (out += data.toString()));
+  await waitFor('the address', () => terminal.exitCode !== null || /^Data: .*\r\n/m.test(out), 60_000);
+  return terminal;
+}
+
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) {
     return child.exitCode;

@@ -25,6 +25,7 @@ describe('the command line of the service', () => {
     [['--public-url', 'http://two words/'], /--public-url/],
     [['--public-url', 'http://a:99999/'], /--public-url/],
     [['--public-url', 'http://a/?x=1'], /--public-url/],
+    [['--public-url', 'https://user:word@a.example'], /--public-url/],
     [['--metrics=yes'], /--metrics/],
     [['--token', 'two words'], /token after --token/],
     [['--token', ''], /token after --token .* it is empty/],
