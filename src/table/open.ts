@@ -36,7 +36,7 @@ export interface TableSource {
   readonly form: TableForm;
   readonly names: readonly string[];
   /** Number of rows, where it is known without reading the table. */
-  readonly rowCount?: number;
+  readonly rowCount?: number | undefined;
   /** The rows themselves, where the table came as objects. */
   readonly objects?: readonly Row[];
   /** Where the table is a Parquet file on disk. */

@@ -81,7 +81,8 @@ describe('the types that are shipped', function () {
         JSON.stringify({
           compilerOptions: {
             ...{ module, moduleResolution, target: 'es2022', lib: ['es2023', 'esnext.disposable', 'dom'] },
-            ...{ types: ['node'], typeRoots: [TYPES], strict: true, noEmit: true, skipLibCheck: false },
+            ...{ types: ['node'], typeRoots: [TYPES], strict: true, exactOptionalPropertyTypes: true },
+            ...{ noEmit: true, skipLibCheck: false },
           },
           files: ['main.ts'],
         }),
