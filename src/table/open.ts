@@ -38,9 +38,9 @@ export interface TableSource {
   /** Number of rows, where it is known without reading the table. */
   readonly rowCount?: number | undefined;
   /** The rows themselves, where the table came as objects. */
-  readonly objects?: readonly Row[];
+  readonly objects?: readonly Row[] | undefined;
   /** Where the table is a Parquet file on disk. */
-  readonly parquet?: ParquetOnDisk;
+  readonly parquet?: ParquetOnDisk | undefined;
   /** The first pass: settles the type of every column over all rows. Errors: `target.missing`, `table.empty`, `table.invalid`. */
   profile(options: ProfileOptions): Promise<TableProfile>;
   /**
