@@ -142,7 +142,7 @@ describe('a question for advice', () => {
     interface Validators {
       vary: (numbers: unknown) => (this: object, value: unknown) => true | string;
     }
-    vm.runInNewContext(fs.readFileSync('nodes/dialogs/validators.js', 'utf8'), { RED, $: () => [] });
+    vm.runInNewContext(fs.readFileSync('resources/dialogs.js', 'utf8'), { RED, $: () => [] });
     const column = 'speed';
     const setting = NODE_SETTINGS.advise.vary;
     for (const [vary, isGood] of [
