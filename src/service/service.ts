@@ -241,10 +241,10 @@ function endConnection(res: ServerResponse): void {
   }
 }
 
-/** Resolves once no answer is under way. */
+/** Resolves once no answer is under way: one that is closed leaves the set. */
 async function allSent(answers: ReadonlySet<ServerResponse>): Promise<void> {
   for (const answer of answers) {
-    await new Promise<void>((resolve) => (answer.closed ? resolve() : answer.once('close', resolve)));
+    await new Promise<void>((resolve) => answer.once('close', resolve));
   }
 }
 
