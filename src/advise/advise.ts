@@ -99,11 +99,11 @@ export class Advisor {
   async advise(request: AdviseRequest, hooks: Hooks = {}): Promise<AdviceOutcome> {
     const card = await this.findCard(request.model);
     // A fit may replace the model between two rounds: the service keeps it until then.
-    const letGo = this.connection.cards.hold(card.fitted_train_set_id);
+    const release = this.connection.cards.hold(card.fitted_train_set_id);
     try {
       return await this.answer({ request, card, goal: readGoal(request, card), hooks });
     } finally {
-      letGo();
+      release();
     }
   }
 

@@ -253,13 +253,13 @@ export async function publishModel(work: Work, name: string): Promise<ModelFile>
 
 async function fetchModelFile({ cards, service, signal }: Work, card: ModelCard): Promise<ModelFile> {
   const id = card.fitted_train_set_id;
-  const letGo = cards.hold(id);
+  const release = cards.hold(id);
   try {
     const reference = await cards.references.get(id);
     const model = await service.exportModel(id, { signal, timeoutMs: EXPORT_MS });
     return modelFile({ card: cloneJson(card), reference, model });
   } finally {
-    letGo();
+    release();
   }
 }
 

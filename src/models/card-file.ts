@@ -162,10 +162,12 @@ export class ServiceSection {
     if (former.length === 0) {
       return [];
     }
-    const keptModels = this.meantIds();
-    const keptUploads = new Set(this.meant().map((card) => card.train_set_upload_id));
+    const meant = this.meant();
+    const keptModels = new Set(meant.map((card) => card.fitted_train_set_id));
+    const keptUploads = new Set(meant.map((card) => card.train_set_upload_id));
+    const seen = new Set<string>();
     return former
-      .filter(({ fitted }, at) => former.findIndex((other) => other.fitted === fitted) === at)
+      .filter(({ fitted }) => seen.size < seen.add(fitted).size)
       .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
       .flatMap(({ fitted, upload }) => {
         const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);

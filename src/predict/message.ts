@@ -127,6 +127,7 @@ export function batchKey({ request, reference, model, table }: PredictMessage): 
 /** Messages whose rows are in one batch, in this order. */
 export interface RowsTogether {
   messages: QueuedPredict[];
+  columns: readonly Column[];
   batch: ColumnBatch;
 }
 
@@ -140,13 +141,12 @@ interface SmallMessage {
   table: SmallRows;
 }
 
-/** Reads messages into one batch of the model's columns. A message that does not fit them is refused, alone. */
+/** Reads messages into one batch of these columns. A message that does not fit them is refused, alone. */
 export async function readTogether(
   messages: readonly QueuedPredict[],
-  model: ResolvedModel,
+  columns: readonly Column[],
   signal: AbortSignal,
 ): Promise<ReadTogether> {
-  const columns = chooseColumns(messages, model);
   const joined: SmallMessage[] = [];
   const read: (RowsTogether | Failed<QueuedPredict>)[] = [];
   for (const message of messages) {
@@ -170,6 +170,7 @@ export async function readTogether(
     ? { ...parts[0]!, refused }
     : {
         messages: parts.flatMap((part) => part.messages),
+        columns,
         batch: joinBatches(parts.map((part) => part.batch)),
         refused,
       };
@@ -188,7 +189,7 @@ async function readHeld(
 ): Promise<RowsTogether | Failed<QueuedPredict>> {
   const { missingColumns } = message.payload.request;
   try {
-    return { messages: [message], batch: await table.read(columns, { missingColumns, signal }) };
+    return { messages: [message], columns, batch: await table.read(columns, { missingColumns, signal }) };
   } catch (error) {
     signal.throwIfAborted();
     return { message, error };
@@ -243,7 +244,7 @@ async function readRows(
     return undefined;
   }
   items[0]!.table.cleaned = batch.cleaned;
-  return { messages, batch };
+  return { messages, columns, batch };
 }
 
 interface StreamingOptions {

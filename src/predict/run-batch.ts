@@ -141,7 +141,7 @@ async function* runJoined(
   const { most: rows } = await rowsPerTestSet(run.context, model, columns.length, signal);
   const budget: Budget = { left: MAX_PREDICTS - 1 };
   for (const group of groupMessages(wanted, rows)) {
-    const { refused, ...whole } = await readTogether(group, model, signal);
+    const { refused, ...whole } = await readTogether(group, columns, signal);
     yield* refused;
     if (whole.batch.rows > rows) {
       yield runOversize(run, whole, model, options);
@@ -149,7 +149,7 @@ async function* runJoined(
       yield* scoreByHalves(whole.messages, {
         score: async function* (items) {
           const part =
-            items === whole.messages ? { ...whole, refused: [] } : await readTogether(items, model, signal);
+            items === whole.messages ? { ...whole, refused: [] } : await readTogether(items, columns, signal);
           yield* part.refused;
           yield* scoreTogether(run, part, model, { ...options, budget });
         },
@@ -161,7 +161,7 @@ async function* runJoined(
 
 async function* scoreTogether(
   run: BatchRun,
-  { messages, batch }: RowsTogether,
+  { messages, columns, batch }: RowsTogether,
   model: ResolvedModel,
   options: ScoreOptions,
 ): AsyncGenerator<PredictResult> {
@@ -169,7 +169,6 @@ async function* scoreTogether(
     return;
   }
   const { signal } = options;
-  const columns = chooseColumns(messages, model);
   const offsets = readOffsets(model, columns, batch);
   const file = await encodeBatches(columns, [batch], { compress: !run.context.service.isLocal, signal });
   let scored: Scored;
@@ -212,13 +211,12 @@ async function* scoreTogether(
 /** One message with more rows than a test set may have. */
 async function runOversize(
   run: BatchRun,
-  { messages, batch }: RowsTogether,
+  { messages, columns, batch }: RowsTogether,
   model: ResolvedModel,
   options: ScoreOptions,
 ): Promise<PredictResult> {
   const message = messages[0]!;
   try {
-    const columns = chooseColumns([message], model);
     const scored = await scoreInParts(run.context, model, { columns, batches: [batch] }, options);
     scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
     const comparison = await comparisonFor(run, messages, model);

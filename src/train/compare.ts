@@ -378,7 +378,7 @@ async function challengerAnswers(
     await note(challenger.fitted_train_set_id, challenger.train_set_upload_id);
     return await fetchAnswers(work, challenger, holdout);
   } finally {
-    held.forEach((letGoOf) => letGoOf());
+    held.forEach((release) => release());
   }
 }
 
@@ -390,7 +390,7 @@ async function championAnswers(
   plan: Uint8Array,
 ): Promise<OwnAnswers | Challenger> {
   const columns = { columns: profile.columns, target: request.target, features: champion.columns };
-  const letGo = work.cards.hold(champion.fitted_train_set_id);
+  const release = work.cards.hold(champion.fitted_train_set_id);
   try {
     const holdout = await readHoldout(source, columns, { facts: facts!, plan }, work.signal);
     return await fetchAnswers(work, champion, holdout);
@@ -404,7 +404,7 @@ async function championAnswers(
     }
     throw thrown;
   } finally {
-    letGo();
+    release();
   }
 }
 

@@ -228,12 +228,12 @@ interface WantedFit {
 export async function sendAndFit(work: Work, job: WantedFit, steps: FitSteps): Promise<Fitted> {
   const { request, upload, set } = job;
   const fitted = async (id: string): Promise<Fitted> => {
-    const letGo = work.cards.hold(id);
+    const release = work.cards.hold(id);
     try {
       await steps.sent?.(id);
       return { ...(await fit(work, job, id, steps)), uploadId: id };
     } finally {
-      letGo();
+      release();
     }
   };
   if (set === undefined) {

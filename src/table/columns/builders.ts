@@ -76,12 +76,15 @@ abstract class FloatBuilder extends ColumnBuilder {
 
 type Room = Float64Array | BigInt64Array | Uint8Array | Int32Array;
 
-/** The array, or a copy of twice the size where it is too small. */
+/**
+ * The array, or a copy of twice the size where it is too small. The first has just the room that is asked for: most
+ * columns are a single row's, or of one slice.
+ */
 function grown<T extends Room>(array: T, length: number): T {
   if (length <= array.length) {
     return array;
   }
-  const next = new (array.constructor as new (n: number) => T)(Math.max(length, array.length * 2, 256));
+  const next = new (array.constructor as new (n: number) => T)(Math.max(length, array.length * 2));
   next.set(array as never);
   return next;
 }
@@ -273,7 +276,7 @@ class TextBuilder extends ColumnBuilder {
   private reserve(bytes: number): void {
     const needed = this.used + bytes;
     if (needed > this.data.length) {
-      const data = Buffer.allocUnsafeSlow(Math.max(needed, this.data.length * 2, 1024));
+      const data = Buffer.allocUnsafeSlow(Math.max(needed, this.data.length * 2));
       this.data.copy(data, 0, 0, this.used);
       this.data = data;
     }
