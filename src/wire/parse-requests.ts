@@ -12,7 +12,7 @@ import type {
   PrepareTestSetUploadRequest,
   PrepareTrainSetUploadRequest,
 } from './types';
-import { OUTPUT_TYPES, type System, SYSTEMS, takesQuantiles } from './vocabulary';
+import { hasQuantiles, OUTPUT_TYPES, type System, SYSTEMS } from './vocabulary';
 
 /** A request; `ignored` has the paths of properties that had no effect, in the names of the wire. */
 export type Parsed<T> = { ok: true; value: T; ignored: string[] } | ({ ok: false } & Fault);
@@ -212,7 +212,7 @@ function flatTask({ predict_params: params, ...task }: WirePredict['task_config'
     return { ok: false, path: `${path}.output_type`, message: `must be one of ${allowed} for ${task.task}` };
   }
   const { output_type: output, quantiles } = params ?? {};
-  if (quantiles === undefined || takesQuantiles(output) || output === 'full') {
+  if (quantiles === undefined || hasQuantiles(output)) {
     return { ok: true, value: { ...task, ...params }, ignored: [] };
   }
   return {

@@ -1,7 +1,7 @@
 /** Every schema of the wire. Loading this loads typebox (tens of milliseconds), so it is loaded by `schemas()` alone. */
 import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
 
-import { EFFORTS, OUTPUT_TYPES, SYSTEMS, TASKS } from './vocabulary';
+import { EFFORTS, OUTPUT_TYPES, SYSTEMS, TASKS, V1_OUTPUT_TYPES } from './vocabulary';
 
 /** Refuses unknown properties. Without it a request may hold others, which are ignored: see `knownPart`. */
 export const strict = { additionalProperties: false } as const;
@@ -236,7 +236,7 @@ export const LegacyPredictRequestSchema = Type.Object({
   inference_precision: Type.Optional(Type.String()),
   random_state: Type.Optional(Type.Integer()),
   balance_probabilities: Type.Optional(Type.Boolean()),
-  output_type: Type.Optional(OneOf(['probas', 'preds', 'mean', 'full'])),
+  output_type: Type.Optional(OneOf(V1_OUTPUT_TYPES)),
 });
 
 export const LegacyPredictResponseSchema = Type.Object({

@@ -30,6 +30,11 @@ export const OUTPUTS = {
 
 export type OutputType = keyof typeof OUTPUTS;
 
+/** The output types of a task. */
+export type OutputOf<T extends Task> = {
+  [Name in OutputType]: (typeof OUTPUTS)[Name]['task'] extends T ? Name : never;
+}[OutputType];
+
 const ALL = Object.entries(OUTPUTS) as [OutputType, Output][];
 
 /** The output types that a model of a task has. */
@@ -51,6 +56,11 @@ export function takesQuantiles(output: OutputType | undefined): boolean {
 /** Whether an output type has a distribution for each row, as wide as only the answer tells. */
 export function hasBars(output: OutputType | undefined): boolean {
   return output !== undefined && (OUTPUTS[output] as Output).hasBars === true;
+}
+
+/** Whether an answer has quantiles in it: a full distribution has some beside its bars. */
+export function hasQuantiles(output: OutputType | undefined): boolean {
+  return takesQuantiles(output) || hasBars(output);
 }
 
 /** The output type that a predict without one answers with (S 4.4). */

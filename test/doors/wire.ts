@@ -34,3 +34,4 @@ export {
   type ParsedPredictRequest,
   type Usage,
 } from '../../dist/src/wire/types';
+export { OUTPUT_TYPES, takesQuantiles } from '../../dist/src/wire/vocabulary';

@@ -2,6 +2,7 @@ import { workerData } from 'node:worker_threads';
 
 import { predict } from '../../learner/model/predict';
 import { LearnerError } from '../../learner/types';
+import { hasBars } from '../../wire/vocabulary';
 import { invalid } from '../refusal';
 import { readFeatures } from './columns';
 import type { PredictJob, PredictTask, ScoredFile } from './jobs';
@@ -29,10 +30,9 @@ serveJobs<PredictTask>(
 async function score(job: PredictJob, mayTake: (ms: number) => void): Promise<JobResult> {
   const { limits } = job;
   const model = await cache.get(job.model);
-  const rows =
-    job.outputType === 'full'
-      ? Math.min(limits.test_set_max_rows, limits.test_set_max_rows_w_full_regression_output)
-      : limits.test_set_max_rows;
+  const rows = hasBars(job.outputType)
+    ? Math.min(limits.test_set_max_rows, limits.test_set_max_rows_w_full_regression_output)
+    : limits.test_set_max_rows;
   const bounds = { rows, cells: limits.test_set_max_cells, columns: limits.max_cols };
   const features = await readFeatures(job.x, bounds, job.features);
   assertAnswerSize(

@@ -3,7 +3,7 @@ import { explain } from '../../learner/explain/explain';
 import type { Model } from '../../learner/model/model';
 import type { predict, PredictOptions } from '../../learner/model/predict';
 import type { FeatureColumn } from '../../learner/types';
-import type { OutputType } from '../../wire/vocabulary';
+import { hasQuantiles, type OutputOf, OUTPUTS, type OutputType } from '../../wire/vocabulary';
 import type { ServiceLimits } from '../options';
 import { invalid } from '../refusal';
 import type { ExplainedRows, ExplainJob } from './jobs';
@@ -32,30 +32,28 @@ export function predictionJson(
   longClasses?: boolean,
 ): Uint8Array<ArrayBuffer> {
   const out = new JsonWriter();
+  const { task } = result;
+  if (OUTPUTS[outputType].task !== task) {
+    throw invalid(`output_type ${outputType} is not one of the task ${task}.`);
+  }
   if (result.task === 'classification') {
-    writeClassification(out, result, outputType, longClasses === true);
+    CLASSIFICATION[outputType as OutputOf<'classification'>](out, result, longClasses === true);
   } else {
-    writeRegression(out, result, outputType, [...quantiles]);
+    REGRESSION[outputType as OutputOf<'regression'>](out, result, [...quantiles]);
   }
   return out.finish();
 }
 
-function writeClassification(
-  out: JsonWriter,
-  result: ClassificationResult,
-  outputType: OutputType,
-  longClasses: boolean,
-): void {
-  const { classes, probas, rows } = result;
-  if (outputType === 'preds') {
-    const labels = classes.map((label) => (longClasses ? String(label) : JSON.stringify(label)));
-    out.list(rows, (row) => out.add(labels[chooseAnswer(result, row)]!));
-  } else if (outputType === 'probas') {
-    out.matrix(probas, rows, classes.length);
-  } else {
-    throw wrongOutput(outputType, 'classification');
-  }
-}
+type WriteClassification = (out: JsonWriter, result: ClassificationResult, longClasses: boolean) => void;
+
+/** How each output type of a classification is written. */
+const CLASSIFICATION: Readonly<Record<OutputOf<'classification'>, WriteClassification>> = {
+  probas: (out, { classes, probas, rows }) => out.matrix(probas, rows, classes.length),
+  preds: (out, result, longClasses) => {
+    const labels = result.classes.map((label) => (longClasses ? String(label) : JSON.stringify(label)));
+    out.list(result.rows, (row) => out.add(labels[chooseAnswer(result, row)]!));
+  },
+};
 
 /** The class of a row: by the threshold where one was given, else the most probable one. */
 function chooseAnswer({ classes, probas, threshold }: ClassificationResult, row: number): number {
@@ -65,43 +63,32 @@ function chooseAnswer({ classes, probas, threshold }: ClassificationResult, row:
   return probas[row * 2 + threshold.of]! >= threshold.at ? threshold.of : 1 - threshold.of;
 }
 
-function writeRegression(
-  out: JsonWriter,
-  result: RegressionResult,
-  outputType: OutputType,
-  levels: number[],
-): void {
-  switch (outputType) {
-    case 'mean':
-    case 'median':
-    case 'mode':
-      out.numbers(result[outputType]());
-      return;
-    case 'quantiles':
-      writeQuantiles(out, result.quantiles(levels));
-      return;
-    case 'main':
-      writeStatistics(out, result, levels);
-      out.add('}');
-      return;
-    case 'full': {
-      writeStatistics(out, result, levels);
-      const { borders, logits } = result.full();
-      out.add(',"borders":');
-      out.numbers(borders);
-      out.add(',"logits":');
-      out.matrix(
-        logits.map((logit) => Math.max(logit, MIN_LOGIT)),
-        result.rows,
-        borders.length - 1,
-      );
-      out.add('}');
-      return;
-    }
-    default:
-      throw wrongOutput(outputType, 'regression');
-  }
-}
+type WriteRegression = (out: JsonWriter, result: RegressionResult, levels: number[]) => void;
+
+/** How each output type of a regression is written. */
+const REGRESSION: Readonly<Record<OutputOf<'regression'>, WriteRegression>> = {
+  mean: (out, result) => out.numbers(result.mean()),
+  median: (out, result) => out.numbers(result.median()),
+  mode: (out, result) => out.numbers(result.mode()),
+  quantiles: (out, result, levels) => writeQuantiles(out, result.quantiles(levels)),
+  main: (out, result, levels) => {
+    writeStatistics(out, result, levels);
+    out.add('}');
+  },
+  full: (out, result, levels) => {
+    writeStatistics(out, result, levels);
+    const { borders, logits } = result.full();
+    out.add(',"borders":');
+    out.numbers(borders);
+    out.add(',"logits":');
+    out.matrix(
+      logits.map((logit) => Math.max(logit, MIN_LOGIT)),
+      result.rows,
+      borders.length - 1,
+    );
+    out.add('}');
+  },
+};
 
 /** `{"mean":…,"median":…,"mode":…,"quantiles":…`, without the brace at the end. */
 function writeStatistics(out: JsonWriter, result: RegressionResult, levels: number[]): void {
@@ -125,10 +112,6 @@ function indexOfMax(values: Float64Array, from: number, count: number): number {
     }
   }
   return best;
-}
-
-function wrongOutput(outputType: string, task: string): Error {
-  return invalid(`output_type ${outputType} is not one of the task ${task}.`);
 }
 
 /** A number as JSON, whole ones with `.0`; null where JSON cannot express it. */
@@ -203,15 +186,12 @@ interface Asked {
   rows: number;
 }
 
-/** Outputs with quantiles in them. */
-const WITH_QUANTILES = new Set<OutputType>(['quantiles', 'full', 'main']);
-
 /** Bounds the size of an answer before it is computed. @throws Refusal 422 `LIMIT_EXCEEDED` */
 export function assertAnswerSize(
   { outputType, quantiles, classes, rows }: Asked,
   { max_quantiles, prediction_max_cells }: ServiceLimits,
 ): void {
-  const levels = WITH_QUANTILES.has(outputType) ? quantiles.length : 0;
+  const levels = hasQuantiles(outputType) ? quantiles.length : 0;
   if (levels > max_quantiles) {
     throw invalid(
       `The request asks for ${levels} quantiles; this service takes at most ${max_quantiles}.`,

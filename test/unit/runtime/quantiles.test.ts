@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { type PredictDef, predictRequests } from '../../doors/runtime';
+import { OUTPUT_TYPES, takesQuantiles } from '../../doors/wire';
 import { loadDialogs } from '../../helpers/dialogs';
 import { fakeRuntime } from './fake';
 
@@ -61,10 +62,11 @@ describe('the quantiles of a predict', () => {
   it('are left to the message by a node just dragged in, whose dialog shows the field', () => {
     const { defaults, template } = loadDialogs('en-US').dialogs.predict;
     assert.deepEqual([defaults.outputType, defaults.quantiles], ['', '']);
-    assert.match(
+    const shown = /data-tabular-when="outputType=([^"]*)"[^<]*>\s*<label for="node-input-quantiles"/.exec(
       template,
-      /data-tabular-when="outputType=\|quantiles\|main"[^<]*>\s*<label for="node-input-quantiles"/,
-    );
+    )![1]!;
+    const taking = OUTPUT_TYPES.regression.filter(takesQuantiles);
+    assert.deepEqual(shown.split('|'), ['', ...taking]);
     assert.match(
       template,
       /id="node-input-quantiles"[^>]* placeholder="msg\.quantiles, else 0\.1,0\.5,0\.9"/,
