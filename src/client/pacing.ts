@@ -119,6 +119,7 @@ export class Call {
 /** Calls of one kind: a limited number at a time, first come first served, and none while `Retry-After` holds. */
 export class RateGate {
   inFlight = 0;
+  /** As `performance.now()` counts: the clock of a machine may be set back meanwhile. */
   private heldUntil = 0;
   private heldBy: ServiceError | undefined;
   private readonly slots: Semaphore;
@@ -158,7 +159,7 @@ export class RateGate {
 
   /** Waits until the service takes requests of this kind again; fails at once where that is past the deadline. */
   async pass(call: Call): Promise<void> {
-    for (let ms = this.heldUntil - Date.now(); ms > 0; ms = this.heldUntil - Date.now()) {
+    for (let ms = this.heldForMs(); ms > 0; ms = this.heldForMs()) {
       if (ms > call.leftMs() && this.heldBy !== undefined) {
         throw beyondDeadline(this.heldBy, ms);
       }
@@ -167,7 +168,7 @@ export class RateGate {
   }
 
   hold(ms: number, by: ServiceError): void {
-    const until = Date.now() + ms;
+    const until = performance.now() + ms;
     if (until > this.heldUntil) {
       this.heldUntil = until;
       this.heldBy = by;
@@ -175,7 +176,7 @@ export class RateGate {
   }
 
   heldForMs(): number {
-    return Math.max(0, this.heldUntil - Date.now());
+    return Math.max(0, this.heldUntil - performance.now());
   }
 }
 
@@ -265,9 +266,12 @@ const MAX_HOLD_MS = 3_600_000;
 
 /**
  * `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), as milliseconds from now, an hour at most; undefined where
- * unreadable.
+ * unreadable. A date is by the clock of the sender, which the answer's `Date` tells: that of this machine may be wrong.
  */
-export function retryAfter(header: string | undefined, now = Date.now()): number | undefined {
+export function retryAfter({
+  'retry-after': header,
+  date: sentAt,
+}: HttpAnswer['headers']): number | undefined {
   const text = header?.trim();
   if (text === undefined || text === '') {
     return undefined;
@@ -276,5 +280,6 @@ export function retryAfter(header: string | undefined, now = Date.now()): number
     return Math.min(MAX_HOLD_MS, Number(text) * 1000);
   }
   const date = Date.parse(text);
+  const now = readDate(sentAt) ?? Date.now();
   return Number.isNaN(date) ? undefined : Math.min(MAX_HOLD_MS, Math.max(0, date - now));
 }

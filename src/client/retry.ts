@@ -83,7 +83,7 @@ async function attemptOnce(
   wiring.notices.read(plan.path, answer);
   settings.log('debug', `${plan.request.method} ${plan.path} ${answer.status} in ${took} ms`);
   if (answer.status < 200 || answer.status > 299) {
-    const holdMs = retryAfter(answer.headers['retry-after']);
+    const holdMs = retryAfter(answer.headers);
     return errorAnswer(
       { status: answer.status, envelope: readEnvelope(answer.body), retryAfterMs: holdMs },
       plan,

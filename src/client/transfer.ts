@@ -178,7 +178,7 @@ function refusedPut(answer: HttpAnswer, wiring: Wiring, job: ChunkJob): FailedAt
   return {
     error,
     retry: verdict(failure, PUT) === 'retry',
-    holdMs: wasNotTaken(failure) ? retryAfter(headers['retry-after']) : undefined,
+    holdMs: wasNotTaken(failure) ? retryAfter(headers) : undefined,
   };
 }
 
@@ -290,7 +290,7 @@ function refused(
       { status },
     ),
     retry: verdict(failure, GET) === 'retry',
-    holdMs: wasNotTaken(failure) ? retryAfter(headers['retry-after']) : undefined,
+    holdMs: wasNotTaken(failure) ? retryAfter(headers) : undefined,
   };
 }
 

@@ -492,5 +492,7 @@ function withoutVersion(card: FittedModel & Partial<ModelCard>): FittedModel {
 }
 
 function isDead({ deadAt }: KeptVersion): boolean {
-  return deadAt !== undefined && Date.now() - deadAt < DEAD_MS;
+  // Negative where the clock was set back since.
+  const age = Date.now() - (deadAt ?? -Infinity);
+  return age >= 0 && age < DEAD_MS;
 }

@@ -54,7 +54,7 @@ function changed(red: Red): Untold {
   untold.set(red, waiting);
   waiting.timer ??= setTimeout(
     () => publish(red, waiting),
-    Math.max(0, waiting.last + EVERY - Date.now()),
+    Math.max(0, waiting.last + EVERY - performance.now()),
   ).unref();
   return waiting;
 }
@@ -67,7 +67,7 @@ function publish(red: Red, waiting: Untold): void {
   const isOne = waiting.models.size + waiting.nodes.size === 1;
   const [model] = isOne ? waiting.models : [];
   const [node] = isOne ? waiting.nodes : [];
-  untold.set(red, { ...nothing(), last: Date.now() });
+  untold.set(red, { ...nothing(), last: performance.now() });
   revision++;
   const told = {
     ...(model !== undefined && { model }),

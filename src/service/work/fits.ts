@@ -187,10 +187,11 @@ export class Fits {
       started_at: Date.now(),
       progress: 0,
     };
+    const since = performance.now();
     const stop = new AbortController();
     const answer = work(state, stop.signal).finally(() => this.running.delete(id));
     const count = (result: FitResult): void =>
-      this.metrics.countFit(result, (Date.now() - state.started_at) / 1000);
+      this.metrics.countFit(result, (performance.now() - since) / 1000);
     answer.then(
       () => count('completed'),
       (error: unknown) => count(stop.signal.aborted || isShuttingDown(error) ? 'stopped' : 'failed'),

@@ -20,16 +20,38 @@ describe('client: pacing', () => {
     );
   });
 
-  it('reads Retry-After in seconds and as a date', () => {
-    const now = Date.parse('2030-01-01T00:00:00Z');
-    assert.equal(retryAfter('120', now), 120_000);
-    assert.equal(retryAfter('1.5', now), 1_500);
-    assert.equal(retryAfter('Tue, 01 Jan 2030 00:01:00 GMT', now), 60_000);
-    assert.equal(retryAfter('Mon, 31 Dec 2029 23:00:00 GMT', now), 0);
-    assert.equal(retryAfter('soon', now), undefined);
-    assert.equal(retryAfter('', now), undefined);
-    assert.equal(retryAfter(undefined, now), undefined);
+  it('reads Retry-After in seconds and as a date, by the clock of the service', () => {
+    const read = (text?: string) =>
+      retryAfter({
+        date: 'Tue, 01 Jan 2030 00:00:00 GMT',
+        ...(text !== undefined && { 'retry-after': text }),
+      });
+    assert.equal(read('120'), 120_000);
+    assert.equal(read('1.5'), 1_500);
+    assert.equal(read('Tue, 01 Jan 2030 00:01:00 GMT'), 60_000);
+    assert.equal(read('Mon, 31 Dec 2029 23:00:00 GMT'), 0);
+    assert.equal(read('soon'), undefined);
+    assert.equal(read(''), undefined);
+    assert.equal(read(undefined), undefined);
+    const own = retryAfter({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() })!;
+    assert.ok(own > 50_000 && own <= 60_000, `${own}`);
   });
+
+  it('Retry-After holds as long as it says where the clock is set back meanwhile', () =>
+    withService({}, { timeoutMs: 5_000 }, async (service, client) => {
+      const request = await ready(client);
+      service.fault('predict', inTurn({ status: 429, headers: { 'retry-after': '1' } }));
+      const first = client.predict(request);
+      await waitFor('the refusal', () => client.whenBusy('predict').heldForMs > 0);
+      const { now } = Date;
+      Date.now = () => now() - 3_600_000;
+      try {
+        assert.ok(client.whenBusy('predict').heldForMs <= 1_000);
+        await Promise.all([first, client.predict(request)]);
+      } finally {
+        Date.now = now;
+      }
+    }));
 
   for (const [what, header] of [
     ['seconds', () => '1'],

@@ -178,6 +178,19 @@ describe('ModelCards', () => {
     assert.equal(cards.byFittedId('id-1')?.version, 1);
   });
 
+  it('a model that was found dead is asked for again where the clock was set back since', () => {
+    const cards = open();
+    cards.put(card('pump', 'id-1'));
+    cards.markDead('id-1');
+    const { now } = Date;
+    Date.now = () => now() - 3_600_000;
+    try {
+      assert.equal(cards.get('pump')?.fitted_train_set_id, 'id-1');
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it('a fit that began earlier and ends later does not replace a newer one', async () => {
     const cards = open();
     const slow = cards.beginFit('pump');
