@@ -56,7 +56,8 @@ for (const file of existsSync(settings) ? readdirSync(path.join(root, 'nodes')) 
 for (const [from, to] of Object.entries(COPIED)) {
   cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
 }
-for (const { file, html } of helpPages()) {
+const shapes = path.join(dist, 'src', 'messages', 'shapes', 'index.js');
+for (const { file, html } of existsSync(shapes) ? helpPages(require(shapes).SHAPES) : []) {
   writeFileSync(path.join(dist, 'nodes', 'locales', file), html);
 }
 if (existsSync(settings)) {

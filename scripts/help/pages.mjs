@@ -2,6 +2,7 @@
  * The help pages of the nodes. Their templates are nodes/locales/<language>/<node>.html; what several of them say alike
  * stands once, in three languages, and is named by a line of its own: {{message.NAME}}, a property of the message;
  * {{field.NAME}}, a field of the dialog; {{paragraph.NAME}} (all of shared.json); {{errors}}, the node's codes (errors.json).
+ * {{shapes}} within a text is what messages are recognised as.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -55,23 +56,36 @@ function codes(language, node) {
     );
 }
 
-function page(language, node) {
-  const template = readFileSync(path.join(templates, language, `${node}.html`), 'utf8');
-  return template.replace(/^( *)\{\{(\w+)(?:\.([\w-]+))?\}\}$/gm, (_, indent, kind, name) =>
-    (kind === 'errors' ? codes(language, node) : entry(kind, name, language, node))
-      .map((line) => indent + line)
-      .join('\n'),
-  );
+/** What the sources of shapes are called; "InfluxDB points" and "prices" say what comes, not from where. */
+function sourcesOf(shapes, language) {
+  const names = [...new Set(shapes.map(({ name }) => name))];
+  return names
+    .filter((name) => name !== 'prices' && !/ [a-z]+$/.test(name))
+    .join(language === 'ja' ? '、' : ', ');
 }
 
-/** All pages: {file, html}, the file relative to nodes/locales. */
-export function helpPages() {
+function page(language, node, shapes) {
+  const template = readFileSync(path.join(templates, language, `${node}.html`), 'utf8');
+  return template
+    .replace(/^( *)\{\{(\w+)(?:\.([\w-]+))?\}\}$/gm, (_, indent, kind, name) =>
+      (kind === 'errors' ? codes(language, node) : entry(kind, name, language, node))
+        .map((line) => indent + line)
+        .join('\n'),
+    )
+    .replace('{{shapes}}', () => sourcesOf(shapes, language));
+}
+
+/**
+ * All pages: {file, html}, the file relative to nodes/locales.
+ * @param shapes of messages (src/messages/shapes)
+ */
+export function helpPages(shapes) {
   return readdirSync(templates).flatMap((language) =>
     readdirSync(path.join(templates, language))
       .filter((file) => file.endsWith('.html'))
       .map((file) => ({
         file: path.join(language, file),
-        html: page(language, path.basename(file, '.html')),
+        html: page(language, path.basename(file, '.html'), shapes),
       })),
   );
 }

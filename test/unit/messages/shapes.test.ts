@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 
 import {
   type MessageNote,
@@ -1303,6 +1304,16 @@ describe('the shapes of messages', () => {
       assert.equal(found.notes.length, notes);
     });
   }
+
+  it('all stand in docs/sources.md', () => {
+    // "InfluxDB points" are of InfluxDB.
+    const sources = SHAPES.map(({ name }) => name.replace(/ [a-z]+$/, ''));
+    const page = readFileSync('docs/sources.md', 'utf8');
+    assert.deepEqual(
+      sources.filter((name) => !page.includes(name)),
+      [],
+    );
+  });
 
   it('all have an example', () => {
     const shown = new Set([...Object.keys(EXAMPLES), ...REAL_MESSAGES.map(({ shape }) => shape)]);
