@@ -129,6 +129,8 @@ const UNUSED = [
   ...['70-HTML.js', '70-XML.js', '70-YAML.js', '18-sort.js', '19-batch.js', '23-watch.js'],
 ];
 const FOUND_BESIDE = ['node-red-dashboard', 'node-red-contrib-postgrestor-next'];
+/** Where its editor looks for the packages that it could install: there are none. Else it would ask the internet. */
+const CATALOGUE = '/catalogue.json';
 
 /** A real Node-RED in a process of its own, on a free port, with a user folder of its own. */
 export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> {
@@ -156,7 +158,13 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     path.join(userDir, 'settings.js'),
     `module.exports = { uiHost: '127.0.0.1', uiPort: ${port}, flowFile: 'flows.json', credentialSecret: 'test',
       telemetry: { enabled: false, updateNotification: false },
-      editorTheme: { tours: false, codeEditor: { lib: '${options.codeEditor ?? 'ace'}' } },
+      editorTheme: {
+        tours: false,
+        codeEditor: { lib: '${options.codeEditor ?? 'ace'}' },
+        palette: { catalogues: ['http://127.0.0.1:${port}${CATALOGUE}'] },
+      },
+      httpAdminMiddleware: (request, response, next) =>
+        request.path === '${CATALOGUE}' ? response.json({ modules: [] }) : next(),
       nodesExcludes: ${JSON.stringify([...UNUSED, ...(options.link === undefined ? FOUND_BESIDE : [])])},
       debugMaxLength: 10000000, logging: { console: { level: 'info' } }, ${options.settings ?? ''} };`,
   );
