@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ServiceClient } from '../../dist/src/client';
 import { Connection, EmbeddedService, type ModelCard, ModelCards } from '../../dist/src/connection';
@@ -70,7 +69,7 @@ describe('killed in the middle of', function () {
       await work();
       await cards.flush();
       // What the service removes follows by itself.
-      await sleep(200);
+      await tidied(h, cards);
     });
     const after = modelsOf(cards);
     assert.notDeepEqual(after, before);
@@ -96,6 +95,19 @@ describe('killed in the middle of', function () {
     return images;
   }
 
+  /** Waits until the service has no model but those that the cards mean. */
+  async function tidied(at: Harness, own: ModelCards, which = 'of now'): Promise<void> {
+    const meant = Object.values(modelsOf(own)).flatMap(({ name, versions }) =>
+      versions.map(({ version }) => own.get(`${name}@${version}`)!.fitted_train_set_id),
+    );
+    await waitFor(`the end of models that nobody means, ${which}`, async () => {
+      const { fitted_train_sets } = (await at.get('/get_data_summary/')).body as {
+        fitted_train_sets: { fitted_train_set_id: string }[];
+      };
+      return fitted_train_sets.every((one) => meant.includes(one.fitted_train_set_id));
+    });
+  }
+
   /** Starts what a kill has left: it predicts as before or after, and what nobody means is removed. */
   async function startAgain({ folder, before }: CrashImage): Promise<void> {
     // Of a process that is gone; here it is this one.
@@ -108,15 +120,7 @@ describe('killed in the middle of', function () {
     const left = openCards(folder);
     const linked = connect(again, left);
     try {
-      const meant = Object.values(modelsOf(left)).flatMap(({ name, versions }) =>
-        versions.map(({ version }) => left.get(`${name}@${version}`)!.fitted_train_set_id),
-      );
-      const stored = async (): Promise<string[]> =>
-        (await again.get('/get_data_summary/')).body.fitted_train_sets.map(
-          (one: { fitted_train_set_id: string }) => one.fitted_train_set_id,
-        );
-      const isTidy = async (): Promise<boolean> => (await stored()).every((id) => meant.includes(id));
-      await waitFor(`the end of models that nobody means, left before ${before}`, isTidy);
+      await tidied(again, left, `left before ${before}`);
       for (const model of Object.keys(modelsOf(left))) {
         const { prediction } = await linked.predict({
           ...{ table: { value: { load: 5 } }, model, missingColumns: 'fill' },

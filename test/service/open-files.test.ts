@@ -6,6 +6,7 @@ import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../helpers/wait';
 import { commandsOfTests, end } from './command';
 import { infoOf, line } from './harness';
 
@@ -155,9 +156,7 @@ describe('Service: too many open files', function () {
     await sleep(200);
     assert.equal((await state()).status, 'pending');
     allowFiles(child, 1000);
-    while ((await state()).status === 'pending') {
-      await sleep(50);
-    }
+    await waitFor('its end', async () => (await state()).status !== 'pending');
     assert.equal((await state()).status, 'completed');
   });
 

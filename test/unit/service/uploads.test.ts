@@ -241,7 +241,7 @@ describe('Uploads', () => {
       const body = new PassThrough();
       const sending = uploads.receive(x(entry.id), { stream: body, length: 10, patience });
       body.write('1');
-      await sleep(10);
+      await waitFor('its room', () => uploads.memoryBytes() > 0);
       assert.equal(uploads.memoryBytes(), SIZE, 'as much as it may come to');
       body.destroy();
       await assert.rejects(sending, { status: 400 });
@@ -277,7 +277,7 @@ describe('Uploads', () => {
       const entry = prepare();
       const [old, young] = [new PassThrough(), new PassThrough()];
       const first = uploads.receive(x(entry.id), { stream: old, length: 4, patience });
-      await sleep(5);
+      await waitFor('the room of the first', () => uploads.memoryBytes() > 0);
       const second = uploads.receive(x(entry.id), { stream: young, length: 4, patience });
       await assert.rejects(first, { status: 400 });
       assert.equal(uploads.memoryBytes(), SIZE);
