@@ -24,7 +24,7 @@ module.exports = function (RED: NodeAPI): void {
       showInSidebar,
       showKept,
     } = anomalyNodes();
-    const table = tableReader(runtime, { allowMissing: true });
+    const table = tableReader(runtime, { allowMissing: true, readings: def.shape === 'auto' });
     const messages = new ReadMessages(runtime, table);
     const topics = new MixedTopics(runtime);
     const keeper = new AnomalyKeeper(runtime, (change) => {

@@ -23,7 +23,7 @@ module.exports = function (RED: NodeAPI): void {
       seriesRequest,
       showKept,
     } = seriesNodes();
-    const table = tableReader(runtime, { allowMissing: true });
+    const table = tableReader(runtime, { allowMissing: true, readings: def.shape === 'auto' });
     const keeper = new SeriesKeeper(runtime);
     const sender = new PastSender(runtime, table);
     const topics = new MixedTopics(runtime);

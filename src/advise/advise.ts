@@ -7,7 +7,7 @@ import type { PredictRequest } from '../models/types';
 import type { Unlike } from '../predict/unlike';
 import type { Setting } from '../settings/kinds';
 import { ADVISE } from '../settings/nodes';
-import { type Cell, cellAt, type Label, openTable, readBatches, readRows } from '../table';
+import { type Cell, cellAt, type Label, openTable, plainNames, readBatches, readRows } from '../table';
 import { Yielder } from '../util/concurrency';
 import { seededRandom } from '../util/random';
 import { ServiceError, toServiceError } from '../wire/service-error';
@@ -318,9 +318,11 @@ async function readRow(
   })) {
     columns.forEach(({ name }, at) => cells.set(name, cellAt(batch.columns[at]!, 0)));
   }
-  const named = columns.filter(({ name }) => Object.hasOwn(rows[0]!, name));
+  const keys = Object.keys(rows[0]!);
+  const keyOf = new Map(plainNames(keys).map((name, at) => [name, keys[at]!]));
+  const named = columns.filter(({ name }) => keyOf.has(name));
   return {
-    row: Object.fromEntries(named.map(({ name }) => [name, rows[0]![name]])),
+    row: Object.fromEntries(named.map(({ name }) => [name, rows[0]![keyOf.get(name)!]])),
     cell: (column) => {
       const value = cells.get(column) ?? null;
       return typeof value === 'bigint' || value instanceof Date ? String(value) : value;

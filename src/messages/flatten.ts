@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 
 import { setCell } from '../table';
-import { isSparse, isTooWide, maybeEndless } from '../table/columns/header';
+import { isPadded, isSparse, isTooWide, maybeEndless, plainNames } from '../table/columns/header';
 import { Yielder } from '../util/concurrency';
 import { parseJson } from '../util/values';
 import { isNamed, opened, plainValue } from './paths';
@@ -321,6 +321,45 @@ export async function flatTable(
     await yielder.due();
   }
   return flat;
+}
+
+/**
+ * Readings whose columns have no white space around their names, as the csv node leaves it there of a header such as
+ * `time, temperature`, or of one behind a byte order mark. Any other value is given back as it is.
+ */
+export async function readingsByPlainNames(value: unknown): Promise<unknown> {
+  if (isNamed(value)) {
+    return hasPadded(value, true) ? byPlainNames(value) : value;
+  }
+  if (!Array.isArray(value) || isSparse(value)) {
+    return value;
+  }
+  const rows = value as unknown[];
+  const endless = maybeEndless();
+  if (!rows.slice(0, LOOKED_AT).some((row) => isNamed(row) && hasPadded(row, endless))) {
+    return value;
+  }
+  const yielder = new Yielder();
+  const plain: unknown[] = [];
+  for (const row of rows) {
+    plain.push(isNamed(row) ? byPlainNames(row) : row);
+    await yielder.due();
+  }
+  return plain;
+}
+
+function hasPadded(row: Record<string, unknown>, endless: boolean): boolean {
+  // Asking a Proxy for its names may have any effect.
+  return !types.isProxy(row) && !isTooWide(row, endless) && Object.keys(row).some(isPadded);
+}
+
+function byPlainNames(row: Record<string, unknown>): Record<string, unknown> {
+  const keys = Object.keys(row);
+  const plain: Record<string, unknown> = {};
+  for (const [place, name] of plainNames(keys).entries()) {
+    setCell(plain, name, row[keys[place]!]);
+  }
+  return plain;
 }
 
 /** The first list of objects within an object, from the outer levels to the inner ones: a row may hold lists of its own. */

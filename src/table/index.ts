@@ -50,6 +50,7 @@ export {
   MAX_COLUMNS,
   maybeEndless,
   ownNames,
+  plainNames,
 } from './columns/header';
 export { areFew, batchOfRows, type ReadOptions } from './columns/read-batches';
 export { MissingWords, type TableForm } from './columns/slices';

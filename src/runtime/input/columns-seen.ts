@@ -103,13 +103,13 @@ function namesAtHand(value: unknown): string[] {
       // Of the places of a sparse array there may be millions.
       return row.slice(0, MAX_COLUMNS).filter((name) => typeof name === 'string');
     }
-    return typeof row === 'object' && row !== null ? table().ownNames(row) : [];
+    return typeof row === 'object' && row !== null ? [...table().plainNames(table().ownNames(row))] : [];
   }
   const fields = (value as { schema?: { fields?: unknown } }).schema?.fields;
   if (Array.isArray(fields)) {
     return fields.map((field: { name?: unknown }) => String(field.name));
   }
-  return table().ownNames(value);
+  return [...table().plainNames(table().ownNames(value))];
 }
 
 /** The first line of text in bytes, as a file node gives it; empty for what is no text, or has no other line. */

@@ -2,9 +2,10 @@ import type { SetInput } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { COLLECTING } from '../../settings/nodes';
 import type { TableSpool } from '../../table/spool';
+import { isObject } from '../../util/values';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
-import type { Message } from '../node-red';
+import { dialogWord, type Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { reportError } from '../status/report';
 import { rememberColumns, rememberFileColumns } from './columns-seen';
@@ -274,6 +275,15 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector
       onLeftBehind: warn,
     });
   };
+  let told = false;
+  /** Warns once where a row of a sequence is taken for a table. */
+  const tellOfPart = ({ parts }: Message, value: unknown): void => {
+    const count = (parts as PartInfo | undefined)?.count;
+    if (!told && typeof count === 'number' && count > 1 && isObject(value)) {
+      told = true;
+      runtime.warn('oneRow', { count, field: dialogWord(runtime.red, node.type, 'label.collect') });
+    }
+  };
   const spools = new WeakMap<Message, () => Promise<void>>();
   return {
     async read(msg) {
@@ -286,6 +296,7 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector
         rememberColumns(node.id, firstLine(input.value));
       }
       if (def.collect !== true) {
+        tellOfPart(msg, input.value);
         return input;
       }
       sequences ??= begin();

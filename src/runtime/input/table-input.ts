@@ -43,6 +43,8 @@ interface ReaderOptions {
   allowMissing?: boolean;
   /** Nested rows become columns named by their paths. */
   flat?: boolean;
+  /** Readings: their columns have no white space around their names. */
+  readings?: boolean;
   /** Where the table is, whatever the dialog says. */
   source?: 'value';
   /** How long a context store or an expression may take, in milliseconds. */
@@ -95,6 +97,9 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
         return { path: readPath(red, value, place) };
       }
       const whole = options.allowMissing === true ? value : present(value, place);
+      if (options.readings === true) {
+        return { value: await flattening().readingsByPlainNames(whole) };
+      }
       return { value: options.flat === true && mayBeNested(whole) ? await flat(whole) : whole };
     },
     write(msg, table) {

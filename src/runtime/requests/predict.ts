@@ -10,6 +10,7 @@ import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
 import { readEach, readProperty, type ReadSetting } from '../fields/settings-reader';
+import { listAddedColumns } from '../input/listed-columns';
 import type { TableReader } from '../input/table-input';
 import { scoring } from '../lazy';
 import { modelChanged } from '../model-changed';
@@ -288,7 +289,9 @@ export function answerPredict(msg: Message, table: TableReader, outcome: Predict
   delete msg.test_set_upload_id;
   delete msg.force_refit;
   if (outcome.table !== undefined) {
+    const { payload } = msg;
     table.write(msg, outcome.table);
+    listAddedColumns(msg, payload);
   }
   msg.prediction = outcome.prediction;
   msg.metadata = outcome.metadata;

@@ -11,6 +11,7 @@ import type {
 import { Serial, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { addColumns, columnNames, fileColumnNames, rememberNames } from '../input/columns-seen';
+import { listAddedColumns } from '../input/listed-columns';
 import type { TableReader } from '../input/table-input';
 import { messagesLayer } from '../lazy';
 import { delivered, HandOver } from '../messages/in-flight';
@@ -364,7 +365,9 @@ class SeriesOutput {
 
   /** The message itself, which keeps what else it has. */
   ofRows(msg: Message, rows: SeriesRow[], asTable = true): Message {
+    const { payload } = msg;
     this.table.write(msg, asTable ? rows.map(({ row }) => row) : rows[0]!.row);
+    listAddedColumns(msg, payload);
     msg.series = asTable ? rows.map(({ series }) => series) : rows[0]!.series;
     return msg;
   }

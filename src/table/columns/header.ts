@@ -202,6 +202,30 @@ function freeName(name: string, index: number, taken: ReadonlySet<string>): stri
   return candidate;
 }
 
+/**
+ * The names of an object's properties as columns: without white space around them, which the header of a CSV file brought
+ * there (`time, temperature`), nor a byte order mark, which is white space too. A name that would come twice stays as it is.
+ */
+export function plainNames(keys: readonly string[]): readonly string[] {
+  if (!keys.some(isPadded)) {
+    return keys;
+  }
+  const taken = new Set(keys);
+  return keys.map((key) => {
+    const name = key.trim();
+    if (name === '' || taken.has(name)) {
+      return key;
+    }
+    taken.add(name);
+    return name;
+  });
+}
+
+/** Whether white space stands around a name. */
+export function isPadded(name: string): boolean {
+  return name.length !== name.trim().length;
+}
+
 const UNNAMED = /^Unnamed: \d+$/;
 
 /**

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../util/concurrency';
 import { parseJson } from '../../util/values';
 import { emptyTable, invalidTable, type Row, setCell, show } from '../cells/types';
-import { assertWidth, MAX_COLUMNS, MAX_TEXT, tooWide } from '../columns/header';
+import { assertWidth, MAX_COLUMNS, MAX_TEXT, plainNames, tooWide } from '../columns/header';
 import type { Slice, SliceColumn, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { type LongText, Utf8Text } from '../text/decode';
 import { KeyUnion, openValue, RowsTable } from './tables';
@@ -261,13 +261,16 @@ function skipSpace(text: LongText, at: number): number {
 /** A long array of objects, parsed again in slices each time it is read: the rows are never all in memory. */
 class JsonRowsSource implements SliceSource {
   readonly form: TableForm = 'parsed';
+  readonly names: readonly string[];
 
   private constructor(
     private readonly text: LongText,
     private readonly start: number,
-    readonly names: readonly string[],
+    private readonly keys: readonly string[],
     readonly rowCount: number,
-  ) {}
+  ) {
+    this.names = plainNames(keys);
+  }
 
   static async open(text: LongText, start: number, signal?: AbortSignal): Promise<JsonRowsSource> {
     const union = new KeyUnion();
@@ -294,7 +297,7 @@ class JsonRowsSource implements SliceSource {
   async *slices(options: SliceOptions): AsyncIterable<Slice> {
     let first = 0;
     for (const part of new JsonElements(this.text, this.start)) {
-      const rows = new RowsTable('parsed', part as Row[], this.names);
+      const rows = new RowsTable('parsed', part as Row[], this.keys);
       for (const slice of rows.slices(options)) {
         const offset = first;
         yield {

@@ -5,7 +5,15 @@ import { isDate, isTypedArray, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
 import { emptyTable, invalidCell, invalidTable, type Row, setCell, show } from '../cells/types';
-import { assertDense, assertWidth, type Header, makeHeader, maybeEndless, ownNames } from '../columns/header';
+import {
+  assertDense,
+  assertWidth,
+  type Header,
+  makeHeader,
+  maybeEndless,
+  ownNames,
+  plainNames,
+} from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 
 /** A column that is put into a table, in place of one of that name. */
@@ -23,10 +31,19 @@ export interface AddedColumns {
 
 /** Puts columns into one row. */
 export function addToRow(row: Row, index: number, columns: readonly AddedColumn[]): void {
-  const readCell = (column: string): unknown => (Object.hasOwn(row, column) ? row[column] : undefined);
+  const readCell = (column: string): unknown => ownCell(row, column);
   for (const { name, cell } of columns) {
     setCell(row, name, cell(index, readCell));
   }
+}
+
+/** The value of a column in an object, whose name for it may have white space around it. */
+function ownCell<Value>(object: Readonly<Record<string, Value>>, column: string): Value | undefined {
+  if (Object.hasOwn(object, column)) {
+    return object[column];
+  }
+  const key = Object.keys(object).find((one) => one.trim() === column);
+  return key === undefined ? undefined : object[key];
 }
 
 /** Puts columns into rows; gives those rows. */
@@ -87,17 +104,19 @@ const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 /** Objects, a row each (form `rows`), or one object (form `row`). */
 export class RowsTable extends ValueTable {
+  readonly names: readonly string[];
   readonly rowCount: number;
   /** Reused for all columns and slices, to spare the garbage collector. */
   private readonly read: unknown[] = [];
 
-  /** @param names those of the columns that some row has */
+  /** @param keys the names that some row has */
   constructor(
     form: TableForm,
     readonly objects: readonly Row[],
-    readonly names: readonly string[],
+    private readonly keys: readonly string[],
   ) {
     super(form);
+    this.names = plainNames(keys);
     this.rowCount = objects.length;
   }
 
@@ -121,24 +140,24 @@ export class RowsTable extends ValueTable {
   }
 
   protected cells(index: number, first: number, rows: number): unknown[] {
-    const name = this.names[index]!;
+    const key = this.keys[index]!;
     const { objects, read: cells } = this;
     cells.length = rows;
     let i = 0;
     try {
-      if (INHERITED.has(name)) {
+      if (INHERITED.has(key)) {
         for (; i < rows; i++) {
           const row = objects[first + i]!;
-          cells[i] = Object.hasOwn(row, name) ? row[name] : undefined;
+          cells[i] = Object.hasOwn(row, key) ? row[key] : undefined;
         }
       } else {
         for (; i < rows; i++) {
-          cells[i] = objects[first + i]![name];
+          cells[i] = objects[first + i]![key];
         }
       }
     } catch (error) {
       // A getter, or a Proxy.
-      throw invalidCell(name, first + i, `the cell cannot be read: ${readReason(error)}.`);
+      throw invalidCell(this.names[index]!, first + i, `the cell cannot be read: ${readReason(error)}.`);
     }
     return cells;
   }
@@ -212,7 +231,7 @@ class ColumnsTable extends ValueTable {
     private readonly table: Record<string, Values>,
   ) {
     super(form);
-    this.names = Object.keys(table);
+    this.names = plainNames(Object.keys(table));
     assertWidth(this.names.length);
     this.columns = Object.values(table);
     this.rowCount = this.columns[0]?.length ?? 0;
@@ -238,9 +257,7 @@ class ColumnsTable extends ValueTable {
     assertSameRows(this.rowCount, rows);
     for (const { name, cell } of columns) {
       const cells: unknown[] = [];
-      await inTurns(rows, (row) =>
-        cells.push(cell(row, (column) => (Object.hasOwn(table, column) ? table[column]![row] : undefined))),
-      );
+      await inTurns(rows, (row) => cells.push(cell(row, (column) => ownCell(table, column)?.[row])));
       setCell(table, name, cells);
     }
     return table;
@@ -258,10 +275,11 @@ class MatrixTable extends ValueTable {
     form: TableForm,
     private readonly matrix: unknown[][],
     { names, warning }: Header,
+    short: ShortRows,
   ) {
     super(form);
     this.names = names;
-    this.warnings = warning === undefined ? [] : [warning];
+    this.warnings = [warning, short.warning].filter((one) => one !== undefined);
     this.rowCount = matrix.length - 1;
   }
 
@@ -277,17 +295,18 @@ class MatrixTable extends ValueTable {
       return name;
     });
     const named = makeHeader(names);
+    const short = new ShortRows(names.length);
     const sizer = new SliceSizer(2);
     for (let at = 1; at < matrix.length;) {
       const end = Math.min(matrix.length, at + sizer.rows);
       for (; at < end; at++) {
-        checkRow(matrix[at], at, names.length);
+        short.look(matrix[at], at);
       }
       if (at < matrix.length) {
         await sizer.step(signal);
       }
     }
-    return new MatrixTable(form, matrix as unknown[][], named);
+    return new MatrixTable(form, matrix as unknown[][], named, short);
   }
 
   protected cells(index: number, first: number, rows: number): unknown[] {
@@ -311,6 +330,9 @@ class MatrixTable extends ValueTable {
     }
     await inTurns(rows, (index) => {
       const row = matrix[index + 1]!;
+      while (row.length < known.length) {
+        row.push(null);
+      }
       const readCell = (column: string): unknown => row[known.indexOf(column)];
       for (const [at, { cell }] of columns.entries()) {
         row[places[at]!] = cell(index, readCell);
@@ -320,12 +342,36 @@ class MatrixTable extends ValueTable {
   }
 }
 
-function checkRow(row: unknown, at: number, width: number): void {
-  if (!Array.isArray(row)) {
-    throw invalidTable(`Row ${at} is ${show(row)}; in an array of arrays every row must be an array.`);
+/**
+ * Rows of an array of arrays that end before the row of names does, as those of a spreadsheet do whose last cells are empty:
+ * these cells are missing.
+ */
+class ShortRows {
+  private count = 0;
+  private first = 0;
+
+  constructor(private readonly width: number) {}
+
+  /** @throws ServiceError `table.invalid` for one that is no array, or has more values than there are names */
+  look(row: unknown, at: number): void {
+    if (!Array.isArray(row)) {
+      throw invalidTable(`Row ${at} is ${show(row)}; in an array of arrays every row must be an array.`);
+    }
+    if (row.length > this.width) {
+      throw invalidTable(`Row ${at} has ${row.length} values, the row of names has ${this.width}.`);
+    }
+    if (row.length < this.width) {
+      this.first ||= at;
+      this.count++;
+    }
   }
-  if (row.length !== width) {
-    throw invalidTable(`Row ${at} has ${row.length} values, the row of names has ${width}.`);
+
+  get warning(): string | undefined {
+    const { count, first } = this;
+    const which = count === 1 ? `Row ${first} has` : `${count} rows, the first of them row ${first}, have`;
+    return count === 0
+      ? undefined
+      : `${which} fewer values than the row of names: what lacks at the end is missing.`;
   }
 }
 

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { tableFromArrays, tableToIPC, vectorFromArray } from 'apache-arrow';
 
 import {
+  cellAt,
   closeEncoder,
   encodeBatches,
   listCells,
@@ -95,6 +96,57 @@ describe('Input forms of a table', () => {
       });
     });
   }
+
+  it('rows of a spreadsheet whose last cells are empty end early', async () => {
+    const source = await openTable([
+      ['name', 'age', 'member'],
+      ['ann', 31, true],
+      ['bob', 24.5],
+      [],
+      ['eve'],
+    ]);
+    assert.deepEqual((await profileTable(source)).warnings, [
+      '3 rows, the first of them row 2, have fewer values than the row of names: what lacks at the end is missing.',
+    ]);
+    const [batch] = await collect(readBatches(source, COLUMNS));
+    assert.deepEqual(
+      [0, 1, 2, 3].map((row) => batch!.columns.map((column) => cellAt(column, row))),
+      [
+        ['ann', 31, true],
+        ['bob', 24.5, null],
+        [null, null, null],
+        ['eve', null, null],
+      ],
+    );
+    const added = { rows: 1, columns: [{ name: 'guess', cell: () => 7 }] };
+    const short = await openTable([['name', 'age'], ['ann']]);
+    assert.deepEqual(await short.addColumns(added), [
+      ['name', 'age', 'guess'],
+      ['ann', null, 7],
+    ]);
+    await assert.rejects(() => openTable([['name'], ['ann', 31]]), {
+      code: 'table.invalid',
+      message: /2 values/,
+    });
+  });
+
+  it('names have no white space around them, in any form, unless two would be the same', async () => {
+    const forms = [
+      [{ '\uFEFFa': 1, ' b': 2, 'c ': 3, c: 4 }],
+      { '\uFEFFa': [1], ' b': [2], 'c ': [3], c: [4] },
+      JSON.stringify(Array.from({ length: 40_000 }, () => ({ ' a': 1, ' b': 2, 'c ': 3, c: 4 }))),
+    ];
+    for (const form of forms) {
+      const source = await openTable(form);
+      assert.deepEqual(source.names, ['a', 'b', 'c ', 'c']);
+      const columns = source.names.map((name) => ({ name, type: 'integer' }) as const);
+      const [batch] = await collect(readBatches(source, columns));
+      assert.deepEqual(
+        batch!.columns.map((column) => cellAt(column, 0)),
+        [1, 2, 3, 4],
+      );
+    }
+  });
 
   it('one object', async () => {
     const source = await openTable(ROWS[0]);
@@ -320,7 +372,7 @@ describe('Input forms of a table', () => {
       'table.invalid',
       /must hold the column names/,
     ],
-    ['a ragged matrix', [['a', 'b'], [1]], 'table.invalid', /Row 1 has 1 values/],
+    ['a ragged matrix', [['a'], [1, 2]], 'table.invalid', /Row 1 has 2 values/],
     ['broken JSON', '{"a": 1', 'table.invalid', /not valid JSON/],
     ['empty text', '', 'table.empty', /empty/],
     ['an empty Buffer', Buffer.alloc(0), 'table.empty', /empty/],
