@@ -6,6 +6,7 @@ import type { ClientOptions } from './client';
 import {
   type Challenger,
   checkAsking,
+  checkHooks,
   checkSettings,
   checkTraining,
   cloneJson,
@@ -93,6 +94,7 @@ export class Tabular {
    */
   async train(training: Training): Promise<ModelCard> {
     const given = givenBy(training);
+    checkHooks('train', given);
     const { target, model = target } = given;
     if (target === undefined || model === undefined) {
       throw new ServiceError('target.missing', 'No target is named: give the column to predict as target.');
@@ -112,6 +114,7 @@ export class Tabular {
    */
   async predict(asking: Asking): Promise<PredictOutcome> {
     const given = givenBy(asking);
+    checkHooks('predict', given);
     const request = { ...given, table: await chooseInput(given) };
     checkAsking(request);
     return this.predictor.predict(request, given);
@@ -124,6 +127,7 @@ export class Tabular {
    */
   async advise(wish: AdviceWish): Promise<Advice> {
     const given = givenBy(wish);
+    checkHooks('advise', given);
     const row = await flatTable(given.row, refuseList);
     const request = { ...given, row } as AdviseRequest;
     checkQuestion(request);

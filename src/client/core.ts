@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
-import { lazy, yieldToEventLoop } from '../util/concurrency';
+import { isAbortSignal, lazy, yieldToEventLoop } from '../util/concurrency';
 import { check, faultText, schemas, warmSchemas } from '../wire/check';
 import {
   DELETE_DATASET_PATH,
@@ -93,6 +93,9 @@ export class Core {
     options: CallOptions,
     work: (call: Call) => Promise<T>,
   ): Promise<T> {
+    if (options.signal !== undefined && !isAbortSignal(options.signal)) {
+      throw new ServiceError('validation.failed', `The signal of the ${what} must be an AbortSignal.`);
+    }
     await warm();
     const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
     const call = new Call(what, timeoutMs, [options.signal, this.closing.signal]);

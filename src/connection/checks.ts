@@ -7,6 +7,7 @@ import type { Context } from '../models/service';
 import type {
   CheckLimitsRequest,
   CostRequest,
+  Hooks,
   LimitExceeded,
   PredictRequest,
   PredictSettings,
@@ -20,6 +21,7 @@ import type { TableSource } from '../table/open';
 import type { TableFile } from '../table/storage/table-file';
 import { autoTask } from '../train/doubts';
 import { openInput } from '../train/train-set';
+import { isAbortSignal } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
 import { FOLDS } from '../wire/vocabulary';
@@ -70,6 +72,23 @@ export function checkTraining(request: TrainRequest): void {
 export const checkAsking = (request: PredictRequest): void => checkByRules('predict', ASKING, request);
 export const checkSettings = (settings: PredictSettings): void =>
   checkByRules('settings', SETTINGS, settings);
+
+/**
+ * Checks what a program gives to end its work, and to be told of it.
+ *
+ * @param told functions, by name
+ * @throws ServiceError `validation.failed`
+ */
+export function checkHooks(what: string, { signal, ...told }: Hooks & Record<`on${string}`, unknown>): void {
+  if (signal !== undefined && !isAbortSignal(signal)) {
+    throw new ServiceError('validation.failed', `${what}: signal must be an AbortSignal.`);
+  }
+  for (const [name, value] of Object.entries(told)) {
+    if (/^on[A-Z]/.test(name) && value !== undefined && typeof value !== 'function') {
+      throw new ServiceError('validation.failed', `${what}: ${name} must be a function.`);
+    }
+  }
+}
 
 /** Checks what a program gives by the rules of settings. @throws ServiceError `validation.failed` */
 export function checkByRules<T extends object>(what: string, rules: Rules<T>, given: T): void {

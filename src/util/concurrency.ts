@@ -267,6 +267,12 @@ export class Pipe<T> implements AsyncIterable<T> {
   }
 }
 
+/** Whether what a program gives as a signal is one, of any realm. */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+}
+
 /** A controller that aborts with any of the signals. `unlink` frees the listeners, which AbortSignal.any keeps. */
 export function linkedController(...signals: (AbortSignal | undefined)[]): {
   controller: AbortController;

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { connect, ServiceError } from '../../dist/src';
+import { connect, ServiceClient, ServiceError } from '../../dist/src';
 import { collide } from '../helpers/collide';
 import { startStrictService } from '../helpers/strict-service';
 
@@ -114,6 +114,39 @@ describe('connect', function () {
       assert.ok(service.seen('predict').length < 20, `${service.seen('predict').length} predicts`);
       assert.deepEqual(service.breaches, []);
     } finally {
+      await tabular.close();
+      await service.close();
+    }
+  });
+
+  it('refuses a signal or a listener that is none, and goes on with what comes next', async () => {
+    const service = await startStrictService();
+    const tabular = await connect({ baseUrl: service.url, token: service.token });
+    const client = new ServiceClient({ baseUrl: service.url, token: service.token });
+    try {
+      const model = await tabular.train({ table: rows, target: 'y', task: 'regression' });
+      const table = [{ id: 7, size: 3 }];
+      for (const wrong of [null, 0, {}, new AbortController()] as never[]) {
+        const works = [
+          () => tabular.train({ table: rows, target: 'y', signal: wrong }),
+          () => tabular.predict({ table, model, signal: wrong }),
+          () => tabular.advise({ row: table[0]!, model, vary: [], goal: 'highest', signal: wrong }),
+          () => client.getModelLimits({ signal: wrong }),
+        ];
+        for (const work of works) {
+          await assert.rejects(work, code('validation.failed'));
+          await assert.rejects(work, /signal .*must be an AbortSignal/);
+        }
+        assert.deepEqual((await tabular.predict({ table, model })).prediction, [7]);
+      }
+      const onStatus = 'log' as never;
+      await assert.rejects(tabular.predict({ table, model, onStatus }), /onStatus must be a function/);
+      await assert.rejects(
+        tabular.train({ table: rows, target: 'y', onStatus }),
+        /onStatus must be a function/,
+      );
+    } finally {
+      await client.close();
       await tabular.close();
       await service.close();
     }
