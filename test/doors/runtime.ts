@@ -39,7 +39,14 @@ export { findReading } from '../../dist/src/runtime/series/read-messages';
 export { keyOfTopic } from '../../dist/src/runtime/series/read-messages';
 export { inUsualUnit, STATUS_WIDTH, widthOfText } from '../../dist/src/runtime/status/in-words';
 export { withSharedArrays } from '../../dist/src/runtime/status/report';
-export { Pace, showFitted, StatusLine, timeText } from '../../dist/src/runtime/status/status-line';
+export {
+  Pace,
+  showFitted,
+  showStays,
+  showVersion,
+  StatusLine,
+  timeText,
+} from '../../dist/src/runtime/status/status-line';
 export { watchStatus } from '../../dist/src/runtime/watch/answer';
 export { KeptWatches } from '../../dist/src/runtime/watch/kept-watches';
 export { changeText } from '../../dist/src/runtime/watch/shown-watch';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import type { Challenger, ModelCard, ModelScores } from '../../../dist/src/connection';
-import { showFitted, StatusLine } from '../../doors/runtime';
+import { showFitted, showStays, showVersion, StatusLine } from '../../doors/runtime';
 import { fakeNode, fakeRed } from './fake';
 
 describe('the status of a fit', () => {
@@ -26,6 +26,33 @@ describe('the status of a fit', () => {
     assert.equal(shown({ scores: scores({ r2: 0.7 }) }, false), 'fitted.r2 {"score":"0.70"}');
     assert.equal(shown({ scores: scores({ r2: -1.234 }) }, false), 'fitted.r2 {"score":"-1.23"}');
     assert.equal(shown({ scores: scores({ r2: -0.001 }) }, false), 'fitted.r2 {"score":"0.00"}');
+  });
+
+  it('shows a version that is in charge again with its score alone, in the colour that the score has', () => {
+    const versionOf = (own: Partial<ModelScores>) => {
+      const node = fakeNode();
+      const card = { rows: 9, version: 3, task: 'classification', scores: scores(own) } as ModelCard;
+      showVersion(new StatusLine(node, fakeRed()), card);
+      return [node.statuses[0]!.fill, node.statuses[0]!.text!];
+    };
+    for (const [accuracy, colour] of [
+      [0.9, 'green'],
+      [0.6, 'yellow'],
+    ] as const) {
+      const [fill, text] = versionOf({ accuracy, baseline: { rows: 5, accuracy: 0.6 } });
+      assert.equal(fill, colour);
+      assert.match(text!, /status\.fitted\.version \{"version":"?3"?,/);
+      assert.match(text!, /status\.fitted\.accuracy /);
+      assert.ok(text!.includes(`${accuracy}0`), text);
+    }
+  });
+
+  it('is not green where the new model was put aside for the one in charge', () => {
+    const node = fakeNode();
+    showStays(new StatusLine(node, fakeRed()), { version: 3 } as ModelCard, 4);
+    const { fill, text } = node.statuses[0]!;
+    assert.equal(fill, 'yellow');
+    assert.match(text!, /status\.fitted\.stays \{"version":"?3"?,"aside":"?4"?\}/);
   });
 
   it('says what comes without a model, and is green only where the model is better', () => {

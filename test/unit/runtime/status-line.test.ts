@@ -84,6 +84,44 @@ describe('StatusLine', () => {
     assert.match(node.statuses.at(-1)?.text ?? '', /fitted\.accuracy/);
   });
 
+  it('comes to rest after an error where the state that a message left is shown meanwhile', () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    line.fail('table.invalid');
+    line.become(() => ({ kind: 'ready', key: 'fitted.plain' }));
+    line.rest();
+    clock.pass(300);
+    assert.match(node.statuses.at(-1)?.text ?? '', /status\.ready/);
+  });
+
+  it('shows what a message brought about until there is work again', () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    line.tell('billed.model', { model: 'm' });
+    line.rest();
+    clock.pass(300);
+    assert.match(node.statuses.at(-1)?.text ?? '', /billed\.model/);
+    line.begin();
+    line.rest();
+    clock.pass(300);
+    assert.match(node.statuses.at(-1)?.text ?? '', /status\.ready/);
+  });
+
+  it('shows what it shows without work only until a message has something to show', () => {
+    const node = fakeNode();
+    const line = new StatusLine(node, fakeRed());
+    const idle = (key: string): string => {
+      line.showIdle({ kind: 'plain', key });
+      clock.pass(300);
+      return node.statuses.at(-1)!.text!.replace(/^.*:status\./, '');
+    };
+    assert.equal(idle('embedded'), 'embedded');
+    assert.equal(idle('fitted.plain'), 'fitted.plain');
+    line.literal('busy', 'row 1');
+    assert.equal(idle('embedded'), 'row 1');
+    assert.equal(idle('fitted.plain'), 'row 1');
+  });
+
   it('is cleared at the end and stays silent after it', () => {
     const node = fakeNode();
     const line = new StatusLine(node, fakeRed());
