@@ -10,15 +10,13 @@ import { ServiceError } from '../wire/service-error';
 import { CardFile, type FormerModel, type PendingFit, ServiceSection } from './card-file';
 import type { FittedModel, ModelCard, Publication, UploadCard } from './cards';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
-import { type KeptVersion, type NewVersion, VersionedModel } from './named-models';
+import { assertModelName, type KeptVersion, type NewVersion, VersionedModel } from './named-models';
 import { ReferenceFiles } from './reference-files';
 import { keptThreshold, thresholdBy, withChosenCosts } from './threshold';
 import type { ThresholdWish } from './types';
 
 /** A dead model is asked for again after this, since a 404 may have come from something on the way. */
 const DEAD_MS = 60_000;
-/** Longest name that a model can be given later: it is part of URLs. */
-const MAX_NAME = 500;
 /** The folder, next to the file of the cards, with the references of their train sets. */
 const REFERENCES = 'references';
 
@@ -244,15 +242,13 @@ export class ModelCards {
     const { stored } = this;
     const model = this.known(name, 'publish');
     const last = stored.published ?? { by: randomUUID(), number: 0 };
-    const newest = Math.max(0, ...model.versions.map(({ published }) => published?.number ?? 0));
-    const before = newest > 0 ? model.inCharge.published : undefined;
-    const published =
-      before?.number === newest ? before : { by: last.by, number: Math.max(last.number, newest) + 1 };
+    const published = model.nextPublication(last);
     // An older file of cards may have been put back: what was published from here since came back with a message.
     if (published.by === last.by && published.number > last.number) {
       stored.published = published;
     }
-    const card = published === before ? model.card() : this.change(model.withPublication(published));
+    const isNew = published !== model.inCharge.published;
+    const card = isNew ? this.change(model.withPublication(published)) : model.card();
     return { ...card, published };
   }
 
@@ -279,15 +275,7 @@ export class ModelCards {
 
   /** @throws ServiceError `validation.failed` for a name that is taken, empty or much too long */
   assertFree(name: string): void {
-    if (name.trim() === '') {
-      throw new ServiceError('validation.failed', 'A model needs a name.');
-    }
-    if (name.length > MAX_NAME || /\p{Surrogate}/u.test(name)) {
-      throw new ServiceError(
-        'validation.failed',
-        `The name of a model is a text of at most ${MAX_NAME} characters.`,
-      );
-    }
+    assertModelName(name);
     if (this.stored.models.get(name) !== undefined) {
       throw new ServiceError('validation.failed', `There is a model "${name}" already: choose another name.`);
     }

@@ -7,6 +7,21 @@ import type { FittedModel, ModelCard, ModelVersion, Publication, VersionReason }
 /** Names that have models; and models that are kept under each. */
 const MAX_NAMES = 2000;
 const KEPT_VERSIONS = 5;
+/** Longest name that a model can be given later: it is part of URLs. */
+const MAX_NAME = 500;
+
+/** @throws ServiceError `validation.failed` for a name that is empty, much too long or no text that a URL can hold */
+export function assertModelName(name: string): void {
+  if (name.trim() === '') {
+    throw new ServiceError('validation.failed', 'A model needs a name.');
+  }
+  if (name.length > MAX_NAME || /\p{Surrogate}/u.test(name)) {
+    throw new ServiceError(
+      'validation.failed',
+      `The name of a model is a text of at most ${MAX_NAME} characters.`,
+    );
+  }
+}
 
 /** One version of a model, as it is stored. */
 export interface KeptVersion {
@@ -170,6 +185,18 @@ export class VersionedModel {
   /** With the version in charge published. */
   withPublication(published: Publication): VersionedModel {
     return this.withInCharge({ ...this.inCharge, published });
+  }
+
+  /**
+   * What the version in charge is published as: what it was, unless the name was published anew since, else the next.
+   * @param last of all models that were published from here
+   */
+  nextPublication(last: Publication): Publication {
+    const newest = Math.max(0, ...this.versions.map(({ published }) => published?.number ?? 0));
+    const { published } = this.inCharge;
+    return newest > 0 && published?.number === newest
+      ? published
+      : { by: last.by, number: Math.max(last.number, newest) + 1 };
   }
 
   /** The newest of a publisher that there is among its versions. */

@@ -2,8 +2,7 @@
 export { asGood, byCost, choose, promising } from '../../dist/src/advise/choose';
 export { learnCourses, partTold, restsOn } from '../../dist/src/advise/follow';
 export { readGoal, surer } from '../../dist/src/advise/goal';
-export { haltonPoints } from '../../dist/src/advise/halton';
 export { type Knob, type KnobValues, makeKnobs } from '../../dist/src/advise/knobs';
-export { search, searchRounds } from '../../dist/src/advise/search';
+export { haltonPoints, search, searchRounds } from '../../dist/src/advise/search';
 export { adviceText, type AdviceWords, ENGLISH } from '../../dist/src/advise/text';
 export type { Candidate, CandidateAnswer } from '../../dist/src/advise/types';

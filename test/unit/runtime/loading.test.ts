@@ -31,7 +31,7 @@ describe('loading all nodes', () => {
     );
   });
 
-  it('loads at most 90 small files', () => {
-    assert.ok(loaded().length <= 90, `${loaded().length} files`);
+  it('loads at most 60 small files', () => {
+    assert.ok(loaded().length <= 60, `${loaded().length} files`);
   });
 });
