@@ -38,6 +38,15 @@ export function notFound(message: string): Refusal {
   return new Refusal({ status: 404, errorCode: 'NOT_FOUND', message });
 }
 
+/** 404: a fitted train set whose file is not what was written. */
+export function damagedModel(reason: string): Refusal {
+  return new Refusal({
+    status: 404,
+    errorCode: 'MODEL_DAMAGED',
+    message: `The fitted train set cannot be read any more (${reason}): fit it again.`,
+  });
+}
+
 /**
  * Did a thread not come up, or not find its own modules? Without a free file descriptor, memory or a free thread of the
  * system neither works, and Node remembers a module that it could not look for as missing: a new thread has to look.

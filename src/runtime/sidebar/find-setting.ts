@@ -1,9 +1,7 @@
 import { type Advice, type AdviseRequest, Advisor, checkQuestion, type Price } from '../../advise';
-import { isObject } from '../../util/values';
-import { ServiceError } from '../../wire/service-error';
 import { adviceWords } from '../advise';
 import type { Red } from '../node-red';
-import { serviceState } from './listed-models';
+import { modelAndRow } from './listed-models';
 
 /** Five rounds of predictions. */
 const TIMEOUT_MS = 300_000;
@@ -19,15 +17,8 @@ export async function findSetting(
   id: string,
   body: Record<string, unknown>,
 ): Promise<Advice | { price: Price }> {
-  const { model, row, vary, goal, value, sure, candidates, maxCost, agreed } = body;
-  if (typeof model !== 'string' || !isObject(row)) {
-    throw new ServiceError('config.invalid', 'A model and a row are needed.');
-  }
-  const connection = serviceState(red, id).connection();
-  const card = connection.cards.get(model);
-  if (card === undefined) {
-    throw new ServiceError('model.unknown', `There is no model "${model}" that answers now.`);
-  }
+  const { connection, card, row } = modelAndRow(red, id, body);
+  const { vary, goal, value, sure, candidates, maxCost, agreed } = body;
   // What comes from the form is looked at as what a program asks.
   const asked = { vary, goal, value, sure, candidates, maxCost } as Omit<AdviseRequest, 'row' | 'model'>;
   const request: AdviseRequest = { ...asked, row: [row], model: card, missingColumns: 'fill' };

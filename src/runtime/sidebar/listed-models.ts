@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 
-import { importanceBySensor, type ModelCards, type ReferenceCell, type Usual } from '../../connection';
+import {
+  type Connection,
+  importanceBySensor,
+  type ModelCards,
+  type ReferenceCell,
+  type Usual,
+} from '../../connection';
 import { MAX_MODEL_FILE_BYTES } from '../../connection/manage-models';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ModelCard } from '../../models/cards';
@@ -62,7 +68,7 @@ export function services(red: Red): ServiceOfModels[] {
 }
 
 /** @throws ServiceError `config.invalid` where no node has that service any more */
-export function serviceState(red: Red, id: string): ConfigState {
+function serviceState(red: Red, id: string): ConfigState {
   const node: ConfigNode | undefined = id === NO_CONFIG ? undefined : configNode(red, id);
   const state = node?.state ?? (id === NO_CONFIG ? embeddedState(red) : undefined);
   if (state === undefined) {
@@ -274,8 +280,12 @@ export interface TriedRow {
   why?: unknown;
 }
 
-/** Predicts one row, as a predict node would. @throws ServiceError as a predict does */
-export async function tryRow(red: Red, id: string, { model, row }: TryRequest): Promise<TriedRow> {
+/** The model that a row of the sidebar is for, and where it is. @throws ServiceError `config.invalid`, `model.unknown` */
+export function modelAndRow(
+  red: Red,
+  id: string,
+  { model, row }: TryRequest,
+): { connection: Connection; card: ModelCard; row: Record<string, unknown> } {
   if (typeof model !== 'string' || !isObject(row)) {
     throw new ServiceError('config.invalid', 'A model and a row are needed.');
   }
@@ -284,6 +294,12 @@ export async function tryRow(red: Red, id: string, { model, row }: TryRequest): 
   if (card === undefined) {
     throw new ServiceError('model.unknown', `There is no model "${model}" that answers now.`);
   }
+  return { connection, card, row };
+}
+
+/** Predicts one row, as a predict node would. @throws ServiceError as a predict does */
+export async function tryRow(red: Red, id: string, asked: TryRequest): Promise<TriedRow> {
+  const { connection, card, row } = modelAndRow(red, id, asked);
   const isClass = card.task === 'classification';
   const property = 'prediction';
   const predictor = connection.predictor({ causeText: causeTexts(red) });

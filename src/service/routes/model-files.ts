@@ -7,7 +7,7 @@ import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { isOwnId, readOwnFile, writeFileAtomic } from '../../util/files';
 import { isDeeper, tryParseJson } from '../../util/values';
 import { readBody } from '../http/body';
-import { invalid, Refusal } from '../refusal';
+import { damagedModel, invalid, Refusal } from '../refusal';
 import { isModelEntry, type ModelEntry, readFailure } from '../store/entries';
 import { MODEL_FILE, type Store } from '../store/store';
 import type { CheckJob } from '../work/jobs';
@@ -45,10 +45,10 @@ export const exportModelRoute: Route = {
         store.models.restore();
         throw store.models.isLost(id)
           ? missingModel(store, id)
-          : await readFailure('fitted train set', { file }, error, damaged);
+          : await readFailure('fitted train set', { file }, error, damagedModel);
       });
       if (!isWhole(item.entry, model)) {
-        throw damaged('its checksum is wrong');
+        throw damagedModel('its checksum is wrong');
       }
       const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(item.entry)}\n`), model]);
       res.writeHead(200, {
@@ -156,14 +156,6 @@ function makeFolder(models: Store['models'], id: string): { id: string; folder: 
     const another = randomUUID();
     return { id: another, folder: models.makeFolder(another) };
   }
-}
-
-function damaged(reason: string): Refusal {
-  return new Refusal({
-    status: 404,
-    errorCode: 'MODEL_DAMAGED',
-    message: `The fitted train set cannot be read any more (${reason}): fit it again.`,
-  });
 }
 
 function tooLarge(): Refusal {

@@ -4,7 +4,7 @@ import type { ExplainOptions, FitReport, PredictOptions, TrainOptions } from '..
 import type { Label } from '../../table/cells/types';
 import type { OutputType, Task } from '../../wire/vocabulary';
 import type { ServiceLimits } from '../options';
-import type { FeatureShape, FileRef } from '../store/entries';
+import type { FeatureShape, FileRef, ModelEntry } from '../store/entries';
 
 /** What the fit threads are asked to do: a whole fit, or to help one with its folds. */
 export type FitTask = FitJob | AssistJob;
@@ -27,15 +27,11 @@ interface AssistJob {
   port: MessagePort;
 }
 
-export interface FitOutcome {
-  targetName: string;
-  features: FeatureShape[];
-  classes?: Label[];
-  /** The classes are whole numbers, some beyond 2^53, held as text. */
-  longClasses?: true;
-  rows: number;
-  bytes: number;
-  crc: string;
+/** What a fit tells of the model that it has written. */
+export interface FitOutcome extends Pick<
+  ModelEntry,
+  'targetName' | 'features' | 'classes' | 'longClasses' | 'rows' | 'bytes' | 'crc'
+> {
   report: FitReport;
 }
 

@@ -3,7 +3,7 @@ import { loadModel } from '../../learner/storage/stored-model';
 import { LearnerError } from '../../learner/types';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { readOwnFile } from '../../util/files';
-import { invalid, Refusal } from '../refusal';
+import { damagedModel, invalid } from '../refusal';
 import { readFailure } from '../store/entries';
 import type { CheckJob, ModelRef } from './jobs';
 
@@ -58,14 +58,14 @@ export class ModelCache {
 async function load(ref: ModelRef): Promise<{ model: Model; bytes: number }> {
   const bytes = await readModel(ref.file);
   if (crc32cToBase64(crc32c(bytes)) !== ref.crc) {
-    throw damaged('its checksum is wrong');
+    throw damagedModel('its checksum is wrong');
   }
   try {
     const model = loadModel(bytes);
     return { model, bytes: countBytes(model) * EXPANSION };
   } catch (error) {
     if (error instanceof LearnerError) {
-      throw damaged(error.message);
+      throw damagedModel(error.message);
     }
     throw error;
   }
@@ -85,16 +85,8 @@ async function readModel(file: string): Promise<Buffer> {
   try {
     return await readOwnFile(file);
   } catch (error) {
-    throw await readFailure('fitted train set', { file }, error, damaged);
+    throw await readFailure('fitted train set', { file }, error, damagedModel);
   }
-}
-
-function damaged(reason: string): Refusal {
-  return new Refusal({
-    status: 404,
-    errorCode: 'MODEL_DAMAGED',
-    message: `The fitted train set cannot be read any more (${reason}): fit it again.`,
-  });
 }
 
 /**
