@@ -72,6 +72,7 @@ export {
   weightsOfErrors,
 } from '../../dist/src/learner/training/stacking';
 export { wantsSingleRowsOfMany } from '../../dist/src/learner/training/trials';
+export { toldProbabilities } from '../../dist/src/learner/training/weigh';
 export { boost, type BoostRules } from '../../dist/src/learner/trees/boost';
 export { chanceGain, Grower, type GrowRules, weakCategories } from '../../dist/src/learner/trees/grow';
 export { GrowSpace, quantise } from '../../dist/src/learner/trees/grow-space';

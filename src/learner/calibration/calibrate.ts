@@ -151,6 +151,18 @@ export function probabilities(
   return out;
 }
 
+/** The probabilities that a calibration answers, by all that it holds. @param scores rows × width @returns rows × classes */
+export function toProbabilities(scores: Float64Array, width: number, calibration: Calibration): Float64Array {
+  const { priors, temperature } = calibration;
+  const probas = probabilities(scores, width, priors.length, temperature);
+  mixWithPriors(probas, calibration);
+  applyTemperature(probas, calibration);
+  if (calibration.balance) {
+    balance(probas, priors);
+  }
+  return probas;
+}
+
 /** Mixes probabilities with the class frequencies according to the fitted noise, in place. */
 export function mixWithPriors(probas: Float64Array, { noise, priors }: Calibration): void {
   if (noise === 0) {

@@ -20,8 +20,11 @@ export interface ProcessInput extends EncodedTable {
   target: Float64Array;
   /** The rows that each fold learns from. */
   folds: Int32Array[];
-  /** The rows that length scales, shares and noise are learned from; all if undefined. */
-  ofScales?: Int32Array;
+  /**
+   * The rows that length scales, shares and noise are learned from, and the parameters to begin with, of another process of the
+   * same columns. Undefined: all rows, and what is likely before any is seen.
+   */
+  scalesOf?: { rows: Int32Array; start: Float64Array };
   rules: ProcessRules;
   random: Random;
 }
@@ -35,6 +38,8 @@ export interface ProcessRules {
 /** What each fold learned: weights of its own for a common kernel, and a linear model from the linear kernel. */
 export interface LearnedProcess {
   folds: { gaussian: GaussianScores; line: LinearTables }[];
+  /** The parameters of the kernel. */
+  at: Float64Array;
   work: number;
 }
 
@@ -66,7 +71,8 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
     dimensions,
     design: { values: design, size },
     target,
-    from: input.ofScales ?? all,
+    from: input.scalesOf?.rows ?? all,
+    start: input.scalesOf?.start,
     stages,
     random: input.random,
   });
@@ -101,7 +107,7 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   }
   const work =
     learned.work + all.length * sizes.all * sizes.all + folds.length * sizes.all * sizes.all * sizes.all;
-  return { folds, work };
+  return { folds, at: learned.at, work };
 }
 
 function linearTerms(input: ProcessInput, rows: Int32Array): Term[] {

@@ -23,6 +23,8 @@ export interface ScalesInput {
   target: Float64Array;
   /** The rows to learn from. */
   from: Int32Array;
+  /** The parameters to begin with; undefined: what is likely before any row is seen. */
+  start?: Float64Array;
   stages: Stage[];
   random: Random;
 }
@@ -35,6 +37,8 @@ export interface Scales {
   variance: number;
   linearVariance: number;
   noise: number;
+  /** All parameters, as they were learned. */
+  at: Float64Array;
   work: number;
 }
 
@@ -48,7 +52,7 @@ const AFTER_JUMP = 2;
 /** Length scales and noise of the highest posterior density on samples of the rows. */
 export function learnScales(input: ScalesInput): Scales {
   const { table, dimensions, design, target, from, stages, random } = input;
-  let descent: Begun = { at: startOf(dimensions) };
+  let descent: Begun = { at: input.start ?? startOf(dimensions) };
   let work = 0;
   for (const { sample, iterations, triesShorter } of stages) {
     const rows = random.sample(from.length, Math.min(sample, from.length)).map((at) => from[at]);
@@ -97,6 +101,7 @@ function usedOf(dimensions: Dimensions, parameters: Float64Array, work: number):
     variance: whole,
     linearVariance,
     noise,
+    at: parameters,
     work,
   };
 }

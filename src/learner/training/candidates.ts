@@ -1,6 +1,6 @@
 import type { EncodedTable } from '../features/encode';
 import { fitClasses } from '../gaussian/classes';
-import { fitProcess, type ProcessRules } from '../gaussian/process';
+import { fitProcess, type ProcessInput, type ProcessRules } from '../gaussian/process';
 import type { LinearTables } from '../linear/linear';
 import { indices } from '../math/order';
 import { Random } from '../math/random';
@@ -175,7 +175,7 @@ export function gaussianOf(
 function forNumbers(prepared: PreparedFit, folds: FoldResult[], chosen: number[]): Process | undefined {
   const rows = folds.map(({ fold }) => foldRows(prepared, fold).rows);
   const found = processOf(prepared, chosen, rows);
-  return found && { ...found, unseen: () => unseenOf(prepared, chosen, rows) };
+  return found && { ...found, unseen: () => unseenOf(prepared, chosen, rows, found.at) };
 }
 
 /** @param folds the rows that each learns from */
@@ -183,15 +183,17 @@ function processOf(
   prepared: PreparedFit,
   chosen: number[],
   folds: Int32Array[],
-  ofScales?: Int32Array,
-): Process | undefined {
+  scalesOf?: ProcessInput['scalesOf'],
+): (Process & { at: Float64Array }) | undefined {
+  const { stages, points } = rulesFor(prepared.rows, chosen.length);
   const learned = fitProcess({
     ...inputOf(prepared, chosen),
     centers: prepared.centers,
     target: prepared.values,
     folds,
-    ofScales,
-    rules: rulesFor(prepared.rows, chosen.length),
+    scalesOf,
+    // The first stages find where to descend.
+    rules: { stages: scalesOf === undefined ? stages : stages.slice(-1), points },
   });
   return (
     learned && {
@@ -199,13 +201,22 @@ function processOf(
         { kind: 'gaussian', weight: 1, base: new Float64Array(1), gaussian },
         { kind: 'linear', weight: 1, base: line.base, tables: line },
       ]),
+      at: learned.at,
       work: learned.work,
     }
   );
 }
 
-/** Learns a kernel for every third fold, from the rows that all of these learn from. */
-function unseenOf(prepared: PreparedFit, chosen: number[], folds: Int32Array[]): Process | undefined {
+/**
+ * Learns a kernel for every third fold, from the rows that all of these learn from. Each descends from where that of all rows
+ * ended: from elsewhere it may end in another minimum, and would tell of another kind of model.
+ */
+function unseenOf(
+  prepared: PreparedFit,
+  chosen: number[],
+  folds: Int32Array[],
+  start: Float64Array,
+): Process | undefined {
   if (prepared.rows > PROCESS.unseen.rows) {
     return undefined;
   }
@@ -218,7 +229,9 @@ function unseenOf(prepared: PreparedFit, chosen: number[], folds: Int32Array[]):
     const common = indices(prepared.rows).filter((row) => seen[row] === own.length);
     const ofOwn = Array.from(own, (fold) => folds[fold]);
     const found =
-      common.length >= PROCESS.rows.least ? processOf(prepared, chosen, ofOwn, common) : undefined;
+      common.length >= PROCESS.rows.least
+        ? processOf(prepared, chosen, ofOwn, { rows: common, start })
+        : undefined;
     if (found === undefined) {
       return undefined;
     }

@@ -5,14 +5,12 @@ import { errorsOf } from '../../metrics/regression';
 import { timesFactor } from '../../metrics/scores';
 import { findThresholds, type Thresholds } from '../../metrics/thresholds';
 import {
-  applyTemperature,
-  balance,
   type Calibration,
-  fitCalibration,
   logLoss,
   mixWithPriors,
   probabilities,
   rowLogLosses,
+  toProbabilities,
 } from '../calibration/calibrate';
 import { fitResiduals, type ResidualFit, type ResidualInput } from '../calibration/residuals';
 import type { EncodedTable } from '../features/encode';
@@ -20,10 +18,9 @@ import { log, square } from '../math/numeric';
 import { sorted } from '../math/order';
 import { Random } from '../math/random';
 import { heldOutScores, inUnits, type Member, type Model, type Part } from '../model/model';
-import { RESIDUALS, STACKING } from '../tuned';
+import { RESIDUALS } from '../tuned';
 import type { FeatureImportance, FitReport, Label } from '../types';
-import { candidatesOf, gaussianOf, type LearnedCandidate, type Process, sumOfParts } from './candidates';
-import { type FoldResult, foldRows, keptTrees } from './fold';
+import { type FoldResult, keptTrees } from './fold';
 import type { LearnerSettings } from './options';
 import { type PreparedFit, STREAM } from './prepare';
 import {
@@ -36,7 +33,8 @@ import {
   smearingOf,
   tableOrder,
 } from './report';
-import { chooseWeights, leastLeft, scoreProbabilities, type StackInput, weightedSum } from './stacking';
+import { scoreProbabilities, weightedSum } from './stacking';
+import { calibrate, type OutOfFold, told, toldProbabilities, weigh, type Weighed } from './weigh';
 
 /**
  * Combines all folds of `prepared` (in any order) into a model, but for the distribution of its residuals: weighs the candidates
@@ -46,62 +44,14 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const weighed = weigh(prepared, folds);
   const members = membersOf(prepared, weighed);
-  const outOfFold = told(weighed);
   if (prepared.task === 'classification') {
     return {
       residuals: undefined,
       reportAhead: () => undefined,
-      finish: () => finishClassification(prepared, folds, members, outOfFold),
+      finish: () => finishClassification(prepared, folds, members, weighed),
     };
   }
-  return stackedRegression(prepared, folds, members, outOfFold);
-}
-
-/** The candidates of a fit, and how much each counts. */
-interface Weighed {
-  candidates: LearnedCandidate[];
-  weights: Float64Array;
-  /** Scores per row. */
-  width: number;
-  /** The rows that folds held out, one fold after the other. */
-  rows: Int32Array;
-  /** Candidates × (rows × width): the out-of-fold scores. */
-  scores: Float64Array[];
-  /** The same of other parts, folds × parts: rows × width. */
-  scoresOf: (parts: Part[][]) => Float64Array;
-  /** The process that is the last candidate, by kernels that have not seen the rows; undefined where there is none. */
-  unseen: (() => Process | undefined) | undefined;
-}
-
-/** Weighs the candidates by their out-of-fold scores. A Gaussian process joins them where the others leave enough. */
-function weigh(prepared: PreparedFit, folds: FoldResult[]): Weighed {
-  const candidates = candidatesOf(prepared, folds);
-  const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
-  const scoresOf = (parts: Part[][]) => {
-    const scores = parts.map((own, m) => sumOfParts(own, prepared, heldOut[m]));
-    return join(scores, new Float64Array(lengthOf(scores)));
-  };
-  const scores = candidates.map(({ parts }) => scoresOf(parts));
-  const rows = join(heldOut, new Int32Array(lengthOf(heldOut)));
-  const left = () =>
-    leastLeft(
-      scores,
-      Float64Array.from(rows, (row) => prepared.values[row]),
-    );
-  const gaussian = gaussianOf(prepared, folds, left);
-  if (gaussian) {
-    candidates.push({ name: 'process', parts: gaussian.parts, work: gaussian.work });
-    scores.push(scoresOf(gaussian.parts));
-  }
-  const width = candidates[0].parts[0][0].base.length;
-  const costly = candidates.findIndex(({ name }) => name === 'randomised');
-  const input = {
-    ...stackInput(prepared, rows, scores, width),
-    costly: costly < 0 ? undefined : costly,
-  };
-  const { metric } = prepared.settings.thinking ?? {};
-  const weights = chooseWeights(input, prepared.classes.length, metric);
-  return { candidates, weights, width, rows, scores, scoresOf, unseen: gaussian?.unseen };
+  return stackedRegression(prepared, folds, members, told(weighed));
 }
 
 /** What each fold adds to the model: all that counts of its candidates. */
@@ -115,28 +65,6 @@ function membersOf(prepared: PreparedFit, { candidates, weights, width }: Weighe
   });
 }
 
-/**
- * The scores that are told: of rows that no kernel has seen. Those by which candidates are weighed stay as they are: the others
- * would leave out good processes.
- */
-function told({ candidates, weights, width, rows, scores, scoresOf, unseen }: Weighed): OutOfFold {
-  const last = candidates.length - 1;
-  const ofModel = weightedSum(scores, weights);
-  const found = weights[last] > 0 ? unseen?.() : undefined;
-  if (found === undefined) {
-    return { rows, width, scores: ofModel, ofModel, candidates, weights };
-  }
-  const process = { ...candidates[last], work: candidates[last].work + found.work };
-  return {
-    rows,
-    width,
-    scores: weightedSum([...scores.slice(0, last), scoresOf(found.parts)], weights),
-    ofModel,
-    candidates: [...candidates.slice(0, last), process],
-    weights,
-  };
-}
-
 /** Drops the trees of a part that were only grown to score held-out rows. */
 function trimmed(part: Part, { plan }: PreparedFit): Part {
   return part.kind === 'votes'
@@ -144,76 +72,34 @@ function trimmed(part: Part, { plan }: PreparedFit): Part {
     : part;
 }
 
-/** Every n-th row of very many. */
-function stackInput(
-  prepared: PreparedFit,
-  rows: Int32Array,
-  scores: Float64Array[],
-  width: number,
-): StackInput {
-  const step = Math.ceil(rows.length / STACKING.rows);
-  const chosen = Int32Array.from({ length: Math.floor((rows.length + step - 1) / step) }, (_, i) => i * step);
-  const regression = prepared.task === 'regression';
-  const target = regression ? prepared.values : prepared.codes;
-  return {
-    scores: scores.map((one) => {
-      const out = new Float64Array(chosen.length * width);
-      chosen.forEach((row, i) => {
-        out.set(one.subarray(row * width, (row + 1) * width), i * width);
-      });
-      return out;
-    }),
-    width,
-    target: Float64Array.from(chosen, (i) => target[rows[i]]),
-    regression,
-  };
-}
-
-function lengthOf(lists: { length: number }[]): number {
-  return lists.reduce((sum, list) => sum + list.length, 0);
-}
-
-/** Concatenates lists into `out`. */
-function join<List extends Float64Array | Int32Array>(lists: List[], out: List): List {
-  let at = 0;
-  for (const list of lists) {
-    out.set(list, at);
-    at += list.length;
-  }
-  return out;
-}
-
 /** Calibrates the ensemble's scores to probabilities, and reports on them. */
 function finishClassification(
   prepared: PreparedFit,
   folds: FoldResult[],
   members: Member[],
-  outOfFold: OutOfFold,
+  weighed: Weighed,
 ): Model {
   const { settings, codes, classes } = prepared;
   const count = classes.length;
-  const actual = outOfFold.rows.map((row) => codes[row]);
-  const { width, scores } = outOfFold;
+  const actual = weighed.rows.map((row) => codes[row]);
+  const { width } = weighed;
+  const scores = weightedSum(weighed.scores, weighed.weights);
   const priors = new Float64Array(count);
   for (const code of codes) {
     priors[code] += 1 / codes.length;
   }
   const calibration: Calibration = {
-    ...calibrate(outOfFold, actual, priors),
+    ...calibrate(scores, width, actual, priors),
     priors,
     averageScores: settings.averageScores,
     softmaxTemperature: settings.temperature ?? 1,
     balance: settings.balance,
   };
-  const probas = probabilities(scores, width, count, calibration.temperature);
-  mixWithPriors(probas, calibration);
-  applyTemperature(probas, calibration);
-  if (settings.balance) {
-    balance(probas, priors);
-  }
-  const thresholds = findThresholds(probas, actual, classes, settings.costs);
+  const ofModel = toProbabilities(scores, width, calibration);
+  const thresholds = findThresholds(ofModel, actual, classes, settings.costs);
+  const probas = toldProbabilities(prepared, weighed, calibration, ofModel);
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]);
-  const sample = sampleOf(prepared, outOfFold);
+  const sample = sampleOf(prepared, weighed.rows);
   const sampleCodes = sample.map((row) => codes[row]);
   const lossesOf = (table: EncodedTable, copies: number) => {
     const own = heldOutScores(members, holders(prepared, sample, copies), table);
@@ -223,7 +109,7 @@ function finishClassification(
   };
   const losses = rowLogLosses(probas, actual, count);
   const heldOut: ScoredRows = {
-    rows: outOfFold.rows,
+    rows: weighed.rows,
     target: actual,
     width: count,
     error: (i, k) => (actual[i] === k ? 1 : 0) - probas[i * count + k],
@@ -244,8 +130,8 @@ function finishClassification(
     together,
     losses,
     thresholds,
-    importance: importanceOf(prepared, folds, members, { ...outOfFold, sample, lossesOf }),
-    candidates: outOfFold.candidates,
+    importance: importanceOf(prepared, folds, members, { ...weighed, sample, lossesOf }),
+    candidates: weighed.candidates,
     extraWork: 0,
   });
   return {
@@ -267,22 +153,6 @@ function chosenThreshold(
   }
   const at = typeof wish === 'number' ? wish : thresholds[wish]?.at;
   return at === undefined ? undefined : { of: classes.indexOf(thresholds.label), at };
-}
-
-/** Calibrates on the out-of-fold scores, or on every n-th row of very many. */
-function calibrate(
-  { scores, width }: OutOfFold,
-  codes: Int32Array,
-  priors: Float64Array,
-): Pick<Calibration, 'temperature' | 'noise'> {
-  const step = Math.ceil(codes.length / STACKING.rows);
-  if (step <= 1) {
-    return fitCalibration(scores, codes, width, priors);
-  }
-  const chosen = codes.filter((_, i) => i % step === 0);
-  const own = new Float64Array(chosen.length * width);
-  chosen.forEach((_, i) => own.set(scores.subarray(i * step * width, (i * step + 1) * width), i * width));
-  return fitCalibration(own, chosen, width, priors);
 }
 
 /** What the distribution of residuals is learned from, besides `prepared`. Structured-cloneable. */
@@ -315,7 +185,7 @@ function stackedRegression(
   const { rows, scores } = outOfFold;
   const actual = Float64Array.from(rows, (row) => values[row]);
   const residuals = actual.map((value, i) => value - scores[i]);
-  const sample = sampleOf(prepared, outOfFold);
+  const sample = sampleOf(prepared, rows);
   const lossesOf = (table: EncodedTable, copies: number) =>
     inCopies(heldOutScores(members, holders(prepared, sample, copies), table), copies).map((one) =>
       one.reduce((sum, score, i) => sum + square(score - values[sample[i]]) / sample.length, 0),
@@ -460,21 +330,8 @@ function commonFields(prepared: PreparedFit, members: Member[], report: FitRepor
   };
 }
 
-/** The rows that folds held out, each scored by the fold that did not learn from it. */
-interface OutOfFold {
-  rows: Int32Array;
-  width: number;
-  /** Rows × width: the weighted sum of the candidates' scores. */
-  scores: Float64Array;
-  /** The same by the model's own kernel, which has seen the rows. */
-  ofModel: Float64Array;
-  candidates: LearnedCandidate[];
-  /** Their weights. */
-  weights: Float64Array;
-}
-
 /** Rows for permutation importance: at most 1,000 of those held out. */
-function sampleOf(prepared: PreparedFit, { rows }: OutOfFold): Int32Array {
+function sampleOf(prepared: PreparedFit, rows: Int32Array): Int32Array {
   const random = new Random(prepared.settings.seed, STREAM.importance);
   return random.sample(rows.length, 1000).map((i) => rows[i]);
 }

@@ -172,7 +172,7 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 30;
+const MADE_BY = 31;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
@@ -213,12 +213,12 @@ const cases: Record<string, [() => string, string]> = {
   'a text of more levels than a column has bins': [() => parts(), 'ed8407ea1ce052615f992ebe2a713fcd'],
   'a rule on many rows': [() => exactRule(), 'd764a4159cae6156e775e108ddc90222'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
-  'a number of nested groups, without noise': [() => nested(), '4a619519f64387360e28cb221987e632'],
+  'a number of nested groups, without noise': [() => nested(), 'aa6110ea80206ea61284b3eb61d4589b'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    '3d2686328c64f05d8648055f3ce9290b',
+    'e6de424cf6860a87699aac418129f405',
   ],
-  'a change that grows with its level': [() => growing(), 'ce8e21448bd02f05e3127ebfb4856bdd'],
+  'a change that grows with its level': [() => growing(), '46a1773db5fe484e061ffcf86e0e3113'],
   'e^x and logarithms': [
     () =>
       hash(
