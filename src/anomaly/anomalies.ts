@@ -1,3 +1,4 @@
+import { ArrivalClock } from '../util/arrival-clock';
 import { Serial, Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import { LearnThread } from './learn-thread';
@@ -35,6 +36,8 @@ export class Anomalies {
   private readonly columns: MachineColumns = new Map();
   /** Keys whose readings told their time. */
   private readonly timed = new Set<string | null>();
+  /** By key: the times of readings that tell none. */
+  private readonly arrivals = new Map<string | null, ArrivalClock>();
   private toldNothingVaries = false;
   private readings = 0;
   private late = 0;
@@ -336,7 +339,12 @@ export class Anomalies {
       this.timed.add(key);
       return time;
     }
-    return machine.arrival(this.timed.has(key) ? -Infinity : Date.now());
+    if (this.timed.has(key)) {
+      return machine.lastTime + 1;
+    }
+    const clock = this.arrivals.get(key) ?? new ArrivalClock();
+    this.arrivals.set(key, clock);
+    return clock.next(Date.now(), machine.lastTime, NaN);
   }
 
   private findOrBegin(of: string | null): Detector {

@@ -1,3 +1,4 @@
+import { ArrivalClock } from '../util/arrival-clock';
 import { Yielder } from '../util/concurrency';
 import { DAY } from '../util/durations';
 import { Timeline, Track } from './track';
@@ -61,8 +62,7 @@ export class Machine {
   step = NaN;
   /** How long after its time the last reading arrived that told one, in milliseconds; NaN while unknown. */
   delay = NaN;
-  /** The last time given to a reading that told none. */
-  private given = -Infinity;
+  private readonly arrivals = new ArrivalClock();
   /** Readings before this time may be forgotten. */
   heldFrom = -Infinity;
   /** Numbers held. */
@@ -91,10 +91,14 @@ export class Machine {
   /**
    * The time of a reading that tells none: that of its arrival, or the next millisecond that is free. Several may arrive in
    * one millisecond, and none replaces another.
+   *
+   * @param isTimed other readings tell their times, so that the newest of them says nothing of our clock
    */
-  timeOfArrival(arrival: number): number {
-    this.given = this.firstFree(Math.max(arrival, this.given + 1));
-    return this.given;
+  timeOfArrival(arrival: number, isTimed: boolean): number {
+    const { arrivals } = this;
+    const time = arrivals.next(arrival, isTimed ? -Infinity : this.newest, this.step);
+    arrivals.given = this.firstFree(time);
+    return arrivals.given;
   }
 
   /** The first time from this one on that no reading has. */

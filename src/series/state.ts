@@ -178,7 +178,7 @@ export class SeriesState {
       this.forget(machine, () => true);
     }
     this.knownAhead.forget(key);
-    for (const kind of ['future', 'late']) {
+    for (const kind of ['future', 'late', 'clock']) {
       this.told.delete(`${kind} ${key}`);
     }
   }

@@ -92,7 +92,20 @@ export async function takeReading(
     journal.outdate();
   }
   const time =
-    told === undefined ? machine.timeOfArrival(arrival) : isAhead ? machine.firstFree(instead) : told;
+    told === undefined
+      ? machine.timeOfArrival(arrival, state.isTimed)
+      : isAhead
+        ? machine.firstFree(instead)
+        : told;
+  if (told === undefined && time > arrival + AHEAD_OF_US) {
+    state.tellOnce(
+      {
+        kind: 'clock',
+        text: `The clock of this computer was set back: it is ${new Date(arrival).toISOString()}, and there are readings${ofKey(key)} of ${new Date(machine.newest).toISOString()}. Readings without a time go on from there until the clock has caught up. If it was wrong before, reset the key.`,
+      },
+      `clock ${key}`,
+    );
+  }
   state.counts.readings++;
   state.counts.cellsMissing += missing;
   if (told !== undefined && !isAhead) {

@@ -215,6 +215,7 @@ export interface SeriesNote {
   kind:
     | 'future'
     | 'late'
+    | 'clock'
     | 'no time'
     | 'unknown ahead'
     | 'text'

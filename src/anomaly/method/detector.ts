@@ -127,14 +127,15 @@ export class Detector {
     return this.history.kinds;
   }
 
-  /** The time of a reading that tells none: now, or after the one before. */
-  arrival(now: number): number {
-    return this.history.length === 0 ? now : Math.max(now, this.history.time(this.history.taken - 1) + 1);
+  /** The time of the newest row that is kept; -Infinity where there is none. */
+  get lastTime(): number {
+    const { history } = this;
+    return history.length === 0 ? -Infinity : history.time(history.taken - 1);
   }
 
   /** Takes a row of a past table: nothing is said of it. @returns whether it was newer than those before */
   teach(time: number, cells: ReadonlyMap<string, HistoryCell>): boolean {
-    const isNewer = this.history.length === 0 || time > this.history.time(this.history.taken - 1);
+    const isNewer = time > this.lastTime;
     this.newRow = undefined;
     if (isNewer) {
       this.offer(time, cells);

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { openSeries, parseSeriesSettings, type SeriesReading } from '../../doors/series';
+import { openSeries, parseSeriesSettings, type Series, type SeriesReading } from '../../doors/series';
 import { backfill, DAY, HOUR, live, MINUTE, open, START, trainRows } from './support';
 
 const NOW = START + 1000 * DAY;
@@ -50,6 +50,52 @@ describe('readings of a series that begin oddly', () => {
       );
       const event = await ours.series.push({ alarm: true });
       assert.equal(event.rows[0]?.series.time, NOW);
+    });
+
+    it('go on as far apart as they arrive where the clock is set back, also over a restart, until it has caught up', async () => {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'series-'));
+      const notes: string[] = [];
+      let now = NOW;
+      const settings = parseSeriesSettings({ column: 'x', ahead: '5m', windows: '5m', train: 'never' });
+      const opened = () =>
+        openSeries(settings, {
+          folder,
+          now: () => now,
+          notify: ({ kind, text }) => notes.push(`${kind}: ${text}`),
+        });
+      const times: number[] = [];
+      const pushed = async (series: Series, count: number) => {
+        for (let i = 0; i < count; i++) {
+          const { rows } = await series.push({ x: Math.sin(times.length) });
+          assert.equal(rows.length, 1);
+          times.push(rows[0]!.series.time);
+          now += MINUTE;
+        }
+      };
+      try {
+        const first = await opened();
+        await pushed(first, 20);
+        now -= HOUR;
+        await pushed(first, 20);
+        await first.close();
+        assert.match(notes.join(), /^clock: The clock of this computer was set back: .* reset the key\.$/);
+        const second = await opened();
+        await pushed(second, 600);
+        assert.deepEqual([second.progress.late, second.progress.readings], [0, 640]);
+        await second.close();
+      } finally {
+        fs.rmSync(folder, { recursive: true });
+      }
+      const apart = times.slice(1).map((time, i) => (time - times[i]!) / MINUTE);
+      assert.ok(
+        apart.every((minutes) => minutes > 0.85 && minutes <= 1),
+        String(apart),
+      );
+      assert.equal(times.at(-1), now - MINUTE);
+      assert.deepEqual(
+        notes.map((note) => note.split(':')[0]),
+        ['clock', 'clock'],
+      );
     });
 
     it('are all kept, also those of one millisecond, live and in a table', async () => {
