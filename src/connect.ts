@@ -129,7 +129,7 @@ export class Tabular {
     const given = givenBy(wish);
     checkHooks('advise', given);
     const row = await flatTable(given.row, refuseList);
-    const request = { ...given, row } as AdviseRequest;
+    const request = { ...given, row, vary: given.vary ?? [] } as AdviseRequest;
     checkQuestion(request);
     return (await this.advisor.advise(request, given)).advice;
   }
@@ -212,6 +212,9 @@ export class Tabular {
    * @throws ServiceError `file.unreadable`, `limit.exceeded`, `config.invalid`; the model in charge stays then
    */
   async takeModel(bytes: Buffer): Promise<ModelCard> {
+    if (!Buffer.isBuffer(bytes)) {
+      throw new ServiceError('validation.failed', 'takeModel takes the Buffer that publishModel answered.');
+    }
     return (await this.connection.takeModel(bytes)).card;
   }
 
@@ -237,6 +240,9 @@ export class Tabular {
 export async function connect(options: ConnectOptions): Promise<Tabular> {
   const { dataDir, models, settings, endpoint, requestBytes, trainRows, ...given } = givenBy(options);
   checkSettings(settings ?? {});
+  if (models !== undefined && typeof models !== 'string') {
+    throw new ServiceError('config.invalid', 'models must name the file that keeps the model cards.');
+  }
   const kind = kindNamed({ dataDir, baseUrl: given.baseUrl, endpoint });
   const opened: { connection?: Connection } = {};
   const service =

@@ -7,6 +7,7 @@ import {
   type AnomalySurroundings,
 } from './anomaly';
 import type { GivenTable, Training } from './connect';
+import { checkByRules } from './connection';
 import {
   type MessageNote,
   MessageReader,
@@ -36,6 +37,8 @@ import {
   type SeriesTable,
   type SeriesTrainSet,
 } from './series';
+import { freeText } from './settings/kinds';
+import { ANOMALY, FIT } from './settings/nodes';
 import { openTable, openTableFile } from './table';
 import { Yielder } from './util/concurrency';
 import { ServiceError } from './wire/service-error';
@@ -125,6 +128,9 @@ function withoutEmpty(readings: MessageReading[]): MessageReading[] {
   const saying = readings.filter(({ values }) => Object.keys(values).length > 0);
   return saying.length > 0 ? saying : readings;
 }
+
+/** What is not checked where it is read. */
+const READINGS = { key: freeText(), names: ANOMALY.names, timezone: FIT.timezone };
 
 const UNPACKED_AT_ONCE = 100;
 
@@ -239,9 +245,10 @@ export class SeriesRows {
 
 /**
  * Opens a series: it makes rows for `predict` out of readings, and train sets for `train` out of what came of them.
- * @throws ServiceError `config.invalid`, `storage.failed`
+ * @throws ServiceError `config.invalid`, `validation.failed`, `storage.failed`
  */
 export async function series(options: SeriesProgramOptions = {}): Promise<SeriesRows> {
+  checkByRules('series', { ...READINGS, missingWords: FIT.missingWords }, options);
   const { folder, onNote, keyType, names, shape = 'auto', ...given } = options;
   const settings = parseSeriesSettings({ ...given, shape, ...(keyType === 'topic' && { key: undefined }) });
   const tell = (note: SeriesNote | MessageNote): void => onNote?.(note);
@@ -354,9 +361,10 @@ export class AnomalyMachines extends Anomalies {
 
 /**
  * Learns what is usual for each machine from its readings, and says what is not.
- * @throws ServiceError `config.invalid`, `storage.failed`
+ * @throws ServiceError `config.invalid`, `validation.failed`, `storage.failed`
  */
 export async function anomalies(options: AnomalyProgramOptions = {}): Promise<AnomalyMachines> {
+  checkByRules('anomalies', { ...READINGS, ignore: ANOMALY.ignore }, options);
   return AnomalyMachines.of(options);
 }
 

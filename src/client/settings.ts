@@ -113,8 +113,11 @@ function readBaseUrl(text: string): URL {
 }
 
 /** A token pasted with white space around it or the word Bearer before it still works. */
-function checkToken(text: string | undefined): string {
-  const token = (text ?? '').trim().replace(/^bearer\s+/i, '');
+function checkToken(text: string | undefined = ''): string {
+  if (typeof text !== 'string') {
+    throw invalid('The access token must be text.');
+  }
+  const token = text.trim().replace(/^bearer\s+/i, '');
   if (!/^[\x21-\x7e]*$/.test(token)) {
     throw invalid('The access token holds characters that no token has. Copy it again, without line breaks.');
   }

@@ -20,6 +20,6 @@ export { causeText, causeTextIn } from '../predict/causes';
 export { Predictor } from '../predict/predictor';
 export { cloneJson } from '../util/values';
 export type { OutputType, Task } from '../wire/vocabulary';
-export { checkAsking, checkHooks, checkSettings, checkTraining } from './checks';
+export { checkAsking, checkByRules, checkHooks, checkSettings, checkTraining } from './checks';
 export { Connection, type ConnectionOptions } from './connection';
 export { MAX_MODEL_FILE_BYTES, type ModelFile, wholeFile } from './manage-models';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { connect, ServiceClient, ServiceError } from '../../dist/src';
+import { anomalies, connect, series, ServiceClient, ServiceError, startService } from '../../dist/src';
 import { collide } from '../helpers/collide';
 import { startStrictService } from '../helpers/strict-service';
 
@@ -186,7 +186,26 @@ describe('connect', function () {
         'validation.failed',
         /batchRows must be a whole number of at least 1, not 'abc'/,
       );
+      await wrong(connect({ dataDir: 5 as never }), 'config.invalid', /dataDir must name/);
+      await wrong(startService({} as never), 'config.invalid', /dataDir must name/);
+      const hosted = { baseUrl: 'http://127.0.0.1:1', token: 't' };
+      await wrong(connect({ ...hosted, token: 5 as never }), 'config.invalid', /token must be text/);
+      await wrong(
+        connect({ ...hosted, models: true as never }),
+        'config.invalid',
+        /models must name the file/,
+      );
+      await wrong(tabular.takeModel('bytes' as never), 'validation.failed', /the Buffer that publishModel/);
+      await wrong(
+        anomalies({ ignore: 'id' as never }),
+        'validation.failed',
+        /ignore must be an array of texts/,
+      );
+      await wrong(anomalies({ timezone: 'Mars' }), 'validation.failed', /timezone/);
+      await wrong(series({ outcome: 'none', key: 5 as never }), 'validation.failed', /key must be/);
       await train({ task: 'regression', ignore: ['id'] });
+      const row = { size: 3 };
+      await wrong(tabular.advise({ row, model: 'y', goal: 'highest' } as never), 'config.invalid', /vary/);
       const [card] = tabular.models();
       card!.columns.length = 0;
       card!.task = 'classification';

@@ -105,6 +105,9 @@ function randomToken(): string {
 }
 
 function realFolder(dataDir: string): string {
+  if (typeof dataDir !== 'string' || dataDir === '') {
+    throw new ServiceError('config.invalid', 'dataDir must name the folder of the service.');
+  }
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     return realpathSync(dataDir);
