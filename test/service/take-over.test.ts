@@ -100,6 +100,8 @@ describe('a fit that replaces the model only if it is better', function () {
       assert.deepEqual(whyOf(first), [true, 'first']);
       const few = await fit(readings(420, { clock }), { order });
       assert.deepEqual(whyOf(few), [false, 'too_few_rows']);
+      // The row that the model in charge knows last is not new to it.
+      assert.match(few.challenger!.text, /: 20 rows are new to the model in charge, and 60 are needed\.$/);
       assert.deepEqual(few.card, first.card);
       const same = await fit(readings(400, { clock }), { order });
       assert.deepEqual([...whyOf(same), same.reused], [false, 'unchanged', true]);
