@@ -39,7 +39,7 @@ const NAMES = [
   'epoch',
   'dt',
   't',
-  // As exports of German and Japanese portals have them; a time of day before its date, so that it is told, not left out.
+  // As exports of German and Japanese portals have them; a time of day before its date, to which it belongs.
   ...['zeitstempel', 'zeitpunkt', 'datumuhrzeit', 'datumzeit', 'messzeit', 'zeit', 'uhrzeit', 'datum'],
   ...['タイムスタンプ', '日時', '測定日時', '計測日時', '測定時刻', '計測時刻', '時刻', '日付'],
 ];
@@ -47,8 +47,8 @@ const RANKS = new Map(NAMES.map((name, rank) => [name, rank]));
 /** Those that have always been times: what they hold is one, or an error. */
 const ALWAYS = 4;
 
-/** A zone behind the name of a time, as loggers have it: `Date Time, GMT-05:00`. */
-const ZONE = /,? *(?:gmt|utc)(?: ?[+-]\d\d?:?\d\d)?$/;
+/** A zone behind the name of a time, as loggers have it: `Date Time, GMT-05:00`, `Datetime (UTC)`. */
+const ZONE = /,? *\(?(?:gmt|utc)(?: ?[+-]\d\d?(?::?\d\d)?)?\)?$/;
 /** The format of the times in place of a name, as inverters of SMA write it. */
 const DATE_FORMAT =
   /^(?:dd[-/.]mm[-/.]yy(?:yy)?|mm[-/.]dd[-/.]yy(?:yy)?|yyyy[-/.]mm[-/.]dd)(?:[ t]hh:mm(?::ss)?)?$/;
@@ -109,7 +109,22 @@ export function timesIn(
       best = { score, column };
     }
   }
-  return best === undefined ? undefined : { column: best.column, value: values[best.column], columns };
+  return best === undefined
+    ? undefined
+    : { column: best.column, value: withDate(values[best.column], columns, values), columns };
+}
+
+const TIME_OF_DAY = /^\s*\d\d?([:.])\d\d(?:\1\d\d(?:[.,]\d+)?)?\s*$/;
+const DAY = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})\s*$/;
+
+/** A time of day, as `18:00:00` or `18.00.00`, behind the date that stands in a column of its own. */
+function withDate(time: unknown, columns: readonly string[], values: Record<string, unknown>): unknown {
+  const mark = typeof time === 'string' ? TIME_OF_DAY.exec(time)?.[1] : undefined;
+  const dates = columns.map((column) => values[column]);
+  const date = dates.find((value) => typeof value === 'string' && DAY.test(value));
+  return mark === undefined || date === undefined
+    ? time
+    : `${(date as string).trim()} ${(time as string).trim().replaceAll(mark, ':')}`;
 }
 
 const DATE = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{8}T\d{4})/;
@@ -150,7 +165,7 @@ export function isEpochIn(column: string, value: unknown): boolean {
 }
 
 const ZONED = /:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?|GMT|UTC)\s*$/i;
-const ZONE_OF_NAME = /(?:gmt|utc)(?: ?([+-])(\d\d?):?(\d\d)?)?$/i;
+const ZONE_OF_NAME = /(?:gmt|utc)(?: ?([+-])(\d\d?):?(\d\d)?)?\)?$/i;
 const DATES = new DateReader({});
 
 /** How many seconds ahead of UTC the times of a column are, where its name says so: `dateutc`, `Date Time, GMT-05:00`. */

@@ -124,8 +124,6 @@ function dateText(time: number): string {
   );
 }
 
-/** Until it has seen so much, the status says how much it knows. */
-
 /** What an anomaly node shows of what it kept. */
 export function keptAnomalies(red: Red, { progress, known }: Anomalies): KeptShown {
   return {

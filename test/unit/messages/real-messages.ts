@@ -1392,6 +1392,23 @@ export const REAL_MESSAGES: readonly RealMessage[] = [
   },
   {
     shape: undefined,
+    source: 'CSV files of Electricity Maps: a zone in brackets',
+    message: {
+      payload: { 'Datetime (UTC)': '2024/1/1 1:00', 'Zone Id': 'DK', 'Low Carbon Percentage': 85.36 },
+    },
+    readings: [
+      { time: Date.UTC(2024, 0, 1, 1), values: { 'Zone Id': 'DK', 'Low Carbon Percentage': 85.36 } },
+    ],
+  },
+  {
+    shape: undefined,
+    source:
+      'AirQualityUCI.csv (archive.ics.uci.edu/dataset/360): date and time of day in columns of their own',
+    message: { payload: { Date: '10/03/2004', Time: '18.00.00', 'CO(GT)': '2,6', T: 13.6 } },
+    readings: [{ time: '10/03/2004 18:00:00', values: { 'CO(GT)': '2,6', T: 13.6 } }],
+  },
+  {
+    shape: undefined,
     source: 'the API of HomeWizard: times in digits are no sensors',
     message: { payload: { active_power_w: -543, gas_timestamp: 210606140010, total_gas_m3: 2569.646 } },
     readings: [{ values: { active_power_w: -543, total_gas_m3: 2569.646 } }],
