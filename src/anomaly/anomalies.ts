@@ -230,7 +230,7 @@ export class Anomalies {
       if (!asked) {
         throw new ServiceError(
           'outcome.unknown',
-          'msg.odd answers a question about the history, and none is open: it is asked once, after the first fit.',
+          'msg.odd answers a question about the history, and none is open: it is asked after the first fit, and after answers that odd periods were faults.',
         );
       }
     });

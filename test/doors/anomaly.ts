@@ -4,7 +4,7 @@ export { AlarmPromise } from '../../dist/src/anomaly/method/alarms';
 export { Detector } from '../../dist/src/anomaly/method/detector';
 export { learn } from '../../dist/src/anomaly/method/fit';
 export type { HistoryRow } from '../../dist/src/anomaly/method/history';
-export { contextWidth, writeContext } from '../../dist/src/anomaly/method/layout';
+export { arrangeTrainRows, contextWidth, writeContext } from '../../dist/src/anomaly/method/layout';
 export { fitExpectations, fitFromOthers, sumMoments } from '../../dist/src/anomaly/method/ridge';
 export { fitTail, HOLD_ROWS, rarityOf, valueOfRarity } from '../../dist/src/anomaly/method/tail';
 export { freshMemory, scoreRow } from '../../dist/src/anomaly/method/usual';

@@ -6,6 +6,10 @@ import type { OffSensor } from './verdict';
 const LOOK_BACK_MS = 4 * WEEK_MS;
 /** An episode begins at what is met so many times as often as an alarm. */
 const MORE_OFTEN = 10;
+/** Sensors that are named within so many rows, the shorter pace, went off together. Later ones follow or are others. */
+const TOGETHER_ROWS = 5;
+/** One of them has a fault of its own once it is off, at one stroke, so many times as far as any of them was before. */
+const ANOTHER_FAULT = 2;
 /** Once in so many rows at most, however many alarms are asked for: an episode that is soon followed by one has no end. */
 const MOST_OFTEN = 1 / 200;
 /** Episodes that are kept at most: with four weeks of them the largest matter. */
@@ -21,6 +25,10 @@ export interface Episode {
   peak: number;
   /** The sensor in front, which makes a new episode once another has been in front for long. */
   front: string | undefined;
+  /** The sensors that were named in its first rows: it stays one event, whichever of them is in front. */
+  together?: string[];
+  /** The furthest that a sensor was off, in spreads. */
+  furthest?: number;
   /** Of the alarm that it sent. */
   id?: string;
   /** What the alarm said: the sensors that were off, how often the like comes, and what was known, in milliseconds. */
@@ -40,6 +48,15 @@ export interface KeptAlarms {
   past: Episode[];
   /** Once they were measured by a fit that knew two weeks. */
   isMeasured?: boolean;
+}
+
+/** A row as it is judged. */
+interface TakenRow {
+  row: number;
+  time: number;
+  rarity: number;
+  front: string | undefined;
+  off?: readonly Pick<OffSensor, 'column' | 'off'>[];
 }
 
 /** Rarities at which a row is unusual, and at which an episode begins. */
@@ -125,12 +142,13 @@ export class AlarmPromise {
 
   /**
    * @param front the sensor that is furthest off
+   * @param off the sensors that are named with it
    * @param named names the episode if it sends an alarm
    * @returns the episode that sends its alarm with this row, one that sent one and is over, all that it changed, and
    * whether the row is like what people called usual
    */
   take(
-    { row, time, rarity, front }: { row: number; time: number; rarity: number; front: string | undefined },
+    { row, time, rarity, front, off = [] }: TakenRow,
     named: (episode: Episode) => string | undefined,
   ): { alarm?: Episode; over?: Episode; touched: readonly Episode[]; isCalledUsual?: boolean } {
     this.since ??= time;
@@ -153,6 +171,7 @@ export class AlarmPromise {
     this.touched.push(open);
     open.last = row;
     open.end = time;
+    this.gather(open, row, off);
     const isCalledUsual = this.isCalledUsual(rarity, time, front);
     const isAlarm = open.id === undefined && !isCalledUsual && rarity > this.bar(time);
     open.id ??= isAlarm ? named(open) : undefined;
@@ -235,9 +254,21 @@ export class AlarmPromise {
     );
   }
 
-  /** Readings between two rows count once. */
+  /** Takes the sensors that are off in a row of an episode, the furthest first. */
+  private gather(open: Episode, row: number, off: NonNullable<TakenRow['off']>): void {
+    const [{ column: front, off: furthest } = { column: undefined, off: 0 }] = off;
+    if (furthest > ANOTHER_FAULT * (open.furthest ?? furthest)) {
+      open.together = open.together?.filter((column) => column !== front);
+    }
+    open.furthest = Math.max(open.furthest ?? 0, furthest);
+    if (row - open.from < TOGETHER_ROWS) {
+      open.together = [...new Set([...(open.together ?? []), ...off.map(({ column }) => column)])];
+    }
+  }
+
+  /** Whether a sensor has been in front for long that was not off at first. Readings between two rows count once. */
   private isAnother(front: string | undefined, row: number): boolean {
-    if (front === this.open?.front) {
+    if (front === this.open?.front || this.open?.together?.includes(front ?? '') === true) {
       this.other.rows = 0;
       return false;
     }

@@ -182,7 +182,7 @@ export class Detector {
   replayMark({ from, to, mark, isOddAnswered }: MarkedRows): void {
     this.history.mark(from, to, mark);
     if (isOddAnswered === true) {
-      this.odd.answered();
+      this.odd.answered(mark === 0 ? 'usual' : 'faults');
       if (mark !== 0) {
         this.nextFit.want();
       }
@@ -339,7 +339,7 @@ export class Detector {
    * @returns what was marked by it; undefined where nothing was asked
    */
   answerOdd(answer: 'usual' | 'faults'): MarkedRows[] | undefined {
-    const odd = this.odd.answered();
+    const odd = this.odd.answered(answer);
     if (odd !== undefined && answer === 'faults') {
       this.nextFit.want();
     }
@@ -445,11 +445,11 @@ export class Detector {
     const { rarity } = scored;
     const onceIn = layout.step * 10 ** rarityOf(usual.total, rarity);
     const front = sensorInFront(layout, scored);
+    this.off = [front, ...sensors.map(({ column }) => column)];
     const { alarm, over, touched, isCalledUsual } = this.alarms.take(
-      { row, time, rarity, front },
+      { row, time, rarity, front, off: sensors },
       ({ start }) => [this.settings.key ?? [], new Date(start).toISOString()].flat().join(' '),
     );
-    this.off = [front, ...sensors.map(({ column }) => column)];
     // Before the episode is over: a fit may come meanwhile.
     this.touched = touched;
     for (const episode of touched) {

@@ -265,7 +265,9 @@ export function arrangeTrainRows({ times, marks, columns }: KeptHistory, layout:
       return words[i] === OTHER_WORDS ? null : known[words[i]];
     };
     writeContext(layout, time, wordIn, train.context.subarray(i * context, (i + 1) * context));
-    train.starts[i] = Number(i === 0 || isGap(layout, times[i - 1], time));
+    // After a fault that people confirmed, the memories would tell of it: what came next would be missed by far.
+    const isAfterFault = marks[i - 1] === 2 && marks[i] !== 2;
+    train.starts[i] = Number(i === 0 || isAfterFault || isGap(layout, times[i - 1], time));
   });
   return train;
 }

@@ -158,35 +158,73 @@ describe('a machine with ten readings a second', () => {
 });
 
 describe('an episode of which another sensor comes to the front', () => {
-  const promise = (): AlarmPromise => {
-    const random = seededRandom(6);
+  const often = fitTail(Float64Array.from({ length: 1000 }, seededRandom(6)));
+  const take = (one: AlarmPromise, row: number, front: string, named = [front], far = 9): void => {
+    const off = named.map((column) => ({ column, off: far }));
+    one.take({ row, time: BEGINS + row * 5 * MINUTE, rarity: 20, front, off }, () => `of ${row}`);
+  };
+  /** One of which the flow is off for long. */
+  const promise = (off = ['flow']): AlarmPromise => {
     const one = new AlarmPromise(1);
-    one.learned(fitTail(Float64Array.from({ length: 1000 }, random)), 5 * MINUTE);
-    one.take({ row: 0, time: BEGINS, rarity: 50, front: 'flow' }, () => 'one');
+    one.learned(often, 5 * MINUTE);
+    for (let row = -HOLD_ROWS; row <= 0; row++) {
+      take(one, row, 'flow', off);
+    }
     return one;
   };
-  const take = (one: AlarmPromise, row: number): void =>
-    void one.take({ row, time: BEGINS + row * 5 * MINUTE, rarity: 20, front: 'speed' }, () => 'two');
 
   it('is another one after 30 rows, however many readings come between two', () => {
     const one = promise();
     for (let reading = 0; reading < 100; reading++) {
-      take(one, 1);
+      take(one, 1, 'speed');
     }
     assert.equal(one.current!.front, 'flow');
     for (let row = 2; row < HOLD_ROWS; row++) {
-      take(one, row);
+      take(one, row, 'speed');
     }
     assert.equal(one.current!.front, 'flow');
-    take(one, HOLD_ROWS);
+    take(one, HOLD_ROWS, 'speed');
     assert.equal(one.current!.front, 'speed');
   });
 
   it('goes on where unusual rows are few', () => {
     const one = promise();
-    take(one, 1);
-    take(one, HOLD_ROWS);
+    take(one, 1, 'speed');
+    take(one, HOLD_ROWS, 'speed');
     assert.equal(one.current!.front, 'flow');
+  });
+
+  it('goes on where that sensor went off with the first one, also over a restart', () => {
+    const one = promise(['flow', 'speed']);
+    const restarted = new AlarmPromise(1, structuredClone(one.keep()));
+    restarted.learned(often, 5 * MINUTE);
+    for (let row = 1; row < 10 * HOLD_ROWS; row++) {
+      take(one, row, 'speed');
+      take(restarted, row, 'speed');
+    }
+    assert.equal(one.current!.front, 'flow');
+    assert.equal(restarted.current!.front, 'flow');
+  });
+
+  it('is another one where that sensor is off twice as far as any was before', () => {
+    const one = promise(['flow', 'speed']);
+    for (let row = 1; row < 2 * HOLD_ROWS; row++) {
+      take(one, row, 'speed', ['speed'], 17);
+    }
+    assert.equal(one.current!.front, 'flow');
+    for (let row = 2 * HOLD_ROWS; row < 4 * HOLD_ROWS; row++) {
+      take(one, row, 'speed', ['speed'], 35);
+    }
+    assert.equal(one.current!.front, 'speed');
+  });
+
+  it('is another one where that sensor went off only later', () => {
+    const one = promise();
+    take(one, 1, 'flow', ['flow', 'speed']);
+    for (let row = 2; row < 2 * HOLD_ROWS; row++) {
+      take(one, row, 'speed');
+    }
+    assert.equal(one.current!.front, 'speed');
   });
 });
 
@@ -257,11 +295,11 @@ describe('fits of the first hour', function () {
 
   it('wait while an alarm is under way, and are told of after a quarter more readings', () => {
     const detector = new Detector(SETTINGS);
-    const motor = simulatedMotor('constant', 67, 1000);
+    const motor = simulatedMotor('constant', 67, 1300);
     const fits: number[] = [];
     const told: number[] = [];
     let isUnusualAtLast = false;
-    for (let i = 0; i < 1000; i++) {
+    for (let i = 0; i < 1300; i++) {
       const cells = i < 800 ? motor[i]! : { ...motor[i], current: 2 * motor[i]!.current! };
       const { state } = detector.take(MOTOR_BEGINS + i * SECOND, new Map(Object.entries(cells)));
       isUnusualAtLast = state === 'unusual';
