@@ -26,14 +26,6 @@ export {
 } from '../../dist/src/learner/features/encode';
 export { finerBorders } from '../../dist/src/learner/features/finer-borders';
 export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
-export {
-  addGram,
-  bytesOfGram,
-  dotAt,
-  factorise,
-  gramOfSome,
-  invert,
-} from '../../dist/src/learner/gaussian/dense';
 export { descend } from '../../dist/src/learner/gaussian/descend';
 export { evidenceOf, pairsOf, startOf } from '../../dist/src/learner/gaussian/evidence';
 export { inducingRows } from '../../dist/src/learner/gaussian/inducing';
@@ -44,10 +36,11 @@ export { fitProcess } from '../../dist/src/learner/gaussian/process';
 export { gaussianScores } from '../../dist/src/learner/gaussian/scores';
 export { Slopes } from '../../dist/src/learner/gaussian/slopes';
 export { openOwnMemory, openScratch, runsKernels } from '../../dist/src/learner/kernels/scratch';
+export { addGram, bytesOfGram, factorise, gramOfSome, invert } from '../../dist/src/learner/linear/dense';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
 export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
-export { logistic, SparseSlopes } from '../../dist/src/learner/linear/logistic';
-export { cholesky, gram, solve } from '../../dist/src/learner/math/matrix';
+export { logistic, PenalisedGram, SparseSlopes } from '../../dist/src/learner/linear/logistic';
+export { cholesky, dotAt, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, quickSigmoid, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
 export { argsort, sorted } from '../../dist/src/learner/math/order';
 export { Random } from '../../dist/src/learner/math/random';

@@ -1,7 +1,8 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
+import { gramOfSome } from '../linear/dense';
+import { dotAt } from '../math/matrix';
 import { log, sigmoid, softmax, square } from '../math/numeric';
 import type { Random } from '../math/random';
-import { dotAt, gramOfSome } from './dense';
 import { type Dimensions, distance, makeDimensions, positions } from './kernel';
 import { denseLogistic } from './logistic';
 import { choosePoints, type Chosen } from './points';

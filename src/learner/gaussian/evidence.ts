@@ -1,7 +1,7 @@
 import type { Scratch } from '../kernels/scratch';
+import { factorise, invert } from '../linear/dense';
 import { solve } from '../math/matrix';
 import { exp, log, square } from '../math/numeric';
-import { factorise, invert } from './dense';
 import { type Additive, type Dimensions, distance, KIND } from './kernel';
 import { MaternRows } from './matern-rows';
 

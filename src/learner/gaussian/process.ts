@@ -1,10 +1,10 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { openScratch, type Scratch } from '../kernels/scratch';
+import { bytesOfGram, factorise, gramOfSome } from '../linear/dense';
 import { makeDesign, makeTerms, type Term } from '../linear/design';
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { solve } from '../math/matrix';
 import type { Random } from '../math/random';
-import { bytesOfGram, factorise, gramOfSome } from './dense';
 import { JITTER } from './evidence';
 import { makeDimensions } from './kernel';
 import { choosePoints } from './points';

@@ -1,7 +1,7 @@
 import type { EncodedTable } from '../features/encode';
 import { alignedBytes, closing, openScratch } from '../kernels/scratch';
+import { dotAt } from '../math/matrix';
 import type { Random } from '../math/random';
-import { dotAt } from './dense';
 import { descend, type Descent } from './descend';
 import { evidenceOf, learnedOf, pairsOf, startOf } from './evidence';
 import { type Additive, type Dimensions, positions, someDimensions } from './kernel';

@@ -18,7 +18,7 @@ import {
   type TermInput,
   type TermRule,
 } from './design';
-import { logistic, penalised, SparseSlopes } from './logistic';
+import { logistic, PenalisedGram, SparseSlopes } from './logistic';
 
 /**
  * A linear model: slopes for the values of numeric columns, and a lookup table for the other columns. The score that
@@ -109,11 +109,12 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
   }
   const { width } = input.objective;
   const design = makeDesign(terms, input);
-  const products = gram(design, count, size);
-  const codes = Int32Array.from(input.rows, (row) => (input.regression ? 0 : input.target[row]));
   const classes = input.regression
     ? undefined
-    : { design: sparse(design, size), products, size, width, codes };
+    : {
+        ...{ design: sparse(design, size), size, width },
+        codes: Int32Array.from(input.rows, (row) => input.target[row]),
+      };
   // A step reads the sparse entries of each row twice, and solves for each output.
   const step = classes ? width * (2 * (classes.design.terms.length + count) + size * size) : 0;
   const steps = classes
@@ -122,13 +123,14 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
   if (classes && steps < LINEAR.steps.least) {
     return undefined;
   }
-  const weights = new Float64Array(size * width);
+  // Outputs × size.
+  const weights = new Float64Array(width * size);
   const tables: LinearTables[] = [];
   const penalties = input.regression ? [...LINEAR.penalties, ...LINEAR.smallPenalties] : LINEAR.penalties;
   const curve = new Float64Array(penalties.length);
   const scores = new Float64Array(input.tableRows * width);
   const take = (i: number) => {
-    const table = makeTables(terms, weights, width, input.specs);
+    const table = makeTables(terms, byTerm(weights, size), width, input.specs);
     const own = linearScores(table, input, input.heldOut);
     input.heldOut.forEach((row, held) => {
       for (let k = 0; k < width; k++) {
@@ -138,21 +140,23 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
     curve[i] = input.objective.loss(scores, input.heldOut);
     tables.push(table);
   };
-  if (classes) {
-    closing(new SparseSlopes(classes), (slopes) =>
-      penalties.forEach((penalty, i) => {
-        logistic(slopes, classes, penalty, steps, weights);
-        take(i);
-      }),
-    );
-  } else {
+  closing(new PenalisedGram(gram(design, count, size), size), (own) => {
+    if (classes) {
+      closing(new SparseSlopes(classes), (slopes) =>
+        penalties.forEach((penalty, i) => {
+          logistic(slopes, { ...classes, gram: own }, { penalty, steps }, weights);
+          take(i);
+        }),
+      );
+      return;
+    }
     const projected = projectedTarget(input, design, size);
     penalties.forEach((penalty, i) => {
       weights.set(projected);
-      solve(penalised(products, size, 1, penalty), size, weights);
+      solve(own.factor(1, penalty), size, weights);
       take(i);
     });
-  }
+  });
   return { tables, curve, work: count * size * size + steps * step * LINEAR.penalties.length };
 }
 
@@ -166,6 +170,12 @@ function projectedTarget({ rows, target }: LinearInput, design: Float64Array, si
     }
   }
   return out;
+}
+
+/** Outputs × size as size × outputs. */
+function byTerm(weights: Float64Array, size: number): Float64Array {
+  const width = weights.length / size;
+  return Float64Array.from(weights, (_, i) => weights[(i % width) * size + Math.floor(i / width)]);
 }
 
 /** @param weights (1 + terms) × outputs, the intercept first */

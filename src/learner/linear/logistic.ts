@@ -6,14 +6,46 @@ import {
   type Scratch,
   writeExponentialTable,
 } from '../kernels/scratch';
-import { cholesky, solve } from '../math/matrix';
+import { descendByNewton } from '../math/newton';
 import { sigmoid } from '../math/numeric';
+import { factorise } from './dense';
 import type { SparseDesign } from './design';
+
+/** The Gram matrix of a design with a penalty, factorised for one penalty after the other. Must be closed. */
+export class PenalisedGram {
+  private readonly scratch: Scratch;
+  private readonly matrix: Float64Array;
+
+  /** @param products size × size */
+  constructor(
+    private readonly products: Float64Array,
+    private readonly size: number,
+  ) {
+    this.scratch = openScratch(alignedBytes(products.length * 8));
+    this.matrix = this.scratch.numbers(products.length);
+  }
+
+  close(): void {
+    this.scratch.close();
+  }
+
+  /** The Cholesky factor of `by` times the matrix plus the penalty on every term but the first; valid until the next call. */
+  factor(by: number, penalty: number): Float64Array {
+    const { products, size, matrix, scratch } = this;
+    for (let i = 0; i < products.length; i++) {
+      matrix[i] = products[i] * by;
+    }
+    for (let i = 0; i < size; i++) {
+      matrix[i * size + i] += i === 0 ? 1e-6 : penalty;
+    }
+    factorise(matrix, size, scratch.kernels);
+    return matrix;
+  }
+}
 
 /** What a logistic regression is fitted to. */
 interface LogisticInput extends SparseSlopesInput {
-  /** Size × size: the Gram matrix of the design. */
-  products: Float64Array;
+  gram: PenalisedGram;
 }
 
 /**
@@ -22,77 +54,45 @@ interface LogisticInput extends SparseSlopesInput {
 const TOLERANCE = 1e-3;
 
 /**
- * Logistic regression by Newton steps with a fixed upper bound of the Hessian (D. Böhning, 1992): one factorisation
- * serves all steps, and the loss never rises. Updates `weights` (size × width) in place, as a warm start.
+ * Penalised logistic regression. Updates `weights` (outputs × size) in place, as a warm start.
  *
  * @param slopes of `input`: opened once for all penalties
+ * @param steps at most
  */
 export function logistic(
   slopes: SparseSlopes,
   input: LogisticInput,
-  penalty: number,
-  steps: number,
+  { penalty, steps }: { penalty: number; steps: number },
   weights: Float64Array,
 ): void {
-  const { size, width, products } = input;
-  const factor = penalised(products, size, width === 1 ? 0.25 : 0.5, penalty);
-  const gradient = new Float64Array(size * width);
-  const one = new Float64Array(size);
-  for (let step = 0; step < steps; step++) {
-    penalisedGradient(slopes, input, penalty, weights, gradient);
-    let furthest = 0;
-    for (let k = 0; k < width; k++) {
-      for (let t = 0; t < size; t++) {
-        one[t] = gradient[t * width + k];
-      }
-      solve(factor, size, one);
-      for (let t = 0; t < size; t++) {
-        weights[t * width + k] -= one[t];
-        furthest = Math.max(furthest, Math.abs(one[t]));
-      }
-    }
-    if (furthest < TOLERANCE) {
-      break;
-    }
-  }
+  const { size, width, gram } = input;
+  const factor = gram.factor(width === 1 ? 0.25 : 0.5, penalty);
+  const slope = new Float64Array(size * width);
+  const gradient = (at: Float64Array) => penalisedGradient(slopes, input, { penalty, weights: at }, slope);
+  descendByNewton({ factor, size, gradient }, weights, { steps, tolerance: TOLERANCE });
 }
 
-/** The Cholesky factor of `factor` · `products` plus the penalty on every term but the first. */
-export function penalised(
-  products: Float64Array,
-  size: number,
-  factor: number,
-  penalty: number,
-): Float64Array {
-  const matrix = products.map((value) => value * factor);
-  for (let i = 0; i < size; i++) {
-    matrix[i * size + i] += i === 0 ? 1e-6 : penalty;
-  }
-  return cholesky(matrix, size);
-}
-
-/** The gradient of the penalised log-loss: size × width. */
+/** The gradient of the penalised log-loss: outputs × size. Returns `out`. */
 function penalisedGradient(
   slopes: SparseSlopes,
-  { design, size, width }: LogisticInput,
-  penalty: number,
-  weights: Float64Array,
+  { design: { common }, size, width }: LogisticInput,
+  { penalty, weights }: { penalty: number; weights: Float64Array },
   out: Float64Array,
-): void {
-  const { common } = design;
+): Float64Array {
   const everywhere = new Float64Array(width);
-  for (let t = 0; t < size; t++) {
-    for (let k = 0; k < width; k++) {
-      everywhere[k] += common[t] * weights[t * width + k];
-      out[t * width + k] = t === 0 ? 0 : penalty * weights[t * width + k];
+  for (let k = 0, at = 0; k < width; k++) {
+    for (let t = 0; t < size; t++, at++) {
+      everywhere[k] += common[t] * weights[at];
+      out[at] = t === 0 ? 0 : penalty * weights[at];
     }
   }
   const errors = slopes.addRows(everywhere, weights, out);
-  for (let t = 0; t < size; t++) {
-    for (let k = 0; k < width; k++) {
-      out[t * width + k] += common[t] * errors[k];
+  for (let k = 0, at = 0; k < width; k++) {
+    for (let t = 0; t < size; t++, at++) {
+      out[at] += common[t] * errors[k];
     }
   }
+  return out;
 }
 
 interface SparseSlopesInput {
@@ -172,8 +172,7 @@ export class SparseSlopes {
    * Adds the log-loss gradient of all rows to `out`, except for what the common values add to it.
    *
    * @param everywhere per output, what the common values score
-   * @param weights size × width
-   * @param out size × width
+   * @param weights outputs × size, as `out`
    * @returns per output, the sum of the errors; valid until the next call
    */
   addRows(everywhere: Float64Array, weights: Float64Array, out: Float64Array): Float64Array {
@@ -198,8 +197,8 @@ export class SparseSlopes {
     this.everywhere.set(everywhere);
     for (let t = 0; t < size; t++) {
       for (let k = 0; k < width; k++) {
-        this.weights[t * padded + k] = weights[t * width + k];
-        this.out[t * padded + k] = out[t * width + k];
+        this.weights[t * padded + k] = weights[k * size + t];
+        this.out[t * padded + k] = out[k * size + t];
       }
     }
     kernels.addSparseRows(
@@ -218,7 +217,7 @@ export class SparseSlopes {
     );
     for (let t = 0; t < size; t++) {
       for (let k = 0; k < width; k++) {
-        out[t * width + k] = this.out[t * padded + k];
+        out[k * size + t] = this.out[t * padded + k];
       }
     }
   }

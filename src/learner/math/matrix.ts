@@ -46,22 +46,39 @@ export function cholesky(matrix: Float64Array, size: number): Float64Array {
   return factor;
 }
 
-/** Solves factor · factorᵀ · x = right, in place of `right`. */
+/** Solves factor · factorᵀ · x = right, in place of `right`. The order of additions is fixed, so the bits are the same everywhere. */
 export function solve(factor: Float64Array, size: number, right: Float64Array): void {
-  for (let i = 0; i < size; i++) {
-    let sum = right[i];
+  for (let i = 0, row = 0; i < size; i++, row += size) {
+    right[i] = (right[i] - dotAt(factor, row, right, 0, i)) / factor[row + i];
+  }
+  // By rows of the factor: a column of it is all over the memory.
+  for (let i = size - 1, row = i * size; i >= 0; i--, row -= size) {
+    const value = right[i] / factor[row + i];
+    right[i] = value;
     for (let k = 0; k < i; k++) {
-      sum -= factor[i * size + k] * right[k];
+      right[k] -= factor[row + k] * value;
     }
-    right[i] = sum / factor[i * size + i];
   }
-  for (let i = size - 1; i >= 0; i--) {
-    let sum = right[i];
-    for (let k = i + 1; k < size; k++) {
-      sum -= factor[k * size + i] * right[k];
-    }
-    right[i] = sum / factor[i * size + i];
+}
+
+/** The sum of a[i + k] · b[j + k] for k below `count`. */
+export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, count: number): number {
+  let sum0 = 0;
+  let sum1 = 0;
+  let sum2 = 0;
+  let sum3 = 0;
+  const even = count & ~3;
+  let k = 0;
+  for (; k < even; k += 4) {
+    sum0 += a[i + k] * b[j + k];
+    sum1 += a[i + k + 1] * b[j + k + 1];
+    sum2 += a[i + k + 2] * b[j + k + 2];
+    sum3 += a[i + k + 3] * b[j + k + 3];
   }
+  for (; k < count; k++) {
+    sum0 += a[i + k] * b[j + k];
+  }
+  return sum0 + sum1 + (sum2 + sum3);
 }
 
 /** The Gram matrix (columns × columns) of a design (rows × columns) of finite numbers, of which most may be 0. */

@@ -155,8 +155,10 @@ class RandomisedGrower {
   private bestOf(start: number, end: number): Split | undefined {
     const { order, random, splits, drawn, rows } = this;
     rows.enter();
+    // Two rows are parted by any split alike.
+    const most = end - start > 2 ? drawn.length : 1;
     let tried = 0;
-    for (let i = 0; i < order.length && tried < drawn.length; i++) {
+    for (let i = 0; i < order.length && tried < most; i++) {
       const other = i + random.below(order.length - i);
       const column = order[other];
       order[other] = order[i];

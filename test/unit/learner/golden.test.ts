@@ -172,23 +172,23 @@ function parts(): string {
 const score = x.map((value, i) => value + (group[i] === 'red' ? 1 : 0) + noise[i]!);
 
 /** The learner these were made by. Where one of them changes, this and LEARNER_VERSION go up by one: kept models are then another learner's. */
-const MADE_BY = 31;
+const MADE_BY = 32;
 
 /**
  * The same bits on every major of Node and every processor: sums, products and roots alone are used, which IEEE 754
  * fixes; e^x and logarithms are the learner's own, sorts are stable. One list for all of them.
  */
 const cases: Record<string, [() => string, string]> = {
-  'two classes': [() => classes(Array.from(score, (value) => value > 1)), 'bce942b4e58a06e93514a5ca171b9915'],
+  'two classes': [() => classes(Array.from(score, (value) => value > 1)), '7625f08c44f61d55c0ede0d0afcca3bc'],
   'four classes': [
     () => classes(Array.from(score, (value) => Math.min(3, Math.max(0, Math.floor(value + 1))))),
-    '237b3ce8265f1ade41ee5b5b396c9c49',
+    '7ab5a31ee7b90a30308ddb78b4798801',
   ],
   'thirty classes, a tree for all': [
     () => classes(Array.from(x, (_, i) => (i * 7) % 30)),
-    '9c75a63caae25fac983776e28337d304',
+    'bded85a0e9daf92967b7beaba88001cc',
   ],
-  'three classes, by a Gaussian process too': [() => smoothClasses(), 'c680100b521dc466ee48a95859c80440'],
+  'three classes, by a Gaussian process too': [() => smoothClasses(), 'e5c3627f5fed28b3f0f700c785d6eaf1'],
   'a number, by a Gaussian process too': [
     () =>
       target(
@@ -196,7 +196,7 @@ const cases: Record<string, [() => string, string]> = {
         x.map((value, i) => value * value * (2 + z[i]!) + noise[i]! / 4),
         'gaussian',
       ),
-    '02ac0b6820a33057464675d6edf217c4',
+    '515d92626a3a245d1709cfd512386c1a',
   ],
   'a number that two columns make together': [
     () =>
@@ -204,21 +204,21 @@ const cases: Record<string, [() => string, string]> = {
         {},
         x.map((value, i) => value * value + value * z[i]!),
       ),
-    'a9bda9e20089921a07bc561a9fe168d4',
+    'fb928670b55442bb3b1394f64559a744',
   ],
   'four classes without noise': [
     () => classes(Array.from(z, (value) => Math.min(3, Math.max(0, Math.floor(2 * value + 2))))),
-    '87776bfefc1eee19fe848970e39c22d2',
+    '2fc1bd9ac3d18b0d7f4d242187cccb82',
   ],
-  'a text of more levels than a column has bins': [() => parts(), 'ed8407ea1ce052615f992ebe2a713fcd'],
-  'a rule on many rows': [() => exactRule(), 'd764a4159cae6156e775e108ddc90222'],
+  'a text of more levels than a column has bins': [() => parts(), '426d291b64ad6296729adb1adb7bc5cc'],
+  'a rule on many rows': [() => exactRule(), 'f6fcb3a0c279f6ac8c235743cd39bd28'],
   'a number of many days': [() => daily(), '22b369253883879570922808b6945210'],
-  'a number of nested groups, without noise': [() => nested(), 'aa6110ea80206ea61284b3eb61d4589b'],
+  'a number of nested groups, without noise': [() => nested(), '9c17e9fbc483ac03538a50cd3d7b9048'],
   'a longer search': [
     () => target({ thinking: { effort: 'medium', metric: 'mae' } }),
-    'e6de424cf6860a87699aac418129f405',
+    'e6c1d5a466ae55b687b23fd628452164',
   ],
-  'a change that grows with its level': [() => growing(), '46a1773db5fe484e061ffcf86e0e3113'],
+  'a change that grows with its level': [() => growing(), 'f46139df64c3a9851a1db9df9e615630'],
   'e^x and logarithms': [
     () =>
       hash(

@@ -1,32 +1,12 @@
 import type { Kernels } from '../kernels/functions';
 import { ROWS_TOGETHER } from '../kernels/layout';
 import { alignedBytes, type Scratch } from '../kernels/scratch';
-import { solve } from '../math/matrix';
+import { dotAt } from '../math/matrix';
 
 /*
  * Products of dense matrices with several sums at a time: one sum alone would wait for each of its additions. The order of
  * additions is fixed, so the bits are the same everywhere.
  */
-
-/** The sum of a[i + k] · b[j + k] for k below `count`. */
-export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, count: number): number {
-  let sum0 = 0;
-  let sum1 = 0;
-  let sum2 = 0;
-  let sum3 = 0;
-  const even = count & ~3;
-  let k = 0;
-  for (; k < even; k += 4) {
-    sum0 += a[i + k] * b[j + k];
-    sum1 += a[i + k + 1] * b[j + k + 1];
-    sum2 += a[i + k + 2] * b[j + k + 2];
-    sum3 += a[i + k + 3] * b[j + k + 3];
-  }
-  for (; k < count; k++) {
-    sum0 += a[i + k] * b[j + k];
-  }
-  return sum0 + sum1 + (sum2 + sum3);
-}
 
 /**
  * The Cholesky factor of the lower triangle of a positive definite matrix (size × size), in its place. A pivot lost to
@@ -59,56 +39,6 @@ function factoriseRow(matrix: Float64Array, size: number, i: number, from: numbe
   const whole = matrix[row + i];
   const left = whole - dotAt(matrix, row, matrix, row, i);
   matrix[row + i] = left > 1e-12 * Math.abs(whole) ? Math.sqrt(left) : Infinity;
-}
-
-/**
- * Solves factor · factorᵀ · x = right, in place, for several right sides of `size` numbers one after the other: three at a
- * time, whose sums need not wait for each other.
- */
-export function solveSeveral(factor: Float64Array, size: number, right: Float64Array): void {
-  let from = 0;
-  for (; from + 3 * size <= right.length; from += 3 * size) {
-    solveThree(factor, size, right, from);
-  }
-  for (; from < right.length; from += size) {
-    solve(factor, size, right.subarray(from, from + size));
-  }
-}
-
-/** The sums of `solve`, in its order. */
-function solveThree(factor: Float64Array, size: number, right: Float64Array, first: number): void {
-  const second = first + size;
-  const third = second + size;
-  for (let i = 0; i < size; i++) {
-    const row = i * size;
-    let sum0 = right[first + i];
-    let sum1 = right[second + i];
-    let sum2 = right[third + i];
-    for (let k = 0; k < i; k++) {
-      const by = factor[row + k];
-      sum0 -= by * right[first + k];
-      sum1 -= by * right[second + k];
-      sum2 -= by * right[third + k];
-    }
-    right[first + i] = sum0 / factor[row + i];
-    right[second + i] = sum1 / factor[row + i];
-    right[third + i] = sum2 / factor[row + i];
-  }
-  for (let i = size - 1; i >= 0; i--) {
-    let sum0 = right[first + i];
-    let sum1 = right[second + i];
-    let sum2 = right[third + i];
-    for (let k = i + 1; k < size; k++) {
-      const by = factor[k * size + i];
-      sum0 -= by * right[first + k];
-      sum1 -= by * right[second + k];
-      sum2 -= by * right[third + k];
-    }
-    const own = factor[i * size + i];
-    right[first + i] = sum0 / own;
-    right[second + i] = sum1 / own;
-    right[third + i] = sum2 / own;
-  }
 }
 
 /**
