@@ -33,6 +33,10 @@ describe('the csv node of Node-RED around our nodes', () => {
           ...{ id: 'series', type: 'tabular-series', shape: 'auto', send: 'newest', column: 'temp' },
           ...{ ahead: '30m', train: 'auto', keepAs: 'csv' },
         },
+        {
+          ...{ id: 'unsplit', type: 'tabular-series', shape: 'auto', send: 'newest', column: 'temp' },
+          ...{ ahead: '30m', train: 'auto', keepAs: 'unsplit' },
+        },
       ],
       extra: [
         csv('toFit', 'fit'),
@@ -40,6 +44,7 @@ describe('the csv node of Node-RED around our nodes', () => {
         csv('toFitRows', 'fitRows', { multi: 'one' }),
         csv('toPredict', 'predict'),
         csv('toSeries', 'series'),
+        csv('toUnsplit', 'unsplit'),
         csv('write', 'written'),
         { id: 'written', type: 'helper', z: 'flow', x: 50, y: 50 },
       ],
@@ -116,4 +121,12 @@ describe('the csv node of Node-RED around our nodes', () => {
       );
     });
   }
+
+  it('a file of readings that the csv node has not split is told of', async () => {
+    const unsplit = (text: string): boolean => text.endsWith('warning.unseenOutcome');
+    assert.equal(bench.warnings().filter(unsplit).length, 0);
+    bench.send('toUnsplit', { payload: minuteText('time,temp,hum').replaceAll(',', ';') });
+    await bench.shows('unsplit', /collecting/);
+    assert.equal(bench.warnings().filter(unsplit).length, 1);
+  });
 });

@@ -82,7 +82,7 @@ export async function seriesAnswer(
   if (keeper.isUnchosen) {
     tellUnchosen(runtime, series);
   } else {
-    tellUnseenOutcome(runtime, series, request.kind === 'table');
+    tellUnseenOutcome(runtime, series, request);
   }
   showSeries(work.status, series, messages, keeper.isUnchosen);
   return answered;
@@ -98,17 +98,23 @@ function tellUnchosen(runtime: NodeRuntime, series: Series): void {
 }
 
 /** Warns once where the column of the outcome does not come: a table would have it, and so would many readings. */
-function tellUnseenOutcome(runtime: NodeRuntime, series: Series, isTable: boolean): void {
+function tellUnseenOutcome(runtime: NodeRuntime, series: Series, request: SeriesRequest): void {
   if (lookedAt.has(series)) {
     return;
   }
-  const { unseenOutcome: column, readings, columns } = series.progress;
+  const { unseenOutcome: column, readings, columns, planned } = series.progress;
   if (column === undefined) {
     lookedAt.add(series);
-  } else if (isTable ? readings > 0 : readings >= ENOUGH_READINGS) {
+  } else if (request.kind === 'table' ? readings > 0 || planned === 0 : readings >= ENOUGH_READINGS) {
     lookedAt.add(series);
-    runtime.warn('unseenOutcome', { column, columns: columns.slice(0, MAX_NAMED).join(', ') });
+    const named = columns.length > 0 ? columns : readColumns(request);
+    runtime.warn('unseenOutcome', { column, columns: named.slice(0, MAX_NAMED).join(', ') });
   }
+}
+
+/** The columns of a table in which no reading was found, such as the one of lines that nobody has split. */
+function readColumns(request: SeriesRequest): string[] {
+  return request.kind === 'table' && 'value' in request.table ? columnNames(request.table.value) : [];
 }
 
 /** The readings of one message, in order of time; each gives messages of its own. */
