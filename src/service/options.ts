@@ -33,6 +33,10 @@ const TIMES: Times = {
   fitGraceMs: 1_000,
 };
 
+/** How long close waits, beyond its graces, for the models of fits that have ended to be kept, and for answers to be sent. */
+export const KEEP_MS = 3_000;
+export const FAREWELL_MS = 1_000;
+
 /** What `startService` takes. */
 export interface ServiceOptions {
   /** Folder for uploads and fitted models; made where it is missing. One service per folder. */

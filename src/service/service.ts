@@ -10,6 +10,8 @@ import { warmSchemas } from '../wire/check';
 import { ServiceError } from '../wire/service-error';
 import {
   decoderBytes,
+  FAREWELL_MS,
+  KEEP_MS,
   type Log,
   machineLimits,
   modelCacheBytes,
@@ -33,9 +35,6 @@ const MAX_CONNECTIONS = 2_000;
 /** Open files that connections leave to threads and to what is read and written. */
 const OTHER_FILES = 40;
 const MIN_CONNECTIONS = 8;
-/** How long models of fits that have ended may then take to be kept, and answers to be sent. */
-const KEEP_MS = 3_000;
-const FAREWELL_MS = 1_000;
 
 export interface HttpService {
   url: string;

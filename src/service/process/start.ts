@@ -6,7 +6,14 @@ import { Worker } from 'node:worker_threads';
 
 import { assertThreadCanOpenFiles } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';
-import { type Log, type ResolvedOptions, resolveOptions, type ServiceOptions } from '../options';
+import {
+  FAREWELL_MS,
+  KEEP_MS,
+  type Log,
+  type ResolvedOptions,
+  resolveOptions,
+  type ServiceOptions,
+} from '../options';
 import { isStartFailure } from '../refusal';
 import { unusableFolder } from '../store/store';
 import type { ServiceReport } from './service-thread';
@@ -137,7 +144,7 @@ export interface RestartTimes {
 const TIMES: RestartTimes = { firstPause: 100, longestPause: 30_000, sound: 60_000, missingFolder: 1_400 };
 /** The same reason why it cannot be started is logged this often. */
 const REPEAT_LOG_MS = 600_000;
-/** A thread that doesn't close by itself within this time, beyond that which predicts are waited for, is ended. */
+/** A thread that doesn't close by itself within this time, beyond what it waits for, is ended. */
 const CLOSE_MS = 5_000;
 
 /**
@@ -298,7 +305,9 @@ function openThread(options: ResolvedOptions, log: Log): ServiceThread {
   ready.catch(() => undefined);
   const stop = async (): Promise<void> => {
     worker.postMessage('close');
-    const timer = setTimeout(() => void worker.terminate(), CLOSE_MS + options.graceMs);
+    const { graceMs, times } = options;
+    const waitsMs = Math.max(graceMs, times.fitGraceMs) + KEEP_MS + FAREWELL_MS;
+    const timer = setTimeout(() => void worker.terminate(), waitsMs + CLOSE_MS);
     await ended;
     clearTimeout(timer);
   };
