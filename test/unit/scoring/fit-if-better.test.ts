@@ -42,4 +42,59 @@ describe('a challenger on a metered service', () => {
     await assert.rejects(fit(400), { code: 'validation.failed' });
     assert.deepEqual(at.cards.get('pets'), card);
   });
+
+  it('while it is compared, nothing removes it from the service', async () => {
+    at = await bench();
+    await fit(200);
+    const removable: string[][] = [];
+    at.service.fault('predict', () => {
+      removable.push(at.cards.superfluous().map(({ fitted }) => fitted));
+      return undefined;
+    });
+    await fit(400);
+    // The model in charge is asked first, then the challenger.
+    assert.deepEqual(removable, [[], []]);
+  });
+
+  it('the train set of a version that is no longer in charge does not bring it back', async () => {
+    at = await bench();
+    const train = (rows: number) =>
+      at.connection.train({ table: { value: history(rows) }, target: 'species', model: 'pets' });
+    await train(200);
+    const { card } = await train(400);
+    const { challenger, card: kept, reused } = await fit(200);
+    assert.deepEqual([challenger!.why, reused, kept.version], ['unchanged', true, 2]);
+    assert.deepEqual(at.cards.get('pets'), card);
+  });
+
+  it('a fit that was asked for whatever is known is not taken for the same', async () => {
+    at = await bench();
+    await fit(200);
+    for (const forced of [{ forceRefit: true }, { forceReupload: true }]) {
+      const { challenger, reused } = await at.connection.train({
+        ...{ table: { value: history(200) }, target: 'species', model: 'pets', replace: 'better' },
+        ...forced,
+      });
+      assert.deepEqual([challenger!.why, reused], ['too_few_rows', false]);
+    }
+  });
+
+  it('the rows of a machine that the model in charge does not know are new to it', async () => {
+    at = await bench();
+    const of = (machine: string) =>
+      history(200).map((row, minute) => ({
+        ...row,
+        machine,
+        time: new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString(),
+      }));
+    const train = (table: unknown) =>
+      at.connection.train({
+        ...{ table: { value: table }, target: 'species', model: 'pets', group: 'machine' },
+        replace: 'better',
+      });
+    await train(of('a'));
+    const { challenger } = await train([...of('a'), ...of('b')]);
+    assert.equal(challenger!.why === 'too_few_rows', false, challenger!.text);
+    assert.ok(challenger!.scores!.rows > 0);
+  });
 });
