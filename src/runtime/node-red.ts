@@ -18,10 +18,21 @@ const PACKAGE = 'node-red-contrib-tabular-prediction';
 /** Namespace of the catalogue that all nodes share (it belongs to the config node's set). */
 export const SHARED_CATALOGUE = `${PACKAGE}/tabular-config`;
 
+/** Texts that have another form, `<key>One`, for a single row: those that a user sees of one. */
+const WITH_SINGULAR = new Set([
+  'status.series.rows',
+  'status.uploaded.sent',
+  'status.uploaded.reused',
+  'status.watch.plain',
+]);
+
 /** A text of the shared catalogue in the runtime's language, with numbers formatted for it. */
 export function text(red: Red, key: string, values?: Record<string, string | number>): string {
   if (values === undefined) {
     return red._(`${SHARED_CATALOGUE}:${key}`);
+  }
+  if (values.rows === 1 && WITH_SINGULAR.has(key)) {
+    return text(red, `${key}One`, values);
   }
   const written = Object.entries(values).map(([name, value]) => [
     name,

@@ -31,6 +31,20 @@ describe('StatusLine', () => {
     );
   });
 
+  it('says one row in the singular', () => {
+    const node = fakeNode();
+    for (const [language, ...wanted] of [
+      ['en-US', '2 rows', '1 row', '1 row sent', '1 row, already there', '1 outcome · MAE 1'],
+      ['de', '2 Zeilen', '1 Zeile', '1 Zeile gesendet', '1 Zeile, schon da', '1 Ergebnis · MAE 1'],
+      ['ja', '2 行', '1 行', '1行送信', '1行(送信済み)', '結果 1 件 · MAE 1'],
+    ] as const) {
+      const status = new StatusLine(node, redIn(language));
+      const keys = ['series.rows', 'series.rows', 'uploaded.sent', 'uploaded.reused', 'watch.plain'];
+      const texts = keys.map((key, i) => status.text(key, { rows: i === 0 ? 2 : 1, loss: 'MAE 1' }));
+      assert.deepEqual(texts, wanted);
+    }
+  });
+
   it('is at most 30 columns wide in each language, with the longest values that it may have', () => {
     for (const language of ['en-US', 'de', 'ja']) {
       const wide = [...longestStatuses(language)].filter(([, text]) => widthOfText(text) > STATUS_WIDTH);
