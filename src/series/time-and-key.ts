@@ -8,6 +8,8 @@ import type { Machine } from './machine';
 import type { PushOptions, SeriesReading, SeriesSettings } from './types';
 
 const TIME_NAMES = new Set(['time', 'timestamp', 'ts', 'date']);
+/** Readings come one by one, so no other row tells which comes first. */
+const SEND_ISO = 'Send it with the year first, such as 2026-01-31 12:00, or as milliseconds since 1970.';
 /** How far a clock may be ahead of ours without being wrong. */
 export const AHEAD_OF_US = 60_000;
 /** A series that runs ahead of our clock, such as a simulation, advances in steps; a clock gone wrong leaps. */
@@ -64,7 +66,7 @@ export class TimeAndKey {
   instant(cell: unknown, column?: string, row?: number): number {
     const time = Math.round(this.dates.instant(cell));
     if (Number.isNaN(time)) {
-      throw invalidTime(column, row, whyNotDate(show(cell), cell, undefined));
+      throw invalidTime(column, row, whyNotDate(show(cell), cell, undefined, SEND_ISO));
     }
     return time;
   }

@@ -358,12 +358,23 @@ export class DateReader {
   }
 }
 
-/** Why a cell is not a date of a column, and what would be one. */
-export function whyNotDate(shown: string, cell: unknown, order: DateOrder | undefined): string {
+const SET_TYPE = 'Set its type in Column types to date-dmy (day first) or date-mdy (month first).';
+
+/**
+ * Why a cell is not a date of a column, and what would be one.
+ *
+ * @param remedy what to do where it can mean two days
+ */
+export function whyNotDate(
+  shown: string,
+  cell: unknown,
+  order: DateOrder | undefined,
+  remedy = SET_TYPE,
+): string {
   if (typeof cell === 'string' && order === undefined) {
     const { dmy, mdy } = parseLocalDate(cell.trim());
     if (dmy !== undefined && mdy !== undefined) {
-      return `${shown} can mean ${dayText(dmy)} or ${dayText(mdy)}. Set its type in Column types to date-dmy (day first) or date-mdy (month first).`;
+      return `${shown} can mean ${dayText(dmy)} or ${dayText(mdy)}. ${remedy}`;
     }
   }
   const example = order === undefined ? '' : `, or one in the order of this column (${ORDER_NAMES[order]})`;

@@ -161,6 +161,12 @@ describe('bad readings of a series', () => {
       code: 'time.invalid',
       message: /Column "time", row 1/u,
     });
+    // A reading is read by itself, and the node has no column types.
+    await assert.rejects(series.push({ time: '10/03/2004 18:00', x: 1 }), {
+      code: 'time.invalid',
+      message:
+        'Column "time": "10/03/2004 18:00" can mean 2004-03-10 or 2004-10-03. Send it with the year first, such as 2026-01-31 12:00, or as milliseconds since 1970.',
+    });
     const { keys, readings } = series.progress;
     assert.deepEqual({ keys, readings }, { keys: 0, readings: 0 });
   });
