@@ -52,6 +52,8 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
   let active = -1;
   // Whether the list holds only what fits the text that is being typed.
   let filtered = false;
+  // Whether text was typed that no entry fits yet.
+  let isAwaited = false;
   let panel;
   let list;
   /* Where the field was as the list was put beside it. */
@@ -61,6 +63,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
   const options = () => list.children();
 
   function close() {
+    isAwaited = false;
     if (!isOpen()) {
       return;
     }
@@ -138,6 +141,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
     shown = fitting();
     if (shown.length === 0) {
       close();
+      isAwaited = filter;
       return;
     }
     if (!isOpen()) {
@@ -157,13 +161,13 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
     activate(shown.findIndex(({ value }) => !many && !filter && value === input.val()));
   }
 
-  /* Asks for the newest entries; a list that is open shows them. */
+  /* Asks for the newest entries; a list that is open shows them, and what was typed before they came opens it. */
   function refresh() {
     fetch((newest) => {
       const same = JSON.stringify(newest) === JSON.stringify(entries);
       entries = newest;
       button.toggle(entries.length > 0);
-      if (isOpen() && !same) {
+      if ((isOpen() || isAwaited) && !same) {
         const held = shown[active]?.value;
         show(filtered);
         const again = shown.findIndex(({ value }) => value === held);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 
 import type { Locator } from 'playwright-core';
 
+import { Gate } from '../helpers/wait';
 import {
   cancel,
   describeInEditor,
@@ -22,10 +23,15 @@ const CARDS = [
 
 describeInEditor('the lists under the fields for models and columns', sheet(), ({ editor }) => {
   let cards: object[] = CARDS;
+  /** The models come once this is settled. */
+  let held: Promise<void> | undefined;
   let columns: string[] = ['speed', 'a, b', 'temperature', 'temp'];
 
   before(async () => {
-    await editor.page.route(/tabular-prediction\/[^/]+\/models/, (asked) => asked.fulfill({ json: cards }));
+    await editor.page.route(/tabular-prediction\/[^/]+\/models/, async (asked) => {
+      await held;
+      await asked.fulfill({ json: cards });
+    });
     await editor.page.route(/tabular-prediction\/[^/]+\/columns/, (asked) =>
       asked.fulfill({ json: columns }),
     );
@@ -192,6 +198,24 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     await page.keyboard.press('ArrowDown');
     assert.deepEqual(await names(list('Model')), ['pump']);
     await cancel(page);
+  });
+
+  it('opens for what was typed before the models had come, unless the field was left', async () => {
+    const { page } = editor;
+    for (const isLeft of [false, true]) {
+      const come = new Gate();
+      held = come.opened;
+      await openDialog(page, 'predict');
+      await combobox('Model').fill('pump');
+      if (isLeft) {
+        await combobox('Model').blur();
+      }
+      come.open(undefined);
+      await page.locator('.tabular-open:visible').first().waitFor();
+      assert.equal(await list('Model').count(), isLeft ? 0 : 1);
+      held = undefined;
+      await cancel(page);
+    }
   });
 
   it('the columns of the last table are offered for the target, and several for Ignore', async () => {
