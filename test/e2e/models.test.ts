@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Locator } from 'playwright-core';
 
 import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
+import { sidebarParts } from '../helpers/sidebar-parts';
 import { waitFor } from '../helpers/wait';
 import { type Editor, findChromium, openEditor, themes, useTheme } from './editor';
 
@@ -161,6 +162,7 @@ describe('the sidebar Models, in Chromium', function () {
     await red.inject('give-states');
     await red.shown('shown', 1, 60_000);
     editor = await openEditor(executablePath, red.url);
+    await editor.page.addScriptTag({ content: sidebarParts('list', 'live', 'changes', 'try') });
     await editor.page.evaluate("RED.sidebar.show('tabular-models')");
     await editor.page.waitForSelector('.tabular-model');
   });
@@ -533,16 +535,14 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(said, /Predictions and outcomes: west\s[^]*0 of 15 outcomes \(dots\) lie in the band/);
     // Of less than a block of outcomes nothing is told.
     const standing = (rows: number): Promise<unknown> =>
-      page.evaluate(
-        `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { promised: 1, rows: ${rows} } }).why`,
-      );
-    const unsure = `RED.tabularPrediction.models.standing({ scores: { r2: 0.9 }, live: { unsure: true } }).why`;
+      page.evaluate(`parts.standing({ scores: { r2: 0.9 }, live: { promised: 1, rows: ${rows} } }).why`);
+    const unsure = `parts.standing({ scores: { r2: 0.9 }, live: { unsure: true } }).why`;
     assert.equal(await page.evaluate(unsure), 'Looks worse live than promised, not sure yet');
     assert.equal(await standing(99), 'Looks good: better than no model');
     assert.match(String(await standing(100)), /not clearly worse live than promised/);
     const drifted = `(() => {
       const moved = { to: 'from', value: 71.2, now: 0.843, usual: 0.1 };
-      const part = RED.tabularPrediction.models.live({ name: 'x', columns: [] });
+      const part = parts.liveView({ name: 'x', columns: [] });
       part.show({ drift: [{ column: 'load', psi: 1, threshold: 0.2, moved }] });
       return part.root.textContent;
     })()`;
@@ -593,12 +593,8 @@ describe('the sidebar Models, in Chromium', function () {
   it('tells an alarm and its end as one, with its causes folded but for the newest, and few at once', async () => {
     const { page } = editor;
     const said = await page.evaluate(() => {
-      const { RED } = globalThis as unknown as {
-        RED: {
-          tabularPrediction: {
-            models: { changes(model: string): { root: HTMLElement; show(all: object[]): void } };
-          };
-        };
+      const { parts } = globalThis as unknown as {
+        parts: { changesView(model: string): { root: HTMLElement; show(all: object[]): void } };
       };
       const at = (hour: number) => Date.UTC(2026, 2, 2, hour);
       const causes = [{ column: 'x', effect: 1, text: 'x 3 raised it' }];
@@ -608,7 +604,7 @@ describe('the sidebar Models, in Chromium', function () {
       const cleared = (key: string, hour: number, ahead?: number) => ({
         ...{ what: 'cleared', key, ahead, since: at(hour), text: `${key} over` },
       });
-      const part = RED.tabularPrediction.models.changes('one');
+      const part = parts.changesView('one');
       document.body.append(part.root);
       const all = [
         { what: 'decay', since: at(0), text: 'worse' },
@@ -664,11 +660,11 @@ describe('the sidebar Models, in Chromium', function () {
     });
     const hour = 3_600_000;
     await page.evaluate((ms) => {
-      const { RED } = globalThis as unknown as {
-        RED: { tabularPrediction: { models: { tryIt(id: string, shown: object): HTMLDetailsElement } } };
+      const { parts } = globalThis as unknown as {
+        parts: { tryIt(id: string, shown: object): HTMLDetailsElement };
       };
       const usual = { kind: 'number', q05: ms, q10: ms, median: 6 * ms, q90: 24 * ms, q95: 24 * ms };
-      const part = RED.tabularPrediction.models.tryIt('x', {
+      const part = parts.tryIt('x', {
         card: { name: 'm', task: 'regression', target: 'heat' },
         kind: 'hosted',
         fields: [{ name: 'ahead', type: 'integer', usual }],

@@ -6,6 +6,7 @@ import vm from 'node:vm';
 import { type AnswerCosts, type ThresholdCurve } from '../../doors/metrics';
 import { isLessNow } from '../../doors/series';
 import { root } from '../../helpers/node-red';
+import { sidebarParts } from '../../helpers/sidebar-parts';
 
 interface Scores {
   accuracy: number;
@@ -31,18 +32,11 @@ function anything(known: Record<string | symbol, unknown> = {}): object {
   });
 }
 
-/** The functions of the sidebar's script, as the editor loads it. */
+/** The functions of the sidebar's modules. */
 function loadSidebar(): Models {
-  const RED = anything({ tabularPrediction: {} }) as { tabularPrediction: { models: Models } };
-  const file = path.join(root, 'resources', 'models.js');
-  vm.runInNewContext(fs.readFileSync(file, 'utf8'), {
-    RED,
-    $: anything(),
-    document: anything(),
-    IntersectionObserver: anything(),
-    setTimeout,
-  });
-  return RED.tabularPrediction.models;
+  const context = vm.createContext({ RED: anything(), $: anything(), document: anything(), setTimeout });
+  vm.runInContext(sidebarParts('dom', 'threshold', 'statuses'), context);
+  return context.parts as Models;
 }
 
 describe('the script of the sidebar', () => {
