@@ -1,4 +1,4 @@
-import { factorise } from '../linear/dense';
+import { factorisePenalised } from '../linear/dense';
 import { descendByNewton } from '../math/newton';
 import { sigmoid, softmax } from '../math/numeric';
 import type { Slopes } from './slopes';
@@ -17,7 +17,6 @@ export interface DenseLogistic {
 const MOST_STEPS = 40;
 /** The fit ends when no weight moves by more than this. */
 const TOLERANCE = 3e-3;
-const NEXT_TO_NONE = 1e-6;
 
 /**
  * Penalised logistic regression. Updates `weights` (outputs × size) in place, as a warm start. Returns the number of steps.
@@ -25,13 +24,8 @@ const NEXT_TO_NONE = 1e-6;
 export function denseLogistic(input: DenseLogistic, penalty: number, weights: Float64Array): number {
   const { products, slopes } = input;
   const { size, outputs, factor, scratch } = slopes;
-  for (let i = 0; i < factor.length; i++) {
-    factor[i] = products[i] * (outputs === 1 ? 0.25 : 0.5);
-  }
-  for (let i = 0; i < size; i++) {
-    factor[i * size + i] += i === 0 ? NEXT_TO_NONE : penalty;
-  }
-  factorise(factor, size, scratch.kernels);
+  const by = outputs === 1 ? 0.25 : 0.5;
+  factorisePenalised(products, { size, by, penalty }, factor, scratch.kernels);
   const gradient = (at: Float64Array) => penalisedGradient(input, penalty, at);
   return descendByNewton({ factor, size, gradient }, weights, { steps: MOST_STEPS, tolerance: TOLERANCE });
 }

@@ -29,6 +29,30 @@ export function factorise(matrix: Float64Array, size: number, kernels: Kernels):
   }
 }
 
+/** Keeps a matrix positive definite whose first term has no penalty. */
+const NEXT_TO_NONE = 1e-6;
+
+/**
+ * Writes the Cholesky factor of `by` times some products (the lower triangle of size × size), with a penalty on every term
+ * but the first.
+ *
+ * @param kernels of the scratch memory that `out` is in
+ */
+export function factorisePenalised(
+  products: Float64Array,
+  { size, by, penalty }: { size: number; by: number; penalty: number },
+  out: Float64Array,
+  kernels: Kernels,
+): void {
+  for (let i = 0; i < products.length; i++) {
+    out[i] = products[i] * by;
+  }
+  for (let i = 0; i < size; i++) {
+    out[i * size + i] += i === 0 ? NEXT_TO_NONE : penalty;
+  }
+  factorise(out, size, kernels);
+}
+
 /** One row, from a column on; the columns before it are done. */
 function factoriseRow(matrix: Float64Array, size: number, i: number, from: number): void {
   const row = i * size;

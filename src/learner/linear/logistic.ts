@@ -8,7 +8,7 @@ import {
 } from '../kernels/scratch';
 import { descendByNewton } from '../math/newton';
 import { sigmoid } from '../math/numeric';
-import { factorise } from './dense';
+import { factorisePenalised } from './dense';
 import type { SparseDesign } from './design';
 
 /** The Gram matrix of a design with a penalty, factorised for one penalty after the other. Must be closed. */
@@ -32,13 +32,7 @@ export class PenalisedGram {
   /** The Cholesky factor of `by` times the matrix plus the penalty on every term but the first; valid until the next call. */
   factor(by: number, penalty: number): Float64Array {
     const { products, size, matrix, scratch } = this;
-    for (let i = 0; i < products.length; i++) {
-      matrix[i] = products[i] * by;
-    }
-    for (let i = 0; i < size; i++) {
-      matrix[i * size + i] += i === 0 ? 1e-6 : penalty;
-    }
-    factorise(matrix, size, scratch.kernels);
+    factorisePenalised(products, { size, by, penalty }, matrix, scratch.kernels);
     return matrix;
   }
 }
