@@ -1,14 +1,21 @@
-import { ArrivalClock } from '../util/arrival-clock';
 import { Serial, Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import { LearnThread } from './learn-thread';
 import type { Episode } from './method/alarms';
-import { Detector } from './method/detector';
+import type { Detector } from './method/detector';
 import type { MarkedRows } from './method/history';
 import type { Change } from './method/verdict';
-import { checkCells, type MachineColumns, type MachineReading, ReadingReader } from './reading';
-import { inOrder, type KeptRowsUnderWay, RowsUnderWay, type TaughtRows, taughtTable } from './rows';
+import { checkCells, type MachineColumns, ReadingReader } from './reading';
+import {
+  inOrder,
+  type JoinedRow,
+  type KeptRowsUnderWay,
+  RowsUnderWay,
+  type TaughtRows,
+  taughtTable,
+} from './rows';
 import { AnomalyStore, type Entry } from './store';
+import { TimedDetector } from './timed-detector';
 import {
   type AnomalyAnswer,
   type AnomalyChange,
@@ -24,7 +31,7 @@ import {
 
 /** Knows what is usual for each of many machines, and says what is not. One reading after the other. */
 export class Anomalies {
-  private readonly machines = new Map<string | null, Detector>();
+  private readonly machines = new Map<string | null, TimedDetector>();
   private readonly reader: ReadingReader;
   private readonly waiting: RowsUnderWay;
   private readonly fits = new LearnThread();
@@ -34,10 +41,6 @@ export class Anomalies {
   private readonly learn: number;
   private readonly ignored: ReadonlySet<string>;
   private readonly columns: MachineColumns = new Map();
-  /** Keys whose readings told their time. */
-  private readonly timed = new Set<string | null>();
-  /** By key: the times of readings that tell none. */
-  private readonly arrivals = new Map<string | null, ArrivalClock>();
   private toldNothingVaries = false;
   private readings = 0;
   private late = 0;
@@ -70,7 +73,7 @@ export class Anomalies {
   /** Itself, once what was kept is read. @throws ServiceError as `open` */
   protected async opened(): Promise<this> {
     const rows = await this.store.read(
-      ({ of, detector }) => this.machines.set(of, new Detector(this.settings(of), detector)),
+      ({ of, detector }) => this.machines.set(of, new TimedDetector(this.settings(of), detector)),
       (entry) => this.replay(entry),
     );
     await this.goOn(rows);
@@ -108,20 +111,23 @@ export class Anomalies {
     if (joined === undefined) {
       return [await this.take(reading, place)];
     }
-    const placed = this.reader.read(reading, place);
-    const { key, cells } = placed;
+    const { key, time: told, cells } = this.reader.read(reading, place);
     checkCells(key, cells, this.columns);
+    const machine = this.findOrBegin(key);
     // On a machine with a clock of its own, a reading without a time is of the row that waits.
-    const waiting = placed.time === undefined && this.timed.has(key) ? joined.newest(key) : undefined;
-    const time = waiting ?? this.readingTime(placed, this.findOrBegin(key));
+    const waiting = machine.hasOwnClock ? joined.newest(key) : undefined;
+    const time = machine.timeOf(told ?? waiting, Date.now());
     // It must not end the row that waits, which would then come in pieces.
     if (joined.isPast(key, time)) {
       return [await this.take(reading, place)];
     }
     const row = joined.add(key, time, cells);
     this.store.rowsChanged();
-    const of = { key: key ?? undefined, time: row?.time };
-    return row === undefined ? [] : [await this.take(Object.fromEntries(row.cells), of)];
+    if (row === undefined) {
+      return [];
+    }
+    checkCells(key, row.cells, this.columns);
+    return [await this.serial.run(() => this.takeRow(key, row))];
   }
 
   /**
@@ -129,23 +135,10 @@ export class Anomalies {
    * @throws ServiceError `time.invalid`, `columns.missing`, `limit.exceeded`, `validation.failed`
    */
   take(reading: AnomalyReading, place?: ReadingPlace): Promise<AnomalyAnswer> {
-    return this.serial.run(async () => {
-      const placed = this.reader.read(reading, place);
-      const { key, cells } = placed;
+    return this.serial.run(() => {
+      const { key, time, cells } = this.reader.read(reading, place);
       checkCells(key, cells, this.columns);
-      this.readings++;
-      const machine = this.findOrBegin(key);
-      const time = this.readingTime(placed, machine);
-      const verdict = machine.take(time, cells);
-      if (verdict.state === 'late') {
-        this.late++;
-        return { ...verdict, key, time };
-      }
-      this.keepRow(key, machine, time);
-      this.tellStopped(key, machine);
-      await this.keepEpisodes(key, machine, verdict.changes);
-      this.fitIfDue(key, machine);
-      return { ...verdict, key, time };
+      return this.takeRow(key, { time: this.findOrBegin(key).timeOf(time, Date.now()), cells });
     });
   }
 
@@ -243,7 +236,7 @@ export class Anomalies {
       for (const [of, machine] of [...this.machines]) {
         if (key === undefined || of === key) {
           await this.store.forget(of, machine.taken);
-          this.machines.set(of, new Detector(this.settings(of), undefined, machine.taken));
+          this.machines.set(of, new TimedDetector(this.settings(of), undefined, machine.taken));
           this.columns.delete(of);
         }
       }
@@ -301,7 +294,7 @@ export class Anomalies {
     }
   }
 
-  private settings(of: string | null): ConstructorParameters<typeof Detector>[0] {
+  private settings(of: string | null): ConstructorParameters<typeof TimedDetector>[0] {
     return { perWeek: this.perWeek, learn: this.learn, key: of ?? undefined, ignored: this.ignored };
   }
 
@@ -313,7 +306,7 @@ export class Anomalies {
     if (machine.rows > 0 && !machine.isKnowing && rows[0]!.time < machine.oldest) {
       rows = inOrder([...rows, ...machine.allRows]);
       await this.store.forget(of, machine.taken);
-      machine = new Detector(this.settings(of), undefined, machine.taken);
+      machine = new TimedDetector(this.settings(of), undefined, machine.taken);
       this.machines.set(of, machine);
     }
     let left = 0;
@@ -333,22 +326,24 @@ export class Anomalies {
     return left;
   }
 
-  /** A reading without a time came now; on a machine with a clock of its own, right after the one before. */
-  private readingTime({ key, time }: MachineReading, machine: Detector): number {
-    if (time !== undefined) {
-      this.timed.add(key);
-      return time;
+  private async takeRow(key: string | null, { time, cells }: JoinedRow): Promise<AnomalyAnswer> {
+    this.readings++;
+    // A reset may have come between.
+    const machine = this.findOrBegin(key);
+    const verdict = machine.take(time, cells);
+    if (verdict.state === 'late') {
+      this.late++;
+      return { ...verdict, key, time };
     }
-    if (this.timed.has(key)) {
-      return machine.lastTime + 1;
-    }
-    const clock = this.arrivals.get(key) ?? new ArrivalClock();
-    this.arrivals.set(key, clock);
-    return clock.next(Date.now(), machine.lastTime, NaN);
+    this.keepRow(key, machine, time);
+    this.tellStopped(key, machine);
+    await this.keepEpisodes(key, machine, verdict.changes);
+    this.fitIfDue(key, machine);
+    return { ...verdict, key, time };
   }
 
-  private findOrBegin(of: string | null): Detector {
-    const machine = this.machines.get(of) ?? new Detector(this.settings(of));
+  private findOrBegin(of: string | null): TimedDetector {
+    const machine = this.machines.get(of) ?? new TimedDetector(this.settings(of));
     this.machines.set(of, machine);
     return machine;
   }
@@ -357,8 +352,8 @@ export class Anomalies {
   private told(
     id: string | undefined,
     key: string | undefined,
-  ): { of: string | null; machine: Detector } | undefined {
-    let newest: { of: string | null; machine: Detector; at: number } | undefined;
+  ): { of: string | null; machine: TimedDetector } | undefined {
+    let newest: { of: string | null; machine: TimedDetector; at: number } | undefined;
     for (const [of, machine] of this.machines) {
       const last = key === undefined || of === key ? machine.toldLast(id) : undefined;
       if (last !== undefined && last.at > (newest?.at ?? -Infinity)) {
@@ -378,7 +373,7 @@ export class Anomalies {
   /** An alarm is on disk before it is told: after kill -9 it is not sent again. */
   private async keepEpisodes(
     of: string | null,
-    machine: Detector,
+    machine: TimedDetector,
     changes: readonly Change[],
   ): Promise<void> {
     for (const episode of machine.touched) {
@@ -389,11 +384,15 @@ export class Anomalies {
     }
   }
 
-  private appendEpisode(of: string | null, machine: Detector, episode: Episode): void {
+  private appendEpisode(of: string | null, machine: TimedDetector, episode: Episode): void {
     this.store.append({ of, taken: machine.taken, episode, isOpen: machine.episode === episode });
   }
 
-  private keepAnswer(of: string | null, machine: Detector, marked: readonly MarkedRows[]): Promise<void> {
+  private keepAnswer(
+    of: string | null,
+    machine: TimedDetector,
+    marked: readonly MarkedRows[],
+  ): Promise<void> {
     for (const one of marked) {
       this.store.append({ of, taken: machine.taken, marked: one });
     }
@@ -409,7 +408,7 @@ export class Anomalies {
         machine.replay(time, new Map(Object.entries(cells)));
       } else if (taken > machine.taken) {
         // Rows before it are lost, with a file or a line that was damaged: what was learned stays.
-        const begun = machine.withoutRows(taken - 1);
+        const begun = new TimedDetector(this.settings(of), machine.withoutRows(taken - 1), taken - 1);
         begun.replay(time, new Map(Object.entries(cells)));
         this.machines.set(of, begun);
       }
@@ -422,11 +421,11 @@ export class Anomalies {
     } else if ('moved' in entry) {
       machine.answerMovement(entry.moved);
     } else {
-      this.machines.set(of, new Detector(this.settings(of), undefined, taken));
+      this.machines.set(of, new TimedDetector(this.settings(of), undefined, taken));
     }
   }
 
-  private fitIfDue(of: string | null, machine: Detector): void {
+  private fitIfDue(of: string | null, machine: TimedDetector): void {
     if (this.closed || !machine.claim()) {
       return;
     }

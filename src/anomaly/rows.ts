@@ -154,7 +154,7 @@ function finish(round: Round): Values {
   return row;
 }
 
-interface JoinedRow {
+export interface JoinedRow {
   time: number;
   cells: Map<string, HistoryCell>;
 }

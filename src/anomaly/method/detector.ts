@@ -93,9 +93,8 @@ export class Detector {
   }
 
   /** What it knows, without the rows that it was learned from: they are lost. */
-  withoutRows(begun: number): Detector {
-    const none = this.history.none(begun);
-    return new Detector(this.settings, { ...this.keep(), history: none, odd: undefined }, begun);
+  withoutRows(begun: number): KeptDetector {
+    return { ...this.keep(), history: this.history.none(begun), odd: undefined };
   }
 
   get rows(): number {
@@ -128,7 +127,7 @@ export class Detector {
   }
 
   /** The time of the newest row that is kept; -Infinity where there is none. */
-  get lastTime(): number {
+  private get lastTime(): number {
     const { history } = this;
     return history.length === 0 ? -Infinity : history.time(history.taken - 1);
   }
@@ -363,7 +362,7 @@ export class Detector {
     return this.newest;
   }
 
-  /** The time of the newest row. */
+  /** The time of the newest reading that was taken; undefined before the first one. */
   get newestTime(): number | undefined {
     return this.clock.latest;
   }

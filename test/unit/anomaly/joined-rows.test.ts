@@ -92,6 +92,26 @@ describe('readings that are joined to rows', () => {
     await machines.close();
   });
 
+  it('without a time go by their arrival, row after row', async () => {
+    const realNow = Date.now;
+    let minutes = 0;
+    Date.now = () => T + minutes * MINUTE;
+    try {
+      const machines = await Anomalies.open({ every: '5m' });
+      const rows = [];
+      for (; minutes <= 15; minutes++) {
+        rows.push(...(await machines.takePart({ a: minutes, b: 2 })));
+      }
+      assert.deepEqual(
+        rows.map(({ time }) => (time - T) / MINUTE),
+        [4, 9, 14],
+      );
+      await machines.close();
+    } finally {
+      Date.now = realNow;
+    }
+  });
+
   describe('across a restart', () => {
     let folder: string;
     beforeEach(() => (folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-joined-'))));
