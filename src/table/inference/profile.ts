@@ -3,6 +3,7 @@ import { isDate } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { looksLikeValue } from '../cells/classify';
 import { knownZone } from '../cells/parse-date';
+import { parseNumber } from '../cells/parse-number';
 import {
   type Column,
   type ColumnType,
@@ -265,10 +266,28 @@ function wantedColumns(
 
 /** Where the names look like values, the first line of the table may be a row. */
 function headerHint(names: readonly string[]): string {
-  const values = names.filter((name) => name === '' || looksLikeValue(name));
-  return values.length * 2 > names.length
+  return areMostlyValues(names)
     ? ' These look like values: the table may lack a first line with the names of its columns.'
     : '';
+}
+
+function areMostlyValues(names: readonly string[]): boolean {
+  return names.filter((name) => name === '' || looksLikeValue(name)).length * 2 > names.length;
+}
+
+/** Fewer numbers rise by chance. */
+const MIN_SCALE = 3;
+
+/**
+ * Whether names are like a row of measurements. Years, quantiles, wavelengths and the like are names as well, and
+ * rise.
+ */
+function areLikeRow(names: readonly string[]): boolean {
+  const values = names.filter(looksLikeValue);
+  const numbers = values.map((name) => parseNumber(name, true) ?? NaN).filter(Number.isFinite);
+  const isRising = numbers.every((value, i) => i === 0 || value > numbers[i - 1]!);
+  const isScale = numbers.length >= MIN_SCALE && isRising;
+  return areMostlyValues(names) && !isScale && !numbers.every(Number.isInteger);
 }
 
 function targetProfile(
@@ -304,6 +323,11 @@ function nameWarnings(
   if (dates !== undefined) {
     warnings.push(
       `${datesInHeader(dates)} A model takes each for a column of its own, which no later row will have. If they are times, give a row for each time, or the table to a series node.`,
+    );
+  }
+  if (areLikeRow(names)) {
+    warnings.push(
+      `The names of the columns look like values (${listNames(names)}). If the table lacks a first line with names, its first row is taken for them: write such a line, or name the columns in a csv node.`,
     );
   }
   const known = new Set(names);

@@ -148,6 +148,32 @@ describe('Files as spreadsheets and meters save them', () => {
   for (const [name, text, message] of refused) {
     it(`${name}: an error that says where`, () => rejectsWith(clean(text), 'table.invalid', message));
   }
+
+  for (const [names, isDoubted] of [
+    // The first line of iris.data and sonar.all-data, as the UCI repository has them, and of a logger of temperatures.
+    ['5.1,3.5,1.4,0.2,Iris-setosa', true],
+    ['0.0200,0.0371,0.0428,0.0207,0.0954,R', true],
+    ['2024-01-01T00:00:00Z,21.5,33.1', true],
+    ['M,0.455,0.365', true],
+    ['continent,1952,1957,1962', false],
+    ['id,0.1,0.5,0.9', false],
+    ['time,v2,v1.5', false],
+    ['3,1,2', false],
+  ] as const) {
+    it(`a first line ${names}: ${isDoubted ? 'doubted as names' : 'names'}`, async () => {
+      const row = names.split(',').map((_, i) => `${i}.5`);
+      const { profile } = await clean(`${names}\n${row.join()}\n${row.reverse().join()}\n`);
+      const doubt = `The names of the columns look like values (${names
+        .split(',')
+        .map((name) => `"${name}"`)
+        .join(', ')}). If the table lacks a first line with names`;
+      assert.equal(
+        profile.warnings.some((one) => one.startsWith(doubt)),
+        isDoubted,
+        profile.warnings.join('\n'),
+      );
+    });
+  }
 });
 
 describe('Words that mean "missing"', () => {
