@@ -151,6 +151,12 @@ describe('Encoding large tables', function () {
     });
   }
 
+  /*
+   * A process of Node.js aborts ("close before init") where one of its threads is ended just between making a stream of
+   * zlib and its init. The product ends none at work but one that has been silent for minutes; here many are.
+   */
+  const plain = { target: 'y', compress: false };
+
   it('does it again where the encoder thread ended, once; then it is an error', async () => {
     const source = await openTable(rows.slice(0, 30_000));
     const profile = await profileTable(source, { target: 'y' });
@@ -166,19 +172,19 @@ describe('Encoding large tables', function () {
       }
     });
     try {
-      const { x, y } = await encodeTrainSet(source, profile, { target: 'y' });
+      const { x, y } = await encodeTrainSet(source, profile, plain);
       assert.equal(kills, 0);
       assert.equal((await readByHyparquet(await bytesOf(y))).rows.length, 30_000);
       assert.equal(x.rows, 30_000);
       kills = 2;
       await rejectsWith(
-        encodeTrainSet(source, profile, { target: 'y' }),
+        encodeTrainSet(source, profile, plain),
         'internal',
         /thread that encodes tables ended.*exit code/,
       );
       assert.equal(kills, 0);
       // The next table finds a new thread.
-      await encodeTrainSet(source, profile, { target: 'y' });
+      await encodeTrainSet(source, profile, plain);
     } finally {
       release();
     }
@@ -203,7 +209,7 @@ describe('Encoding large tables', function () {
         const profile = await profileTable(source, { target: 'y' });
         assert.equal(profile.rows, 200_000);
         kills = 1;
-        const { y } = await encodeTrainSet(source, profile, { target: 'y' });
+        const { y } = await encodeTrainSet(source, profile, plain);
         assert.equal((await readByHyparquet(await bytesOf(y))).rows.length, 200_000);
         const controller = new AbortController();
         const aborted = encodeTrainSet(source, profile, { target: 'y', signal: controller.signal });
