@@ -41,7 +41,7 @@ export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner
 export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic, PenalisedGram, SparseSlopes } from '../../dist/src/learner/linear/logistic';
 export { cholesky, dotAt, gram, solve } from '../../dist/src/learner/math/matrix';
-export { exp, log, quickSigmoid, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
+export { exp, log, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
 export { argsort, sorted } from '../../dist/src/learner/math/order';
 export { Random } from '../../dist/src/learner/math/random';
 export { processApart } from '../../dist/src/learner/model/ensemble';

@@ -1,80 +1,53 @@
 import type { Calibration } from '../calibration/calibrate';
-import { type Apart, withShared } from '../model/ensemble';
+import { type Apart, calibratedProbabilities, withShared } from '../model/ensemble';
 import { addScoresOfVotes, type Member, type Part } from '../model/model';
-import { answeredProbabilities, eachLinearTerm, type GroupEffects } from './effects';
+import { eachLinearTerm, type GroupEffects } from './effects';
 import type { ExplanationCache } from './explanation-cache';
 import { productCoalitions } from './process-scores';
 import {
+  allRows,
   type CoalitionLayout,
   type ForegroundRow,
   layOutCoalitions,
-  lowestBit,
   shapleyValues,
 } from './shapley';
 import { bytesForCoalitions } from './tree-blocks';
 
 /**
- * Adds the exact Shapley values of the probability of class `of`: the mean over the background, restricted to `rows`.
+ * The exact Shapley values of the probability of class `of`, averaged over the background.
  *
  * @param ensemble members without their Gaussian processes, and the process they share
  * @param players per background row, the groups in which it differs
- * @param rows background rows, as bits
  */
-export function addCoalitionEffects(
-  ensemble: Apart,
-  calibration: Calibration,
-  foreground: ForegroundRow,
-  { players, rows, of }: { players: number[][]; rows: number; of: number },
-  cache: ExplanationCache,
-  found: GroupEffects,
-): void {
-  const coalitions = layOutCoalitions(foreground, players, rows);
-  const { at } = coalitions;
-  const values = probabilitiesOf(ensemble, calibration, foreground, coalitions, of, cache);
-  const all = foreground.background.rows;
-  // Games with the same players can be averaged before their Shapley values are computed.
-  const sums = new Map<string, { players: number[]; values: Float64Array }>();
-  for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const row = lowestBit(rest);
-    const key = players[row].join();
-    const own = values.subarray(at[row], at[row + 1]);
-    const known = sums.get(key);
-    if (known) {
-      own.forEach((value, i) => (known.values[i] += value));
-    } else {
-      sums.set(key, { players: players[row], values: own.slice() });
-    }
-  }
-  for (const game of sums.values()) {
-    found.base += game.values[0] / all;
-    shapleyValues(game.values, game.players.length).forEach((effect, i) => {
-      found.effects[game.players[i]] += effect / all;
-    });
-  }
-}
-
-/** The probability of class `of` in each mixture. */
-function probabilitiesOf(
+export function coalitionEffects(
   { process, others: members }: Apart,
   calibration: Calibration,
-  foreground: ForegroundRow,
-  coalitions: CoalitionLayout,
-  of: number,
+  { foreground, players, of }: { foreground: ForegroundRow; players: number[][]; of: number },
   cache: ExplanationCache,
-): Float64Array {
-  const mixtures = coalitions.at[foreground.background.rows];
+): GroupEffects {
+  const { groups, background } = foreground;
+  const coalitions = layOutCoalitions(players, groups);
+  const { at } = coalitions;
+  const mixtures = at[background.rows];
   const classes = calibration.priors.length;
   const scores = new Float64Array(mixtures * members[0].width);
   cache.reserve(bytesForCoalitions(mixtures, cache.sizeOf(members[0].width)));
   const shared = process && productCoalitions(process, foreground, coalitions);
   const scoresOf = (member: Member) =>
     withShared(coalitionScores(member, foreground, coalitions, cache, scores), shared);
-  const probas = answeredProbabilities(members, scoresOf, mixtures, calibration);
-  const values = new Float64Array(mixtures);
-  for (let i = 0; i < mixtures; i++) {
-    values[i] = probas[i * classes + of];
-  }
-  return values;
+  const probas = calibratedProbabilities(members, scoresOf, mixtures, calibration);
+  const found = { base: 0, effects: new Float64Array(groups) };
+  players.forEach((own, row) => {
+    const values = Float64Array.from(
+      { length: at[row + 1] - at[row] },
+      (_, coalition) => probas[(at[row] + coalition) * classes + of],
+    );
+    found.base += values[0] / background.rows;
+    shapleyValues(values, own.length).forEach((effect, i) => {
+      found.effects[own[i]] += effect / background.rows;
+    });
+  });
+  return found;
 }
 
 /**
@@ -90,7 +63,7 @@ function coalitionScores(
   scores: Float64Array,
 ): Float64Array {
   const { width } = member;
-  const row = { foreground, rows: coalitions.rows };
+  const row = { foreground, rows: allRows(foreground.background) };
   scores.fill(0);
   for (const part of member.parts) {
     if (part.kind === 'linear') {
@@ -119,11 +92,10 @@ function coalitionScores(
  * each coalition to get its score.
  */
 
-function addBase({ base }: Part, weight: number, { rows, at }: CoalitionLayout, scores: Float64Array): void {
-  for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const to = at[lowestBit(rest)] * base.length;
+function addBase({ base }: Part, weight: number, { at }: CoalitionLayout, scores: Float64Array): void {
+  for (let row = 0; row + 1 < at.length; row++) {
     for (let k = 0; k < base.length; k++) {
-      scores[to + k] += weight * base[k];
+      scores[at[row] * base.length + k] += weight * base[k];
     }
   }
 }
@@ -131,14 +103,13 @@ function addBase({ base }: Part, weight: number, { rows, at }: CoalitionLayout, 
 function addLinear(
   part: Part & { kind: 'linear' },
   foreground: ForegroundRow,
-  { rows, at, bitOf }: CoalitionLayout,
+  { at, bitOf }: CoalitionLayout,
   scores: Float64Array,
 ): void {
   const { groups, groupOf } = foreground;
   const width = part.base.length;
   eachLinearTerm(part, foreground, (column, output, own, others) => {
-    for (let rest = rows; rest !== 0; rest &= rest - 1) {
-      const row = lowestBit(rest);
+    for (let row = 0; row < others.length; row++) {
       const bit = bitOf[row * groups + groupOf[column]];
       scores[at[row] * width + output] += part.weight * others[row];
       if (bit !== 0) {

@@ -13,7 +13,7 @@ import { LEAF, type Trees } from '../trees/trees';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { type GroupEffects, meanEffects } from './effects';
 import { probabilityEffects } from './probability-effects';
-import { findDifferingGroups, type ForegroundRow } from './shapley';
+import type { ForegroundRow } from './shapley';
 
 export interface ExplainOptions extends PredictOptions {
   /**
@@ -108,10 +108,11 @@ export function explain(
   } else {
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       const asked = foreground.slice(from, from + ROWS_AT_ONCE).map((one, i) => ({
-        ...{ foreground: one, differingGroups: findDifferingGroups(one, used) },
+        foreground: one,
         of: answers.of![rows[from + i]],
       }));
-      probabilityEffects(members, calibration, asked, options.exactUpTo).forEach((found, i) => {
+      const { exactUpTo } = options;
+      probabilityEffects(members, calibration, asked, { used, exactUpTo }).forEach((found, i) => {
         bases[from + i] = found.base;
         effects.set(found.effects, (from + i) * names.length);
       });

@@ -1,8 +1,8 @@
 import { BLOCK_LEAVES, FLIP_SIZE, MAX_PLACES, MAX_SLOTS, PLACE_BITS } from '../kernels/layout';
 import type { Background } from '../model/model';
-import { LEAF, type Trees } from '../trees/trees';
+import { isLeft, LEAF, type Trees } from '../trees/trees';
 import { LearnerError } from '../types';
-import { leftMasks, type Permutations } from './shapley';
+import type { Permutations } from './shapley';
 
 /**
  * The leaves of trees in *blocks* of up to 32 neighbours, with the paths to them. A *place* of a block is a group
@@ -113,6 +113,17 @@ export function leafBlocks(trees: Trees, background: Background, groupOf: Int32A
     slotPlaces: Uint8Array.from(slots, ({ place }) => place),
     passes: Int32Array.from(slots, ({ passes }) => passes),
   };
+}
+
+/** Per node, the background rows that would go left: bit r for row r. */
+function leftMasks(trees: Trees, { columns, rows }: Background): Int32Array {
+  return Int32Array.from(trees.feature, (column, node) => {
+    let mask = 0;
+    for (let row = 0; column !== LEAF && row < rows; row++) {
+      mask |= isLeft(trees, node, columns[column][row]) ? 1 << row : 0;
+    }
+    return mask;
+  });
 }
 
 /** Bits `from` to `high` (exclusive), of which `from` may be negative. */

@@ -1,26 +1,19 @@
 import type { Calibration } from '../calibration/calibrate';
-import { addScoresOfVotes, type Member, type Part } from '../model/model';
-import { backgroundScores, classProbability, eachLinearTerm, type GroupEffects } from './effects';
+import { calibratedProbabilities } from '../model/ensemble';
+import { addScoresOfVotes, type Background, type Member, type Part } from '../model/model';
+import { backgroundScores, eachLinearTerm, type GroupEffects } from './effects';
 import type { ExplanationCache } from './explanation-cache';
-import {
-  bitCount,
-  eachPermutation,
-  type ForegroundRow,
-  lowestBit,
-  mixtureCount,
-  type Permutations,
-} from './shapley';
-import type { MixedRow, ScoresAndEffects } from './tree-blocks';
+import { allRows, type ForegroundRow, mixtureCount, type Permutations } from './shapley';
+import type { ScoresAndEffects } from './tree-blocks';
 
-/** A row explained by sampling permutations. */
-export interface SampledRow {
-  foreground: ForegroundRow;
-  /** The index of the class whose probability is explained. */
+/** Some members' scores of the mixtures of a row along permutations, and the class whose probability is explained. */
+interface Sampled {
+  permutations: Permutations;
+  members: Member[];
+  /** Per member. */
+  scores: PermutationScores[];
+  calibration: Calibration;
   of: number;
-  common: number[];
-  /** Background rows, as bits. */
-  rows: number;
-  found: GroupEffects;
 }
 
 /**
@@ -28,91 +21,58 @@ export interface SampledRow {
  * and adds `share` times the estimate. A control variate removes most of the variance: a linear function of the
  * scores, whose Shapley values are known exactly, chosen to rise as the probability does between the background and
  * the foreground row. Only the difference between the two is sampled.
- *
- * @param byMember the scores of each member
  */
 export function addPermutationEffects(
-  permutations: Permutations,
-  members: Member[],
-  byMember: PermutationScores[],
-  calibration: Calibration,
-  { foreground: { background, groups }, common, rows, of, found }: SampledRow,
+  { permutations, members, scores, calibration, of }: Sampled,
   share: number,
+  found: GroupEffects,
 ): void {
+  const { rows, perRow, steps, groups, flipped } = permutations;
   const { width } = members[0];
-  const mixtures = mixtureCount(permutations);
-  const { sums, effects } = meanOf(members, byMember);
-  const answered = classProbability(
+  const classes = calibration.priors.length;
+  const { sums, effects } = meanOf(members, scores);
+  const each = new Map(members.map((member, m) => [member, scores[m].scores]));
+  const probas = calibratedProbabilities(
     members,
-    byMember.map(({ scores }) => scores),
-    mixtures,
+    (member) => each.get(member)!,
+    mixtureCount(permutations),
     calibration,
-    of,
   );
+  const at = (mixture: number) => ({
+    sums: sums.subarray(mixture * width, (mixture + 1) * width),
+    probas: probas.subarray(mixture * classes, (mixture + 1) * classes),
+  });
   const slopes = new Float64Array(width);
   // Every permutation ends with the foreground row.
-  const last = lowestBit(rows) * permutations.perRow * permutations.steps + common.length;
-  const end = answered.allAt(last);
-  for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const first = lowestBit(rest) * permutations.perRow * permutations.steps;
-    const start = answered.allAt(first);
-    slopeBetween(sums, { first, last, start, end }, width, of).forEach((slope, k) => {
-      slopes[k] += slope / bitCount(rows);
-    });
-    found.base += (share * answered.probabilities[first]) / background.rows;
+  const end = at(steps - 1);
+  for (let row = 0; row < rows; row++) {
+    const start = at(row * perRow * steps);
+    slopeBetween(start, end, of).forEach((slope, k) => (slopes[k] += slope / rows));
+    found.base += (share * start.probas[of]) / rows;
   }
   for (let k = 0; k < width; k++) {
     for (let group = 0; group < groups; group++) {
-      found.effects[group] += ((share * slopes[k]) / background.rows) * effects[k * groups + group];
+      found.effects[group] += ((share * slopes[k]) / rows) * effects[k * groups + group];
     }
   }
-  const each = share / (background.rows * permutations.perRow);
-  const size = permutations.perRow * permutations.steps;
-  for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const row = lowestBit(rest);
-    addResiduals(
-      permutations,
-      { from: row * size, end: (row + 1) * size },
-      answered.probabilities,
-      sums,
-      slopes,
-      each,
-      found,
-    );
-  }
-}
-
-/** Adds `each` times what a flip adds to the probability beyond the control variate. */
-function addResiduals(
-  { flipped }: Permutations,
-  { from, end }: { from: number; end: number },
-  probabilities: Float64Array,
-  sums: Float64Array,
-  slopes: Float64Array,
-  each: number,
-  { effects }: GroupEffects,
-): void {
-  const { length } = slopes;
+  // What each flip adds to the probability beyond the control variate.
   let before = 0;
-  for (let i = from, at = from * length; i < end; i++) {
-    let beyond = probabilities[i];
-    for (let k = 0; k < length; k++, at++) {
-      beyond -= slopes[k] * sums[at];
+  for (let mixture = 0, i = 0; mixture < flipped.length; mixture++) {
+    let beyond = probas[mixture * classes + of];
+    for (let k = 0; k < width; k++, i++) {
+      beyond -= slopes[k] * sums[i];
     }
-    if (flipped[i] >= 0) {
-      effects[flipped[i]] += each * (beyond - before);
+    if (flipped[mixture] >= 0) {
+      found.effects[flipped[mixture]] += (share / (rows * perRow)) * (beyond - before);
     }
     before = beyond;
   }
 }
 
 /** The members' mean score sums and their Shapley values. */
-function meanOf(
-  members: Member[],
-  byMember: PermutationScores[],
-): Pick<PermutationScores, 'sums' | 'effects'> {
+function meanOf(members: Member[], scores: PermutationScores[]): Pick<PermutationScores, 'sums' | 'effects'> {
   if (members.length === 1) {
-    return byMember[0];
+    return scores[0];
   }
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   const mean = (lists: Float64Array[]): Float64Array => {
@@ -124,68 +84,48 @@ function meanOf(
     });
     return out;
   };
-  return { sums: mean(byMember.map(({ sums }) => sums)), effects: mean(byMember.map((one) => one.effects)) };
+  return { sums: mean(scores.map(({ sums }) => sums)), effects: mean(scores.map((one) => one.effects)) };
 }
 
-/** The mixtures at both ends of a permutation, and their probabilities of all classes. */
-interface Ends {
-  first: number;
-  last: number;
-  start: Float64Array;
-  end: Float64Array;
+/** A mixture's scores and its probabilities of all classes. */
+interface Mixture {
+  sums: Float64Array;
+  probas: Float64Array;
 }
 
 /**
  * The gradient of the probability along the line between two mixtures, per score, scaled so that it accounts for the
  * whole change.
  */
-function slopeBetween(
-  scores: Float64Array,
-  { first, last, start, end }: Ends,
-  width: number,
-  of: number,
-): Float64Array {
-  const out = new Float64Array(width);
-  let rise = 0;
-  for (let k = 0; k < width; k++) {
-    // A single score is the log-odds of the second of two classes.
-    out[k] = width < start.length ? (of === 1 ? 1 : -1) : (k === of ? 1 : 0) - (start[k] + end[k]) / 2;
-    rise += out[k] * (scores[last * width + k] - scores[first * width + k]);
-  }
-  const wanted = end[of] - start[of];
+function slopeBetween(start: Mixture, end: Mixture, of: number): Float64Array {
+  // A single score is the log-odds of the second of two classes.
+  const out = end.sums.map((_, k) =>
+    end.sums.length < end.probas.length
+      ? of === 1
+        ? 1
+        : -1
+      : (k === of ? 1 : 0) - (start.probas[k] + end.probas[k]) / 2,
+  );
+  const rise = out.reduce((sum, slope, k) => sum + slope * (end.sums[k] - start.sums[k]), 0);
+  const wanted = end.probas[of] - start.probas[of];
   const slope = Math.abs(rise) > 1e-6 ? Math.max(-1, Math.min(1, wanted / rise)) : 0;
-  for (let k = 0; k < width; k++) {
-    out[k] *= slope;
-  }
-  return out;
+  return out.map((own) => own * slope);
 }
 
 /** A member's scores along permutations. */
-interface PermutationScores {
-  /** Mixtures × width. */
-  scores: Float64Array;
+interface PermutationScores extends ScoresAndEffects {
   /**
-   * The same with votes replaced by a linear approximation, so that every score is a sum over leaves and linear
-   * terms.
+   * The scores with votes replaced by a linear approximation, so that every score is a sum over leaves and linear terms:
+   * the `effects` are exact Shapley values of these.
    */
   sums: Float64Array;
-  /** Outputs × groups: the exact Shapley values of `sums`, summed over the background rows in `rows`. */
-  effects: Float64Array;
 }
 
 /** A row whose mixtures a member is to score. */
-export interface RowToScore extends MixedRow {
-  /**
-   * The share of a Gaussian process common to all members: its score changes along these permutations (overwritten)
-   * and its effects.
-   */
-  process?: { changes: Float64Array; effects: Float64Array };
-}
-
-/** Context of the functions below. */
-interface RowSteps extends MixedRow {
-  permutations: Permutations;
-  cache: ExplanationCache;
+interface RowToScore {
+  foreground: ForegroundRow;
+  /** Of the Gaussian process that all members share: the changes of its scores along these permutations, and its effects. */
+  process: { changes: Float64Array; effects: Float64Array } | undefined;
 }
 
 /**
@@ -201,60 +141,58 @@ export function permutationScores(
   cache: ExplanationCache,
 ): PermutationScores[] {
   const { width } = member;
-  const { groups } = rows[0].foreground;
-  const steps = rows.map((row): RowSteps => ({
-    foreground: row.foreground,
-    rows: row.rows,
-    permutations,
-    cache,
-  }));
-  const zeros = (): ScoresAndEffects => ({
+  const { background } = rows[0].foreground;
+  const mixed = rows.map(({ foreground }) => ({ foreground, rows: allRows(background) }));
+  const none = (): ScoresAndEffects => ({
     scores: new Float64Array(mixtureCount(permutations) * width),
-    effects: new Float64Array(width * groups),
+    effects: new Float64Array(width * permutations.groups),
   });
-  const sums = rows.map(({ process }): ScoresAndEffects =>
-    process ? { scores: process.changes, effects: process.effects.slice() } : zeros(),
+  // Scores are first written as changes from step to step, then summed.
+  const sums = rows.map(({ process }) =>
+    process ? { scores: process.changes.slice(), effects: process.effects.slice() } : none(),
   );
   for (const part of member.parts) {
     if (part.kind === 'linear') {
-      steps.forEach((own, i) => addLinear(part, own, sums[i]));
+      rows.forEach(({ foreground }, i) => addLinear(part, foreground, permutations, sums[i]));
     } else if (part.kind === 'trees') {
-      addTrees(part, part.weight, steps, sums);
+      cache.blocks(part.trees, width, permutations).add(mixed, part.weight, sums);
     }
     if (part.kind === 'linear' || part.kind === 'trees') {
-      sums.forEach(({ scores }, i) => addStarts(part, part.weight, steps[i], scores));
+      sums.forEach(({ scores }) =>
+        addStarts({ part, weight: part.weight }, background, permutations, scores),
+      );
     }
   }
   sums.forEach(({ scores }) => sumOverSteps(permutations, width, scores));
-  const isVoting = member.parts.some(({ kind }) => kind === 'votes');
   const found = sums.map(({ scores, effects }): PermutationScores => ({
     ...{ sums: scores, effects },
-    scores: isVoting ? scores.slice() : scores,
+    scores: scores.slice(),
   }));
   for (const part of member.parts) {
     if (part.kind === 'votes') {
-      const votes = rows.map(zeros);
-      addTrees(part, 1, steps, votes);
-      votes.forEach((own, i) => addVotes(part, own, steps[i], found[i]));
+      const votes = rows.map(none);
+      cache.blocks(part.trees, width, permutations).add(mixed, 1, votes);
+      votes.forEach(({ scores, effects }, i) => {
+        addStarts({ part, weight: 1 }, background, permutations, scores);
+        sumOverSteps(permutations, width, scores);
+        addVotes(part, { scores, effects }, permutations, found[i]);
+      });
     }
   }
   return found;
 }
 
 function addVotes(
-  part: Part,
+  { base: { length: width }, weight }: Part,
   { scores: votes, effects }: ScoresAndEffects,
-  steps: RowSteps,
+  permutations: Permutations,
   found: PermutationScores,
 ): void {
-  const width = part.base.length;
-  const { groups } = steps.foreground;
-  addStarts(part, 1, steps, votes);
-  sumOverSteps(steps.permutations, width, votes);
+  const { groups } = permutations;
   const own = votes.slice();
-  addScoresOfVotes(own, width, part.weight, found.scores);
+  addScoresOfVotes(own, width, weight, found.scores);
   for (let k = 0; k < width; k++) {
-    const slope = part.weight * steepness(votes, own, k, width, steps);
+    const slope = weight * steepness(votes, own, permutations, { k, width });
     for (let i = k; i < votes.length; i += width) {
       found.sums[i] += slope * votes[i];
     }
@@ -264,76 +202,63 @@ function addVotes(
   }
 }
 
-/** The mean slope of the score of the votes from the background rows to the foreground row. */
+/** The mean slope of the score of the votes for output `k` from the background rows to the foreground row. */
 function steepness(
   votes: Float64Array,
   scores: Float64Array,
-  output: number,
-  width: number,
-  { permutations, rows }: RowSteps,
+  { rows, perRow, steps }: Permutations,
+  { k, width }: { k: number; width: number },
 ): number {
-  let [sum, count] = [0, 0];
-  for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const first = lowestBit(rest) * permutations.perRow * permutations.steps * width + output;
-    const last = first + permutations.common.length * width;
+  const last = (steps - 1) * width + k;
+  let sum = 0;
+  for (let row = 0; row < rows; row++) {
+    const first = row * perRow * steps * width + k;
     const away = votes[last] - votes[first];
     sum += Math.abs(away) > 1e-9 ? (scores[last] - scores[first]) / away : 1;
-    count++;
   }
-  return sum / count;
+  return sum / rows;
 }
-
-/* Scores are first written as changes from step to step, then summed. */
 
 /** The scores of the background rows: every permutation starts with one. */
 function addStarts(
-  part: Part,
-  weight: number,
-  { foreground, permutations }: RowSteps,
+  { part, weight }: { part: Part; weight: number },
+  background: Background,
+  { rows, perRow, steps }: Permutations,
   scores: Float64Array,
 ): void {
-  const own = backgroundScores(part, foreground.background);
+  const own = backgroundScores(part, background);
   const width = part.base.length;
-  eachPermutation(permutations, (first, _, row) => {
+  for (let permutation = 0; permutation < rows * perRow; permutation++) {
+    const from = Math.floor(permutation / perRow) * width;
     for (let k = 0; k < width; k++) {
-      scores[first * width + k] += weight * own[row * width + k];
+      scores[permutation * steps * width + k] += weight * own[from + k];
     }
-  });
+  }
 }
 
 function addLinear(
   part: Part & { kind: 'linear' },
-  { foreground, permutations, rows }: RowSteps,
+  foreground: ForegroundRow,
+  { perRow, steps, groups, flips }: Permutations,
   { scores, effects }: ScoresAndEffects,
 ): void {
   const width = part.base.length;
   eachLinearTerm(part, foreground, (column, output, own, others) => {
     const group = foreground.groupOf[column];
-    eachPermutation(permutations, (first, flips, row) => {
-      const flip = permutations.flips[flips + group];
-      scores[(first + flip) * width + output] += part.weight * (own - others[row]);
-    });
-    for (let rest = rows; rest !== 0; rest &= rest - 1) {
-      effects[output * foreground.groups + group] += part.weight * (own - others[lowestBit(rest)]);
+    for (let permutation = 0; permutation < others.length * perRow; permutation++) {
+      const mixture = permutation * steps + flips[permutation * groups + group];
+      scores[mixture * width + output] += part.weight * (own - others[Math.floor(permutation / perRow)]);
+    }
+    for (const other of others) {
+      effects[output * groups + group] += part.weight * (own - other);
     }
   });
 }
 
-function addTrees(
-  { base, trees }: Part & { kind: 'trees' | 'votes' },
-  weight: number,
-  rows: RowSteps[],
-  said: ScoresAndEffects[],
-): void {
-  const { cache, permutations } = rows[0];
-  cache.blocks(trees, base.length, permutations).add(rows, weight, said);
-}
-
-function sumOverSteps(permutations: Permutations, width: number, scores: Float64Array): void {
-  eachPermutation(permutations, (first) => {
-    const end = (first + permutations.steps) * width;
-    for (let i = (first + 1) * width; i < end; i++) {
+function sumOverSteps({ steps }: Permutations, width: number, scores: Float64Array): void {
+  for (let from = 0; from < scores.length; from += steps * width) {
+    for (let i = from + width; i < from + steps * width; i++) {
       scores[i] += scores[i - width];
     }
-  });
+  }
 }

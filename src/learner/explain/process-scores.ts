@@ -8,10 +8,9 @@ import {
   writeWeights,
 } from './process-effects';
 import {
-  bitCount,
+  allRows,
   type CoalitionLayout,
   type ForegroundRow,
-  lowestBit,
   mixtureCount,
   type Permutations,
 } from './shapley';
@@ -24,14 +23,13 @@ import {
 export function productCoalitions(
   { gaussian, base }: EnsembleProcess,
   foreground: ForegroundRow,
-  { rows, at, bitOf }: CoalitionLayout,
+  { at, bitOf }: CoalitionLayout,
 ): Float64Array {
   const outputs = base.length;
   const factors = groupFactors(gaussian.kernel, foreground, outputs);
   writeWeights(gaussian, factors.buffers);
   const out = new Float64Array(at[at.length - 1] * outputs);
-  for (let rest = rows; rest !== 0; rest &= rest - 1) {
-    const row = lowestBit(rest);
+  for (let row = 0; row + 1 < at.length; row++) {
     const bits = factors.groups.map((group) => bitOf[row * foreground.groups + group]);
     const size = at[row + 1] - at[row];
     const own = scoresByHalves(factors.buffers, row, bits);
@@ -150,19 +148,18 @@ interface ProcessScores {
  */
 const CONTROL_VARIATE_NODES = 4;
 
-/** @param rows background rows to explain against, as bits */
 export function processAlongPermutations(
   { gaussian, base }: EnsembleProcess,
   foreground: ForegroundRow,
-  rows: number,
   sets: Permutations[],
 ): ProcessScores {
   const mixtures = Math.max(0, ...sets.map(mixtureCount));
+  const rows = allRows(foreground.background);
   const factors = groupFactors(gaussian.kernel, foreground, base.length, mixtures);
   const effects = new Float64Array(base.length * foreground.groups);
   const about = { rows, share: 1, groups: foreground.groups, nodes: CONTROL_VARIATE_NODES };
   const starts = addProductEffects(gaussian, factors, about, effects);
-  spreadRest(factors, { starts, count: bitCount(rows) }, effects);
+  spreadRest(factors, { starts, count: foreground.background.rows }, effects);
   if (sets.length > 0) {
     factors.buffers.base.set(base);
     writeByFours(factors.buffers);

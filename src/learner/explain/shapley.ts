@@ -1,7 +1,6 @@
 import { MAX_SLOTS } from '../kernels/layout';
 import type { Random } from '../math/random';
 import type { Background } from '../model/model';
-import { isLeft, LEAF, type Trees } from '../trees/trees';
 
 /** The row being explained (the foreground), and the background rows it is compared with. */
 export interface ForegroundRow {
@@ -15,30 +14,6 @@ export interface ForegroundRow {
   groups: number;
 }
 
-const goingLeft = new WeakMap<Trees, { background: Background; masks: Int32Array }>();
-
-/** Per node, the background rows that would go left: bit r for row r. Cached with the trees. */
-export function leftMasks(trees: Trees, background: Background): Int32Array {
-  const known = goingLeft.get(trees);
-  if (known?.background === background) {
-    return known.masks;
-  }
-  const masks = new Int32Array(trees.feature.length);
-  for (let node = 0; node < masks.length; node++) {
-    if (trees.feature[node] === LEAF) {
-      continue;
-    }
-    const bins = background.columns[trees.feature[node]];
-    for (let row = 0; row < background.rows; row++) {
-      if (isLeft(trees, node, bins[row])) {
-        masks[node] |= 1 << row;
-      }
-    }
-  }
-  goingLeft.set(trees, { background, masks });
-  return masks;
-}
-
 /** Every background row, as bits. */
 export function allRows({ rows }: Background): number {
   return rows === 32 ? -1 : (1 << rows) - 1;
@@ -47,21 +22,15 @@ export function allRows({ rows }: Background): number {
 /**
  * The players of each background row's game: the groups in which it differs from the foreground row. Every other
  * group changes nothing when it switches, so its Shapley value is 0.
+ *
+ * @param used 1 for each column that some member reads, else 0
  */
-export interface DifferingGroups {
-  /** Per background row, the indices of its groups. */
-  players: number[][];
-  /** The groups in which any two rows can differ. */
-  common: number[];
-}
-
-/** @param used 1 for each column that some member reads, else 0 */
-export function findDifferingGroups(
+export function findPlayers(
   { bins, numbers, background, groupOf }: ForegroundRow,
   used: Uint8Array,
-): DifferingGroups {
+): number[][] {
   const { columns, numbers: measured, rows } = background;
-  const players = Array.from({ length: rows }, (_, row) => {
+  return Array.from({ length: rows }, (_, row) => {
     const differing = new Set<number>();
     for (let column = 0; column < columns.length; column++) {
       const values = measured?.[column];
@@ -73,39 +42,27 @@ export function findDifferingGroups(
     }
     return [...differing].sort((a, b) => a - b);
   });
-  const common = new Set(groupOf.filter((_, column) => used[column] === 1));
-  return { players, common: [...common].sort((a, b) => a - b) };
 }
 
 /**
- * Where the mixtures of the foreground row with some background rows are stored: one per coalition of the groups in
+ * Where the mixtures of the foreground row with the background rows are stored: one per coalition of the groups in
  * which the two differ. Bit i of a coalition is set if the i-th of these groups takes the foreground row's values.
  */
 export interface CoalitionLayout {
-  /** Background rows, as bits. */
-  rows: number;
   /** Per background row, where its mixtures begin; the extra last element is the end. */
   at: Int32Array;
   /** Background rows × groups: the group's bit, or 0 where the rows agree. */
   bitOf: Int32Array;
-  /** The groups, if they are the same for every background row. */
-  common: number[] | undefined;
 }
 
-export function layOutCoalitions(
-  { background, groups }: ForegroundRow,
-  players: number[][],
-  rows: number,
-): CoalitionLayout {
-  const at = new Int32Array(background.rows + 1);
-  const bitOf = new Int32Array(background.rows * groups);
-  for (let row = 0; row < background.rows; row++) {
-    const takesPart = (rows >>> row) & 1;
-    at[row + 1] = at[row] + (takesPart ? 1 << players[row].length : 0);
-    players[row].forEach((group, i) => (bitOf[row * groups + group] = takesPart << i));
-  }
-  const common = players.every((own) => own === players[0]) ? players[0] : undefined;
-  return { rows, at, bitOf, common };
+export function layOutCoalitions(players: number[][], groups: number): CoalitionLayout {
+  const at = new Int32Array(players.length + 1);
+  const bitOf = new Int32Array(players.length * groups);
+  players.forEach((own, row) => {
+    at[row + 1] = at[row] + (1 << own.length);
+    own.forEach((group, i) => (bitOf[row * groups + group] = 1 << i));
+  });
+  return { at, bitOf };
 }
 
 /**
@@ -157,16 +114,6 @@ export function drawPermutations(
   return { rows, perRow, common, groups, steps, flips, flipped };
 }
 
-/** Visits each permutation with its first mixture and the offset of its row in `flips`. */
-export function eachPermutation(
-  { rows, perRow, steps, groups }: Permutations,
-  visit: (first: number, flips: number, row: number) => void,
-): void {
-  for (let permutation = 0; permutation < rows * perRow; permutation++) {
-    visit(permutation * steps, permutation * groups, Math.floor(permutation / perRow));
-  }
-}
-
 /** Mixtures along all permutations. */
 export function mixtureCount({ rows, perRow, steps }: Permutations): number {
   return rows * perRow * steps;
@@ -207,13 +154,8 @@ export const SHAPLEY_WEIGHTS = Array.from({ length: MAX_SLOTS + 1 }, (_, p) =>
 );
 
 /** The number of bits set in a 32-bit integer. */
-export function bitCount(bits: number): number {
+function bitCount(bits: number): number {
   let pairs = bits - ((bits >>> 1) & 0x55555555);
   pairs = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((pairs + (pairs >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-}
-
-/** The index of the lowest bit set. */
-export function lowestBit(bits: number): number {
-  return 31 - Math.clz32(bits & -bits);
 }

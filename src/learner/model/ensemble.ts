@@ -1,9 +1,15 @@
-import { applyTemperature, type Calibration, mixWithPriors, probabilities } from '../calibration/calibrate';
+import {
+  applyTemperature,
+  balance,
+  type Calibration,
+  mixWithPriors,
+  probabilities,
+} from '../calibration/calibrate';
 import type { EncodedTable } from '../features/encode';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
 import { type Member, memberScores } from './model';
 
-/** The ensemble's calibrated class probabilities, before balancing: rows × classes. */
+/** The class probabilities that an ensemble answers: rows × classes. */
 export function ensembleProbabilities(
   members: Member[],
   table: EncodedTable,
@@ -49,6 +55,9 @@ export function calibratedProbabilities(
   const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
   mixWithPriors(mean, calibration);
   applyTemperature(mean, calibration);
+  if (calibration.balance) {
+    balance(mean, priors);
+  }
   return mean;
 }
 

@@ -1,4 +1,4 @@
-import { balance, type Calibration } from '../calibration/calibrate';
+import type { Calibration } from '../calibration/calibrate';
 import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../calibration/distribution';
 import { atomWeights, meanResiduals, type ResidualForest } from '../calibration/residuals';
 import { binAll } from '../features/binning';
@@ -40,9 +40,6 @@ export function predict(
   }
   const calibration = recalibrated(model.calibration, options);
   const probas = ensembleProbabilities(members, table, all, calibration);
-  if (calibration.balance) {
-    balance(probas, calibration.priors);
-  }
   return { task: 'classification', rows, classes, probas, threshold: model.threshold };
 }
 

@@ -43,7 +43,7 @@ describe('the scores of a Gaussian process along permutations', () => {
     const points = kernel.points.length / groups;
     const gaussian = { kernel, weights: weights.slice(0, outputs * points) };
     const base = Float64Array.from({ length: outputs }, (_, k) => k);
-    return processAlongPermutations({ gaussian, base }, foreground, (1 << rows) - 1, [permutations]);
+    return processAlongPermutations({ gaussian, base }, foreground, [permutations]);
   };
 
   for (const points of [8, 11]) {
