@@ -125,4 +125,20 @@ describe('a hosted service behind what a real Node-RED has around it', function 
     await waitFor('the status', () => red.statuses.get('fit')?.text?.includes('ready') || undefined);
     assert.ok(!red.log().includes('start-middle-end'));
   });
+
+  it('a node shows no status any more once it or its flow is disabled', async () => {
+    service = await startStrictService();
+    const nodes = flow({ credentials: { token: service.token } });
+    const shown = () => red.statuses.get('fit')?.text;
+    for (const disabled of [
+      (node: FlowNode) => (node.type === 'tab' ? { ...node, disabled: true } : node),
+      (node: FlowNode) => (node.id === 'fit' ? { ...node, d: true } : node),
+    ]) {
+      await red.deploy(nodes);
+      await red.inject('go');
+      await waitFor('the status', () => shown()?.includes('ready') || undefined);
+      await red.deploy(nodes.map(disabled));
+      await waitFor('no status', () => shown() === undefined || undefined);
+    }
+  });
 });

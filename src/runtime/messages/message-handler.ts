@@ -336,6 +336,9 @@ export function handleMessages<T>(runtime: NodeRuntime, handler: Handler<T>, pat
   node.on('close', (removed: boolean, closed: () => void) => {
     toldEnds = watchToldEnds(red);
     controller.abort();
+    // At once: of a node that is disabled or removed, Node-RED forgets the status as soon as this returns, and what is
+    // cleared later stays in editors that are open.
+    status.end();
     void close(removed).finally(closed);
   });
 
@@ -350,7 +353,6 @@ export function handleMessages<T>(runtime: NodeRuntime, handler: Handler<T>, pat
     if (untold > 0) {
       runtime.warn('closed', { count: untold });
     }
-    status.end();
   }
 }
 
