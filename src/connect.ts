@@ -26,7 +26,7 @@ import {
   type TrainRequest,
   wholeFile,
 } from './connection';
-import { flatTable } from './messages';
+import { addRests, flatTable, type Rests } from './messages';
 import { type ServiceHandle, startService } from './service';
 import { writeFileAtomic } from './util/files';
 import { readReason } from './util/values';
@@ -115,9 +115,12 @@ export class Tabular {
   async predict(asking: Asking): Promise<PredictOutcome> {
     const given = givenBy(asking);
     checkHooks('predict', given);
-    const request = { ...given, table: await chooseInput(given) };
+    const rests: Rests = new Map();
+    const request = { ...given, table: await chooseInput(given, rests) };
     checkAsking(request);
-    return this.predictor.predict(request, given);
+    const outcome = await this.predictor.predict(request, given);
+    addRests(outcome.table, rests);
+    return outcome;
   }
 
   /**
@@ -128,7 +131,7 @@ export class Tabular {
   async advise(wish: AdviceWish): Promise<Advice> {
     const given = givenBy(wish);
     checkHooks('advise', given);
-    const row = await flatTable(given.row, refuseList);
+    const row = await flatTable(given.row, { onList: refuseList });
     const request = { ...given, row, vary: given.vary ?? [] } as AdviseRequest;
     checkQuestion(request);
     return (await this.advisor.advise(request, given)).advice;
@@ -293,9 +296,16 @@ function givenBy<T extends object>(argument: T | undefined | null): Partial<T> {
   return argument ?? {};
 }
 
-/** @throws ServiceError `table.invalid` where a cell of nested rows is a list, which has no column */
-async function chooseInput({ table, path: file }: { table?: unknown; path?: string }): Promise<TableInput> {
-  return file === undefined ? { value: await flatTable(table, refuseList) } : { path: file };
+/**
+ * @param rests takes in what of nested rows is no value of a column
+ * @throws ServiceError `table.invalid` where a cell of nested rows is a list, which has no column
+ */
+async function chooseInput(
+  { table, path: file }: { table?: unknown; path?: string },
+  rests?: Rests,
+): Promise<TableInput> {
+  const hooks = { onList: refuseList, onRest: (...one: Parameters<Rests['set']>) => rests?.set(...one) };
+  return file === undefined ? { value: await flatTable(table, hooks) } : { path: file };
 }
 
 function refuseList(column: string): never {

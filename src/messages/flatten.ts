@@ -4,6 +4,7 @@ import { setCell } from '../table';
 import { isPadded, isSparse, isTooWide, maybeEndless, plainNames } from '../table/columns/header';
 import { Yielder } from '../util/concurrency';
 import { parseJson } from '../util/values';
+import { ServiceError } from '../wire/service-error';
 import { isNamed, opened, plainValue } from './paths';
 import { isDateText, looksLikeTime, timesIn } from './times';
 
@@ -18,9 +19,22 @@ export interface FlattenOptions {
   omit?: readonly string[];
   /** Lists of objects are columns by the place of their entries. */
   numbered?: boolean;
+  /** Takes in, by its path, what is no value of a column: a list, bytes, an object without any value. */
+  rest?: Rest;
 }
 
+/** What of a row is no value of a column, by its path. */
+export type Rest = [column: string, value: unknown][];
+
+/** What is left out of the rows of a table, by the place of the row. */
+export type Rests = Map<number, Rest>;
+
 const MAX_DEPTH = 12;
+/**
+ * Values of one object that are looked at: four times as many as a table has columns. A flat row has no more, but where
+ * objects refer to others in several places, each level multiplies them.
+ */
+const MAX_VALUES = 65_536;
 const MAX_NUMBERED = 64;
 /** What an object with a value may have beside it. */
 const BESIDE =
@@ -38,7 +52,7 @@ export function flatten(
   options: FlattenOptions,
   out: Record<string, unknown> = {},
 ): Record<string, unknown> {
-  put({ options, out }, value, prefix, 0);
+  put({ options, out, within: [], values: 0, cells: 0 }, value, prefix, 0);
   return out;
 }
 
@@ -46,10 +60,28 @@ export function flatten(
 interface Flattening {
   options: FlattenOptions;
   out: Record<string, unknown>;
+  /** The objects that the value at hand is in, from the outermost on. */
+  within: unknown[];
+  /** Values looked at, and cells that came of them. */
+  values: number;
+  cells: number;
 }
 
+function set(into: Flattening, column: string, cell: unknown): void {
+  into.cells++;
+  setCell(into.out, column, cell);
+}
+
+/** @throws ServiceError `limit.exceeded` for an object of too many values */
 function put(into: Flattening, given: unknown, column: string, depth: number): void {
-  const { options, out } = into;
+  const { options, within } = into;
+  if (++into.values > MAX_VALUES) {
+    throw new ServiceError(
+      'limit.exceeded',
+      `One object holds more than ${MAX_VALUES.toLocaleString('en')} values, with all that it refers to: more than are read here. ` +
+        'Send the values that are needed, and nothing else.',
+    );
+  }
   if (column !== '' && options.omit !== undefined && options.omit.some((pattern) => fits(pattern, column))) {
     return;
   }
@@ -57,7 +89,7 @@ function put(into: Flattening, given: unknown, column: string, depth: number): v
   const plain = plainValue(value);
   if (plain !== undefined || value === undefined) {
     if (column !== '' && value !== undefined) {
-      setCell(out, column, plain);
+      set(into, column, plain);
     }
     return;
   }
@@ -66,32 +98,46 @@ function put(into: Flattening, given: unknown, column: string, depth: number): v
     return;
   }
   if (!isNamed(value) || depth > MAX_DEPTH) {
+    options.rest?.push([column, value]);
+    return;
+  }
+  // An object within itself has no values that are not there already.
+  if (within.includes(value)) {
     return;
   }
   const single = column === '' ? undefined : valueIn(value);
   if (single !== undefined) {
     if (isBadBeside(value)) {
       options.onBad(column);
-      setCell(out, column, null);
+      set(into, column, null);
     } else {
       put(into, value[single], column, depth + 1);
     }
     const time = timesIn(value);
     if (time !== undefined && looksLikeTime(time.value)) {
       // Where nothing else tells the time of the reading.
-      setCell(out, `${column}.${time.column}`, time.value);
+      set(into, `${column}.${time.column}`, time.value);
     }
     return;
   }
   if (column !== '' && isBadAlone(value)) {
     options.onBad(column);
-    setCell(out, column, null);
+    set(into, column, null);
     return;
   }
+  const { cells } = into;
+  const known = options.rest?.length ?? 0;
+  within.push(value);
   for (const name in value) {
     if (Object.hasOwn(value, name)) {
       put(into, value[name], column === '' ? name : `${column}.${name}`, depth + 1);
     }
+  }
+  within.pop();
+  if (column !== '' && into.cells === cells && options.rest !== undefined) {
+    // Such as an id of MongoDB, which is an object around its bytes: as a whole, not in parts.
+    options.rest.length = known;
+    options.rest.push([column, value]);
   }
 }
 
@@ -122,6 +168,7 @@ function putList(into: Flattening, list: readonly unknown[], column: string, dep
   }
   if (named < list.length) {
     options.onList(column, list.length - named);
+    options.rest?.push([column, list]);
   }
 }
 
@@ -282,29 +329,50 @@ const LOOKED_AT = 100;
 /** Text without it has no nested object. */
 const NESTED_JSON = /[:[,]\s*\{/;
 
+/** What is told of a table as it is made flat. */
+export interface FlatTableHooks {
+  /** A list that is left out: its column. */
+  onList: (column: string) => void;
+  /** Where an object that is no row holds a list of objects, as the answer of an API does: `data.items`. */
+  onRows?: (path: string, rows: number) => void;
+  /** What of a row is left out: the place of the row, and each part of it. */
+  onRest?: (place: number, rest: Rest) => void;
+}
+
 /**
  * A table whose rows are nested objects, with columns named by their paths (`ENERGY.Power`), as a series names them. Any
- * other table is given back as it is. Lists within rows are left out.
- *
- * @param onList told of a list that is left out: its column
- * @param onRows told where an object that is no row holds a list of objects, as the answer of an API does: `data.items`
+ * other table is given back as it is. What is no value of a column, such as a list, is left out.
+ * @throws ServiceError `limit.exceeded`, and `table.empty` for an object without a value of a column
  */
 export async function flatTable(
   given: unknown,
-  onList: (column: string) => void,
-  onRows?: (path: string, rows: number) => void,
+  { onList, onRows, onRest }: FlatTableHooks,
 ): Promise<unknown> {
+  const flat = (row: Record<string, unknown>, place: number): Record<string, unknown> => {
+    const rest: Rest = [];
+    const columns = flatten(row, '', { names: [], onList, onBad: () => undefined, rest });
+    if (rest.length > 0) {
+      onRest?.(place, rest);
+    }
+    return columns;
+  };
   const table =
     typeof given === 'string' && NESTED_JSON.test(given.slice(0, 4096))
       ? opened(given, (text) => parseJson(text))
       : given;
-  const options: FlattenOptions = { names: [], onList, onBad: () => undefined };
   if (isNamed(table)) {
     const inner = onRows === undefined ? undefined : rowsWithin(table);
     if (inner !== undefined) {
       onRows?.(inner.path, inner.rows);
     }
-    return isNested(table, true) ? flatten(table, '', options) : given;
+    if (!isNested(table, true)) {
+      return given;
+    }
+    const row = flat(table, 0);
+    if (Object.keys(row).length === 0) {
+      throw new ServiceError('table.empty', noValue(table));
+    }
+    return row;
   }
   if (!Array.isArray(table)) {
     return given;
@@ -315,12 +383,32 @@ export async function flatTable(
     return given;
   }
   const yielder = new Yielder();
-  const flat: unknown[] = [];
-  for (const row of rows) {
-    flat.push(isNamed(row) ? flatten(row, '', options) : row);
+  const all: unknown[] = [];
+  for (const [place, row] of rows.entries()) {
+    all.push(isNamed(row) ? flat(row, place) : row);
     await yielder.due();
   }
-  return flat;
+  return all;
+}
+
+/**
+ * Adds to each row what was left out of it as it was made flat, unless it has such a column by now.
+ *
+ * @param table rows, or one, that nobody else has: they are changed
+ */
+export function addRests(table: unknown, rests: Rests): void {
+  const rows: unknown[] = Array.isArray(table) ? table : [table];
+  for (const [place, rest] of rests) {
+    const row = rows[place];
+    if (!isNamed(row)) {
+      continue;
+    }
+    for (const [column, value] of rest) {
+      if (!Object.hasOwn(row, column)) {
+        setCell(row, column, value);
+      }
+    }
+  }
 }
 
 /**
@@ -346,6 +434,18 @@ export async function readingsByPlainNames(value: unknown): Promise<unknown> {
     await yielder.due();
   }
   return plain;
+}
+
+function noValue(row: Record<string, unknown>): string {
+  const names = Object.keys(row);
+  const named = names
+    .slice(0, MAX_NAMED)
+    .map((name) => `"${name}"`)
+    .join(', ');
+  return (
+    `The object has no value that is a column, only lists and objects: ${named}${names.length > MAX_NAMED ? ' …' : ''}. ` +
+    'If one of them holds the rows, give that one as the table.'
+  );
 }
 
 function hasPadded(row: Record<string, unknown>, endless: boolean): boolean {
@@ -388,6 +488,8 @@ function rowsWithin(whole: Record<string, unknown>): { path: string; rows: numbe
   return undefined;
 }
 
+/** Properties that an error names. */
+const MAX_NAMED = 10;
 /** Objects around the rows of an API's answer, at most. */
 const MAX_ENVELOPES = 4;
 

@@ -72,15 +72,22 @@ describe('all six nodes on the embedded service', () => {
       ...{ id, y },
       ENERGY: { Power: x, Colour: { value: colour, unit: 'RGB' } },
       by_minute: [1, 2],
+      _id: { bytes: Buffer.from('id') },
     });
     bench.send('fitNested', { payload: trainRows(200).map(nested) });
     const [fitted] = await bench.out('fitNested').first(1, 50_000);
     const { importance } = fitted?.model as { importance: { column: string }[] };
     assert.ok(importance.some(({ column }) => column === 'ENERGY.Power'));
     bench.send('predictNested', { payload: JSON.stringify(nested({ ...row(6), y: undefined })) });
-    const [msg] = await bench.out('predictNested').first();
+    bench.send('predictNested', { payload: [row(5), row(6)].map(nested) });
+    const [msg, rows] = await bench.out('predictNested').first(2);
     assert.equal(msg?.payload.prediction, 'yes');
     assert.equal(msg?.payload['ENERGY.Power'], row(6).x);
+    // What is no value of a column goes on as it came: the id that a database knows the row by.
+    assert.deepEqual(msg?.payload.by_minute, [1, 2]);
+    assert.equal(rows?.payload[1].prediction, 'yes');
+    assert.deepEqual(rows?.payload[1]._id, nested(row(6))._id);
+    assert.deepEqual(rows?.payload[1].by_minute, [1, 2]);
   });
 
   it('gives quantiles in order', async function () {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 
+import type { Rests } from '../../messages';
 import type { TableInput } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { TABLE } from '../../settings/nodes';
@@ -28,7 +29,10 @@ export type TableDef = FlowProperties<typeof TABLE>;
 export interface TableReader {
   /** What the message (or context, expression, environment) holds. */
   read(msg: Message): Promise<TableInput>;
-  /** Writes a table back to where it was read, or to `msg.payload` if that is not a message property. */
+  /**
+   * Writes a table back to where it was read, or to `msg.payload` if that is not a message property. Where nested rows
+   * were read, what of them is no value of a column is in the new rows as it came: the id of a document, a picture, a list.
+   */
   write(msg: Message, table: unknown): void;
   /** The property of the message that it is written to: `payload`. */
   readonly target: string;
@@ -64,6 +68,7 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
   const { timeoutMs = TIMEOUT_MS } = options;
   const place = `${type === 'msg' || type === 'flow' || type === 'global' ? `${type}.` : ''}${property}`;
   const evaluate = evaluator(runtime, property, type);
+  const leftOut = new WeakMap<Message, Rests>();
   const listsTold = new Set<string>();
   const tellOnce = (text: string, column: string, words: object = {}): void => {
     if (listsTold.size < MAX_TOLD && !listsTold.has(column)) {
@@ -71,16 +76,22 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
       runtime.warn(text, { column, ...words });
     }
   };
-  const flat = (whole: unknown): Promise<unknown> =>
-    flattening().flatTable(
-      whole,
-      (column) => tellOnce('list', column),
-      (path, rows) =>
+  const flat = async (msg: Message, whole: unknown): Promise<unknown> => {
+    const rests: Rests = new Map();
+    const columns = await flattening().flatTable(whole, {
+      onList: (column) => tellOnce('list', column),
+      onRows: (path, rows) =>
         tellOnce(typeof whole === 'string' ? 'rowsOfText' : 'rows', path, {
           rows,
           field: `${property}.${path}`,
         }),
-    );
+      onRest: (place, rest) => rests.set(place, rest),
+    });
+    if (rests.size > 0) {
+      leftOut.set(msg, rests);
+    }
+    return columns;
+  };
   const target = type === 'msg' && source !== 'file' ? property : 'payload';
   return {
     place,
@@ -100,9 +111,13 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
       if (options.readings === true) {
         return { value: await flattening().readingsByPlainNames(whole) };
       }
-      return { value: options.flat === true && mayBeNested(whole) ? await flat(whole) : whole };
+      return { value: options.flat === true && mayBeNested(whole) ? await flat(msg, whole) : whole };
     },
     write(msg, table) {
+      const rests = leftOut.get(msg);
+      if (rests !== undefined) {
+        flattening().addRests(table, rests);
+      }
       red.util.setMessageProperty(msg, target, table, true);
       // On a frozen object Node-RED silently sets nothing.
       if (red.util.getMessageProperty(msg, target) !== table) {

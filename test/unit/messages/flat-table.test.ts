@@ -5,7 +5,7 @@ import { flatTable } from '../../../dist/src/messages';
 describe('nested rows as a table', () => {
   const read = async (given: unknown): Promise<{ table: unknown; lists: string[] }> => {
     const lists: string[] = [];
-    return { table: await flatTable(given, (column) => lists.push(column)), lists };
+    return { table: await flatTable(given, { onList: (column) => lists.push(column) }), lists };
   };
 
   it('have columns named by their paths, and leave lists out', async () => {
@@ -38,11 +38,7 @@ describe('nested rows as a table', () => {
     const rows = [{ a: 1, of: [{ b: 1 }, { b: 2 }] }, { a: 2 }];
     const found = async (given: unknown): Promise<unknown[]> => {
       const told: unknown[] = [];
-      await flatTable(
-        given,
-        () => undefined,
-        (...one) => told.push(one),
-      );
+      await flatTable(given, { onList: () => undefined, onRows: (...one) => told.push(one) });
       return told;
     };
     assert.deepEqual(await found({ items: rows }), [['items', 2]]);
@@ -51,5 +47,39 @@ describe('nested rows as a table', () => {
     for (const none of [rows, { items: [rows[1]] }, { time: [new Date(), new Date()], x: [1, 2] }, rows[1]]) {
       assert.deepEqual(await found(none), []);
     }
+  });
+
+  it('tell of each row what is no value of a column: lists, bytes, objects without a value', async () => {
+    class ObjectId {
+      readonly buffer = Buffer.alloc(12);
+    }
+    const id = new ObjectId();
+    const blob = Buffer.from('picture');
+    const rows = [
+      { x: 1, at: { site: 'a' } },
+      { _id: id, x: 2, at: { site: 'b', tags: ['p', 'q'], blob }, none: {}, words: new Map([['a', 1]]) },
+    ];
+    const told: unknown[] = [];
+    const hooks = { onList: () => undefined, onRest: (...one: unknown[]) => told.push(one) };
+    assert.deepEqual(await flatTable(rows, hooks), [
+      { x: 1, 'at.site': 'a' },
+      { x: 2, 'at.site': 'b' },
+    ]);
+    const rest = [
+      ['_id', id],
+      ['at.tags', ['p', 'q']],
+      ['at.blob', blob],
+      ['none', {}],
+      ['words', new Map([['a', 1]])],
+    ];
+    assert.deepEqual(told, [[1, rest]]);
+  });
+
+  it('are an error that names what it has, where an object has no value of a column', async () => {
+    const answer = { recordsets: [[{ x: 1 }]], recordset: [{ x: 1 }], output: {}, rowsAffected: [1] };
+    await assert.rejects(read(answer), {
+      code: 'table.empty',
+      message: /only lists and objects: "recordsets", "recordset", "output", "rowsAffected"/,
+    });
   });
 });

@@ -126,6 +126,9 @@ describe('nested rows in a program', () => {
       );
       const answer = await tabular.predict({ table: { ENERGY: { Power: 30 } }, model });
       assert.ok(Math.abs((answer.table as { prediction: number }).prediction - 15) < 5);
+      const id = { bytes: Buffer.from('id') };
+      const known = await tabular.predict({ table: [{ _id: id, ENERGY: { Power: 30 } }], model });
+      assert.deepEqual((known.table as { _id: unknown }[])[0]?._id, id);
       const lists = [{ ENERGY: { Power: [1, 2] }, cost: 1 }];
       await assert.rejects(tabular.predict({ table: lists, model }), {
         code: 'table.invalid',
