@@ -11,6 +11,17 @@ describe('message sequences of the core nodes', () => {
   let bench: Bench;
 
   const core = (id: string, type: string, more: object) => ({ id, type, z: 'flow', x: 50, y: 50, ...more });
+  const split = (id: string, to: string[]) =>
+    core(id, 'split', {
+      splt: '\\n',
+      spltType: 'str',
+      arraySplt: 1,
+      arraySpltType: 'len',
+      stream: false,
+      addname: '',
+      property: 'payload',
+      wires: [to],
+    });
   const csv = (id: string) =>
     core(id, 'csv', {
       spec: 'rfc',
@@ -39,18 +50,14 @@ describe('message sequences of the core nodes', () => {
     bench = await startBench({
       config: { service: 'hosted', baseUrl: service.url },
       token: service.token,
-      nodes: [{ id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '15' }],
+      nodes: [
+        { id: 'fit', type: 'tabular-fit', target: 'y', collect: true, collectTimeout: '15' },
+        { id: 'fitEach', type: 'tabular-fit', target: 'y' },
+        { id: 'predictEach', type: 'tabular-predict', model: 'm' },
+      ],
       extra: [
-        core('split', 'split', {
-          splt: '\\n',
-          spltType: 'str',
-          arraySplt: 1,
-          arraySpltType: 'len',
-          stream: false,
-          addname: '',
-          property: 'payload',
-          wires: [['fit']],
-        }),
+        split('split', ['fit']),
+        split('splitEach', ['fitEach', 'predictEach']),
         csv('csv'),
         fileIn('lines', 'lines', 'fit'),
         fileIn('bytes', 'stream', 'fit'),
@@ -95,6 +102,18 @@ describe('message sequences of the core nodes', () => {
   it('split: lines of a CSV text', async () => {
     bench.send('split', { payload: text('') });
     assert.deepEqual(await rowsFitted(), [30]);
+  });
+
+  it('split: lines of a CSV text that are not collected are told of once by each node, objects in lines are not', async () => {
+    const told = (): string[] =>
+      bench.warnings().filter((line) => /warning\.(?:oneLine|lineAlone)$/.test(line));
+    bench.send('splitEach', { payload: '{"x":1}\n{"x":2}' });
+    await bench.caught.first(4);
+    assert.deepEqual(told(), []);
+    bench.send('splitEach', { payload: 'id,x\n1,2\n3,4' });
+    await bench.caught.first(10);
+    assert.equal(told().length, 2);
+    assert.notEqual(told()[0], told()[1]);
   });
 
   it('csv: a row each', async () => {

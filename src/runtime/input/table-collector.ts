@@ -276,12 +276,19 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector
     });
   };
   let told = false;
-  /** Warns once where a row of a sequence is taken for a table. */
-  const tellOfPart = ({ parts }: Message, value: unknown): void => {
-    const count = (parts as PartInfo | undefined)?.count;
-    if (!told && typeof count === 'number' && count > 1 && isObject(value)) {
-      told = true;
-      runtime.warn('oneRow', { count, field: dialogWord(runtime.red, node.type, 'label.collect') });
+  /** Warns once where a row of a sequence, or a line, is taken for a table. */
+  const tellOfPart = (msg: Message, value: unknown): void => {
+    const count = (msg.parts as PartInfo | undefined)?.count;
+    const isRow = typeof count === 'number' && count > 1 && isObject(value);
+    if (told || !(isRow || isLineOfText(msg, value))) {
+      return;
+    }
+    told = true;
+    const field = dialogWord(runtime.red, node.type, 'label.collect');
+    if (isRow) {
+      runtime.warn('oneRow', { count, field });
+    } else {
+      runtime.warn('oneLine', { field });
     }
   };
   const spools = new WeakMap<Message, () => Promise<void>>();
@@ -323,6 +330,17 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector
       }
     },
   };
+}
+
+/** Whether a message is one line of several, without names of columns, as `file in` and split send those of a text. */
+export function isLineOfText({ parts }: Message, value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    isObject(parts) &&
+    parts.type === 'string' &&
+    parts.count !== 1 &&
+    !/[\r\n]|^\s*[[{]/.test(value.trim())
+  );
 }
 
 /** Whether this is not a later part of a sequence, whose text would have no header. */

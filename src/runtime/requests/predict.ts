@@ -11,6 +11,7 @@ import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
 import { readEach, readProperty, type ReadSetting } from '../fields/settings-reader';
 import { listAddedColumns } from '../input/listed-columns';
+import { isLineOfText } from '../input/table-collector';
 import type { TableReader } from '../input/table-input';
 import { scoring } from '../lazy';
 import { modelChanged } from '../model-changed';
@@ -91,10 +92,15 @@ export function predictRequests(
   reader: TableReader,
 ): (msg: Message) => Promise<PredictRequest> {
   const dialog = runtime.settings(PREDICT);
+  let told = false;
   return async (msg) => {
     const read = runtime.settings(PREDICT, msg);
     const testSetUploadId = readProperty(UPLOAD_ID, 'test_set_upload_id', msg);
     const table = testSetUploadId === undefined ? await reader.read(msg) : undefined;
+    if (!told && table !== undefined && 'value' in table && isLineOfText(msg, table.value)) {
+      told = true;
+      runtime.warn('lineAlone');
+    }
     const api = read('api') === 'v1' ? 'v1' : undefined;
     const named = api === 'v1' ? undefined : model(read('model') ?? '', msg, testSetUploadId);
     // One by one: spreading parts into an object would take as long as all the rest, for each message of a stream.
