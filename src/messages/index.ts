@@ -1,4 +1,4 @@
-export { addRests, flatTable, readingsByPlainNames, type Rests } from './flatten';
+export { addRests, flatTable, readingsByPlainNames, type Rests } from './flat-table';
 export { MessageReader, type MessageSettings } from './message-reader';
 export type { MessageNote } from './notes';
 export { shapeOfColumns } from './recognise';

@@ -15,7 +15,9 @@ import { filePath } from '../paths';
 const load = createRequire(__filename);
 
 /** Loaded with the first table: nodes are loaded at startup, and that must stay fast. */
-const flattening = lazy(() => load('../../messages/flatten') as typeof import('../../messages/flatten'));
+const flattening = lazy(
+  () => load('../../messages/flat-table') as typeof import('../../messages/flat-table'),
+);
 
 /** Whether a message comes of the decay of a model: from a watch node, or with the train set that a series node sent for it. */
 export function isDecay({ train, change }: Message): boolean {
