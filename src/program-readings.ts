@@ -14,6 +14,7 @@ import {
   type MessageReading,
   type ReadMessage,
   timeAmong,
+  timeTexts,
   TopicPattern,
 } from './messages';
 import {
@@ -110,10 +111,9 @@ class ProgramReadings {
     if (this.messages === undefined) {
       return readReadings(source, this.settings, { signal });
     }
-    const time = this.settings.time ?? timeAmong(source.names);
-    return placed(
-      this.messages.table(readReadings(source, { ...this.settings, time }, { signal }), source.names),
-    );
+    const { names } = source;
+    const texts = timeTexts(names, this.settings.time ?? timeAmong(names));
+    return placed(this.messages.table(readReadings(source, this.settings, { signal, texts }), names));
   }
 }
 

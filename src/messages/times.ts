@@ -85,11 +85,20 @@ export function timeAmong(names: readonly string[]): string | undefined {
   return best?.name;
 }
 
+/** Names of a date, behind which a time of day may stand in another column. */
+const DATE_NAMES = new Set(['date', 'datum', '日付']);
+
+/** The columns of a table whose cells stay text, as they are read in a zone: its time, and a date beside it. */
+export function timeTexts(names: readonly string[], time: string | undefined): string[] {
+  return names.filter((name) => name === time || DATE_NAMES.has(name.toLowerCase()) || OF_DAY.test(name));
+}
+
 /** The time among the columns of a reading, by its name: the best named of the least nested, and all that are times. */
 export function timesIn(
   values: Record<string, unknown>,
 ): { column: string; value: unknown; columns: string[] } | undefined {
   let best: { score: number; column: string } | undefined;
+  let ofDay: string | undefined;
   const columns: string[] = [];
   for (const column in values) {
     const rank = rankOfTime(column);
@@ -101,6 +110,7 @@ export function timesIn(
     const depth = column.includes('.') ? column.split('.').length - 1 : 0;
     // Nested ones must look like a time: a duration may have such a name.
     if (!isEmpty && !isTime(value, depth > 0 ? ALWAYS : rank)) {
+      ofDay ??= OF_DAY.test(column) && isTimeOfDay(value) ? column : undefined;
       continue;
     }
     columns.push(column);
@@ -109,19 +119,34 @@ export function timesIn(
       best = { score, column };
     }
   }
-  return best === undefined
-    ? undefined
-    : { column: best.column, value: withDate(values[best.column], columns, values), columns };
+  if (best === undefined) {
+    return undefined;
+  }
+  if (ofDay !== undefined && isDay(values[best.column])) {
+    columns.push(ofDay);
+    best.column = ofDay;
+  }
+  return { column: best.column, value: withDate(values[best.column], columns, values), columns };
 }
 
+/** Names of a time of day that is no time without its date. */
+const OF_DAY = /^(?:uhr|mess)?zeit$|時刻$/i;
 const TIME_OF_DAY = /^\s*\d\d?([:.])\d\d(?:\1\d\d(?:[.,]\d+)?)?\s*$/;
 const DAY = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})\s*$/;
+
+function isTimeOfDay(value: unknown): boolean {
+  return typeof value === 'string' && TIME_OF_DAY.test(value);
+}
+
+function isDay(value: unknown): boolean {
+  return typeof value === 'string' && DAY.test(value);
+}
 
 /** A time of day, as `18:00:00` or `18.00.00`, behind the date that stands in a column of its own. */
 function withDate(time: unknown, columns: readonly string[], values: Record<string, unknown>): unknown {
   const mark = typeof time === 'string' ? TIME_OF_DAY.exec(time)?.[1] : undefined;
   const dates = columns.map((column) => values[column]);
-  const date = dates.find((value) => typeof value === 'string' && DAY.test(value));
+  const date = dates.find(isDay);
   return mark === undefined || date === undefined
     ? time
     : `${(date as string).trim()} ${(time as string).trim().replaceAll(mark, ':')}`;

@@ -150,6 +150,8 @@ export function ofKey(key: string | null): string {
 
 export interface ReadingsOptions {
   signal?: AbortSignal;
+  /** Columns whose cells stay text; left out: that of the time. */
+  texts?: readonly string[];
   /** Called with the share of the table read so far, 0 to 1, where its size is known. */
   onRead?: (part: number) => void;
 }
@@ -167,15 +169,16 @@ const STEP = 1000;
 export async function* readReadings(
   source: TableSource,
   settings: Pick<SeriesSettings, 'time' | 'missingWords' | 'unreadable'>,
-  { signal, onRead }: ReadingsOptions = {},
+  { signal, texts, onRead }: ReadingsOptions = {},
 ): AsyncGenerator<SeriesReading> {
   if (source.objects !== undefined || !OF_TEXT.includes(source.form)) {
     yield* await source.readRows(signal);
     return;
   }
   const { missingWords, unreadable } = settings;
-  const time = findTimeColumn(source.names, settings.time);
-  const types = time === undefined || source.parquet !== undefined ? {} : { [time]: 'text' as const };
+  const times = texts ?? [findTimeColumn(source.names, settings.time) ?? []].flat();
+  const types =
+    source.parquet === undefined ? Object.fromEntries(times.map((name) => [name, 'text' as const])) : {};
   const { columns } = await source.profile({ types, missingWords, unreadable, signal });
   const names = columns.map(({ name }) => name);
   for await (const batch of source.batches(columns, { signal, onRead, maxRows: STEP })) {

@@ -339,8 +339,9 @@ export async function pastRows(
   if (!messages.isAuto) {
     return seriesLayer().readReadings(source, settings, reading);
   }
-  const time = settings.time ?? messagesLayer().timeAmong(source.names);
-  const cells = seriesLayer().readReadings(source, { ...settings, time }, reading);
+  const { timeAmong, timeTexts } = messagesLayer();
+  const texts = timeTexts(source.names, settings.time ?? timeAmong(source.names));
+  const cells = seriesLayer().readReadings(source, settings, { ...reading, texts });
   const unfolded = messagesLayer().shapeOfColumns(source.names)?.name;
   return placed(messages.opened.table(cells, source.names), messages, unfolded);
 }

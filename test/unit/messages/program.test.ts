@@ -97,6 +97,29 @@ describe('messages in a program', () => {
     );
   });
 
+  it('are rows of text whose date and time of day stand in two columns', async () => {
+    for (const [names, date, clock] of [
+      ['Date;Time', '2026-11-25', '10:05:00'],
+      ['time;date', '2026-11-25', '10:05'],
+      ['Datum;Uhrzeit', '25.11.2026', '10.05'],
+    ] as const) {
+      const isDateFirst = names.startsWith('D');
+      const times = (minute: string): string[] => {
+        const time = clock.replace('05', minute);
+        return isDateFirst ? [date, time] : [time, date];
+      };
+      const table = [`${names};load;temp`, ...['05', '06', '07'].map((m) => [...times(m), 3, 4].join(';'))];
+      const { rows } = await (await open({ timezone: 'UTC' })).backfill({ table: table.join('\n') });
+      assert.deepEqual(
+        rows.map(({ series: { time } }) => time),
+        [5, 6, 7].map((minutes) => T + minutes * MINUTE),
+        names,
+      );
+      assert.equal(rows[0]!.row['temp'], 4);
+      assert.ok(!Object.keys(rows[0]!.row).some((column) => names.split(';').includes(column)), names);
+    }
+  });
+
   it('are objects of columns where that is said, and tell what is left out', async () => {
     const plain = await open({ shape: 'plain' });
     const { rows } = await plain.push({ time: T, timestamp_ms: T, x: 1 });
