@@ -12,8 +12,8 @@ import { isObject, tryParseJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import type { Episode } from './method/alarms';
 import type { AnsweredMovement } from './method/creep';
-import type { KeptDetector } from './method/detector';
 import type { HistoryCell, MarkedRows } from './method/history';
+import type { KeptDetector } from './method/learning';
 import type { KeptRowsUnderWay } from './rows';
 
 /** Of the files below. */

@@ -95,10 +95,15 @@ export class AlarmPromise {
 
   /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds */
   learned(total: Tail, step: number): void {
+    this.levels = this.levelsOf(total, step);
+  }
+
+  /** The levels that a fit asks for. @param step usual time between rows, in milliseconds */
+  levelsOf(total: Tail, step: number): Levels {
     const perRow = (this.perWeek * step) / WEEK_MS;
     const often = Math.min(MORE_OFTEN * perRow, MOST_OFTEN);
     const episode = valueOfRarity(total, -Math.log10(often));
-    this.levels = { alarm: Math.max(episode, valueOfRarity(total, -Math.log10(perRow))), episode };
+    return { alarm: Math.max(episode, valueOfRarity(total, -Math.log10(perRow))), episode };
   }
 
   /**
@@ -183,6 +188,19 @@ export class AlarmPromise {
       ...{ over, touched: this.touched, isCalledUsual },
       ...(isAlarm && open.id !== undefined && { alarm: open }),
     };
+  }
+
+  /** An episode lasted longer than it seemed. @param isUnderWay whether it still does */
+  goesOn(
+    episode: Episode,
+    { to, time, isUnderWay }: { to: number; time: number; isUnderWay: boolean },
+  ): void {
+    episode.last = to;
+    episode.end = time;
+    if (isUnderWay && this.open?.id === undefined) {
+      this.past = this.past.filter((one) => one !== episode);
+      this.open = episode;
+    }
   }
 
   /** Takes an episode as it was before a restart. */

@@ -1,12 +1,11 @@
-import { AlarmPromise, type Episode, type KeptAlarms } from './alarms';
-import { ANCHOR_MS, type AnsweredMovement, type KeptMovedSensors, MovedSensors } from './creep';
+import { AlarmPromise, type Episode } from './alarms';
+import { RowsAround } from './around';
+import { ANCHOR_MS, type AnsweredMovement, MovedSensors } from './creep';
 import type { Learned, LearnTask } from './fit';
 import {
   History,
   type HistoryCell,
   type HistoryRow,
-  type KeptClock,
-  type KeptHistory,
   MachineClock,
   type MarkedRows,
   type RowPace,
@@ -14,7 +13,7 @@ import {
   thinnedRow,
 } from './history';
 import { MissingSensors, NewValues, type SensorLayout, sensorLayout } from './layout';
-import { type KeptOddHistory, type Knowledge, NextFit, OddHistory, RETRY_ROWS } from './learning';
+import { type KeptDetector, type Knowledge, NextFit, OddHistory, RETRY_ROWS } from './learning';
 import { rarityOf } from './tail';
 import {
   type Change,
@@ -40,14 +39,6 @@ export interface DetectorSettings {
   ignored: ReadonlySet<string>;
 }
 
-/** What a detector is restored from. */
-export interface KeptDetector extends KeptOddHistory, KeptClock {
-  history: KeptHistory;
-  alarms: KeptAlarms;
-  knowledge?: Knowledge;
-  anchor?: KeptMovedSensors;
-}
-
 /** Knows what is usual for one machine. Pure: fits are made elsewhere, between `due` and `learned`. */
 export class Detector {
   private history: History;
@@ -70,6 +61,7 @@ export class Detector {
   private readonly nextFit: NextFit;
   private readonly newValues = new NewValues();
   private fitting: { times: Float64Array } | undefined;
+  private readonly around: RowsAround;
 
   constructor(
     private readonly settings: DetectorSettings,
@@ -81,6 +73,10 @@ export class Detector {
     this.clock = new MachineClock(kept);
     this.odd = new OddHistory(kept);
     this.nextFit = new NextFit(settings.learn);
+    this.around = new RowsAround(this.alarms, kept?.aroundEpisode);
+    if (kept?.aroundEpisode !== undefined) {
+      this.nextFit.want();
+    }
     if (kept?.anchor !== undefined) {
       this.moved = MovedSensors.restored(kept.anchor, settings.key);
     }
@@ -189,6 +185,7 @@ export class Detector {
     }
     this.nextFit.want();
     this.moved = mark === 0 ? undefined : this.moved;
+    this.around.answered(mark === 2 ? this.alarms.sent.findLast((one) => one.from === from) : undefined);
   }
 
   /** Takes what people say, or said before a restart, of a sensor that has moved. */
@@ -253,8 +250,12 @@ export class Detector {
     this.newValues.rows = 0;
     const first = taken - history.times.length;
     this.fitting = { times: history.times.slice() };
+    const judgedFrom = thinnedBy === 1 ? this.around.judgedFrom(marks, first, LEAST_ROWS) : undefined;
     const withAnchor = (this.moved === undefined || thinnedBy > 1) && this.hasSeenTwoWeeks(layout);
-    return { history, layout, first, taken, thinnedBy, withAnchor };
+    return {
+      ...{ history, layout, first, taken, thinnedBy, withAnchor },
+      ...(judgedFrom !== undefined && { judgedFrom }),
+    };
   }
 
   /** Nothing was learned: it is tried again after some more rows. */
@@ -263,9 +264,19 @@ export class Detector {
   }
 
   /** Takes what a fit has learned. */
-  learned({ usual, layout, rarities, odd, anchor, first, taken, thinnedBy }: Learned): Change[] {
+  learned(learned: Learned): Change[] {
+    const { usual, layout, rarities, odd, anchor, first, taken, thinnedBy } = learned;
     this.nextFit.ended();
     this.newValues.learned();
+    const fault = this.around.learned(learned, (row) => this.history.time(row));
+    if (fault !== undefined) {
+      this.history.mark(fault.from, fault.to, 2);
+    }
+    if (learned.judged !== undefined && fault?.isUnderWay !== true) {
+      // It was made without rows that are usual.
+      this.nextFit.want();
+      return [];
+    }
     if (thinnedBy > 1) {
       this.thin(thinnedBy, taken);
     }
@@ -324,6 +335,7 @@ export class Detector {
     this.alarms.answer(episode, answer, this.off);
     const marked = { from: episode.from, to: episode.last, mark: answer === 'real' ? 2 : 0 } as const;
     this.history.mark(marked.from, marked.to, marked.mark);
+    this.around.answered(answer === 'real' ? episode : undefined);
     if (answer === 'usual') {
       // What people call usual now is also what creeping is measured by.
       this.moved = undefined;
@@ -396,6 +408,7 @@ export class Detector {
       ...(this.knowledge !== undefined && { knowledge: this.knowledge }),
       ...(this.moved !== undefined && { anchor: this.moved.keep() }),
       ...this.odd.keep(),
+      ...this.around.keep(),
     };
   }
 
@@ -405,6 +418,7 @@ export class Detector {
     const newNumber = (row: number): number => thinnedRow(row, by, end);
     this.alarms.renumber(newNumber);
     this.odd.renumber(newNumber);
+    this.around.renumber(newNumber);
     // What creeping is measured by was of another pace.
     this.moved = undefined;
   }

@@ -17,6 +17,7 @@ import {
   clamp,
   CROSS,
   emptyStatistics,
+  largestPlace,
   missedScale,
   MOST_SPREADS,
   paceScales,
@@ -29,7 +30,17 @@ import {
   VIEWS,
 } from './statistics';
 import { fitRarityTail, fitTail } from './tail';
-import { combinedRarity, expectRow, keepRows, knownBy, PAST_SHARES, type UsualModel } from './usual';
+import {
+  combinedRarity,
+  expectRow,
+  freshMemory,
+  keepRows,
+  knownBy,
+  PAST_SHARES,
+  scoreRow,
+  type UsualModel,
+  WARM_ROWS,
+} from './usual';
 
 /** What a fit takes and gives: it may be made in another thread. */
 export interface LearnTask {
@@ -42,12 +53,26 @@ export interface LearnTask {
   thinnedBy: number;
   /** Whether creeping is to be measured by it. */
   withAnchor: boolean;
+  /** The rows from this number on are left out, and judged by what the others teach. */
+  judgedFrom?: number;
 }
 
-export type Learned = FittedUsual & Omit<LearnTask, 'history'>;
+export type Learned = FittedUsual & Omit<LearnTask, 'history'> & { judged?: JudgedRows };
+
+/** Rows that were left out of a fit, as it sees them. */
+interface JudgedRows {
+  rarities: Float64Array;
+  /** The sensor in front of each: its place. */
+  fronts: Uint16Array;
+}
 
 export function learn({ history, ...task }: LearnTask): Learned {
-  return { ...task, ...fitUsual(arrangeTrainRows(history, task.layout), task.withAnchor) };
+  const { judgedFrom, first, layout, withAnchor } = task;
+  const from = judgedFrom === undefined ? undefined : Math.max(0, judgedFrom - first);
+  history.marks.fill(2, from ?? history.marks.length);
+  const train = arrangeTrainRows(history, layout);
+  const fitted = fitUsual(train, withAnchor);
+  return { ...task, ...fitted, ...(from !== undefined && { judged: judgeRows(fitted.usual, train, from) }) };
 }
 
 /** The first pass leaves out the rows that are missed most: beyond this quantile. */
@@ -73,6 +98,31 @@ interface FittedUsual {
   /** Periods that look odd. */
   odd: Period[];
   anchor: AnchorReference | undefined;
+}
+
+/** How unusual rows are that the fit has left out. @param from the first of them */
+function judgeRows(
+  usual: UsualModel,
+  { width, values, context, starts }: HistoryRows,
+  from: number,
+): JudgedRows {
+  const rows = starts.length;
+  const judged = { rarities: new Float64Array(rows - from), fronts: new Uint16Array(rows - from) };
+  let memory = freshMemory(usual);
+  for (let row = Math.max(0, from - WARM_ROWS); row < rows; row++) {
+    memory = starts[row] === 1 ? freshMemory(usual) : memory;
+    const { rarity, weights } = scoreRow(
+      usual,
+      values.subarray(row * width.sensors, (row + 1) * width.sensors),
+      context.subarray(row * width.context, (row + 1) * width.context),
+      memory,
+    );
+    if (row >= from) {
+      judged.rarities[row - from] = rarity;
+      judged.fronts[row - from] = largestPlace(weights);
+    }
+  }
+  return judged;
 }
 
 /** Learns what is usual. @param withAnchor whether creeping is to be measured by this fit */

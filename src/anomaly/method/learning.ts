@@ -1,5 +1,7 @@
+import type { KeptAlarms } from './alarms';
+import type { KeptMovedSensors } from './creep';
 import type { Period } from './fit';
-import { WEEK_MS } from './history';
+import { type KeptClock, type KeptHistory, WEEK_MS } from './history';
 import type { SensorLayout } from './layout';
 import type { UsualModel } from './usual';
 
@@ -10,6 +12,16 @@ export interface Knowledge {
   /** Rows in all, and the time, when it was fitted. */
   rows: number;
   time: number;
+}
+
+/** What a detector is restored from. */
+export interface KeptDetector extends KeptOddHistory, KeptClock {
+  history: KeptHistory;
+  alarms: KeptAlarms;
+  knowledge?: Knowledge;
+  anchor?: KeptMovedSensors;
+  /** The first row of the episode whose surroundings the next fit looks at. */
+  aroundEpisode?: number;
 }
 
 /**

@@ -145,6 +145,13 @@ export function emptyStatistics(sensors: number): RowStatistics {
   };
 }
 
+/** The place of the largest weight: the sensor in front. */
+export function largestPlace(weights: Float64Array): number {
+  let front = 0;
+  weights.forEach((weight, j) => (front = weight > weights[front] ? j : front));
+  return front;
+}
+
 /** As if all had been usual before. */
 export function usualMemory({ slow, restless }: PaceScales): Memory {
   return {

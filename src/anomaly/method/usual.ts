@@ -74,6 +74,9 @@ export interface ScoredRow extends RowStatistics {
   expected: Float64Array;
 }
 
+/** How many rows bring the memories of a fit up to date: five half-lives of the slowest. */
+export const WARM_ROWS = 150;
+
 export function freshMemory({ paces }: UsualModel): RowMemory {
   return { ...usualMemory(paces), past: undefined };
 }

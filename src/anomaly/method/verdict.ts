@@ -1,7 +1,15 @@
 import type { History, HistoryCell } from './history';
 import { arrangeRow, isGap, type SensorLayout } from './layout';
-import { ALL, CROSS, KINDS, LEVEL, type OffKind } from './statistics';
-import { freshMemory, type RowMemory, type ScoredRow, scoreRow, TRUSTED_R2, type UsualModel } from './usual';
+import { ALL, CROSS, KINDS, largestPlace, LEVEL, type OffKind } from './statistics';
+import {
+  freshMemory,
+  type RowMemory,
+  type ScoredRow,
+  scoreRow,
+  TRUSTED_R2,
+  type UsualModel,
+  WARM_ROWS,
+} from './usual';
 
 /** Sensors that are named: those beyond so many spreads, and beyond this share of the first. */
 const NAMED_SPREADS = 3.5;
@@ -53,9 +61,7 @@ export type Change =
 
 /** The sensor that is furthest off. */
 export function sensorInFront({ sensors }: SensorLayout, { weights }: ScoredRow): string {
-  let front = 0;
-  weights.forEach((weight, j) => (front = weight > weights[front] ? j : front));
-  return sensors[front];
+  return sensors[largestPlace(weights)];
 }
 
 /** The sensors that are furthest off, with what was expected of them. */
@@ -107,9 +113,6 @@ export function expectedOfMissing(
   );
   return Object.fromEntries(told);
 }
-
-/** How many rows bring the memories of a fit up to date: five half-lives of the slowest. */
-const WARM_ROWS = 150;
 
 export interface OffRow {
   values: Float64Array;

@@ -274,6 +274,41 @@ describe('what is usual for a machine', function () {
       assert.ok(shareUnusual(after.slice(-ROWS_A_DAY)) > 0.9, `${shareUnusual(after.slice(-ROWS_A_DAY))}`);
     });
 
+    it('is unusual again where people call it real once it has been learned, through a restart, until it ends', () => {
+      const { detector, readings } = begun();
+      const learned = from + 4 * ROWS_A_DAY;
+      const before = run(detector, readings.slice(from + hour, learned), from + hour);
+      assert.ok(shareUnusual(before.slice(-100)) < 0.1, 'learned as usual');
+      assert.equal(detector.episode?.id, undefined, 'over');
+      const [alarm] = detector.episodes.slice(-1);
+      assert.ok(detector.confirm(alarm!.id, 'real'));
+      const kept = new Detector(SETTINGS, structuredClone(detector.keep()));
+      const end = from + 5 * ROWS_A_DAY;
+      const after = run(kept, readings.slice(learned, end), learned);
+      assert.ok(shareUnusual(after.slice(-200)) > 0.9, `${shareUnusual(after.slice(-200))}`);
+      assert.equal(kept.episode?.id, alarm!.id, 'the same alarm goes on');
+      const healed = run(kept, readings.slice(end, end + 200), end);
+      assert.ok(healed.flatMap(({ changes }) => changes).some((one) => one.kind === 'over'));
+      assert.ok(shareUnusual(healed.slice(-100)) < 0.1, `${shareUnusual(healed.slice(-100))}`);
+    });
+
+    it('that has ended when it is called real leaves the rows after it as they are', () => {
+      const { detector, readings } = begun();
+      const healthy = machine.values.map((_, row) => cellsOf(machine, row));
+      run(detector, healthy.slice(from + hour, from + 600), from + hour);
+      assert.equal(detector.episode?.id, undefined, 'over');
+      const { from: first, last } = detector.episodes.at(-1)!;
+      assert.ok(detector.confirm(undefined, 'real'));
+      const after = run(detector, healthy.slice(from + 600, from + 700), from + 600);
+      assert.ok(shareUnusual(after) < 0.1);
+      const { marks } = detector.keep().history;
+      const marked = marks.reduce((sum, mark) => sum + Number(mark === 2), 0);
+      assert.ok(
+        marked > 0 && marked <= last - first + 31,
+        `${marked} rows, the episode has ${last - first + 1}`,
+      );
+    });
+
     it('is usual at once where people call it usual, through a restart, and hides no other sensor', () => {
       const { detector, readings } = begun();
       assert.ok(detector.confirm(undefined, 'usual'));
