@@ -119,7 +119,7 @@ export class MovedSensors {
 const MOVED = 4;
 /** That largest mean counts for as much at least, in spreads of what is missed. */
 const LEAST_LARGEST = 0.5;
-/** A movement is told again after a week. */
+/** A movement is told again after a week, and from then on each time it has lasted twice as long. */
 const AGAIN_MS = WEEK_MS;
 /** A sensor moves from when its mean has left what held-out rows had. */
 const BEGINS = 1;
@@ -288,7 +288,7 @@ export class Anchor {
       } else if (Number.isNaN(since[j])) {
         since[j] = time;
       }
-      if (size > MOVED && time - told[j] >= AGAIN_MS) {
+      if (size > MOVED && time - told[j] >= Math.max(AGAIN_MS, told[j] - since[j])) {
         told[j] = time;
         answers.begun[j] = since[j];
         moved.push(this.movement(j));

@@ -19,6 +19,7 @@ import {
 
 type Cells = Record<string, number | string>;
 
+const WEEK_MS = ROWS_A_WEEK * STEP_MS;
 const SETTINGS = { perWeek: 1, learn: 300, key: undefined, ignored: new Set<string>() };
 
 /** Takes readings, one each 5 minutes, with the fits as they fall due. */
@@ -203,17 +204,19 @@ describe('what is usual for a machine', function () {
     };
     const WEEKS = 3 * ROWS_A_WEEK;
 
-    it('is told once a week where nobody answers, or it was called real', () => {
+    it('is told again after a week, and each time it has lasted twice as long, where it was called real', () => {
       const { detector, moved, row } = told();
       assert.equal(moved.id, `${new Date(moved.since).toISOString()} housing`);
       assert.deepEqual(detector.confirm(moved.id, 'real'), { moved: { column: 'housing', answer: 'real' } });
       assert.equal(detector.movements[0]!.isReal, true);
-      const again = take(detector, row, row + WEEKS, none);
+      const again = take(detector, row, row + 2 * WEEKS, none);
       assert.deepEqual(
         again.map(({ id }) => id),
-        [moved.id, moved.id].concat(again.length > 2 ? [moved.id] : []),
+        [moved.id, moved.id, moved.id],
         'one movement, with one id',
       );
+      const since = again.map(({ time }) => (time - moved.since) / (moved.time - moved.since + WEEK_MS));
+      since.forEach((times, i) => assert.ok(Math.abs(times - 2 ** i) < 0.01 * 2 ** i, since.join(' ')));
     });
 
     it('is told no more once it was called usual, through a restart, while it and the others are watched on', () => {
@@ -293,7 +296,7 @@ describe('what is usual for a machine', function () {
     });
 
     it('that has ended when it is called real leaves the rows after it as they are', () => {
-      const { detector, readings } = begun();
+      const { detector } = begun();
       const healthy = machine.values.map((_, row) => cellsOf(machine, row));
       run(detector, healthy.slice(from + hour, from + 600), from + hour);
       assert.equal(detector.episode?.id, undefined, 'over');
