@@ -15,6 +15,7 @@ import {
 import { MissingSensors, NewValues, type SensorLayout, sensorLayout } from './layout';
 import { type KeptDetector, type Knowledge, NextFit, OddHistory, RETRY_ROWS } from './learning';
 import { rarityOf } from './tail';
+import { ALONE } from './usual';
 import {
   type Change,
   expectedOfMissing,
@@ -82,7 +83,9 @@ export class Detector {
     }
     if (kept?.knowledge !== undefined) {
       this.know(kept.knowledge);
-      if (kept.knowledge.layout.sensors.some((column) => settings.ignored.has(column))) {
+      const { layout, usual } = kept.knowledge;
+      // A version before called other rows as rare.
+      if (usual.alone !== ALONE || layout.sensors.some((column) => settings.ignored.has(column))) {
         this.nextFit.want();
       }
     }

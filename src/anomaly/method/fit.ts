@@ -17,10 +17,13 @@ import {
   clamp,
   CROSS,
   emptyStatistics,
+  LARGEST_OF_ALL,
+  largestBy,
   largestPlace,
   missedScale,
   MOST_SPREADS,
   paceScales,
+  reachOf,
   robustScale,
   ROW_STATISTICS,
   shareOfNewest,
@@ -31,6 +34,7 @@ import {
 } from './statistics';
 import { fitRarityTail, fitTail } from './tail';
 import {
+  ALONE,
   combinedRarity,
   expectRow,
   freshMemory,
@@ -145,8 +149,12 @@ function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
   const second = heldOut(inputs, train, { weights, standard }, true);
   const expectations = fitExpectations(added(second.moments), width);
   const near = keepRows(expectations, width, inputs, weightedRows(weights));
-  const paces = paceScales(second.scaled, sensors);
-  const statistics = rowStatistics(second.scaled, second.distances, paces, train);
+  const own = paceScales(second.scaled, sensors);
+  const { statistics, far } = rowStatistics(second.scaled, second.distances, own, train);
+  const paces = { ...own, reach: reachOf(far, sensors) };
+  statistics[LARGEST_OF_ALL] = statistics[LARGEST_OF_ALL].map((largest, row) =>
+    Number.isNaN(largest) ? NaN : largestBy(paces.reach, far.subarray(row * sensors, (row + 1) * sensors)),
+  );
   const tails = statistics.map((statistic) => fitTail(statistic));
   const ofRow = new Float64Array(ROW_STATISTICS);
   const rarities = Float64Array.from(leftOut, (_, row) => {
@@ -162,6 +170,7 @@ function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
     paces,
     tails,
     total: fitRarityTail(rarities.map((rarity, row) => (leftOut[row] === 2 ? NaN : rarity))),
+    alone: ALONE,
     known: second.missed.map((missed) => knownBy(missed, standard, sensors)),
   };
   return {
@@ -259,14 +268,18 @@ function leaveOutMissed(weights: Float64Array, scaled: readonly Float64Array[], 
   });
 }
 
-/** The eight statistics of every row, one series each; NaN where the row takes no part in them. */
+/**
+ * The eight statistics of every row, one series each, and how far off its sensors are, rows × sensors; NaN where the row
+ * takes no part in them.
+ */
 function rowStatistics(
   scaled: readonly Float64Array[],
   distances: Float64Array,
   paces: UsualModel['paces'],
   { width, starts, leftOut }: HistoryRows,
-): Float64Array[] {
+): { statistics: Float64Array[]; far: Float64Array } {
   const { sensors } = width;
+  const far = new Float64Array(starts.length * sensors).fill(NaN);
   const out = Array.from({ length: ROW_STATISTICS }, () => new Float64Array(starts.length));
   const row = emptyStatistics(sensors);
   const missed = new Float64Array(VIEWS.length * sensors);
@@ -278,8 +291,11 @@ function rowStatistics(
     scaled.forEach((view, v) => missed.set(view.subarray(at * sensors, (at + 1) * sensors), v * sensors));
     takeRow({ missed, distance: distances[at] }, paces, memory, row);
     out.forEach((statistic, s) => (statistic[at] = leftOut[at] === 2 ? NaN : row.values[s]));
+    if (leftOut[at] !== 2) {
+      far.set(row.far, at * sensors);
+    }
   }
-  return out;
+  return { statistics: out, far };
 }
 
 /**

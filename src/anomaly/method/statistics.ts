@@ -111,6 +111,7 @@ const RESTLESS_SAY = 0.8;
  * restlessness and the distance to the kept rows.
  */
 export const ROW_STATISTICS = 8;
+export const LARGEST_OF_ALL = 2 * ALL + 1;
 const RESTLESS = 6;
 const DISTANCE = 7;
 
@@ -127,6 +128,8 @@ export interface PaceScales {
   /** views × paces */
   slow: Scale[];
   restless: Scale;
+  /** sensors: what the largest of the view `all` is measured by; left out by versions before, as 1 */
+  reach?: Float64Array;
 }
 
 export interface RowStatistics {
@@ -135,6 +138,8 @@ export interface RowStatistics {
   weights: Float64Array;
   /** sensors: places in `KINDS` */
   kinds: Uint8Array;
+  /** sensors: how far off by the view `all`, in spreads; NaN where the cell is missing */
+  far: Float64Array;
 }
 
 export function emptyStatistics(sensors: number): RowStatistics {
@@ -142,7 +147,36 @@ export function emptyStatistics(sensors: number): RowStatistics {
     values: new Float64Array(ROW_STATISTICS),
     weights: new Float64Array(sensors),
     kinds: new Uint8Array(sensors),
+    far: new Float64Array(sensors),
   };
+}
+
+/**
+ * Sensors differ in how far they go now and then, as a flow does that starts before its pump tells so. So what is largest
+ * is measured by how far each goes in so many rows of the history; at least as far as a normal distribution goes. Else one
+ * that never jumps is lost behind those that do: of the faults in the voltage of the simulated machines 0.78 were found, now
+ * 0.82, of all 0.951 instead of 0.938. Tuned on seeds 13000 to 13007 and 14000 to 14007: measured so in all views more is
+ * found, but by 1.25 to 1.5 times the false alarms.
+ */
+const REACHING_ROWS = 12;
+const LEAST_REACH = 3;
+
+/** How far each sensor goes. @param far rows × sensors; NaN is missing */
+export function reachOf(far: Float64Array, sensors: number): Float64Array {
+  return Float64Array.from({ length: sensors }, (_, j) => {
+    const sorted = sortedColumn(far, sensors, j);
+    return Math.max(LEAST_REACH, sorted[sorted.length - REACHING_ROWS] ?? 0);
+  });
+}
+
+/** The largest of a row. @param far of its sensors */
+export function largestBy(reach: Float64Array | undefined, far: Float64Array): number {
+  let largest = 0;
+  far.forEach((value, j) => {
+    const by = value / (reach?.[j] ?? 1);
+    largest = by > largest ? by : largest;
+  });
+  return largest;
 }
 
 /** The place of the largest weight: the sensor in front. */
@@ -242,6 +276,7 @@ export function takeRow(
 ): void {
   const sensors = out.weights.length;
   out.weights.fill(0);
+  out.far.fill(NaN);
   for (let view = 0; view < VIEWS.length; view++) {
     let squares = 0;
     let largest = 0;
@@ -263,11 +298,13 @@ export function takeRow(
       const most = Math.max(now, slowest);
       squares += Math.min(most, MOST_IN_SQUARES) ** 2;
       largest = Math.max(largest, most);
+      out.far[j] = view === ALL ? most : out.far[j];
       weigh(out, j, view === LEVEL ? LEVEL_SAY * most : most, offKind(view, now >= slowest));
     }
     out.values[2 * view] = present === 0 ? 0 : Math.sqrt(squares / present);
     out.values[2 * view + 1] = largest;
   }
+  out.values[LARGEST_OF_ALL] = largestBy(scales.reach, out.far);
   out.values[RESTLESS] = takeRestless(missed, scales.restless, memory, out);
   out.values[DISTANCE] = distance;
 }
