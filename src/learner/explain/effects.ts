@@ -1,4 +1,4 @@
-import { valueAlong } from '../linear/linear';
+import { gainedWhole, type Lines, valueAlong } from '../linear/linear';
 import { indices } from '../math/order';
 import { processApart } from '../model/ensemble';
 import { type Background, type Member, type Part, partScores } from '../model/model';
@@ -85,16 +85,17 @@ export function eachLinearTerm(
   const { base, at, scores, lines } = tables;
   const width = base.length;
   const others = new Float64Array(background.rows);
+  const isWhole = lines !== undefined && gainedWhole(lines, (column) => numbers[column]) !== 0;
+  const areWhole = lines ? wholeRows(lines, background) : [];
   for (let line = 0; lines && line < lines.columns.length; line++) {
     const column = lines.columns[line];
     const values = background.numbers![column]!;
-    const zOf = (value: number) => valueAlong(lines, line, value);
     for (let k = 0; k < width; k++) {
       const slope = lines.weights[line * width + k];
       for (let row = 0; row < others.length; row++) {
-        others[row] = slope * zOf(values[row]);
+        others[row] = slope * valueAlong(lines, line, values[row], areWhole[row]);
       }
-      visit(column, k, slope * zOf(numbers[column]), others);
+      visit(column, k, slope * valueAlong(lines, line, numbers[column], isWhole), others);
     }
   }
   for (let column = 0; column < at.length; column++) {
@@ -109,6 +110,23 @@ export function eachLinearTerm(
       visit(column, k, scores[from + bins[column] * width], others);
     }
   }
+}
+
+const knownWhole = new WeakMap<Lines, { background: Background; areWhole: boolean[] }>();
+
+/** Whether each background row counts whole. Cached as their scores are. */
+function wholeRows(lines: Lines, background: Background): boolean[] {
+  let own = knownWhole.get(lines);
+  if (own?.background !== background) {
+    const { numbers, rows } = background;
+    const areWhole = Array.from(
+      { length: rows },
+      (_, row) => gainedWhole(lines, (column) => numbers![column]![row]) !== 0,
+    );
+    own = { background, areWhole };
+    knownWhole.set(lines, own);
+  }
+  return own.areWhole;
 }
 
 const known = new WeakMap<Part, { background: Background; scores: Float64Array }>();

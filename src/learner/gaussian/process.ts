@@ -2,7 +2,7 @@ import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { openScratch, type Scratch } from '../kernels/scratch';
 import { bytesOfGram, factorise, gramOfSome } from '../linear/dense';
 import { makeDesign, makeTerms, type Term } from '../linear/design';
-import { type LinearTables, tablesOf } from '../linear/linear';
+import { type LinearTables, tablesOf, WHOLE_IF_NEARER } from '../linear/linear';
 import { solve } from '../math/matrix';
 import type { Random } from '../math/random';
 import { JITTER } from './evidence';
@@ -93,6 +93,7 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
     const linear = {
       columns,
       rules: terms.map(({ rule }) => rule),
+      ...WHOLE_IF_NEARER,
       weights: Float32Array.from(slopes.subarray(1)),
     };
     const line = tablesOf(linear, slopes.slice(0, 1), specs, input.centers);

@@ -47,13 +47,23 @@ export interface Lines {
   highs: Float64Array;
   /** Where values are clipped. Missing in models where all are clipped at the default. */
   mosts?: Float64Array;
+  /**
+   * A row with values that are clipped counts whole where this brings its only score nearer to the middle: clipping each
+   * column would break a sum of them. Missing for classes, and in models fitted before.
+   */
+  wholeIfNearer?: true;
   weights: Float64Array;
 }
+
+/** Of numbers (docs/benchmarks/told.md, "Rows far outside"). */
+export const WHOLE_IF_NEARER = { wholeIfNearer: true } as const;
 
 /** The terms of a linear model. `weights`: terms × outputs. */
 export interface LinearTerms {
   columns: Uint16Array;
   rules: TermRule[];
+  /** As in `Lines`. */
+  wholeIfNearer?: true;
   weights: Float32Array;
 }
 
@@ -130,7 +140,8 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
   const curve = new Float64Array(penalties.length);
   const scores = new Float64Array(input.tableRows * width);
   const take = (i: number) => {
-    const table = makeTables(terms, byTerm(weights, size), width, input.specs);
+    const rule = input.regression ? WHOLE_IF_NEARER : {};
+    const table = makeTables(terms, byTerm(weights, size), input.specs, { width, ...rule });
     const own = linearScores(table, input, input.heldOut);
     input.heldOut.forEach((row, held) => {
       for (let k = 0; k < width; k++) {
@@ -179,7 +190,12 @@ function byTerm(weights: Float64Array, size: number): Float64Array {
 }
 
 /** @param weights (1 + terms) × outputs, the intercept first */
-function makeTables(terms: Term[], weights: Float64Array, width: number, specs: ColumnSpec[]): LinearTables {
+function makeTables(
+  terms: Term[],
+  weights: Float64Array,
+  specs: ColumnSpec[],
+  { width, wholeIfNearer }: { width: number } & Pick<Lines, 'wholeIfNearer'>,
+): LinearTables {
   const at = new Int32Array(specs.length).fill(-1);
   let length = 0;
   for (const { column, rule } of terms) {
@@ -204,10 +220,11 @@ function makeTables(terms: Term[], weights: Float64Array, width: number, specs: 
     base: weights.slice(0, width),
     at,
     scores,
-    lines: linesOf(terms, kept, width),
+    lines: { ...linesOf(terms, kept, width), ...(wholeIfNearer && { wholeIfNearer }) },
     terms: {
       columns: Uint16Array.from(terms, ({ column }) => column),
       rules: terms.map(({ rule }) => rule),
+      ...(wholeIfNearer && { wholeIfNearer }),
       weights: kept,
     },
   };
@@ -231,7 +248,7 @@ function linesOf(terms: Term[], weights: Float32Array, width: number): Lines {
 
 /** Rebuilds the tables of a stored model, to the bit. */
 export function tablesOf(
-  { columns, rules, weights }: LinearTerms,
+  { columns, rules, wholeIfNearer, weights }: LinearTerms,
   base: Float64Array,
   specs: ColumnSpec[],
   centers: (Float64Array | null | undefined)[],
@@ -243,12 +260,35 @@ export function tablesOf(
   const all = new Float64Array(base.length + weights.length);
   all.set(base);
   all.set(weights, base.length);
-  return makeTables(terms, all, base.length, specs);
+  return makeTables(terms, all, specs, { width: base.length, wholeIfNearer });
 }
 
-/** The standardised and clipped value of a numeric term, before its weight. */
-export function valueAlong(lines: Lines, line: number, value: number): number {
-  return standardised(value, lines.means[line], lines.scales[line], lines.mosts?.[line]);
+/** The standardised value of a numeric term, before its weight: clipped, unless the row counts whole. */
+export function valueAlong(lines: Lines, line: number, value: number, isWhole = false): number {
+  const most = isWhole ? Infinity : lines.mosts?.[line];
+  return standardised(value, lines.means[line], lines.scales[line], most);
+}
+
+/**
+ * What a row's score gains by its values counting whole; 0 where they stay clipped, or none is. Where a column was clipped
+ * while its weight was learned, values beyond say nothing.
+ */
+export function gainedWhole(lines: Lines, valueOf: (column: number) => number): number {
+  if (lines.wholeIfNearer !== true) {
+    return 0;
+  }
+  let [clipped, whole] = [0, 0];
+  for (let line = 0; line < lines.columns.length; line++) {
+    const value = valueOf(lines.columns[line]);
+    const z = valueAlong(lines, line, value);
+    const wholeZ = valueAlong(lines, line, value, true);
+    if (z !== wholeZ && Math.max(-lines.lows[line], lines.highs[line]) >= Math.abs(z)) {
+      return 0;
+    }
+    clipped += lines.weights[line] * z;
+    whole += lines.weights[line] * wholeZ;
+  }
+  return Math.abs(whole) < Math.abs(clipped) ? whole - clipped : 0;
 }
 
 /** How far the numeric terms take a row's score beyond those of the values they were learned from. */
@@ -296,10 +336,37 @@ export function linearScores(tables: LinearTables, table: EncodedTable, rows: In
     closing(openScratch(bytesFor(tables, width)), (scratch) =>
       addTogether(tables, table, rows, scratch, out),
     );
-    return out;
+  } else {
+    addByColumn(tables, table, rows, out);
   }
-  addByColumn(tables, table, rows, out);
+  addWholeRows(tables, table, rows, out);
   return out;
+}
+
+/** Counts rows with clipped values whole where their score is nearer to the middle so. */
+function addWholeRows(
+  { lines }: LinearTables,
+  { numbers }: EncodedTable,
+  rows: Int32Array,
+  out: Float64Array,
+): void {
+  if (lines?.wholeIfNearer !== true) {
+    return;
+  }
+  const isClipped = new Uint8Array(rows.length);
+  lines.columns.forEach((column, line) => {
+    const values = numbers[column]!;
+    const most = (lines.mosts?.[line] ?? MOST_DEVIATIONS) * lines.scales[line];
+    const mean = lines.means[line];
+    rows.forEach((row, i) => {
+      isClipped[i] |= Math.abs(values[row] - mean) > most ? 1 : 0;
+    });
+  });
+  rows.forEach((row, i) => {
+    if (isClipped[i] === 1) {
+      out[i] += gainedWhole(lines, (column) => numbers[column]![row]);
+    }
+  });
 }
 
 /** One column after the other: a row's scores are summed in the same order as by its columns. */

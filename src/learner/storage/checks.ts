@@ -189,7 +189,7 @@ const MOST_LEAF_ROWS = 20_000;
 
 /** Checks the terms of a linear model before its tables are made. @throws LearnerError */
 export function checkTerms(
-  { columns, rules, weights }: LinearTerms,
+  { columns, rules, wholeIfNearer, weights }: LinearTerms,
   { specs, hasNumbers }: Columns,
   width: number,
 ): void {
@@ -200,6 +200,10 @@ export function checkTerms(
   must(
     isArrayOf(Float32Array, weights, rules.length * width) && areFinite(weights),
     'a linear model lacks weights',
+  );
+  must(
+    (width === 1 ? [undefined, true] : [undefined]).includes(wholeIfNearer),
+    'a linear model clips in no known way',
   );
   rules.forEach((rule, t) => {
     const column = columns[t];

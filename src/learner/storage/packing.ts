@@ -291,12 +291,13 @@ export interface PackedTerms {
   numbers: Float64Array;
   /** The bin of each category, one after another. */
   bins: Uint8Array;
+  wholeIfNearer?: true;
   weights: Float32Array;
 }
 
 const KINDS = ['ordered', 'missing', 'category', 'number', 'whole'] as const;
 
-export function packTerms({ columns, rules, weights }: LinearTerms): PackedTerms {
+export function packTerms({ columns, rules, wholeIfNearer, weights }: LinearTerms): PackedTerms {
   const numbers = rules.flatMap((rule) => {
     switch (rule.kind) {
       case 'number':
@@ -315,12 +316,20 @@ export function packTerms({ columns, rules, weights }: LinearTerms): PackedTerms
     kinds: Uint8Array.from(rules, ({ kind }) => KINDS.indexOf(kind)),
     numbers: Float64Array.from(numbers),
     bins: Uint8Array.from(rules.flatMap((rule) => (rule.kind === 'category' ? [rule.bin] : []))),
+    ...(wholeIfNearer && { wholeIfNearer }),
     weights,
   };
 }
 
 /** @throws LearnerError if a rule is invalid */
-export function unpackTerms({ columns, kinds, numbers, bins, weights }: PackedTerms): LinearTerms {
+export function unpackTerms({
+  columns,
+  kinds,
+  numbers,
+  bins,
+  wholeIfNearer,
+  weights,
+}: PackedTerms): LinearTerms {
   must(
     isArrayOf(Uint8Array, kinds) && isArrayOf(Float64Array, numbers) && isArrayOf(Uint8Array, bins),
     'its terms are no numbers',
@@ -349,7 +358,7 @@ export function unpackTerms({ columns, kinds, numbers, bins, weights }: PackedTe
         throw new LearnerError('The model is damaged: it has a term of no known kind.');
     }
   });
-  return { columns, rules, weights };
+  return { columns, rules, ...(wholeIfNearer !== undefined && { wholeIfNearer }), weights };
 }
 
 /** Writes bit-packed integers. */

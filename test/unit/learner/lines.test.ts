@@ -117,6 +117,42 @@ describe('learner: values far off', () => {
     assert.deepEqual(again.mean(), result.mean());
   });
 
+  it('keep a sum of columns far outside, tell why, and are the same from a file', () => {
+    const [a, b, c] = [3, 4, 5].map((seed) => normals(ROWS, seed).map((one) => 10 + one));
+    const left = a!.map((one, row) => one - b![row]! - c![row]! + noise[row]! / 10);
+    const summed = trainModel(regress([numbers('a', a!), numbers('b', b!), numbers('c', c!)], left));
+    const at = (all: number[], first: number[], second: number[]) => [
+      numbers('a', all),
+      numbers('b', first),
+      numbers('c', second),
+    ];
+    // 10 is the sum of both; 1e9 has its unit wrong.
+    const asked = at([10, 150, 1e9], [10, 70, 10], [10, 90, 10]);
+    const result = predict(summed, asked, 3) as RegressionResult;
+    const mean = result.mean();
+    assert.ok(Math.abs(mean[1]! - mean[0]!) < 2, String(mean));
+    assert.ok(Math.abs(mean[2]!) < 10, String(mean));
+    const { bases, effects } = explain(summed, asked, result);
+    mean.forEach((value, row) => {
+      const sum = effects.slice(row * 3, row * 3 + 3).reduce((total, effect) => total + effect, bases[row]!);
+      assert.ok(Math.abs(sum - value) < 1e-9, `${sum} ${value}`);
+    });
+    const again = loadModel(saveModel(summed));
+    assert.deepEqual((predict(again, asked, 3) as RegressionResult).mean(), mean);
+
+    // A model fitted before clips each value.
+    for (const part of again.members.flatMap(({ parts }) => parts)) {
+      if (part.kind === 'linear') {
+        delete part.tables.lines!.wholeIfNearer;
+        delete part.tables.terms!.wholeIfNearer;
+      }
+    }
+    const before = predict(loadModel(saveModel(again)), asked, 3) as RegressionResult;
+    assert.ok(before.mean()[1]! < mean[1]! - 3, `${before.mean().join()} ${mean.join()}`);
+    assert.equal(before.mean()[0], mean[0]);
+    assert.equal(before.mean()[2], mean[2]);
+  });
+
   it('say the same of any rule as its line does', () => {
     const value = fc.oneof(
       fc.double({ min: -50, max: 50, noNaN: true }),
