@@ -56,7 +56,7 @@ export async function flatTable(
       return given;
     }
     const row = flat(table, 0);
-    if (Object.keys(row).length === 0) {
+    if (Object.keys(row).length === 0 && Object.keys(table).length > 0) {
       throw new ServiceError('table.empty', noValue(table));
     }
     return row;

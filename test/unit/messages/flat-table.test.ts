@@ -81,5 +81,7 @@ describe('nested rows as a table', () => {
       code: 'table.empty',
       message: /only lists and objects: "recordsets", "recordset", "output", "rowsAffected"/,
     });
+    // It has nothing to name; that it has no properties is told where it is read.
+    assert.deepEqual((await read(new URL('http://127.0.0.1'))).table, {});
   });
 });
