@@ -89,7 +89,7 @@ function put(into: Flattening, given: unknown, column: string, depth: number): v
     putList(into, value, column, depth);
     return;
   }
-  if (!isNamed(value) || depth > MAX_DEPTH) {
+  if (!isNamed(value) || isWhole(value) || depth > MAX_DEPTH) {
     options.rest?.push([column, value]);
     return;
   }
@@ -131,6 +131,11 @@ function put(into: Flattening, given: unknown, column: string, depth: number): v
     options.rest.length = known;
     options.rest.push([column, value]);
   }
+}
+
+/** Whether an object is a value of MongoDB that is no number, such as an id: what it is made of are no columns. */
+function isWhole(value: Record<string, unknown>): boolean {
+  return typeof value._bsontype === 'string';
 }
 
 function putList(into: Flattening, list: readonly unknown[], column: string, depth: number): void {

@@ -62,8 +62,8 @@ export function isKind(kind: PathKind, value: unknown): boolean {
 }
 
 /**
- * What a source writes as a number of 64 bits, in parts, as extended JSON of MongoDB (`{"$date": …}`), or with the type that
- * DynamoDB has it (`{"N": "21.5"}`), and other plain values as they are; undefined for objects and lists.
+ * What a source writes as a number of 64 bits, in parts, as a decimal number or extended JSON of MongoDB (`{"$date": …}`), or
+ * with the type that DynamoDB has it (`{"N": "21.5"}`), and other plain values as they are; undefined for objects and lists.
  * https://github.com/boto/botocore/blob/develop/botocore/data/dynamodb/2012-08-10/service-2.json (AttributeValue)
  */
 export function plainValue(value: unknown): unknown {
@@ -73,16 +73,18 @@ export function plainValue(value: unknown): unknown {
   if (value instanceof Date) {
     return value;
   }
-  const { low, high, unsigned, $date, $numberDouble, $numberInt, $numberLong } = value as Record<
-    string,
-    unknown
-  >;
+  const { low, high, unsigned, $date, $numberDouble, $numberInt, $numberLong, $numberDecimal, _bsontype } =
+    value as Record<string, unknown>;
   if ($date !== undefined) {
     return plainValue($date);
   }
-  const number = $numberDouble ?? $numberInt ?? $numberLong;
+  const number = $numberDouble ?? $numberInt ?? $numberLong ?? $numberDecimal;
   if (number !== undefined) {
     return Number(number);
+  }
+  if (_bsontype === 'Decimal128' || _bsontype === 'Int32' || _bsontype === 'Double') {
+    // The digits of a decimal number are in bytes that only it reads.
+    return Number((value as { toString: () => string }).toString());
   }
   const typed = typedValue(value);
   if (typed !== undefined) {

@@ -285,6 +285,10 @@ class MatrixTable extends ValueTable {
 
   static async open(form: TableForm, matrix: readonly unknown[], signal?: AbortSignal): Promise<MatrixTable> {
     const header = matrix[0] as readonly unknown[];
+    if (header.length === 0) {
+      // As a node that reads spreadsheets gives an empty sheet.
+      throw emptyTable('The first row of the array of arrays is empty: it must hold the column names.');
+    }
     assertWidth(header.length);
     const names = header.map((name, index) => {
       if (typeof name !== 'string') {

@@ -84,4 +84,21 @@ describe('nested rows as a table', () => {
     // It has nothing to name; that it has no properties is told where it is read.
     assert.deepEqual((await read(new URL('http://127.0.0.1'))).table, {});
   });
+
+  it('have the numbers of MongoDB as numbers, and its ids as they came', async () => {
+    /** As the driver makes them: the type and the methods are on the prototype. */
+    const bson = (type: string, parts: object, text = type): object =>
+      Object.assign(
+        Object.create({ _bsontype: type, toString: () => text, value: () => 0 }) as object,
+        parts,
+      );
+    const uuid = bson('Binary', { sub_type: 4, buffer: Buffer.alloc(16), position: 16 });
+    const price = bson('Decimal128', { bytes: Buffer.alloc(16) }, '12.50');
+    const count = bson('Int32', { value: 4 }, '4');
+    const told: unknown[] = [];
+    const hooks = { onList: () => undefined, onRest: (...one: unknown[]) => told.push(one) };
+    const row = { _id: uuid, price, count, share: { $numberDecimal: '0.25' } };
+    assert.deepEqual(await flatTable([row], hooks), [{ price: 12.5, count: 4, share: 0.25 }]);
+    assert.deepEqual(told, [[0, [['_id', uuid]]]]);
+  });
 });

@@ -354,6 +354,7 @@ describe('Input forms of a table', () => {
     ['nothing', undefined, 'table.invalid', /there is no table/],
     ['a number', 5, 'table.invalid', /a number \(5\)/],
     ['an empty array', [], 'table.empty', /empty array/],
+    ['an empty sheet', [[]], 'table.empty', /first row of the array of arrays is empty/],
     ['an empty object', {}, 'table.empty', /without properties/],
     ['rows without keys', [{}, {}], 'table.empty', /no columns/],
     ['numbers for rows', [{ a: 1 }, 5], 'table.invalid', /Row 2 is 5, not an object/],
