@@ -83,6 +83,10 @@ describe('causes of a prediction', () => {
       causeText({ ...one, value: 298.15, usual: [297.9, 302.1], effect: 0.0456 }, undefined),
       'load 298.2 (usually 297.9 to 302.1) raised the prediction by 0.0456',
     );
+    assert.equal(
+      causeText({ ...one, value: 3.5, usual: [1.5, 115.25], effect: 2 }, undefined),
+      'load 3.5 (usually 1.5 to 115) raised the prediction by 2',
+    );
     const none = { ...effects, rows: new Map([[0, { prediction: 1, base: 1, effects: [0, 0, 0, 0, 0] }]]) };
     assert.deepEqual(
       writeCauses(none, {}, undefined)(0, () => 1),
