@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { BoundedMap } from '../util/collections';
-import { isNewer, makeFolder, NewerFile, writeFileAtomic } from '../util/files';
+import { isNewer, makeFolder, makeFolderSync, NewerFile, writeFileAtomic } from '../util/files';
 import { isObject, readReason } from '../util/values';
 import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
 import { isPublication, type KeptVersion, NamedModels, VersionedModel } from './named-models';
@@ -382,7 +382,7 @@ export class CardFile {
 
   private load(): void {
     try {
-      mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
+      makeFolderSync(path.dirname(this.file));
       removeStaleTemporaries(this.file);
       this.take(readFileSync(this.file, 'utf8'));
     } catch (error) {

@@ -13,6 +13,7 @@ import {
   assertWithoutLinks,
   isNewer,
   isOwnId,
+  makeFolder,
   NewerFile,
   ownPath,
   readJsonFile,
@@ -164,7 +165,7 @@ export class TrainRows {
     if (folder === undefined) {
       return mkdtemp(path.join(tmpdir(), 'tabular-train-rows-'));
     }
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     for (const name of await readdir(folder)) {
       const left = path.join(folder, name);
       if (name.endsWith('.tmp') && Date.now() - (await lstat(left)).mtimeMs > STALE_MS) {

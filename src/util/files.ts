@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import {
   type FileHandle,
   lstat,
@@ -9,6 +19,7 @@ import {
   readFile,
   rename,
   rm,
+  stat,
   writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
@@ -149,21 +160,52 @@ export async function syncFolder(folder: string): Promise<void> {
  * Makes a folder, and at most so many of those above it. A whole path that is gone is a disk that is away: what is made
  * in its place would be hidden, or in the way, when it comes back.
  *
- * @param levels folders that may be missing, this one included
+ * Node's own `recursive` never returns where the system has no folder although the one above it is there: in a working
+ * directory that was removed, in /proc. Of a disk that is read only it says ENOENT.
+ *
+ * @param levels folders that may be missing, this one included; left out: any number
  * @throws Error with the code ENOENT where more are
  */
-export async function makeFolder(folder: string, levels: number): Promise<void> {
+export async function makeFolder(folder: string, levels = Infinity): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && levels > 1) {
-      await makeFolder(path.dirname(folder), levels - 1);
+    const above = missingAbove(folder, levels, error);
+    if (above !== undefined) {
+      await makeFolder(above, levels - 1);
       await makeFolder(folder, 1);
-    } else if (code !== 'EEXIST') {
+    } else if (!(await stat(folder)).isDirectory()) {
       throw error;
     }
   }
+}
+
+/** The same at once, with all that is missing above it. */
+export function makeFolderSync(folder: string, levels = Infinity): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const above = missingAbove(folder, levels, error);
+    if (above !== undefined) {
+      makeFolderSync(above, levels - 1);
+      makeFolderSync(folder, 1);
+    } else if (!statSync(folder).isDirectory()) {
+      throw error;
+    }
+  }
+}
+
+/** The folder to make first where one could not be made; undefined where something of its name is there. @throws the error otherwise */
+function missingAbove(folder: string, levels: number, error: unknown): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  const above = path.dirname(folder);
+  if (code === 'ENOENT' && levels > 1 && above !== folder) {
+    return above;
+  }
+  if (code !== 'EEXIST') {
+    throw error;
+  }
+  return undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
-import { type FileHandle, mkdir } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 
 import { Yielder } from './concurrency';
-import { assertWithoutLinks, writeAll } from './files';
+import { assertWithoutLinks, makeFolder, writeAll } from './files';
 import { KeptLock } from './folder-lock';
 import { readReason } from './values';
 
@@ -38,7 +38,7 @@ export class StateFolder {
    */
   async open(read: () => Promise<void>): Promise<boolean> {
     try {
-      await mkdir(this.path, { recursive: true, mode: 0o700 });
+      await makeFolder(this.path);
     } catch (error) {
       this.failed(error);
       return false;

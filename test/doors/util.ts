@@ -16,6 +16,8 @@ export {
   assertWithoutLinks,
   isNewer,
   isOwnId,
+  makeFolder,
+  makeFolderSync,
   ownPath,
   readFully,
   readJsonFile,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
-import { lstat, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
 import {
@@ -9,6 +9,7 @@ import {
   fileSystemCode,
   isNewer,
   isOwnId,
+  makeFolder,
   NewerFile,
   ownPath,
   readJsonFile,
@@ -384,7 +385,7 @@ export class EntryStore<E extends { id: string; createdAt: number }> {
 /** What is in a folder, which is made where it is missing and there is room. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
   } catch (error) {
     if (cannotWrite(error)) {
       return [];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import path from 'node:path';
 
 import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/storage/stored-model';
@@ -7,6 +7,7 @@ import {
   cannotWrite,
   isNewer,
   isPassingFailure,
+  makeFolder,
   NewerFile,
   readJsonFile,
   writeFileAtomic,
@@ -63,7 +64,7 @@ export async function openStore(
   let lock: FolderLock | undefined;
   try {
     if (options.makeFolder) {
-      await mkdir(dataDir, { recursive: true, mode: 0o700 });
+      await makeFolder(dataDir);
     }
     lock = await lockFolder(dataDir, { token: options.processToken, onLost });
     if (!lock.isWritten) {

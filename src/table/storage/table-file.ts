@@ -1,7 +1,6 @@
 import { createHash, webcrypto } from 'node:crypto';
 import {
   constants,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -14,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
-import { readFully, writePieces } from '../../util/files';
+import { makeFolderSync, readFully, writePieces } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';
 import type { FileFormat } from '../cells/types';
 import { crc32c, crc32cToBase64 } from './crc32c';
@@ -120,7 +119,7 @@ function beat(): void {
     utimesSync(folder!, now, now);
   } catch {
     // The temporary folder was cleaned; make it again.
-    mkdirSync(folder!, { recursive: true, mode: 0o700 });
+    makeFolderSync(folder!);
   }
 }
 

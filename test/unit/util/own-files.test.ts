@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { assertWithoutLinks, isNewer, isOwnId, ownPath, readJsonFile, readOwnFile } from '../../doors/util';
+import {
+  assertWithoutLinks,
+  isNewer,
+  isOwnId,
+  makeFolder,
+  makeFolderSync,
+  ownPath,
+  readJsonFile,
+  readOwnFile,
+} from '../../doors/util';
 import { STRANGE_IDS } from '../../helpers/strange-ids';
 
 const ID = 'e0e0e0e0-0000-4000-8000-00000000000a';
@@ -49,6 +59,47 @@ describe('the folders that state is kept in', () => {
       await assert.rejects(readJsonFile(path.join(inside, 'b.json')), refused);
     }
   });
+
+  it('are made with those above them, as many as are allowed', async () => {
+    await assert.rejects(makeFolder(path.join(folder, 'a', 'b', 'c'), 2), { code: 'ENOENT' });
+    for (const make of [makeFolder, makeFolderSync]) {
+      const inner = path.join(folder, make.name, 'b', 'c');
+      await make(inner);
+      await make(inner);
+      assert.ok(statSync(inner).isDirectory());
+      const file = path.join(inner, 'file');
+      writeFileSync(file, '');
+      await assert.rejects(async () => make(file), { code: 'EEXIST' });
+      await assert.rejects(async () => make(path.join(file, 'x')), { code: 'ENOTDIR' });
+    }
+  });
+
+  it('are refused in a working directory that was removed, where Node would try without end', function () {
+    if (process.platform === 'win32') {
+      // No working directory can be removed there.
+      return;
+    }
+    const program = `
+      const { makeFolder, makeFolderSync } = require(${JSON.stringify(require.resolve('../../../dist/src/util/files'))});
+      require('node:fs').rmdirSync(process.cwd());
+      (async () => {
+        for (const make of [makeFolder, makeFolderSync]) {
+          try {
+            await make('data');
+          } catch (error) {
+            console.log(error.code);
+          }
+        }
+      })();`;
+    const gone = path.join(folder, 'gone');
+    mkdirSync(gone);
+    const said = execFileSync(process.execPath, ['-e', program], {
+      cwd: gone,
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    assert.deepEqual(said.trim().split('\n'), ['ENOENT', 'ENOENT']);
+  }).timeout(30_000);
 
   it('may hold files of a newer version, told by a number', () => {
     assert.equal(isNewer({ version: 2 }, 1), true);
