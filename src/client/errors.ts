@@ -93,6 +93,12 @@ export function transportReason(failure: TransportFailure, host: string): string
       return `${host} cannot be reached (${code}). Check the base URL, the network and the proxy.`;
     default:
   }
+  if (code?.startsWith('ERR_OSSL') === true) {
+    return `the certificate, key or password of the TLS settings cannot be used (${code}). Check the TLS settings.`;
+  }
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
+    return `${host} does not answer in TLS (${code}). Check the port, and whether its address begins with http://.`;
+  }
   if (isCertificateFault(failure)) {
     return `the certificate of ${host} is not trusted (${code ?? 'TLS'}). Check the TLS settings.`;
   }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 
 import type { buildConnector, Dispatcher } from 'undici';
 
@@ -89,7 +91,8 @@ export function exchange(
     };
     const finish = () => {
       signal.removeEventListener('abort', abort);
-      resolve({ status, headers, body: Buffer.concat(chunks) });
+      const answer = { status, headers, body: Buffer.concat(chunks) };
+      resolve(headers['content-encoding'] === undefined ? answer : unpacked(answer, maxBytes));
     };
     const fail = (error: Error) => {
       signal.removeEventListener('abort', abort);
@@ -129,10 +132,11 @@ export function exchange(
           },
           onResponseStart(_, code, fields) {
             status = code;
-            headers = fields as Record<string, string | undefined>;
+            headers = firstOfEach(fields);
           },
           onResponseData(current, chunk) {
-            const data = size === 0 && chunk[0]! <= 0x20 ? withoutLeadingSpace(chunk) : chunk;
+            const isText = headers['content-encoding'] === undefined;
+            const data = isText && size === 0 && chunk[0]! <= 0x20 ? withoutLeadingSpace(chunk) : chunk;
             // Even an empty slice of white space would keep the buffer that it was cut from.
             if (data.length === 0) {
               return;
@@ -158,6 +162,46 @@ export function exchange(
       fail(error as Error);
     }
   });
+}
+
+const UNPACK: Readonly<Record<string, typeof gunzip>> = {
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  deflate: inflate,
+  br: brotliDecompress,
+};
+
+/**
+ * The answer as the service wrote it. It is asked for without compression, which a gateway may not heed: what has been
+ * paid for is not lost to that.
+ * @throws AnswerTooLong; TransportFailure where it cannot be unpacked
+ */
+async function unpacked(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswer> {
+  const { status, headers, body } = answer;
+  const unpack = UNPACK[headers['content-encoding']!.trim().toLowerCase()];
+  if (unpack === undefined || body.length === 0) {
+    return answer;
+  }
+  try {
+    return { status, headers, body: await promisify(unpack)(body, { maxOutputLength: maxBytes }) };
+  } catch (error) {
+    if (status < 200 || status > 299) {
+      return { status, headers, body: Buffer.alloc(0) };
+    }
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === 'ERR_BUFFER_TOO_LARGE'
+      ? new AnswerTooLong(`The answer is longer than ${maxBytes} bytes.`)
+      : new TransportFailure(message, code, true);
+  }
+}
+
+/** Of a header that came twice, the first: a gateway may add its own to that of the service. */
+function firstOfEach(
+  fields: Record<string, string | string[] | undefined>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+  );
 }
 
 /**

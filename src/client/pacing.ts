@@ -279,7 +279,7 @@ export function retryAfter({
   if (/^\d+(?:\.\d+)?$/.test(text)) {
     return Math.min(MAX_HOLD_MS, Number(text) * 1000);
   }
-  const date = Date.parse(text);
+  const date = readDate(text);
   const now = readDate(sentAt) ?? Date.now();
-  return Number.isNaN(date) ? undefined : Math.min(MAX_HOLD_MS, Math.max(0, date - now));
+  return date === undefined ? undefined : Math.min(MAX_HOLD_MS, Math.max(0, date - now));
 }

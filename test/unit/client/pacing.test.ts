@@ -30,7 +30,9 @@ describe('client: pacing', () => {
     assert.equal(read('1.5'), 1_500);
     assert.equal(read('Tue, 01 Jan 2030 00:01:00 GMT'), 60_000);
     assert.equal(read('Mon, 31 Dec 2029 23:00:00 GMT'), 0);
-    assert.equal(read('soon'), undefined);
+    for (const odd of ['soon', '-5', '+5', '30s', 'Infinity']) {
+      assert.equal(read(odd), undefined, odd);
+    }
     assert.equal(read(''), undefined);
     assert.equal(read(undefined), undefined);
     const own = retryAfter({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() })!;

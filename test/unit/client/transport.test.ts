@@ -265,6 +265,19 @@ describe('client: ways to the service', () => {
       }
     });
 
+    it('says what to look for where the other side speaks no TLS, and where its own settings are none', () =>
+      withService({}, {}, async (service, plain) => {
+        const baseUrl = service.url.replace('http:', 'https:');
+        const noTls = clientFor(service, { baseUrl, retries: 1_000, timeoutMs: 600_000 });
+        const answer = await rejection(noTls.getModelLimits(), 'service.unavailable');
+        assert.match(answer.message, /does not answer in TLS .*begins with http:/);
+        const noPem = clientFor(service, { baseUrl, tls: { cert: 'nonsense', key: 'secret nonsense' } });
+        const own = await rejection(noPem.getModelLimits(), 'service.unavailable');
+        assert.match(own.message, /certificate, key or password of the TLS settings cannot be used/);
+        assert.doesNotMatch(own.message, /secret/);
+        await Promise.all([noTls.close(), noPem.close(), plain.close()]);
+      }));
+
     it('trusts the CA given; the client certificate goes to the API and not to the storage', async () => {
       const seen: [string, boolean][] = [];
       const options = { ...server, requestCert: true, rejectUnauthorized: false };
