@@ -66,7 +66,7 @@ function numberGoal({ goal, value, sure = 0.9 }: Question, card: Model): Goal {
     const found = value === undefined || value === '' ? 'there is none' : `"${String(value)}" is none`;
     throw new ServiceError(
       'config.invalid',
-      `The model "${name}" predicts numbers: the goal "${goal}" needs one as its value, and ${found}. Give it under "Value", or as msg.goal_value.`,
+      `The model "${name}" predicts numbers: the goal "${goal}" needs one as its value, and ${found}. Give it beside the goal in the node, or as msg.goal_value.`,
     );
   }
   const [low, high] = [level(1 - sure), level(sure)];
@@ -101,7 +101,7 @@ function classGoal({ goal, value, sure = 0.9 }: Question, card: Model): Goal {
       value === undefined || value === '' ? 'there is none' : `"${String(value)}" is none of them`;
     throw new ServiceError(
       'config.invalid',
-      `The model "${name}" predicts classes: the goal needs one as its value, and ${found}. They are ${labels(classes)}: give one under "Value", or as msg.goal_value.`,
+      `The model "${name}" predicts classes: the goal needs one as its value, and ${found}. They are ${labels(classes)}: give one beside the goal in the node, or as msg.goal_value.`,
     );
   }
   const hasLimit = goal === 'at least' || goal === 'at most';

@@ -169,7 +169,7 @@ export function makeKnobs(
   if (vary.length === 0) {
     throw new ServiceError(
       'config.invalid',
-      'No column may be changed: name at least one under "May be changed", or in msg.vary.',
+      'No column may be changed: name at least one in the node, or in msg.vary.',
     );
   }
   return vary.map((given, place) => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import fs from 'node:fs';
+import { rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -132,5 +133,7 @@ export class AmqpFleet {
     await this.stopMembers();
     await this.connection.close();
     await this.broker.close();
+    // Ten thousand files: at the end of the process there may be no time to remove them.
+    await rm(this.results, { recursive: true, force: true });
   }
 }

@@ -141,7 +141,7 @@ describe('tabular-advise', () => {
     const [msg] = await bench.out('advise').first();
     assert.ok((msg as unknown as { advice: { set: { speed: number } } }).advice.set.speed > 14);
     const wrong: [object, string, RegExp][] = [
-      [{ goal_value: 90 }, 'config.invalid', /at least one under "May be changed", or in msg\.vary/],
+      [{ goal_value: 90 }, 'config.invalid', /at least one in the node, or in msg\.vary/],
       [{ vary: 'speed' }, 'validation.failed', /msg\.vary must be an array of \{column/],
       [
         { vary: [{ column: 'speed', to: 'far' }] },
@@ -152,7 +152,7 @@ describe('tabular-advise', () => {
       [
         { vary: [{ column: 'speed' }] },
         'config.invalid',
-        /"at least" needs one .* under "Value", or as msg\.goal_value/,
+        /"at least" needs one .* beside the goal in the node, or as msg\.goal_value/,
       ],
       [
         { vary: [{ column: 'speed' }], goal_value: 90, payload: { ...ROW, speed: null } },

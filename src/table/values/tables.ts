@@ -412,6 +412,11 @@ async function openPlain(
       ? MatrixTable.open(form ?? 'matrix', value, signal)
       : RowsTable.open(form ?? 'rows', value, signal);
   }
+  if (types.isNativeError(value)) {
+    throw invalidTable(
+      `The table is an error (${show(readReason(value))}), not rows: what comes before failed, and passed its error on.`,
+    );
+  }
   if (typeof value !== 'object' || value === null || isNoTable(value)) {
     throw invalidTable(
       `The table is ${describe(value)}. Give an array of objects, one object, an object of arrays, an array of arrays with a row of names, an Arrow table, or CSV, JSON, Parquet or Arrow as text or Buffer.`,

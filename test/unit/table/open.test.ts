@@ -356,6 +356,13 @@ describe('Input forms of a table', () => {
     ['an empty array', [], 'table.empty', /empty array/],
     ['an empty sheet', [[]], 'table.empty', /first row of the array of arrays is empty/],
     ['an empty object', {}, 'table.empty', /without properties/],
+    ['an error', new TypeError('no file'), 'table.invalid', /an error \("no file"\), not rows/],
+    [
+      'an error with properties',
+      Object.assign(new Error('no file'), { code: 'ENOENT' }),
+      'table.invalid',
+      /an error/,
+    ],
     ['rows without keys', [{}, {}], 'table.empty', /no columns/],
     ['numbers for rows', [{ a: 1 }, 5], 'table.invalid', /Row 2 is 5, not an object/],
     [
