@@ -30,6 +30,7 @@ import { addRests, flatTable, type Rests } from './messages';
 import { type ServiceHandle, startService } from './service';
 import { writeFileAtomic } from './util/files';
 import { readReason } from './util/values';
+import { ANY_TEXT, checkGiven, checkValue, numberFrom, OBJECT, optional } from './wire/given';
 import { ServiceError } from './wire/service-error';
 
 /**
@@ -162,7 +163,8 @@ export class Tabular {
   }
 
   /** Gives a model another name, with all of its versions. @throws ServiceError `model.unknown`, `validation.failed` */
-  rename(model: string, name: string): Promise<ModelCard> {
+  async rename(model: string, name: string): Promise<ModelCard> {
+    checkValue('rename: name', name, ANY_TEXT);
     return this.connection.rename(model, name);
   }
 
@@ -176,6 +178,7 @@ export class Tabular {
    * @throws ServiceError `model.unknown`, `config.invalid`, `storage.failed`
    */
   async exportModel(model: string, file: string): Promise<void> {
+    checkValue('exportModel: file', file, ANY_TEXT);
     const bytes = await wholeFile(await this.connection.exportModel(model));
     try {
       await writeFileAtomic(file, bytes, true);
@@ -189,6 +192,8 @@ export class Tabular {
    * @throws ServiceError `file.unreadable`, `limit.exceeded`, `validation.failed` (the name is taken), `config.invalid`
    */
   async importModel(file: string, name?: string): Promise<ModelCard> {
+    checkValue('importModel: file', file, ANY_TEXT);
+    checkValue('importModel: name', name, optional(ANY_TEXT));
     let bytes: Buffer;
     try {
       bytes = await readModelBytes(file);
@@ -236,16 +241,24 @@ export class Tabular {
   }
 }
 
+const CONNECTING = {
+  ...{
+    dataDir: optional(ANY_TEXT),
+    baseUrl: optional(ANY_TEXT),
+    endpoint: optional(ANY_TEXT),
+    models: optional(ANY_TEXT),
+  },
+  ...{ settings: optional(OBJECT), trainRows: optional(ANY_TEXT), requestBytes: optional(numberFrom(1)) },
+};
+
 /**
  * Opens the embedded service in `dataDir`, or a connection to the service at `baseUrl` or the route at `endpoint`.
  * @throws ServiceError `config.invalid`, `storage.failed`
  */
 export async function connect(options: ConnectOptions): Promise<Tabular> {
   const { dataDir, models, settings, endpoint, requestBytes, trainRows, ...given } = givenBy(options);
+  checkGiven('connect', givenBy(options), CONNECTING, 'config.invalid');
   checkSettings(settings ?? {});
-  if (models !== undefined && typeof models !== 'string') {
-    throw new ServiceError('config.invalid', 'models must name the file that keeps the model cards.');
-  }
   const kind = kindNamed({ dataDir, baseUrl: given.baseUrl, endpoint });
   const opened: { connection?: Connection } = {};
   const service =
@@ -304,6 +317,7 @@ async function chooseInput(
   { table, path: file }: { table?: unknown; path?: string },
   rests?: Rests,
 ): Promise<TableInput> {
+  checkValue('path', file, optional(ANY_TEXT));
   const hooks = { onList: refuseList, onRest: (...one: Parameters<Rests['set']>) => rests?.set(...one) };
   return file === undefined ? { value: await flatTable(table, hooks) } : { path: file };
 }

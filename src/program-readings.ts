@@ -38,10 +38,22 @@ import {
   type SeriesTable,
   type SeriesTrainSet,
 } from './series';
-import { freeText } from './settings/kinds';
+import { choice, freeText } from './settings/kinds';
 import { ANOMALY, FIT } from './settings/nodes';
 import { openTable, openTableFile } from './table';
 import { Yielder } from './util/concurrency';
+import {
+  ANY_TEXT,
+  ANY_TEXTS,
+  checkGiven,
+  checkValue,
+  FLAG,
+  type Form,
+  FUNCTION,
+  numberFrom,
+  optional,
+  SIGNAL,
+} from './wire/given';
 import { ServiceError } from './wire/service-error';
 
 /** How a program's readings are read. */
@@ -66,6 +78,7 @@ class ProgramReadings {
   /** The column of the key, where one holds it. */
   readonly keyColumn: string | undefined;
   private readonly messages: MessageReader | undefined;
+  private isClosed = false;
 
   /** @throws ServiceError `config.invalid` for a pattern of topics that is none */
   constructor(
@@ -84,8 +97,21 @@ class ProgramReadings {
         : undefined;
   }
 
-  /** @throws ServiceError `validation.failed`, `table.invalid`, `table.empty` */
+  /** What comes from now on would be kept nowhere. */
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** @throws ServiceError `closed` */
+  assertOpen(): void {
+    if (this.isClosed) {
+      throw new ServiceError('closed', 'It was closed: open it again to go on.');
+    }
+  }
+
+  /** @throws ServiceError `closed`, `validation.failed`, `table.invalid`, `table.empty` */
   async pushed(reading: unknown, topic: string | undefined): Promise<PushedReadings> {
+    this.assertOpen();
     const read = this.messages?.read({ payload: reading, topic });
     if (read !== undefined) {
       return read.table === undefined
@@ -106,6 +132,7 @@ class ProgramReadings {
 
   /** The rows of a table, in its order. @throws ServiceError `table.invalid`, `table.empty`, `file.unreadable` */
   async table({ table, path, signal }: PastTable): Promise<SeriesTable> {
+    this.assertOpen();
     const source =
       path === undefined ? await openTable(table, { signal }) : await openTableFile(path, { signal });
     if (this.messages === undefined) {
@@ -130,7 +157,45 @@ function withoutEmpty(readings: MessageReading[]): MessageReading[] {
 }
 
 /** What is not checked where it is read. */
-const READINGS = { key: freeText(), names: ANOMALY.names, timezone: FIT.timezone };
+const READINGS = {
+  key: freeText(),
+  keyType: choice(['column', 'topic']),
+  names: ANOMALY.names,
+  timezone: FIT.timezone,
+};
+
+/** What a dialog would have as a text. */
+const WRITTEN: Form = {
+  must: 'a text',
+  fits: (value) => typeof value === 'string' || typeof value === 'number',
+  isOptional: true,
+};
+
+const SERIES = {
+  ...{ time: WRITTEN, column: WRITTEN, operator: WRITTEN, ahead: WRITTEN, windows: WRITTEN, train: WRITTEN },
+  ...{ every: WRITTEN, late: WRITTEN, keep: WRITTEN, relative: optional(FLAG) },
+  knownAhead: {
+    must: 'a text or an array of texts',
+    fits: (value: unknown) => ANY_TEXT.fits(value) || ANY_TEXTS.fits(value),
+    isOptional: true as const,
+  },
+  ...{ folder: optional(ANY_TEXT), onNote: optional(FUNCTION) },
+};
+
+const NUMBER = optional(numberFrom(0, { integer: false }));
+
+const ANOMALIES = {
+  ...{
+    time: optional(ANY_TEXT),
+    every: optional(ANY_TEXT),
+    alarms: NUMBER,
+    per: optional(ANY_TEXT),
+    learn: NUMBER,
+  },
+  ...{ folder: optional(ANY_TEXT), onNote: optional(FUNCTION), onChange: optional(FUNCTION) },
+};
+
+const PAST = { path: optional(ANY_TEXT), signal: optional(SIGNAL) };
 
 const UNPACKED_AT_ONCE = 100;
 
@@ -189,6 +254,7 @@ export class SeriesRows {
    * Errors: `time.invalid`, `table.invalid`, `columns.missing`, `limit.exceeded`, `validation.failed`
    */
   async push(reading: unknown, options: SeriesPushOptions = {}): Promise<SeriesAnswer> {
+    checkGiven('push', options, { topic: optional(ANY_TEXT) });
     const { topic, ...told } = options;
     const pushed = await this.given.pushed(reading, topic);
     if ('past' in pushed) {
@@ -201,6 +267,7 @@ export class SeriesRows {
 
   /** Takes a table of past readings, in any form that `train` takes; `key` where no column holds it. Errors as `push`. */
   async backfill(past: PastTable): Promise<SeriesAnswer> {
+    checkGiven('backfill', past, PAST);
     const { key, signal } = past;
     return this.past(await this.given.table(past), { key, signal });
   }
@@ -224,21 +291,27 @@ export class SeriesRows {
 
   /** Says what came of a row, where `outcome` is `message`. Errors: `outcome.unknown`, `validation.failed` */
   async outcome(brought: BroughtOutcome): Promise<SeriesAnswer> {
+    this.given.assertOpen();
+    checkGiven('outcome', brought, { id: optional(ANY_TEXT) });
     return makeAnswer(await this.opened.outcome(brought));
   }
 
   /** A train set now. @throws ServiceError `table.empty` where no outcome is known */
   async train(): Promise<SeriesTraining> {
+    this.given.assertOpen();
     return makeTraining((await this.opened.train('asked'))!);
   }
 
   /** Forgets all, or the readings of one key. */
-  reset(key?: string): Promise<void> {
+  async reset(key?: string): Promise<void> {
+    this.given.assertOpen();
+    checkValue('reset: key', key, optional(ANY_TEXT));
     return this.opened.reset(key);
   }
 
   /** Writes what is not on disk yet. */
   close(): Promise<void> {
+    this.given.close();
     return this.opened.close();
   }
 }
@@ -248,6 +321,7 @@ export class SeriesRows {
  * @throws ServiceError `config.invalid`, `validation.failed`, `storage.failed`
  */
 export async function series(options: SeriesProgramOptions = {}): Promise<SeriesRows> {
+  checkGiven('series', options, SERIES, 'config.invalid');
   checkByRules('series', { ...READINGS, missingWords: FIT.missingWords }, options);
   const { folder, onNote, keyType, names, shape = 'auto', ...given } = options;
   const settings = parseSeriesSettings({ ...given, shape, ...(keyType === 'topic' && { key: undefined }) });
@@ -333,6 +407,7 @@ export class AnomalyMachines extends Anomalies {
    * @throws ServiceError `time.invalid`, `table.invalid`, `columns.missing`, `limit.exceeded`, `validation.failed`
    */
   async push(reading: unknown, options: AnomalyPushOptions = {}): Promise<AnomalyAnswer[]> {
+    checkGiven('push', options, { topic: optional(ANY_TEXT) });
     const { topic, ...told } = options;
     const pushed = await this.given.pushed(reading, topic);
     if ('past' in pushed) {
@@ -355,7 +430,14 @@ export class AnomalyMachines extends Anomalies {
    * @throws ServiceError as `push`, and `file.unreadable`
    */
   async backfill(past: PastTable): Promise<{ rows: number; keys: number }> {
+    checkGiven('backfill', past, PAST);
     return this.teach(taught(await this.given.table(past), { key: past.key }), past.signal);
+  }
+
+  /** Writes what is not on disk yet. */
+  override close(): Promise<void> {
+    this.given.close();
+    return super.close();
   }
 }
 
@@ -364,6 +446,7 @@ export class AnomalyMachines extends Anomalies {
  * @throws ServiceError `config.invalid`, `validation.failed`, `storage.failed`
  */
 export async function anomalies(options: AnomalyProgramOptions = {}): Promise<AnomalyMachines> {
+  checkGiven('anomalies', options, ANOMALIES, 'config.invalid');
   checkByRules('anomalies', { ...READINGS, ignore: ANOMALY.ignore }, options);
   return AnomalyMachines.of(options);
 }

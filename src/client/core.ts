@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 
-import { isAbortSignal, lazy, yieldToEventLoop } from '../util/concurrency';
+import { lazy, yieldToEventLoop } from '../util/concurrency';
 import { check, faultText, schemas, warmSchemas } from '../wire/check';
 import {
   DELETE_DATASET_PATH,
@@ -11,6 +11,16 @@ import {
   type ServiceRoute,
   USAGE_PATH,
 } from '../wire/dialect';
+import {
+  ANY_TEXT,
+  BYTES,
+  checkGiven,
+  checkValue,
+  FUNCTION,
+  MILLISECONDS,
+  optional,
+  SIGNAL,
+} from '../wire/given';
 import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits, ServiceSettings, Usage } from '../wire/types';
@@ -93,9 +103,7 @@ export class Core {
     options: CallOptions,
     work: (call: Call) => Promise<T>,
   ): Promise<T> {
-    if (options.signal !== undefined && !isAbortSignal(options.signal)) {
-      throw new ServiceError('validation.failed', `The signal of the ${what} must be an AbortSignal.`);
-    }
+    checkCallOptions(what, options);
     await warm();
     const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
     const call = new Call(what, timeoutMs, [options.signal, this.closing.signal]);
@@ -167,6 +175,20 @@ export class Core {
   }
 }
 
+const CALL_OPTIONS = {
+  signal: optional(SIGNAL),
+  timeoutMs: optional(MILLISECONDS),
+  backgroundMs: optional(MILLISECONDS),
+  onProgress: optional(FUNCTION),
+  onPrepared: optional(FUNCTION),
+  onPending: optional(FUNCTION),
+};
+
+/** @param what is called: `fit`; @throws ServiceError `validation.failed` */
+export function checkCallOptions(what: string, options: CallOptions): void {
+  checkGiven(`The ${what}`, options, CALL_OPTIONS);
+}
+
 /** @throws ServiceError `validation.failed` for a request that the specification does not allow */
 export function assertRequest(schema: TSchema, request: unknown, what: string): void {
   const fault = check(schema, request);
@@ -229,6 +251,7 @@ function readUsage(body: Partial<Usage>): Usage {
 
 /** Removes an upload with its models, or a model, from the service. */
 export async function askDeletion(core: Core, call: Call, id: string): Promise<void> {
+  checkValue('deleteDataset: id', id, ANY_TEXT);
   const plan = core.plan('info', call.what, DELETE_DATASET_PATH, {
     method: 'DELETE',
     query: { dataset_uid: id },
@@ -243,6 +266,7 @@ function isNotFound(error: unknown): error is ServiceError {
 
 /** A fitted train set as bytes, as `askModelImport` takes it. */
 export async function askModelExport(core: Core, call: Call, fittedId: string): Promise<Buffer> {
+  checkValue('exportModel: fittedTrainSetId', fittedId, ANY_TEXT);
   const plan = core.plan('info', call.what, EXPORT_MODEL_PATH, {
     query: { fitted_train_set_id: fittedId },
     repeatable: true,
@@ -255,6 +279,7 @@ export async function askModelExport(core: Core, call: Call, fittedId: string): 
 
 /** Gives the service a fitted train set; returns its id there. */
 export async function askModelImport(core: Core, call: Call, bytes: Buffer): Promise<string> {
+  checkValue('importModel: bytes', bytes, BYTES);
   const plan = core.plan('info', call.what, IMPORT_MODEL_PATH, {
     content: { type: 'application/octet-stream', body: bytes },
     repeatable: true,

@@ -1,11 +1,12 @@
 import { schemas } from '../wire/check';
 import { toWireFit } from '../wire/dialect';
+import { ANY_TEXT, ANY_TEXTS, checkGiven, checkValue, numberFrom, optional } from '../wire/given';
 import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import type { FitResponse } from '../wire/types';
 import { SYSTEMS } from '../wire/vocabulary';
 import { assertConforms } from './answer';
-import { assertConfig, assertRequest, type Core } from './core';
+import { assertConfig, assertRequest, checkCallOptions, type Core } from './core';
 import { type Call, sleep } from './pacing';
 import { ask, type RequestPlan } from './retry';
 import type { CallOptions, FitCall, FitOptions } from './types';
@@ -29,8 +30,15 @@ const BACKGROUND_MS = 7_200_000;
 /** Statuses with which a service answers for a route that it does not have. */
 const NO_ROUTE = [404, 405, 501];
 
+const FIT = {
+  svc_systems: optional(ANY_TEXTS),
+  thinking_timeout_s: optional(numberFrom(0, { integer: false })),
+};
+
 /** S 4.3. If the answer says that the fit is still running, waits for it. */
 export async function callFit(core: Core, asked: FitCall, options: FitOptions): Promise<FitResponse> {
+  checkGiven('fit', asked, FIT);
+  checkCallOptions('fit', options);
   const request = withThinkingSystem(asked);
   const timeoutMs = Math.max(
     options.timeoutMs ?? core.settings.timeoutMs,
@@ -51,6 +59,8 @@ export async function callFit(core: Core, asked: FitCall, options: FitOptions): 
 
 /** Waits for a fit that was pending before. */
 export async function resumeFit(core: Core, id: string, options: CallOptions): Promise<FitResponse> {
+  checkValue('resumeFit: fittedTrainSetId', id, ANY_TEXT);
+  checkCallOptions('fit', options);
   const timeoutMs = options.timeoutMs ?? Math.max(core.settings.timeoutMs, BACKGROUND_MS);
   return core.call('fit', 'fit', { ...options, timeoutMs }, async (call) => {
     const body = await awaitFit(core, call, { fitted_train_set_id: id, status: 'pending' });

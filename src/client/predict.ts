@@ -1,5 +1,7 @@
+import { isObject } from '../util/values';
 import { schemas } from '../wire/check';
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict, toWireTask } from '../wire/dialect';
+import { anyAmong, checkGiven, numberFrom, OBJECT, optional, withMethods } from '../wire/given';
 import { kindOfOutput, type PredictionContext, readPrediction, rowCount } from '../wire/prediction';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { PredictMetadata } from '../wire/types';
@@ -9,6 +11,7 @@ import {
   OUTPUTS,
   type OutputType,
   type Task,
+  TASKS,
 } from '../wire/vocabulary';
 import { malformedAnswer, parseAnswer, withoutNull } from './answer';
 import { assertConfig, assertRequest, type Core } from './core';
@@ -26,6 +29,7 @@ import type {
   RowsPredictCall,
   RowsPredictResult,
 } from './types';
+import { SOURCE } from './upload';
 
 /** Bytes for the metadata around the prediction. */
 const FLOOR = 1024 * 1024;
@@ -45,12 +49,20 @@ const MAX_BARS = 10_000;
 const METADATA = ['test_set_num_rows', 'test_set_num_cols', 'package_version', 'task', 'classes'];
 const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota'];
 
+const COUNT = optional(numberFrom(0));
+
+const PREDICT = {
+  output_type: optional(anyAmong(Object.keys(OUTPUTS))),
+  ...{ rows: COUNT, classes: COUNT, causes: COUNT },
+};
+
 /** S 4.4 */
 export async function callPredict(
   core: Core,
   request: PredictCall,
   options: CallOptions,
 ): Promise<PredictResult> {
+  checkGiven('predict', request, PREDICT);
   return core.call('predict', 'predict', options, async (call) => {
     const checkable = toWirePredict({ ...request, svc_config: undefined }, { apiName: 'svc' });
     assertRequest(schemas().PredictRequestSchema, checkable, 'predict');
@@ -75,6 +87,7 @@ export async function callLegacyPredict(
   request: LegacyPredictCall,
   options: CallOptions,
 ): Promise<LegacyPredictResult> {
+  checkGiven('predictLegacy', request, { data: OBJECT, file: SOURCE });
   const { data } = request;
   return core.call('predict', 'predict', options, async (call) => {
     assertRequest(schemas().LegacyPredictRequestSchema, data, 'predict');
@@ -144,6 +157,7 @@ export async function callRowsPredict(
   options: CallOptions,
   kind: 'fit' | 'predict',
 ): Promise<RowsPredictResult> {
+  checkGiven('predictRows', request, { ...ROWS, rows: numberFrom(0) });
   assertConfig(request.svc_config);
   return core.call(kind, kind, options, async (call) => {
     const url = new URL(core.settings.base);
@@ -173,8 +187,19 @@ export async function callRowsPredict(
   });
 }
 
+const PART = withMethods('rows that can be opened', 'open');
+const ROWS = {
+  task: anyAmong(TASKS),
+  test: PART,
+  train: optional({
+    must: 'an object of x and y, rows that can be opened',
+    fits: (value) => isObject(value) && PART.fits(value.x) && PART.fits(value.y),
+  }),
+};
+
 /** Bytes of a body other than those of its rows. */
 export function countOverhead(request: Sendable, apiName: string): number {
+  checkGiven('overhead', request, ROWS);
   const { train, test } = request;
   return (
     rowsBody(request, apiName).bytes - test.bytes - (train === undefined ? 0 : train.x.bytes + train.y.bytes)

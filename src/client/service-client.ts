@@ -1,4 +1,5 @@
 import { schemas } from '../wire/check';
+import { ANY_TEXT, anyAmong, checkValue } from '../wire/given';
 import type {
   EstimateCostRequest,
   EstimateCostResponse,
@@ -43,6 +44,8 @@ import type {
   TrainSetUpload,
 } from './types';
 import { askTestSetUpload, askTrainSetUpload, uploadTestSet, uploadTrainSet } from './upload';
+
+const KINDS = anyAmong(['fit', 'predict', 'upload']);
 
 /**
  * The service, a method per route (S 4). Every method rejects with a ServiceError. One client is one set of slots,
@@ -166,6 +169,7 @@ export class ServiceClient {
   fitProgress(trainSetUploadId: string, options: CallOptions = {}): Promise<number | undefined> {
     const { core } = this;
     return core.call('info', 'status request', options, async (call) => {
+      checkValue('fitProgress: trainSetUploadId', trainSetUploadId, ANY_TEXT);
       const plan = core.plan('info', call.what, 'get_service_status', { repeatable: true });
       return findProgress(await ask(core.wiring, call, plan), trainSetUploadId);
     });
@@ -200,6 +204,7 @@ export class ServiceClient {
 
   /** Calls of a kind in flight, and for how long the service asked for no more of them. */
   whenBusy(kind: Exclude<CallKind, 'info'>): { inFlight: number; heldForMs: number } {
+    checkValue('whenBusy: kind', kind, KINDS);
     const gate = this.core.gates[kind];
     return { inFlight: gate.inFlight, heldForMs: gate.heldForMs() };
   }

@@ -1,4 +1,15 @@
 import { DEFAULT_DIALECT, type Dialect } from '../wire/dialect';
+import {
+  ANY_TEXT,
+  ANY_TEXTS,
+  anyAmong,
+  checkGiven,
+  FLAG,
+  type Form,
+  FUNCTION,
+  OBJECT,
+  optional,
+} from '../wire/given';
 import { ServiceError } from '../wire/service-error';
 
 /** Certificates for the service's own origin (PEM). Storage behind signed URLs sees `ca` alone. */
@@ -65,9 +76,46 @@ export interface ClientSettings {
 
 export const CLIENT_DEFAULTS = { timeoutMs: 900_000, retries: 4, concurrency: 4 };
 
+const OPTIONS = {
+  dialect: optional(OBJECT),
+  tls: optional(OBJECT),
+  proxy: optional(OBJECT),
+  userAgent: optional({
+    must: 'printable ASCII',
+    fits: (value) => typeof value === 'string' && /^[\x20-\x7e]+$/.test(value),
+  }),
+  log: optional(FUNCTION),
+};
+
+const DIALECT = {
+  apiName: ANY_TEXT,
+  fitRequest: anyAmong(['task_config', 'flat']),
+  fileInfo: anyAmong(['schema', 'sample']),
+};
+
+const PEM: Form = {
+  must: 'a text or a Buffer',
+  fits: (value) => typeof value === 'string' || Buffer.isBuffer(value),
+  isOptional: true,
+  isHidden: true,
+};
+
+const TLS = {
+  ...{ ca: PEM, cert: PEM, key: PEM },
+  passphrase: { ...optional(ANY_TEXT), isHidden: true as const },
+  servername: optional(ANY_TEXT),
+  rejectUnauthorized: optional(FLAG),
+};
+
+const PROXY = { url: { ...optional(ANY_TEXT), isHidden: true as const }, noProxy: optional(ANY_TEXTS) };
+
 /** @throws ServiceError `config.invalid`, naming the setting. */
 export function clientSettings(options: ClientOptions): ClientSettings {
+  checkGiven('ServiceClient', options, OPTIONS, 'config.invalid');
   const dialect = { ...DEFAULT_DIALECT, ...withoutEmpty(options.dialect ?? {}) };
+  checkGiven('ServiceClient: dialect', dialect, DIALECT, 'config.invalid');
+  checkGiven('ServiceClient: tls', options.tls ?? {}, TLS, 'config.invalid');
+  checkGiven('ServiceClient: proxy', options.proxy ?? {}, PROXY, 'config.invalid');
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(dialect.apiName)) {
     throw invalid(`The API name "${dialect.apiName}" is not a name of letters, digits, "_", "./" and "-".`);
   }
@@ -133,7 +181,7 @@ function withoutEmpty(dialect: Partial<Dialect>): Partial<Dialect> {
 }
 
 function positive(value: number, name: string): number {
-  if (!(value > 0)) {
+  if (typeof value !== 'number' || !(value > 0)) {
     throw invalid(`The setting ${name} must be a number above 0.`);
   }
   return value;

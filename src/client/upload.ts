@@ -1,5 +1,6 @@
 import { schemas } from '../wire/check';
 import { toWireTestSetUpload, toWireTrainSetUpload } from '../wire/dialect';
+import { ANY_TEXT, checkGiven, type Form, OBJECT, optional } from '../wire/given';
 import type {
   FileInfo,
   FileUploadInfo,
@@ -45,6 +46,16 @@ export function askTestSetUpload(
   return core.ask(call, plan, schemas().PrepareTestSetUploadResponseSchema);
 }
 
+/** Files that this package wrote, or that have as much. */
+export const SOURCE: Form = {
+  must: 'a file as encodeTrainSet and encodeBatches write it: with format, bytes, hash and open',
+  fits: (value) => {
+    const { format, bytes, hash, open } = Object(value) as Partial<UploadSource>;
+    const isNamed = typeof format === 'string' && typeof hash === 'string';
+    return isNamed && typeof bytes === 'number' && typeof open === 'function';
+  },
+};
+
 /** Prepares a train set and sends X and y side by side. */
 export async function uploadTrainSet(
   core: Core,
@@ -52,6 +63,7 @@ export async function uploadTrainSet(
   request: TrainSetUpload,
   { onProgress, onPrepared }: TrainSetOptions,
 ): Promise<{ train_set_upload_id: string; reused: boolean }> {
+  checkGiven('uploadTrainSet', request, { ...{ x: SOURCE, y: SOURCE }, digests: optional(OBJECT) });
   const { x, y, digests, description, chunks } = request;
   const describeFile = ({ format, bytes, hash }: UploadSource, digest = hash): FileInfo =>
     fileInfo({ format, bytes, hash: digest }, chunks, true);
@@ -82,6 +94,7 @@ export async function uploadTestSet(
   request: TestSetUpload,
   onProgress: CallOptions['onProgress'],
 ): Promise<{ test_set_upload_id: string; reused: boolean }> {
+  checkGiven('uploadTestSet', request, { fitted_train_set_id: ANY_TEXT, x: SOURCE });
   const { fitted_train_set_id, x, chunks } = request;
   const prepare = async (force: boolean) => {
     const withHash = !force && request.force !== true;

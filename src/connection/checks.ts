@@ -14,7 +14,15 @@ import type {
   TrainRequest,
 } from '../models/types';
 import { choice, numberIn, object, problemWith, type Setting } from '../settings/kinds';
-import { FIT, FIT_REQUEST, PREDICT, PREDICT_OWN, PREDICT_QUEUE, PREDICT_SEPARATE } from '../settings/nodes';
+import {
+  FIT,
+  FIT_REQUEST,
+  PREDICT,
+  PREDICT_OWN,
+  PREDICT_QUEUE,
+  PREDICT_SEPARATE,
+  UPLOAD,
+} from '../settings/nodes';
 import { encodeBatches } from '../table/encoder/encode';
 import type { TableProfile } from '../table/inference/profile';
 import type { TableSource } from '../table/open';
@@ -32,6 +40,10 @@ type Rules<T> = Partial<Record<keyof T, Setting>>;
 const TRAINING: Rules<TrainRequest> = {
   ...FIT_REQUEST,
   model: FIT.model,
+  format: UPLOAD.format,
+  description: UPLOAD.description,
+  trainedFrom: UPLOAD.description,
+  trainedUntil: UPLOAD.description,
   folds: choice(FOLDS),
   costs: FIT.costs,
   thinking: object(),

@@ -157,4 +157,6 @@ export interface FitReport {
 /** Bad input to `trainModel`, `predict` or `loadModel`. The message is written for the user. */
 export class LearnerError extends Error {
   override readonly name = 'LearnerError';
+  /** Of the closed table of error codes. */
+  readonly code = 'validation.failed';
 }

@@ -2,6 +2,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { API_NAME, PUBLIC_URL, TOKEN } from './options';
+
 export const HELP = `Usage: tabular-service [options]
 
 Serves the tabular prediction API on 127.0.0.1: trains and predicts on this machine, free of charge.
@@ -89,20 +91,18 @@ export function readCommandLine(
     throw new Error('--max-gb must be a number above 0.');
   }
   const token = values.token ?? environment.TABULAR_SERVICE_TOKEN;
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+  if (token !== undefined && !TOKEN.fits(token)) {
     const from =
       values.token === undefined ? 'The token in TABULAR_SERVICE_TOKEN' : 'The token after --token';
-    throw new Error(`${from} must be printable ASCII without spaces${token === '' ? '; it is empty' : ''}.`);
+    throw new Error(`${from} must be ${TOKEN.must}${token === '' ? '; it is empty' : ''}.`);
   }
   const apiName = values['api-name'];
-  if (apiName !== undefined && (!/^[A-Za-z0-9][\w-]{0,63}$/.test(apiName) || apiName === 'v1')) {
-    throw new Error('--api-name must be letters, digits, _ and -, and not v1.');
+  if (apiName !== undefined && !API_NAME.fits(apiName)) {
+    throw new Error(`--api-name must be ${API_NAME.must}.`);
   }
   const publicUrl = values['public-url'];
-  if (publicUrl !== undefined && !isAddress(publicUrl)) {
-    throw new Error(
-      '--public-url must be an address such as https://example.com/models, without ?, # and a user name.',
-    );
+  if (publicUrl !== undefined && !PUBLIC_URL.fits(publicUrl)) {
+    throw new Error(`--public-url must be ${PUBLIC_URL.must}.`);
   }
   const metrics = environment.TABULAR_SERVICE_METRICS ?? '0';
   if (metrics !== '0' && metrics !== '1') {
@@ -118,9 +118,4 @@ export function readCommandLine(
     ...(gigabytes === undefined ? {} : { maxBytes: gigabytes * 1e9 }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
   };
-}
-
-function isAddress(text: string): boolean {
-  // Clients send no request to an address with a user name in it.
-  return /^https?:\/\/[^/\s?#@]+(?:\/[^\s?#]*)?$/.test(text) && URL.canParse(text);
 }

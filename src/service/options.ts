@@ -3,6 +3,17 @@ import os from 'node:os';
 
 import { maxWasmBytes } from '../table/arrow/heavy-modules';
 import { availableMemory } from '../util/process';
+import {
+  anyAmong,
+  checkGiven,
+  FLAG,
+  type Form,
+  FUNCTION,
+  MILLISECONDS,
+  numberFrom,
+  OBJECT,
+  optional,
+} from '../wire/given';
 import type { LimitSet, ModelLimits } from '../wire/types';
 import type { RateLimits } from './rate-limit';
 import type { SenderPatience } from './slow-body';
@@ -79,6 +90,51 @@ export interface ServiceOptions {
   /** Called when the service came back on another port because another program had taken its own. */
   onMoved?: () => void;
   log?: Log;
+}
+
+const text = (must: string, pattern: RegExp): Form => ({
+  must,
+  fits: (value) => typeof value === 'string' && pattern.test(value),
+});
+
+export const TOKEN = text('printable ASCII without spaces', /^[\x21-\x7e]+$/);
+
+export const API_NAME: Form = {
+  must: 'letters, digits, _ and -, and not v1',
+  fits: (value) => typeof value === 'string' && /^[A-Za-z0-9][\w-]{0,63}$/.test(value) && value !== 'v1',
+};
+
+export const PUBLIC_URL: Form = {
+  must: 'an address such as https://example.com/models, without ?, # and a user name',
+  // Clients send no request to an address with a user name in it.
+  fits: (value) =>
+    typeof value === 'string' && /^https?:\/\/[^/\s?#@]+(?:\/[^\s?#]*)?$/.test(value) && URL.canParse(value),
+};
+
+const OPTIONS = {
+  port: optional(numberFrom(0, { max: 65_535 })),
+  host: optional(anyAmong(['127.0.0.1'])),
+  token: { ...optional(TOKEN), isHidden: true as const },
+  apiName: optional(API_NAME),
+  maxBytes: optional(numberFrom(1, { integer: false })),
+  limits: optional(OBJECT),
+  keepaliveMs: optional(MILLISECONDS),
+  rateLimit: optional(OBJECT),
+  urlSeconds: optional(numberFrom(0, { integer: false })),
+  chunkBytes: optional(numberFrom(1)),
+  publicUrl: optional(PUBLIC_URL),
+  fitThreads: optional(numberFrom(1)),
+  predictThreads: optional(numberFrom(1)),
+  times: optional(OBJECT),
+  graceMs: optional(numberFrom(0, { integer: false })),
+  showMetrics: optional(FLAG),
+  onMoved: optional(FUNCTION),
+  log: optional(FUNCTION),
+};
+
+/** What is not checked where it is read. @throws ServiceError `config.invalid` */
+export function checkServiceOptions(options: Partial<ServiceOptions>): void {
+  checkGiven('startService', options, OPTIONS, 'config.invalid');
 }
 
 /** Options with every default filled in; plain data but for `log`. */

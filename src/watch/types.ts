@@ -1,7 +1,8 @@
 import type { DriftReference, ModelThreshold, ReferenceLosses } from '../models/cards';
 import { knownZone, localZone } from '../table/cells/parse-date';
+import { ANY_TEXT, anyAmong, checkGiven, FLAG, type Form, numberFrom, OBJECT, optional } from '../wire/given';
 import { ServiceError } from '../wire/service-error';
-import type { Task } from '../wire/vocabulary';
+import { type Task, TASKS } from '../wire/vocabulary';
 
 /** What to watch for. Defaults are those of the dialog. */
 export interface WatchOptions {
@@ -311,8 +312,25 @@ export interface WatchSettings {
   timezone: string;
 }
 
-/** @throws ServiceError `config.invalid` for a zone that is not known */
+const NUMBER = optional(numberFrom(0, { integer: false }));
+
+const OPTIONS = {
+  ...{ honest: optional(FLAG), worse: NUMBER, recovered: NUMBER, keep: NUMBER, perKey: optional(FLAG) },
+  ...{ alarm: optional(OBJECT), timezone: optional(ANY_TEXT) },
+};
+
+/** What a watch cannot do without. */
+export const WATCHED_MODEL: Form = {
+  must: 'what watchedModel answers for a model card',
+  fits: (value) => {
+    const { id, task } = Object(value) as Partial<WatchedModel>;
+    return typeof id === 'string' && anyAmong(TASKS).fits(task);
+  },
+};
+
+/** @throws ServiceError `config.invalid` that names the option */
 export function watchSettings(options: WatchOptions): WatchSettings {
+  checkGiven('Watch', options, OPTIONS, 'config.invalid');
   const { honest = true, worse = 0.15, recovered = 0.05, alarm = {}, keep = 2000, perKey = false } = options;
   return {
     ...{ honest, worse, recovered: Math.min(recovered, worse), alarm, keep: Math.max(1, keep), perKey },

@@ -1,4 +1,6 @@
-import { isObject, tryParseJson } from '../util/values';
+import { isObject, readReason, tryParseJson } from '../util/values';
+import { checkGiven, checkValue, OBJECT } from '../wire/given';
+import { ServiceError } from '../wire/service-error';
 import { Alarms, type AlarmsState, Changes, type ChangesState } from './alarms';
 import { outgoingCorrected, type OutgoingPrediction, outgoingUnchanged } from './bands';
 import { WithoutTruth, type WithoutTruthState } from './drift';
@@ -30,6 +32,7 @@ import {
   type WatchAnswer,
   type WatchChange,
   type WatchCounts,
+  WATCHED_MODEL,
   type WatchedModel,
   type WatchNumbers,
   type WatchOptions,
@@ -38,6 +41,8 @@ import {
   watchSettings,
 } from './types';
 import { Generations, type GenerationsState } from './watched-model';
+
+const SEEN = { series: OBJECT };
 
 /**
  * Watches the predictions of one model: corrects their bands by the truths that come later, keeps live scores, and reports
@@ -58,8 +63,12 @@ export class Watch {
   private readonly recent: SettledPredictions;
   private readonly counts: KeptCounts;
 
-  /** @param now milliseconds since 1970, for rows without a time */
+  /**
+   * @param now milliseconds since 1970, for rows without a time
+   * @throws ServiceError `validation.failed`, `config.invalid`
+   */
   constructor(model: WatchedModel, options: WatchOptions = {}, now = Date.now, state?: WatchState) {
+    checkValue('Watch: model', state?.model ?? model, WATCHED_MODEL);
     this.settings = watchSettings(options);
     this.now = now;
     this.generations = new Generations(state?.model ?? model, state);
@@ -78,9 +87,22 @@ export class Watch {
         : { ...state.counts };
   }
 
-  /** Continues from a saved state, with the model that it watched then: call `modelChanged` next. */
+  /**
+   * Continues from a saved state, with the model that it watched then: call `modelChanged` next.
+   * @throws ServiceError `validation.failed`, `config.invalid`
+   */
   static from(state: WatchState, options: WatchOptions = {}, now = Date.now): Watch {
-    return new Watch(state.model, options, now, state);
+    checkValue('Watch.from: state', state, OBJECT);
+    try {
+      return new Watch(state.model, options, now, state);
+    } catch (error) {
+      throw error instanceof ServiceError
+        ? error
+        : new ServiceError(
+            'validation.failed',
+            `The saved state of the watch is damaged (${readReason(error)}): begin with a new one.`,
+          );
+    }
   }
 
   get model(): WatchedModel {
@@ -93,7 +115,9 @@ export class Watch {
   }
 
   /** Takes a prediction, and returns the form in which it leaves. */
-  predicted({ series, prediction, probabilities, row, model, continues }: PredictionSeen): WatchAnswer {
+  predicted(seen: PredictionSeen): WatchAnswer {
+    checkGiven('predicted', seen, SEEN);
+    const { series, prediction, probabilities, row, model, continues } = seen;
     this.counts.predictions++;
     const key = series.key ?? null;
     const time = isNumber(series.time) ? series.time : this.now();
@@ -133,7 +157,9 @@ export class Watch {
   }
 
   /** Takes the truth of a row, before or after its prediction. */
-  truth({ series, truth }: TruthSeen): TruthAnswer {
+  truth(seen: TruthSeen): TruthAnswer {
+    checkGiven('truth', seen, SEEN);
+    const { series, truth } = seen;
     const names = listPlaces(series);
     if (names.length === 0 || !isLabel(truth)) {
       this.counts.unreadable++;
@@ -167,6 +193,7 @@ export class Watch {
 
   /** Another model is in charge, or the card of this one has changed. */
   modelChanged(model: WatchedModel): WatchChange[] {
+    checkValue('modelChanged: model', model, WATCHED_MODEL);
     const { generations } = this;
     const isSame = model.id === this.model.id;
     this.withoutTruth.modelChanged(model);

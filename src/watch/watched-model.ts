@@ -2,6 +2,8 @@ import { answersFrom } from '../metrics/thresholds';
 import type { KeyLoss, ModelCard, Reference } from '../models/cards';
 import { changeFrom, isThreshold } from '../models/threshold';
 import { BoundedMap } from '../util/collections';
+import { anyAmong, checkValue, type Form } from '../wire/given';
+import { TASKS } from '../wire/vocabulary';
 import type { KeyRatio, PromisedScores, WatchedColumn, WatchedModel } from './types';
 
 /** Assumed autocorrelation time of losses: neighbouring rows are alike. */
@@ -30,8 +32,17 @@ export function keyRatios(losses: readonly KeyLoss[]): KeyRatio[] {
 
 const MOST_COLUMNS = 200;
 
+const CARD: Form = {
+  must: 'a model card, as train answers it',
+  fits: (value) => {
+    const { fitted_train_set_id: id, task } = Object(value) as Partial<ModelCard>;
+    return typeof id === 'string' && anyAmong(TASKS).fits(task);
+  },
+};
+
 /** What a watch needs to know about a model: from its card, and from the reference kept with it. */
 export function watchedModel(card: ModelCard, reference?: Reference): WatchedModel {
+  checkValue('watchedModel: card', card, CARD);
   const { name, fitted_train_set_id: id, version, task, scores, threshold } = card;
   const model: WatchedModel = { name, id, task };
   if (version !== undefined) {

@@ -186,14 +186,14 @@ describe('connect', function () {
         'validation.failed',
         /batchRows must be a whole number of at least 1, not 'abc'/,
       );
-      await wrong(connect({ dataDir: 5 as never }), 'config.invalid', /dataDir must name/);
+      await wrong(connect({ dataDir: 5 as never }), 'config.invalid', /dataDir must be a text, not 5/);
       await wrong(startService({} as never), 'config.invalid', /dataDir must name/);
       const hosted = { baseUrl: 'http://127.0.0.1:1', token: 't' };
       await wrong(connect({ ...hosted, token: 5 as never }), 'config.invalid', /token must be text/);
       await wrong(
         connect({ ...hosted, models: true as never }),
         'config.invalid',
-        /models must name the file/,
+        /models must be a text, not true/,
       );
       await wrong(tabular.takeModel('bytes' as never), 'validation.failed', /the Buffer that publishModel/);
       await wrong(

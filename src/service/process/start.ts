@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-import { assertThreadCanOpenFiles } from '../../util/files';
+import { assertThreadCanOpenFiles, makeFolderSync } from '../../util/files';
 import { ServiceError } from '../../wire/service-error';
 import {
+  checkServiceOptions,
   FAREWELL_MS,
   KEEP_MS,
   type Log,
@@ -47,7 +48,8 @@ const closing = new Map<string, Promise<void>>();
  * @throws ServiceError `storage.failed`: the folder can't be written or another process has it;
  *   `config.invalid`: the port is taken; `engine.unsupported`: this machine has no WebAssembly SIMD
  */
-export async function startService(options: ServiceOptions): Promise<ServiceHandle> {
+export async function startService(options: ServiceOptions = {} as ServiceOptions): Promise<ServiceHandle> {
+  checkServiceOptions(options);
   const folder = realFolder(options.dataDir);
   while (closing.has(folder)) {
     await closing.get(folder);
@@ -115,11 +117,13 @@ function realFolder(dataDir: string): string {
   if (typeof dataDir !== 'string' || dataDir === '') {
     throw new ServiceError('config.invalid', 'dataDir must name the folder of the service.');
   }
+  let folder = dataDir;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    return realpathSync(dataDir);
+    folder = path.resolve(dataDir);
+    makeFolderSync(folder);
+    return realpathSync(folder);
   } catch (error) {
-    throw unusableFolder(path.resolve(dataDir), error);
+    throw unusableFolder(folder, error);
   }
 }
 

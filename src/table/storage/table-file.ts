@@ -1,13 +1,5 @@
 import { createHash, webcrypto } from 'node:crypto';
-import {
-  constants,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  type Stats,
-  statSync,
-  utimesSync,
-} from 'node:fs';
+import { constants, mkdtempSync, readdirSync, rmSync, type Stats, statSync, utimesSync } from 'node:fs';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -211,6 +211,13 @@ describe('client: what an answer means', () => {
     bad({ timeoutMs: 0 }, /timeout/);
     bad({ retries: -1 }, /retries/);
     bad({ concurrency: 0.5 }, /concurrency/);
+    bad({ timeoutMs: '5' }, /timeout/);
+    bad({ userAgent: 'a\r\nb: c' }, /userAgent must be printable/);
+    bad({ tls: { servername: 5 } }, /tls: servername must be a text, not 5/);
+    bad({ proxy: { noProxy: 'a.test' } }, /noProxy must be an array of texts, not 'a.test'/);
+    const secret = 'a-secret-key';
+    bad({ tls: { key: [secret] } }, /key must be a text or a Buffer\.$/);
+    bad({ proxy: { url: { secret } } }, /url must be a text\.$/);
   });
 
   it('takes a token pasted with the word Bearer and white space', () =>
