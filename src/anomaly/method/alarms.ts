@@ -13,8 +13,6 @@ const MORE_OFTEN = 10;
  */
 const TOGETHER_ROWS = 5;
 const ANOTHER_FAULT = 2;
-/** An episode is measured anew once so many times as much is known. */
-const KNOWN_GROWTH = 4;
 /** Once in so many rows at most, however many alarms are asked for: an episode that is soon followed by one has no end. */
 const MOST_OFTEN = 1 / 200;
 /** Episodes that are kept at most: with four weeks of them the largest matter. */
@@ -28,8 +26,6 @@ export interface Episode {
   start: number;
   end: number;
   peak: number;
-  /** What was known, in milliseconds, by the fit that its peak is measured by; left out by versions before. */
-  knew?: number;
   /** The sensor in front, which makes a new episode once another has been in front for long. */
   front: string | undefined;
   /** The sensors that were named in its first rows: it stays one event, whichever of them is in front. */
@@ -84,7 +80,6 @@ export class AlarmPromise {
   /** A sensor in front that is not that of the episode, for how many rows, and the last of them. */
   private other = { front: undefined as string | undefined, rows: 0, row: -1 };
   private touched: Episode[] = [];
-  private knows = 0;
   private isMeasured: boolean;
 
   /** @param perWeek promised alarms */
@@ -98,10 +93,9 @@ export class AlarmPromise {
     this.isMeasured = kept?.isMeasured ?? false;
   }
 
-  /** Takes the levels of a new fit. @param step usual time between rows; @param knows time that it knows, in milliseconds */
-  learned(total: Tail, step: number, knows: number): void {
+  /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds */
+  learned(total: Tail, step: number): void {
     this.levels = this.levelsOf(total, step);
-    this.knows = knows;
   }
 
   /** The levels that a fit asks for. @param step usual time between rows, in milliseconds */
@@ -127,23 +121,19 @@ export class AlarmPromise {
   }
 
   /**
-   * Takes how rare the rows are by a new fit, and measures past episodes by it: what a fit of few rows took for very rare
-   * would stand in the way of alarms for four weeks. All of them once two weeks are known, but only once, and before that
-   * each as often as four times as much is known. Measured anew by each fit, the largest of the first two weeks shrink, and
-   * three alarms a week were sent there (docs/benchmarks/anomaly.md).
-   *
-   * @param first the number of the first row
-   * @param isOfWeeks whether the fit knows two weeks
+   * Takes how rare the rows are by the first fit that knows two weeks, and measures the episodes so far by them. What a fit
+   * of few rows took for very rare would stand in the way of alarms for four weeks. Only once: measured anew by each fit,
+   * the largest of the first two weeks shrink, and three alarms a week were sent there (docs/benchmarks/anomaly.md).
    */
-  measureAnew(first: number, rarities: Float64Array, isOfWeeks: boolean): void {
-    const isFirstOfWeeks = isOfWeeks && !this.isMeasured;
-    this.isMeasured ||= isOfWeeks;
+  measureAnew(first: number, rarities: Float64Array): void {
+    if (this.isMeasured) {
+      return;
+    }
+    this.isMeasured = true;
     for (const episode of this.past) {
       const [from, end] = [episode.from - first, episode.last + 1 - first];
-      const isDue = isFirstOfWeeks || this.knows >= KNOWN_GROWTH * (episode.knew ?? Infinity);
-      if (isDue && from >= 0 && end <= rarities.length) {
+      if (from >= 0 && end <= rarities.length) {
         episode.peak = Math.max(...rarities.subarray(from, end));
-        episode.knew = this.knows;
       }
     }
   }
@@ -181,7 +171,7 @@ export class AlarmPromise {
       over = this.close();
     }
     this.open ??= {
-      ...{ from: row, last: row, start: time, end: time, peak: 0, front, knew: this.knows },
+      ...{ from: row, last: row, start: time, end: time, peak: 0, front },
       partOf: before?.id ?? before?.partOf,
       ...(before?.answer === 'real' && { answer: before.answer }),
     };

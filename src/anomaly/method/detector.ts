@@ -286,7 +286,9 @@ export class Detector {
     const time = this.history.time(this.history.taken - 1);
     this.know({ layout, usual, rows: taken - this.history.begun, time });
     this.alarms.recall(first, this.fitting?.times ?? new Float64Array(0), rarities);
-    this.alarms.measureAnew(first, rarities, this.hasSeenTwoWeeks(layout));
+    if (this.hasSeenTwoWeeks(layout)) {
+      this.alarms.measureAnew(first, rarities);
+    }
     this.fitting = undefined;
     if (anchor !== undefined) {
       this.moved = MovedSensors.measuredBy(anchor, layout, this.settings.key);
@@ -440,7 +442,7 @@ export class Detector {
     const { layout, usual } = knowledge;
     this.scorer = new RowScorer(layout, usual, this.history, this.scorer?.recent);
     this.knowledge = knowledge;
-    this.alarms.learned(usual.total, layout.step, this.knows);
+    this.alarms.learned(usual.total, layout.step);
     this.missing.learned(layout.sensors, this.history);
   }
 

@@ -166,7 +166,7 @@ describe('an episode of which another sensor comes to the front', () => {
   /** One of which the flow is off for long. */
   const promise = (off = ['flow']): AlarmPromise => {
     const one = new AlarmPromise(1);
-    one.learned(often, 5 * MINUTE, 60 * MINUTE);
+    one.learned(often, 5 * MINUTE);
     for (let row = -HOLD_ROWS; row <= 0; row++) {
       take(one, row, 'flow', off);
     }
@@ -197,7 +197,7 @@ describe('an episode of which another sensor comes to the front', () => {
   it('goes on where that sensor went off with the first one, also over a restart', () => {
     const one = promise(['flow', 'speed']);
     const restarted = new AlarmPromise(1, structuredClone(one.keep()));
-    restarted.learned(often, 5 * MINUTE, 60 * MINUTE);
+    restarted.learned(often, 5 * MINUTE);
     for (let row = 1; row < 10 * HOLD_ROWS; row++) {
       take(one, row, 'speed');
       take(restarted, row, 'speed');
@@ -327,7 +327,7 @@ describe('episodes of the first days', () => {
   /** Alarms a week after each other, as large as the first fits took them for. */
   function promise(): AlarmPromise {
     const one = new AlarmPromise(1);
-    one.learned(often, 5 * MINUTE, hour);
+    one.learned(often, 5 * MINUTE);
     for (const [row, rarity] of [
       [0, 50],
       [10 * HOUR_ROWS, 60],
@@ -350,29 +350,16 @@ describe('episodes of the first days', () => {
   it('stand in the way of alarms as far as the first fit that knows two weeks finds them rare', () => {
     assert.equal(later(promise(), 17, 30), false);
     const one = promise();
-    one.measureAnew(0, rarities, true);
+    one.measureAnew(0, rarities);
     assert.equal(later(one, 17, 30), true);
-  });
-
-  it('are measured anew before that once four times as much is known', () => {
-    for (const [knows, isSent] of [
-      [3.9 * hour, false],
-      [4 * hour, true],
-    ] as const) {
-      const one = promise();
-      assert.equal(later(one, 2, 5), false, 'its first row closes the last of them');
-      one.learned(often, 5 * MINUTE, knows);
-      one.measureAnew(0, rarities, false);
-      assert.equal(later(one, 3, 30), isSent);
-    }
   });
 
   it('are measured anew once, also over a restart', () => {
     const one = promise();
-    one.measureAnew(0, rarities.subarray(0, 11), true);
+    one.measureAnew(0, rarities.subarray(0, 11));
     const restarted = new AlarmPromise(1, structuredClone(one.keep()));
-    restarted.learned(often, 5 * MINUTE, hour);
-    restarted.measureAnew(0, rarities, true);
+    restarted.learned(often, 5 * MINUTE);
+    restarted.measureAnew(0, rarities);
     assert.equal(later(restarted, 17, 30), false);
   });
 });
