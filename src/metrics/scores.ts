@@ -19,7 +19,7 @@ export interface Scores {
   coverage_80?: number;
   /** Classification: rows that are not of the most frequent class. */
   events?: number;
-  /** Where the log loss, or the RMSE, of as many later rows lies in 19 of 20 cases, if nothing changes. */
+  /** Where the log loss, or the RMSE, of as many later rows lies in nine of ten cases at least, if nothing changes. */
   loss_low?: number;
   loss_high?: number;
 }

@@ -225,6 +225,13 @@ function widened(scores: Float64Array, actual: Float64Array, residuals: Float64A
   return own.map((error) => factor * error);
 }
 
+/**
+ * Below this part of the RMSE of a constant there is no noise, but the errors of the members themselves: what they do not have in
+ * common their mean has less of, while each held-out row is scored by one of them (docs/benchmarks/told.md, "How often the
+ * range holds").
+ */
+const NO_NOISE = 1e-4;
+
 interface Learned {
   outOfFold: OutOfFold;
   /** The scaled target of the held-out rows, and what the ensemble leaves of it. */
@@ -256,14 +263,17 @@ function finishRegression(
       together,
     ),
   };
-  // Converts errors of logarithms to units as it does absolute errors.
-  const unit = growth === undefined ? scale : measured.mae! / meanOf(residuals.map(Math.abs));
-  measured.pinball = fit.pinball * unit;
-  measured.coverage_80 = fit.coverage80;
   const baseline = errorsOf(
     new Float64Array(rows.length).fill(growth === undefined ? center : meanOf(truths)),
     truths,
   );
+  if (measured.loss_low !== undefined && measured.rmse! < NO_NOISE * baseline.rmse!) {
+    measured.loss_low /= Math.sqrt(members.length);
+  }
+  // Converts errors of logarithms to units as it does absolute errors.
+  const unit = growth === undefined ? scale : measured.mae! / meanOf(residuals.map(Math.abs));
+  measured.pinball = fit.pinball * unit;
+  measured.coverage_80 = fit.coverage80;
   const order = tableOrder(rows);
   const inTable = order.map((i) => rows[i]);
   const ordered = (scaled: Float64Array, factor?: number) =>
