@@ -90,7 +90,7 @@ describe('the folders that state is kept in', () => {
       (async () => {
         for (const make of [makeFolder, makeFolderSync]) {
           try {
-            await make('data');
+            await make('./data');
           } catch (error) {
             console.log(error.code);
           }
