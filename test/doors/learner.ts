@@ -10,8 +10,7 @@ export { BlockMemory } from '../../dist/src/learner/explain/block-writer';
 export { explanationCache } from '../../dist/src/learner/explain/explanation-cache';
 export { leafBlocks } from '../../dist/src/learner/explain/leaf-blocks';
 export { permutationScores } from '../../dist/src/learner/explain/permutation-effects';
-export { quadratureOf } from '../../dist/src/learner/explain/process-effects';
-export { processAlongPermutations } from '../../dist/src/learner/explain/process-scores';
+export { processAlongPermutations } from '../../dist/src/learner/explain/process-effects';
 export { drawPermutations, layOutCoalitions, mixtureCount } from '../../dist/src/learner/explain/shapley';
 export { bytesForCoalitions, bytesForRows, TreeBlocks } from '../../dist/src/learner/explain/tree-blocks';
 export { binOf, findBorders } from '../../dist/src/learner/features/binning';
@@ -43,6 +42,7 @@ export { logistic, PenalisedGram, SparseSlopes } from '../../dist/src/learner/li
 export { cholesky, dotAt, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
 export { argsort, sorted } from '../../dist/src/learner/math/order';
+export { quadratureOf } from '../../dist/src/learner/math/quadrature';
 export { Random } from '../../dist/src/learner/math/random';
 export { processApart } from '../../dist/src/learner/model/ensemble';
 export { memberScores } from '../../dist/src/learner/model/model';

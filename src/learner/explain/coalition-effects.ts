@@ -3,7 +3,7 @@ import { type Apart, calibratedProbabilities, withShared } from '../model/ensemb
 import { addScoresOfVotes, type Member, type Part } from '../model/model';
 import { eachLinearTerm, type GroupEffects } from './effects';
 import type { ExplanationCache } from './explanation-cache';
-import { productCoalitions } from './process-scores';
+import { processCoalitions } from './process-effects';
 import {
   allRows,
   type CoalitionLayout,
@@ -32,7 +32,7 @@ export function coalitionEffects(
   const classes = calibration.priors.length;
   const scores = new Float64Array(mixtures * members[0].width);
   cache.reserve(bytesForCoalitions(mixtures, cache.sizeOf(members[0].width)));
-  const shared = process && productCoalitions(process, foreground, coalitions);
+  const shared = process && processCoalitions(process, foreground, coalitions);
   const scoresOf = (member: Member) =>
     withShared(coalitionScores(member, foreground, coalitions, cache, scores), shared);
   const probas = calibratedProbabilities(members, scoresOf, mixtures, calibration);

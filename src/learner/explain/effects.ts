@@ -3,7 +3,7 @@ import { indices } from '../math/order';
 import { processApart } from '../model/ensemble';
 import { type Background, type Member, type Part, partScores } from '../model/model';
 import { explanationCache } from './explanation-cache';
-import { addProductEffects, groupFactors } from './process-effects';
+import { processEffects } from './process-effects';
 import { allRows, type ForegroundRow } from './shapley';
 
 /** Shapley values of a row: `base` and the effects (per group) add up to its prediction. */
@@ -32,11 +32,10 @@ export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffe
   const { process, others } = processApart(members);
   let base = 0;
   if (process) {
-    const { gaussian } = process;
-    const about = { rows: all, share: 1 / background.rows, groups };
     rows.forEach((foreground, i) => {
-      const factors = groupFactors(gaussian.kernel, foreground, 1);
-      base = process.base[0] + addProductEffects(gaussian, factors, about, found[i])[0];
+      const { starts, effects } = processEffects(process, foreground);
+      base = starts[0] / background.rows;
+      effects.forEach((effect, group) => (found[i][group] += effect / background.rows));
     });
   }
   for (const member of others) {

@@ -1,4 +1,4 @@
-import type { Calibration } from '../calibration/calibrate';
+import { type Calibration, toProbabilities } from '../calibration/calibrate';
 import { calibratedProbabilities } from '../model/ensemble';
 import { addScoresOfVotes, type Background, type Member, type Part } from '../model/model';
 import { backgroundScores, eachLinearTerm, type GroupEffects } from './effects';
@@ -32,25 +32,21 @@ export function addPermutationEffects(
   const classes = calibration.priors.length;
   const { sums, effects } = meanOf(members, scores);
   const each = new Map(members.map((member, m) => [member, scores[m].scores]));
-  const probas = calibratedProbabilities(
-    members,
-    (member) => each.get(member)!,
-    mixtureCount(permutations),
-    calibration,
-  );
-  const at = (mixture: number) => ({
-    sums: sums.subarray(mixture * width, (mixture + 1) * width),
-    probas: probas.subarray(mixture * classes, (mixture + 1) * classes),
-  });
+  const probas =
+    members.length === 1
+      ? toProbabilities(scores[0].scores, width, calibration)
+      : calibratedProbabilities(members, (member) => each.get(member)!, flipped.length, calibration);
   const slopes = new Float64Array(width);
   // Every permutation ends with the foreground row.
-  const end = at(steps - 1);
+  const end = steps - 1;
+  const mixtures = { sums, probas, width, classes, of };
   for (let row = 0; row < rows; row++) {
-    const start = at(row * perRow * steps);
-    slopeBetween(start, end, of).forEach((slope, k) => (slopes[k] += slope / rows));
-    found.base += (share * start.probas[of]) / rows;
+    const start = row * perRow * steps;
+    addSlopes(mixtures, start, end, slopes);
+    found.base += (share * probas[start * classes + of]) / rows;
   }
   for (let k = 0; k < width; k++) {
+    slopes[k] /= rows;
     for (let group = 0; group < groups; group++) {
       found.effects[group] += ((share * slopes[k]) / rows) * effects[k * groups + group];
     }
@@ -87,29 +83,39 @@ function meanOf(members: Member[], scores: PermutationScores[]): Pick<Permutatio
   return { sums: mean(scores.map(({ sums }) => sums)), effects: mean(scores.map((one) => one.effects)) };
 }
 
-/** A mixture's scores and its probabilities of all classes. */
-interface Mixture {
-  sums: Float64Array;
-  probas: Float64Array;
-}
-
 /**
- * The gradient of the probability along the line between two mixtures, per score, scaled so that it accounts for the
+ * Adds the gradient of the probability along the line between two mixtures, per score, scaled so that it accounts for the
  * whole change.
  */
-function slopeBetween(start: Mixture, end: Mixture, of: number): Float64Array {
+function addSlopes(
+  { sums, probas, width, classes, of }: Mixtures,
+  start: number,
+  end: number,
+  slopes: Float64Array,
+): void {
   // A single score is the log-odds of the second of two classes.
-  const out = end.sums.map((_, k) =>
-    end.sums.length < end.probas.length
-      ? of === 1
-        ? 1
-        : -1
-      : (k === of ? 1 : 0) - (start.probas[k] + end.probas[k]) / 2,
-  );
-  const rise = out.reduce((sum, slope, k) => sum + slope * (end.sums[k] - start.sums[k]), 0);
-  const wanted = end.probas[of] - start.probas[of];
+  const gradient = (k: number) =>
+    width < classes
+      ? 2 * of - 1
+      : (k === of ? 1 : 0) - (probas[start * classes + k] + probas[end * classes + k]) / 2;
+  let rise = 0;
+  for (let k = 0; k < width; k++) {
+    rise += gradient(k) * (sums[end * width + k] - sums[start * width + k]);
+  }
+  const wanted = probas[end * classes + of] - probas[start * classes + of];
   const slope = Math.abs(rise) > 1e-6 ? Math.max(-1, Math.min(1, wanted / rise)) : 0;
-  return out.map((own) => own * slope);
+  for (let k = 0; k < width; k++) {
+    slopes[k] += slope * gradient(k);
+  }
+}
+
+/** Mixtures × width: scores; mixtures × classes: probabilities; and the class explained. */
+interface Mixtures {
+  sums: Float64Array;
+  probas: Float64Array;
+  width: number;
+  classes: number;
+  of: number;
 }
 
 /** A member's scores along permutations. */
@@ -124,7 +130,7 @@ interface PermutationScores extends ScoresAndEffects {
 /** A row whose mixtures a member is to score. */
 interface RowToScore {
   foreground: ForegroundRow;
-  /** Of the Gaussian process that all members share: the changes of its scores along these permutations, and its effects. */
+  /** Of the Gaussian process that all members share: the changes of its scores (overwritten), and its effects. */
   process: { changes: Float64Array; effects: Float64Array } | undefined;
 }
 
@@ -149,7 +155,7 @@ export function permutationScores(
   });
   // Scores are first written as changes from step to step, then summed.
   const sums = rows.map(({ process }) =>
-    process ? { scores: process.changes.slice(), effects: process.effects.slice() } : none(),
+    process ? { scores: process.changes, effects: process.effects.slice() } : none(),
   );
   for (const part of member.parts) {
     if (part.kind === 'linear') {
@@ -164,9 +170,10 @@ export function permutationScores(
     }
   }
   sums.forEach(({ scores }) => sumOverSteps(permutations, width, scores));
+  const isVoting = member.parts.some(({ kind }) => kind === 'votes');
   const found = sums.map(({ scores, effects }): PermutationScores => ({
     ...{ sums: scores, effects },
-    scores: scores.slice(),
+    scores: isVoting ? scores.slice() : scores,
   }));
   for (const part of member.parts) {
     if (part.kind === 'votes') {

@@ -1,11 +1,12 @@
 import type { Calibration } from '../calibration/calibrate';
+import { pointsOf } from '../gaussian/scores';
 import { type Apart, processApart } from '../model/ensemble';
 import type { Member } from '../model/model';
 import { coalitionEffects } from './coalition-effects';
 import type { GroupEffects } from './effects';
 import { type ExplanationCache, explanationCache, nodesOf } from './explanation-cache';
 import { addPermutationEffects, permutationScores } from './permutation-effects';
-import { nodesPerPermutation, processAlongPermutations, scoresPerMixture } from './process-scores';
+import { processAlongPermutations } from './process-effects';
 import { findPlayers, type ForegroundRow } from './shapley';
 
 /*
@@ -18,6 +19,8 @@ import { findPlayers, type ForegroundRow } from './shapley';
  * trees (group 70 ms a row), and if they take at most so many scores.
  */
 const EXACT = { coalitions: 1024, ofManyNodes: 128, nodes: 80_000, scores: 3_000 };
+/** Points of a Gaussian process that cost as much as one member's score of a mixture. */
+const POINTS_PER_SCORE = 15;
 /**
  * Otherwise sample permutations, for each background row and member: as many as keep the work near this many nodes of
  * trees, but at least an antithetic pair if there are few members, or if only the size of the trees ruled out
@@ -52,7 +55,8 @@ export function probabilityEffects(
   const [{ foreground: one }] = explained;
   const { background, groupOf, groups } = one;
   const cache = explanationCache(background, groupOf, groups, members);
-  const perMixture = scoresPerMixture(members.length, members[0].width, ensemble.process);
+  const points = ensemble.process ? pointsOf(ensemble.process.gaussian.kernel) : 0;
+  const perMixture = members[0].width * (members.length + points / POINTS_PER_SCORE);
   const most = Math.min(
     nodesOf(ensemble.others) <= EXACT.nodes ? EXACT.coalitions : EXACT.ofManyNodes,
     EXACT.scores / perMixture,
@@ -100,7 +104,7 @@ function addBySampling(
   const sets = isApart ? members.map((member) => [member]) : [members];
   const isNear = 2 ** common.length * perMixture <= 2 * EXACT.scores;
   const least = sets.length < FEW_MEMBERS || isNear ? 2 : 1;
-  const work = nodesOf(members) + nodesPerPermutation(members.length, process);
+  const work = nodesOf(members) + members.length * (process?.gaussian.kernel.points.length ?? 0);
   const perRow = Math.max(least, Math.min(MAX_PERMUTATIONS, Math.round(SAMPLED_NODES / work)));
   const { groups } = explained[0].foreground;
   const permutations = cache.permutations(sets.length, { common, groups }, perRow, members[0].width);
@@ -110,11 +114,13 @@ function addBySampling(
   );
   const weights = members.reduce((sum, { weight }) => sum + weight, 0);
   sets.forEach((some, m) => {
-    const rows = explained.map(({ foreground }, i) => ({
-      foreground,
-      process: shared[i] && { changes: shared[i].changes[m], effects: shared[i].effects },
-    }));
-    const byMember = some.map((member) => permutationScores(member, rows, permutations[m], cache));
+    const byMember = some.map((member) => {
+      const rows = explained.map(({ foreground }, i) => {
+        const changes = isApart ? shared[i]?.changes[m] : shared[i]?.changes[m].slice();
+        return { foreground, process: changes && { changes, effects: shared[i]!.effects } };
+      });
+      return permutationScores(member, rows, permutations[m], cache);
+    });
     const share = isApart ? some[0].weight / weights : 1;
     explained.forEach(({ of, found }, i) => {
       const scores = byMember.map((own) => own[i]);

@@ -1,368 +1,178 @@
-import { distance, type Kernel, matern, positions } from '../gaussian/kernel';
-import { type GaussianScores, pointsOf } from '../gaussian/scores';
-import type { Kernels } from '../kernels/functions';
-import { alignedBytes, openOwnMemory } from '../kernels/scratch';
-import { indices } from '../math/order';
-import type { Background } from '../model/model';
-import type { ForegroundRow } from './shapley';
+import { BACKWARDS } from '../kernels/layout';
+import { quadratureOf } from '../math/quadrature';
+import type { EnsembleProcess } from '../model/ensemble';
+import { openProducts, type Products } from './products';
+import { type CoalitionLayout, type ForegroundRow, mixtureCount, type Permutations } from './shapley';
+
+/** Sums of the scores of the background rows per output, and Shapley values summed over them: outputs × groups. */
+interface ProcessEffects {
+  starts: Float64Array;
+  effects: Float64Array;
+}
 
 /**
- * Adds the Shapley values of a Gaussian process's scores (outputs × groups), times `share` and summed over the
- * background `rows` (as bits). Returns the sum of the scores of those rows. For a kernel that is a product over
- * groups, with factors a of the foreground row and c of the background row, the value of group g is
+ * The Shapley values of a Gaussian process's scores. For a product over groups, with factors a of the foreground row and c of
+ * a background row, the value of group g is
  *
  * ∫ (a_g - c_g) · ∏ (t · a_h + (1 - t) · c_h) dt, with t from 0 to 1 and h ≠ g
  *
- * (the multilinear extension: G. Owen, 1972). The integrand is a polynomial, so Gauss-Legendre quadrature is exact.
+ * (the multilinear extension: G. Owen, 1972). The integrand is a polynomial, so Gauss-Legendre quadrature is exact. What
+ * fewer nodes miss is spread over the effects in proportion, so that they add up.
+ *
+ * @param most nodes
  */
-export function addProductEffects(
-  gaussian: GaussianScores,
-  { groups: list, buffers }: GroupFactors,
-  {
-    rows,
-    share,
-    groups: all,
-    nodes = Infinity,
-  }: { rows: number; share: number; groups: number; nodes?: number },
-  effects: Float64Array,
-): Float64Array {
-  const { kernels, own, others, bases, quadrature, scratch } = buffers;
-  const { outputs, points, groups } = buffers.size;
-  const numbers = writeInFours(quadratureOf(Math.min(nodes, Math.ceil(groups / 2))), quadrature);
-  writeWeights(gaussian, buffers);
-  bases.fill(0);
-  for (let k = 0; k < outputs; k++) {
-    list.forEach((group, g) => (buffers.effects[k * groups + g] = effects[k * all + group]));
-  }
-  kernels.addPointEffects(
-    ...([own.byteOffset, others.byteOffset, points * 8, groups * 8] as const),
-    ...([buffers.size.rows * groups * 8, rows] as const),
-    ...([quadrature.byteOffset, quadrature.byteOffset + numbers * 8] as const),
-    ...([buffers.weights.byteOffset, buffers.effects.byteOffset] as const),
-    ...([bases.byteOffset, bases.byteOffset + outputs * 8, scratch.byteOffset, share] as const),
+export function processEffects(
+  process: EnsembleProcess,
+  foreground: ForegroundRow,
+  most = Infinity,
+): ProcessEffects {
+  return effectsOf(openProducts(process, foreground), foreground, most);
+}
+
+function effectsOf(products: Products, { groups, background }: ForegroundRow, most: number): ProcessEffects {
+  const { outputs, points, list, weights, startSums, kernels } = products;
+  const { own, others, nodes, before, gains } = products.arrays;
+  const rule = quadratureOf(Math.min(most, Math.ceil(list.length / 2)));
+  const pairs = Math.ceil(rule.nodes.length / 2);
+  nodes.fill(0, 0, 4 * pairs);
+  rule.nodes.forEach((node, i) => nodes.set([node, rule.weights[i]], 2 * i));
+  gains.fill(0);
+  kernels.addGains(
+    ...([own.byteOffset, own.byteLength, others.byteOffset, others.byteOffset + others.byteLength] as const),
+    ...([list.length * 32, nodes.byteOffset, nodes.byteOffset + pairs * 32] as const),
+    ...([before.byteOffset, gains.byteOffset] as const),
   );
+  const starts = new Float64Array(outputs);
+  const effects = new Float64Array(outputs * groups);
   for (let k = 0; k < outputs; k++) {
-    list.forEach((group, g) => (effects[k * all + group] = buffers.effects[k * groups + g]));
-  }
-  return bases.slice();
-}
-
-/**
- * Writes four nodes, then their weights, and so on; the last four are padded with zero weights. Returns the number of
- * elements.
- */
-function writeInFours({ nodes, weights }: Quadrature, out: Float64Array): number {
-  const numbers = 8 * Math.ceil(nodes.length / 4);
-  out.fill(0, 0, numbers);
-  for (let i = 0; i < nodes.length; i++) {
-    const at = 8 * (i >> 2) + (i & 3);
-    out[at] = nodes[i];
-    out[at + 4] = weights[i];
-  }
-  return numbers;
-}
-
-/** Nodes and weights of Gauss-Legendre quadrature on [0, 1]. */
-interface Quadrature {
-  nodes: Float64Array;
-  weights: Float64Array;
-}
-
-const quadratures: Quadrature[] = [{ nodes: new Float64Array(0), weights: new Float64Array(0) }];
-
-/** Exact for polynomials of degree 2 · count - 1. */
-export function quadratureOf(count: number): Quadrature {
-  for (let order = quadratures.length; order <= count; order++) {
-    // The nodes of each order interlace with those of the order before.
-    const borders = [0, ...quadratures[order - 1].nodes, 1];
-    const nodes = Float64Array.from({ length: order }, (_, i) =>
-      rootBetween(order, borders[i], borders[i + 1]),
-    );
-    const weights = nodes.map((node) => {
-      const x = 2 * node - 1;
-      const { value, before } = legendre(order, x);
-      const slope = (order * (x * value - before)) / (x * x - 1);
-      return 1 / ((1 - x * x) * slope * slope);
+    const weigh = (valueAt: (point: number) => number) => {
+      let sum = 0;
+      for (let point = 0; point < points; point++) {
+        sum += weights[k * points + point] * valueAt(point);
+      }
+      return sum;
+    };
+    starts[k] = weigh((point) => startSums[point]);
+    const end = weigh((point) => list.reduce((product, _, g) => product * own[products.at(point, g)], 1));
+    const found = list.map((_, g) => weigh((point) => gains[products.at(point, g)]));
+    const size = found.reduce((sum, effect) => sum + Math.abs(effect), 0);
+    const rest = background.rows * end - found.reduce((sum, effect) => sum + effect, starts[k]);
+    list.forEach((group, g) => {
+      effects[k * groups + group] = found[g] + (size > 0 ? (rest * Math.abs(found[g])) / size : 0);
     });
-    quadratures.push({ nodes, weights });
   }
-  return quadratures[count];
+  return { starts, effects };
 }
 
-/** The Legendre polynomials of this order and the one before. */
-function legendre(order: number, x: number): { value: number; before: number } {
-  let before = 1;
-  let value = x;
-  for (let n = 1; n < order; n++) {
-    [before, value] = [value, ((2 * n + 1) * x * value - n * before) / (n + 1)];
-  }
-  return { value, before };
-}
+/**
+ * Quadrature nodes. These effects serve as a control variate, so a small error is harmless (1e-12 for 16 smooth
+ * columns).
+ */
+const CONTROL_VARIATE_NODES = 4;
 
-function rootBetween(order: number, low: number, high: number): number {
-  const isPositive = (at: number) => legendre(order, 2 * at - 1).value > 0;
-  const above = isPositive(high);
-  for (let step = 0; step < 60; step++) {
-    const middle = (low + high) / 2;
-    if (isPositive(middle) === above) {
-      high = middle;
-    } else {
-      low = middle;
+/**
+ * For each set of permutations, mixtures × outputs: the score of the first mixture, then the change at each step; and the
+ * effects.
+ */
+export function processAlongPermutations(
+  process: EnsembleProcess,
+  foreground: ForegroundRow,
+  sets: Permutations[],
+): { changes: Float64Array[]; effects: Float64Array } {
+  const products = openProducts(process, foreground, Math.max(0, ...sets.map(mixtureCount)));
+  const { effects } = effectsOf(products, foreground, CONTROL_VARIATE_NODES);
+  const changes = sets.map((permutations) => {
+    const { rows, perRow, steps } = permutations;
+    products.flips.set(flipsOf(permutations, products));
+    for (let row = 0; row < rows; row++) {
+      follow(products, row, { from: row * perRow * steps, count: perRow * steps, walk: steps });
     }
-  }
-  return (low + high) / 2;
+    return products.arrays.changes.slice(0, mixtureCount(permutations) * products.outputs);
+  });
+  return { changes, effects };
 }
 
-/** Lower bound of a factor, so that the kernel can be divided by any of its factors. */
-const MIN_FACTOR = 1e-15;
-
-/**
- * A kernel that is a product over columns, as a product over groups: its factors for the foreground row and the
- * background.
- */
-export interface GroupFactors {
-  /** Indices of the groups. */
-  groups: number[];
-  /** Hold the factors until the next row asks for its own. */
-  buffers: ProductBuffers;
-}
-
-/**
- * @param outputs scores
- * @param mixtures most mixtures along the permutations of a member; 0 for none
- */
-export function groupFactors(
-  kernel: Kernel,
-  { bins, numbers, background, groupOf }: ForegroundRow,
-  outputs: number,
-  mixtures = 0,
-): GroupFactors {
-  const row = {
-    columns: Array.from(bins, (bin) => Uint8Array.of(bin)),
-    numbers: Array.from(numbers, (value) => Float64Array.of(value)),
-  };
-  const groups = [...new Set(Array.from(kernel.columns, (column) => groupOf[column]))];
-  const groupAt = Int32Array.from(kernel.columns, (column) => groups.indexOf(groupOf[column]));
-  const buffers = buffersFor(kernel, background, groupAt, { groups: groups.length, outputs, mixtures });
-  const each = factorsOf(kernel, positions(kernel, row, Int32Array.of(0)), 1);
-  multiplyByGroup(each, groupAt, groups.length, buffers.own);
-  return { groups, buffers };
-}
-
-/**
- * Writes the weights of a process: a mixture of two products is that of twice as many points, each once with the plain
- * product and once with the additive kernel.
- */
-export function writeWeights(
-  { kernel: { additive }, weights }: GaussianScores,
-  buffers: ProductBuffers,
-): void {
-  if (additive === undefined) {
-    buffers.weights.set(weights);
-    return;
-  }
-  const { outputs, points } = buffers.size;
-  const half = points / 2;
-  for (let k = 0; k < outputs; k++) {
-    for (let point = 0; point < half; point++) {
-      const weight = weights[k * half + point];
-      buffers.weights[k * points + point] = (1 - additive.share) * weight;
-      buffers.weights[k * points + half + point] = additive.share * weight;
+/** Scores of a Gaussian process for every coalition: mixtures × outputs. Each differs from the one before in one group. */
+export function processCoalitions(
+  process: EnsembleProcess,
+  foreground: ForegroundRow,
+  { at, bitOf }: CoalitionLayout,
+): Float64Array {
+  const { rows } = foreground.background;
+  const largest = at.reduce((most, end, row) => Math.max(most, row > 0 ? end - at[row - 1] : 0), 0);
+  const products = openProducts(process, foreground, largest);
+  const { outputs, list, arrays } = products;
+  const out = new Float64Array(at[rows] * outputs);
+  for (let row = 0; row < rows; row++) {
+    const count = at[row + 1] - at[row];
+    const ofBit = new Map(list.map((group, g) => [bitOf[row * foreground.groups + group], g]));
+    // A Gray code: the lowest bit of a step is the one that flips.
+    for (let step = 0; step < count; step++) {
+      const bit = step & -step;
+      const g = ofBit.get(bit);
+      const isIn = ((step ^ (step >> 1)) & bit) !== 0;
+      products.flips[step] =
+        step === 0
+          ? firstFlip(products)
+          : g === undefined
+            ? 0
+            : flipOf(products, row, g) | (isIn ? 0 : BACKWARDS);
     }
-  }
-}
-
-/** @param factors any number × dimensions */
-function multiplyByGroup(
-  factors: Float64Array,
-  groupAt: Int32Array,
-  groups: number,
-  out: Float64Array,
-): void {
-  out.fill(1);
-  for (let at = 0, to = 0; at < factors.length; to += groups) {
-    for (let d = 0; d < groupAt.length; d++, at++) {
-      out[to + groupAt[d]] *= factors[at];
-    }
-  }
-}
-
-/**
- * The kernel's factors between each point and each of `count` positions: points × positions × dimensions; then those of the
- * additive kernel.
- */
-function factorsOf(kernel: Kernel, at: Float64Array, count: number): Float64Array {
-  const { kinds, rates, additive, points } = kernel;
-  const width = rates.length;
-  const out = new Float64Array(productsOf(kernel) * points.length * count);
-  let to = 0;
-  for (const own of additive === undefined ? [{ rates }] : [{ rates }, additive]) {
-    const weights = 'weights' in own ? own.weights : undefined;
-    for (let point = 0; point < points.length; point += width) {
-      for (let i = 0; i < count; i++) {
-        for (let d = 0; d < width; d++) {
-          const gap = distance(kinds[d], at[i * width + d], points[point + d]);
-          const factor = matern(own.rates[d] * gap);
-          const weight = weights?.[d] ?? 1;
-          out[to++] = Math.max(MIN_FACTOR, 1 - weight + weight * factor);
-        }
+    follow(products, row, { from: 0, count, walk: count });
+    for (let k = 0; k < outputs; k++) {
+      let score = 0;
+      for (let step = 0; step < count; step++) {
+        score += arrays.changes[step * outputs + k];
+        out[(at[row] + (step ^ (step >> 1))) * outputs + k] = score;
       }
     }
   }
   return out;
 }
 
-/** Products that the kernel is a mixture of. */
-const productsOf = ({ additive }: Kernel): number => (additive === undefined ? 1 : 2);
-
-const ofBackgrounds = new WeakMap<
-  Kernel,
-  { background: Background; groupAt: Int32Array; buffers: ProductBuffers }
->();
-
-/** Buffers with the background's factors. Cached, since they are the same for every row explained. */
-function buffersFor(
-  kernel: Kernel,
-  background: Background,
-  groupAt: Int32Array,
-  { groups, outputs, mixtures }: { groups: number; outputs: number; mixtures: number },
-): ProductBuffers {
-  const known = ofBackgrounds.get(kernel);
-  if (
-    known?.background === background &&
-    known.buffers.size.outputs === outputs &&
-    known.buffers.size.mixtures >= mixtures &&
-    known.groupAt.every((group, d) => group === groupAt[d])
-  ) {
-    return known.buffers;
-  }
-  const table = { columns: background.columns, numbers: background.numbers ?? [] };
-  const rows = indices(background.rows);
-  const each = factorsOf(kernel, positions(kernel, table, rows), background.rows);
-  const buffers = new ProductBuffers({
-    ...{ groups, outputs, mixtures },
-    ...{ points: productsOf(kernel) * pointsOf(kernel), rows: background.rows },
-  });
-  multiplyByGroup(each, groupAt, groups, buffers.others);
-  if (mixtures > 0) {
-    findStarts(buffers);
-  }
-  ofBackgrounds.set(kernel, { background, groupAt, buffers });
-  return buffers;
+/** Of the walks of a background row: writes the score of each first mixture and the change at each flip. */
+function follow(
+  { kernels, points, outputs, arrays, flips }: Products,
+  row: number,
+  { from, count, walk }: { from: number; count: number; walk: number },
+): void {
+  const { starts, kernel, scores, changes } = arrays;
+  kernels.followFlips(
+    ...([starts.byteOffset + row * outputs * points * 8, points * 8] as const),
+    ...([flips.byteOffset + from * 4, flips.byteOffset + (from + count) * 4, walk * 4] as const),
+    ...([kernel.byteOffset, scores.byteOffset, scores.byteOffset + outputs * 8] as const),
+    changes.byteOffset + from * outputs * 8,
+  );
 }
 
-/** The kernel at the background rows, and their factors by group. */
-function findStarts({ size: { groups, points, rows }, others, othersByGroup, starts }: ProductBuffers): void {
-  starts.fill(1);
-  for (let point = 0, from = 0; point < points; point++) {
-    for (let row = 0; row < rows; row++) {
-      for (let g = 0; g < groups; g++, from++) {
-        starts[row * points + point] *= others[from];
-        othersByGroup[(row * groups + g) * points + point] = others[from];
-      }
-    }
-  }
+/* A flip is the address of what the kernel is multiplied by: for the first mixture nothing but ones. */
+
+function firstFlip({ arrays }: Products): number {
+  return arrays.ones.byteOffset;
 }
 
-/** Dimensions of a product kernel's buffers. */
-interface ProductSize {
-  groups: number;
-  points: number;
-  /** Background rows. */
-  rows: number;
-  outputs: number;
-  /** Along the permutations of a member; 0 if none are used. */
-  mixtures: number;
+function flipOf({ arrays, list, points }: Products, row: number, g: number): number {
+  return arrays.ratios.byteOffset + (row * list.length + g) * points * 8;
 }
 
-/** Most differing groups whose coalitions fit in the buffers. */
-export const MAX_HALVED = 10;
-const MAX_HALF = 1 << (MAX_HALVED / 2);
+const knownFlips = new WeakMap<Permutations, { of: Products; flips: Int32Array }>();
 
-/**
- * All numbers of one kernel: factors of the foreground row and of the background, and everything computed from them.
- */
-export class ProductBuffers {
-  /** Those that reach these numbers. */
-  readonly kernels: Kernels;
-  /** The foreground row's factors: points × groups, and groups × points. */
-  readonly own: Float64Array;
-  readonly ownByGroup: Float64Array;
-  /** The background's: points × rows × groups, and rows × groups × points. */
-  readonly others: Float64Array;
-  readonly othersByGroup: Float64Array;
-  /** Rows × points: the kernel at the background rows. */
-  readonly starts: Float64Array;
-  /** Rows × groups × points: the factor by which the kernel changes when a group flips to the foreground row. */
-  readonly ratios: Float64Array;
-  /** Outputs × points; the same with all outputs of four points together; and the constant of each output. */
-  readonly weights: Float64Array;
-  readonly weightsByFours: Float64Array;
-  readonly base: Float64Array;
-  /** Outputs × groups, and outputs. */
-  readonly effects: Float64Array;
-  readonly bases: Float64Array;
-  /** Four nodes, then their four weights, and so on. */
-  readonly quadrature: Float64Array;
-  /** Per mixture, the byte offset of the ratios of the group that flips; -1 if none does. */
-  readonly places: Int32Array;
-  /** Mixtures × outputs. */
-  readonly changes: Float64Array;
-  /** Byte offsets of groups: those that do not differ, then two halves of the rest. */
-  readonly lists: Int32Array;
-  /** Outputs × coalitions. */
-  readonly sums: Float64Array;
-  readonly low: Float64Array;
-  readonly high: Float64Array;
-  /** For the kernels only. */
-  readonly scratch: Float64Array;
-
-  constructor(readonly size: ProductSize) {
-    const { groups, points, rows, outputs, mixtures } = size;
-    const isPermuted = mixtures > 0 ? 1 : 0;
-    const numbers = {
-      own: points * groups,
-      ownByGroup: points * groups,
-      others: points * rows * groups,
-      othersByGroup: isPermuted * points * rows * groups,
-      starts: isPermuted * points * rows,
-      ratios: isPermuted * points * rows * groups,
-      weights: outputs * points,
-      weightsByFours: isPermuted * outputs * points,
-      base: outputs,
-      effects: outputs * groups,
-      bases: outputs,
-      quadrature: 8 * Math.ceil(groups / 8 + 1),
-      changes: mixtures * outputs,
-      sums: outputs << MAX_HALVED,
-      low: MAX_HALF,
-      high: MAX_HALF,
-      scratch: 6 * groups + points + outputs,
-    };
-    const bytes =
-      Object.values(numbers).reduce((sum, count) => sum + alignedBytes(8 * count), 0) +
-      alignedBytes(4 * mixtures) +
-      alignedBytes(4 * groups);
-    const scratch = openOwnMemory(bytes);
-    this.kernels = scratch.kernels;
-    this.own = scratch.numbers(numbers.own);
-    this.ownByGroup = scratch.numbers(numbers.ownByGroup);
-    this.others = scratch.numbers(numbers.others);
-    this.othersByGroup = scratch.numbers(numbers.othersByGroup);
-    this.starts = scratch.numbers(numbers.starts);
-    this.ratios = scratch.numbers(numbers.ratios);
-    this.weights = scratch.numbers(numbers.weights);
-    this.weightsByFours = scratch.numbers(numbers.weightsByFours);
-    this.base = scratch.numbers(numbers.base);
-    this.effects = scratch.numbers(numbers.effects);
-    this.bases = scratch.numbers(numbers.bases);
-    this.quadrature = scratch.numbers(numbers.quadrature);
-    this.changes = scratch.numbers(numbers.changes);
-    this.sums = scratch.numbers(numbers.sums);
-    this.low = scratch.numbers(numbers.low);
-    this.high = scratch.numbers(numbers.high);
-    this.scratch = scratch.numbers(numbers.scratch);
-    this.places = scratch.wholes(mixtures);
-    this.lists = scratch.wholes(groups);
+/** Per mixture; 0 if the kernel does not have the group. */
+function flipsOf(permutations: Permutations, products: Products): Int32Array {
+  let known = knownFlips.get(permutations);
+  if (known?.of !== products) {
+    const { flipped, perRow, steps } = permutations;
+    const placeOf = new Map(products.list.map((group, g) => [group, g]));
+    const flips = Int32Array.from(flipped, (group, mixture) => {
+      const g = placeOf.get(group);
+      return g !== undefined
+        ? flipOf(products, Math.floor(mixture / steps / perRow), g)
+        : group < 0
+          ? firstFlip(products)
+          : 0;
+    });
+    known = { of: products, flips };
+    knownFlips.set(permutations, known);
   }
+  return known.flips;
 }

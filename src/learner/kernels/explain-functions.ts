@@ -60,90 +60,66 @@ export interface BlockKernels {
   ): void;
 }
 
-/** Of kernels that are products over groups: `products.as.ts`. `mask`: background rows, as bits. */
+/**
+ * Of kernels that are products over groups: `products.as.ts`. Points are padded to fours; factors are fours × groups × four
+ * points.
+ */
 export interface ProductKernels {
   /**
-   * Adds Shapley values over all points.
+   * Adds what each group's Shapley value is of the kernel at each point, over all background rows.
    *
-   * @param points bytes of an output's weights
-   * @param groups bytes of a row's factors
-   * @param rows bytes of the factors of all background rows
-   * @param nodes four nodes of the quadrature, then their weights, and so on
-   * @param effects outputs × groups of the kernel
+   * @param own factors of the foreground row
+   * @param size bytes of these
+   * @param others factors of the background rows
+   * @param groups bytes of all groups' factors for four points
+   * @param nodes of the quadrature, each with its weight, an even number
+   * @param before scratch for eight numbers per group
+   * @param gains as factors
    */
-  addPointEffects(
+  addGains(
     own: number,
+    size: number,
     others: number,
-    points: number,
+    othersEnd: number,
     groups: number,
-    rows: number,
-    mask: number,
     nodes: number,
     nodesEnd: number,
-    weights: number,
-    effects: number,
-    bases: number,
-    basesEnd: number,
-    scratch: number,
-    share: number,
-  ): void;
-  /** Divides the same dividends by each row of divisors in turn. */
-  divideByRows(
-    dividends: number,
-    divisors: number,
-    length: number,
-    quotients: number,
-    quotientsEnd: number,
+    before: number,
+    gains: number,
   ): void;
   /**
-   * The score of each permutation's first mixture and the change at each step; `changes` start at 0.
+   * Divides the factors of the foreground row by those of each background row.
    *
-   * @param rowRatios bytes of a background row's ratios
-   * @param places `ProductBuffers.places`
-   * @param permutation bytes of a permutation's places
-   * @param row bytes of the places of all permutations of a background row
-   * @param weightsByFours weights of all outputs for four points at a time, then point by point
-   * @param kernel scratch for the kernel at all points and a score per output
+   * @param ratios rows × groups × points
    */
-  followPermutations(
-    starts: number,
-    ratios: number,
-    rowRatios: number,
-    places: number,
-    placesEnd: number,
-    permutation: number,
-    row: number,
-    mask: number,
-    points: number,
-    weights: number,
-    weightsByFours: number,
-    base: number,
-    outputs: number,
-    kernel: number,
-    changes: number,
-  ): void;
-  /**
-   * Adds each coalition's scores (outputs × coalitions) to `sums`, over all points. The first half has at least one player.
-   *
-   * @param own factors of the foreground row, points × groups
-   * @param others factors of a background row, `step` bytes apart from point to point
-   * @param alike three lists of byte offsets of groups: those that do not differ, and two halves of the rest
-   * @param low scratch for the products of a half, as is `high`
-   */
-  addCoalitions(
+  findRatios(
     own: number,
+    size: number,
     others: number,
     groups: number,
-    step: number,
-    alike: number,
-    first: number,
-    second: number,
-    end: number,
-    low: number,
-    high: number,
-    weights: number,
+    ratios: number,
+    ratiosEnd: number,
+  ): void;
+  /**
+   * Per mixture, writes the change of the score of each output.
+   *
+   * @param points bytes of a list of points
+   * @param starts outputs × points: the kernel times the weights, where each walk begins
+   * @param flips per mixture, the address of the list by which the kernel is multiplied (divided: `BACKWARDS`); 0: none
+   * @param walk bytes of the flips of a walk
+   * @param kernel scratch for as many numbers as `starts`
+   * @param scores scratch, one number per output
+   * @param changes mixtures × outputs
+   */
+  followFlips(
+    starts: number,
     points: number,
-    sums: number,
-    sumsEnd: number,
+    flips: number,
+    flipsEnd: number,
+    walk: number,
+    kernel: number,
+    scores: number,
+    scoresEnd: number,
+    changes: number,
   ): void;
 }

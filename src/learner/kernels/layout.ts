@@ -206,3 +206,6 @@ export const SCRATCH_NEXT_RESULT = 3352;
 export const SCRATCH_RESULTS_END = 3356;
 export const SCRATCH_SHAPLEY_WEIGHTS = 3360;
 export const BLOCKS_SCRATCH_BYTES = SCRATCH_SHAPLEY_WEIGHTS + WEIGHTS_ROW * (MAX_SLOTS + 1);
+
+/** Of the address of a flip: a bit that is set where the kernel is divided, as a group flips back. */
+export const BACKWARDS = 1;
