@@ -4,8 +4,9 @@ import { emptyTable, invalidTable, listNames, show } from '../cells/types';
 import { assertWidth, makeHeader } from '../columns/header';
 import type { Slice, SliceOptions, SliceSource, TableForm } from '../columns/slices';
 import { PIECE, type Pieces } from '../text/decode';
+import { DELIMITERS } from './delimiter';
 import { hiddenPieces } from './escapes';
-import { DELIMITERS, findLayout } from './layout';
+import { findLayout } from './layout';
 import { CsvParser } from './parser';
 import { type CsvForm, TableRows } from './table-rows';
 

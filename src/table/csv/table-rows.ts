@@ -251,8 +251,8 @@ const ROWS = 50;
 const MIN_ROWS = 2;
 const MAX_LINES = 8;
 
-const isNumber = (field: string): boolean => Number.isFinite(parseNumber(field, true));
-const isBlank = (field: string): boolean => field.trim() === '';
+export const isNumber = (field: string): boolean => Number.isFinite(parseNumber(field, true));
+export const isBlank = (field: string): boolean => field.trim() === '';
 
 /** What stands between the fields of a drawn table. */
 export const DRAWN = '|';
