@@ -355,10 +355,11 @@ export function causeTextIn({ word, number }: CauseWords): CauseText {
     const [low, high] = usual;
     const decimals = high > low ? countDecimals(high - low, 1) : countDecimals(high, 2);
     // In a wide range too, 3.5 is not told as 4: whoever looks for it in the row would not find it.
-    const told = (one: number): string =>
-      number(one, { decimals: Math.max(decimals, countDecimals(one, 1)) });
-    const own = typeof value === 'number' ? told(value) : shown(value);
-    const values = { column, value: own, low: told(low), high: told(high) };
+    const own =
+      typeof value === 'number'
+        ? number(value, { decimals: Math.max(decimals, countDecimals(value, 1)) })
+        : shown(value);
+    const values = { column, value: own, low: number(low, { decimals }), high: number(high, { decimals }) };
     return word(values.low === values.high ? 'subjectAlways' : 'subjectUsual', values);
   };
   return (cause, label) => {

@@ -24,23 +24,17 @@ const PURPOSE: Purpose = {
     'fit hosted {"rollback":true}: outcome.messages.fit hosted>0[0].model.versions[0].fitted_at: was …',
     // Points below one have two digits that say something.
     'predict {"model":"three classes","explain":true,"unlike":true}: outcome.messages.predict>0[0].payload[2].prediction_why[1].text: was "width 2.47 (usually 2 to 2.62) raised \\"virginica\\" by 0.1 points", is "width 2.47 (usually 2 to 2.62) raised \\"virginica\\" by 0.08 points"',
-    // A value in a cause, and what is usual, have two digits at least.
-    ...[
-      '0].prediction_why[0].text: was "x 1.5 (usually 0.6 to 5.5) raised the prediction by 0.972", is "x 1.5 (usually 0.61 to 5.5) raised the prediction by 0.972"',
-      '0].prediction_why[1].text: was "z 0.5 (usually 0.08 to 0.91) lowered the prediction by 0.0329", is "z 0.5 (usually 0.084 to 0.91) lowered the prediction by 0.0329"',
-      '1].prediction_why[0].text: was "x 7.5 (usually 0.6 to 5.5) raised the prediction by 0.864", is "x 7.5 (usually 0.61 to 5.5) raised the prediction by 0.864"',
-    ].map(
-      (change) =>
-        `predict {"model":"smooth","explain":true,"unlike":true}: outcome.messages.predict>0[0].payload[${change}`,
-    ),
-    ...[
-      '0].prediction_why[1].text: was "outside 9 (usually 3 to 14) lowered the prediction by 0.0366", is "outside 8.7 (usually 3 to 14) lowered the prediction by 0.0366"',
-      '1].prediction_why[1].text: was "outside 7 (usually 3 to 14) raised the prediction by 0.0371", is "outside 6.6 (usually 3 to 14) raised the prediction by 0.0371"',
-      '2].prediction_why[1].text: was "outside 6 (usually 3 to 14) raised the prediction by 0.0356", is "outside 5.7 (usually 3 to 14) raised the prediction by 0.0356"',
-      '3].prediction_why[1].text: was "outside 4 (usually 3 to 14) lowered the prediction by 0.0165", is "outside 4.1 (usually 3 to 14) lowered the prediction by 0.0165"',
-    ].map(
-      (change) =>
-        `predict {"model":"dates","explain":true,"unlike":true,"output_type":"main"}: outcome.messages.predict>0[0].payload[${change}`,
+    // A value of a row is told with two digits at least.
+    ...(
+      [
+        ['9', '8.7', 'lowered', '0.0366'],
+        ['7', '6.6', 'raised', '0.0371'],
+        ['6', '5.7', 'raised', '0.0356'],
+        ['4', '4.1', 'lowered', '0.0165'],
+      ] as const
+    ).map(
+      ([was, is, did, effect], row) =>
+        `predict {"model":"dates","explain":true,"unlike":true,"output_type":"main"}: outcome.messages.predict>0[0].payload[${row}].prediction_why[1].text: was "outside ${was} (usually 3 to 14) ${did} the prediction by ${effect}", is "outside ${is} (usually 3 to 14) ${did} the prediction by ${effect}"`,
     ),
     // A status takes at most thirty columns.
     'start: watch.text: was …',

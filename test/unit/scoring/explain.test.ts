@@ -85,7 +85,7 @@ describe('causes of a prediction', () => {
     );
     assert.equal(
       causeText({ ...one, value: 3.5, usual: [1.5, 115.25], effect: 2 }, undefined),
-      'load 3.5 (usually 1.5 to 115) raised the prediction by 2',
+      'load 3.5 (usually 2 to 115) raised the prediction by 2',
     );
     const none = { ...effects, rows: new Map([[0, { prediction: 1, base: 1, effects: [0, 0, 0, 0, 0] }]]) };
     assert.deepEqual(
