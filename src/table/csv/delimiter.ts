@@ -1,7 +1,7 @@
 /* Which sign parts the fields of a text, and which quotes they stand in. */
 
 import { CsvParser } from './parser';
-import { type CsvForm, isNumber, type Quote, TableRows } from './table-rows';
+import { type CsvForm, isNumberText, type Quote, TableRows } from './table-rows';
 
 const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;
@@ -65,7 +65,7 @@ function isSpaced(head: string, last: boolean): boolean {
   if (head.trimStart().startsWith('"')) {
     return true;
   }
-  const areNumbers = columns.map((fields) => fields.every((field) => field === 'NA' || isNumber(field)));
+  const areNumbers = columns.map((fields) => fields.every((field) => field === 'NA' || isNumberText(field)));
   return columns.length > 2
     ? areNumbers.slice(isNamed ? 1 : 0).includes(true)
     : !isNamed && areNumbers.every(Boolean) && !columns[1]!.every((field) => GROUP.test(field));

@@ -22,7 +22,7 @@ import {
   headerLines,
   isBlank,
   isDrawnTable,
-  isNumber,
+  isNumberText,
   isUnits,
   lineFields,
   linesOfUnits,
@@ -179,7 +179,7 @@ function commentsIn(head: string): string {
   const [next = ''] = head.slice(comments.length).split(LINE_END, 1);
   const delimiter = DELIMITERS.find((sign) => next.includes(sign));
   const fields = delimiter === undefined ? spacedNumbers(next) : next.split(delimiter);
-  if (fields.length > 1 && !fields.some(isNumber)) {
+  if (fields.length > 1 && !fields.some(isNumberText)) {
     return comments;
   }
   const above = comments.split(WHOLE_LINE_END).slice(0, -1);
@@ -193,7 +193,7 @@ function commentsIn(head: string): string {
 /** The fields of a line of numbers with spaces between them; of any other line one. */
 function spacedNumbers(line: string): string[] {
   const fields = line.trim().split(/\s+/);
-  return fields.every(isNumber) ? fields : [line];
+  return fields.every(isNumberText) ? fields : [line];
 }
 
 /** Lines in which a header is looked for, and lines alike that must follow it. */
@@ -202,7 +202,7 @@ const ALIKE = 3;
 /** Lines of a title. */
 const MAX_TITLE = 10;
 
-const isName = (field: string): boolean => !isBlank(field) && !isNumber(field);
+const isName = (field: string): boolean => !isBlank(field) && !isNumberText(field);
 
 /** Lines above the table that are no part of it. */
 interface Title {
@@ -254,7 +254,7 @@ function belowSettings(text: string, isAll: boolean, given: string | undefined):
   }
   for (const delimiter of given === undefined ? DELIMITERS : [given]) {
     const rows = lines.map((line) => line.split(delimiter).map(unquoted));
-    const isRow = (row: readonly string[]): boolean => row.length > 1 && row.every(isNumber);
+    const isRow = (row: readonly string[]): boolean => row.length > 1 && row.every(isNumberText);
     const first = rows.findIndex(isRow);
     const at = first - 1;
     const width = rows[first]?.length;
@@ -307,7 +307,7 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
     isApart = false;
     // Names above a blank line would be those of the columns; a number is none.
     isTitle ||= width === 1;
-    if (!isTitle && !names.some(isNumber)) {
+    if (!isTitle && !names.some(isNumberText)) {
       return -1;
     }
   }
@@ -361,7 +361,7 @@ function headerLine(
         row.length === rowsBelow(at)[0]!.length &&
         row.length > 1 &&
         row.length <= header.length &&
-        row.some(isNumber),
+        row.some(isNumberText),
     ),
   );
   const at =

@@ -251,7 +251,7 @@ const ROWS = 50;
 const MIN_ROWS = 2;
 const MAX_LINES = 8;
 
-export const isNumber = (field: string): boolean => Number.isFinite(parseNumber(field, true));
+export const isNumberText = (field: string): boolean => Number.isFinite(parseNumber(field, true));
 export const isBlank = (field: string): boolean => field.trim() === '';
 
 /** What stands between the fields of a drawn table. */
@@ -295,7 +295,7 @@ export function headerLines(
   }
   for (const delimiter of delimiters) {
     const rows = lines.map((line) => lineFields(line, delimiter));
-    const at = rows.findIndex((row) => row.length > 1 && !isBlank(row[0]!) && row.some(isNumber));
+    const at = rows.findIndex((row) => row.length > 1 && !isBlank(row[0]!) && row.some(isNumberText));
     const width = rows[at]?.length;
     const below = at < 2 ? [] : rows.slice(at).filter((row) => row.length > 1 || !isBlank(row[0]!));
     if (below.length < MIN_ROWS || below.some((row) => row.length !== width)) {
@@ -325,7 +325,7 @@ export function headerLines(
 function areNames(header: readonly (readonly string[])[], rows: readonly (readonly string[])[]): boolean {
   const columns = rows[0]!.flatMap((_, i) => (rows.every((row) => isBlank(row[i]!)) ? [] : i));
   const alone = columns.map((i) => header[0]![i]!.trim());
-  const numbers = columns.filter((i) => rows.every((row) => isBlank(row[i]!) || isNumber(row[i]!)));
+  const numbers = columns.filter((i) => rows.every((row) => isBlank(row[i]!) || isNumberText(row[i]!)));
   const names = joinedNames(header);
   const own = columns.map((i) => names[i]!);
   return (
@@ -335,7 +335,7 @@ function areNames(header: readonly (readonly string[])[], rows: readonly (readon
     new Set(own).size === own.length &&
     own.slice(1).every((name) => name !== '') &&
     numbers.length > 0 &&
-    numbers.every((i) => header.some((line) => !isBlank(line[i]!) && !isNumber(line[i]!)))
+    numbers.every((i) => header.some((line) => !isBlank(line[i]!) && !isNumberText(line[i]!)))
   );
 }
 
@@ -353,7 +353,7 @@ function joinedNames(header: readonly (readonly string[])[]): string[] {
   );
   const telling = filled.filter((line, at) => {
     const named = line.slice(1).filter((field) => field !== '');
-    return at === filled.length - 1 || (new Set(named).size > 1 && !named.every(isNumber));
+    return at === filled.length - 1 || (new Set(named).size > 1 && !named.every(isNumberText));
   });
   return last.map((_, i) => {
     const parts = telling.map((line) => line[i]!).filter((part) => part !== '');
@@ -398,7 +398,7 @@ export function hasNumbers(lines: readonly string[], delimiter: string, width: n
   return (
     rows.length > 0 &&
     Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
-      (cells) => cells.some(isNumber) && cells.every((cell) => isBlank(cell) || isNumber(cell)),
+      (cells) => cells.some(isNumberText) && cells.every((cell) => isBlank(cell) || isNumberText(cell)),
     )
   );
 }
@@ -442,11 +442,12 @@ export function linesOfUnits(columns: readonly (readonly string[])[], line: stri
     return 1;
   }
   const numbers = columns.filter(
-    ([, ...cells]) => cells.some(isNumber) && cells.every((cell) => isNothing(cell) || isNumber(cell)),
+    ([, ...cells]) =>
+      cells.some(isNumberText) && cells.every((cell) => isNothing(cell) || isNumberText(cell)),
   );
   const units = numbers.filter(([unit]) => UNIT.test(unit!.trim()));
   // The first column may count the rows: `Sequence`.
-  const isAll = numbers.every(([unit], i) => UNIT.test(unit!.trim()) || (i === 0 && !isNumber(unit!)));
+  const isAll = numbers.every(([unit], i) => UNIT.test(unit!.trim()) || (i === 0 && !isNumberText(unit!)));
   return units.length > 0 && isAll ? 1 : 0;
 }
 
@@ -461,7 +462,7 @@ export function isUnits(row: readonly string[]): boolean {
   const isUnit = (field: string): boolean => UNIT.test(field.trim());
   return (
     row.some(isUnit) &&
-    row.every((field, i) => isNothing(field) || isUnit(field) || (i === 0 && !isNumber(field)))
+    row.every((field, i) => isNothing(field) || isUnit(field) || (i === 0 && !isNumberText(field)))
   );
 }
 
