@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
@@ -10,7 +9,6 @@ import type { buildConnector, Dispatcher } from 'undici';
 import { lazy, loadInParts } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { ProxyOptions, TlsOptions } from './settings';
-import type { UploadSource } from './types';
 
 const MAX_ERROR = 1024 * 1024;
 /** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */
@@ -495,28 +493,4 @@ export function readBeforeFailing(socket: Socket): void {
   if (writev !== undefined) {
     socket._writev = (chunks, done) => writev(chunks, late(done));
   }
-}
-
-/** The body of the deprecated route (S 4.7): `data` as JSON beside `file` as CSV, of known length. */
-export function multipart(
-  data: object,
-  file: UploadSource,
-): { contentType: string; bytes: number; body: NonNullable<HttpRequest['body']> } {
-  const boundary = `----${randomUUID()}`;
-  const head = Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="data"\r\n` +
-      `Content-Type: application/json\r\n\r\n${JSON.stringify(data)}\r\n` +
-      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="rows.csv"\r\n` +
-      'Content-Type: text/csv\r\n\r\n',
-  );
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  const bytes = head.length + file.bytes + tail.length;
-  const open = async function* () {
-    yield head;
-    for await (const part of file.open() as AsyncIterable<Uint8Array>) {
-      yield part;
-    }
-    yield tail;
-  };
-  return { contentType: `multipart/form-data; boundary=${boundary}`, bytes, body: { bytes, open } };
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { isObject } from '../util/values';
 import { schemas } from '../wire/check';
 import { fromWireMetadata, LEGACY_PREDICT_PATH, toWirePredict, toWireTask } from '../wire/dialect';
@@ -15,7 +17,7 @@ import {
 } from '../wire/vocabulary';
 import { malformedAnswer, parseAnswer, withoutNull } from './answer';
 import { assertConfig, assertRequest, type Core } from './core';
-import { type HttpRequest, multipart } from './http';
+import type { HttpRequest } from './http';
 import type { Call } from './pacing';
 import type { RequestPlan, RequestRights } from './retry';
 import { downloadFile } from './transfer';
@@ -28,6 +30,7 @@ import type {
   PredictResult,
   RowsPredictCall,
   RowsPredictResult,
+  UploadSource,
 } from './types';
 import { SOURCE } from './upload';
 
@@ -313,4 +316,28 @@ export function maxPredictBytes(asked: AskedSize): number {
   const bytesPerRow = width * (OUTPUTS[output].kind === 'labels' ? LABEL_BYTES : NUMBER_BYTES);
   const explained = asked.causes === undefined ? 0 : NUMBER_BYTES * (asked.causes + 4);
   return Math.min(CEILING, FLOOR + rows * (bytesPerRow + explained));
+}
+
+/** The body of the deprecated route (S 4.7): `data` as JSON beside `file` as CSV, of known length. */
+function multipart(
+  data: object,
+  file: UploadSource,
+): { contentType: string; bytes: number; body: NonNullable<HttpRequest['body']> } {
+  const boundary = `----${randomUUID()}`;
+  const head = Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="data"\r\n` +
+      `Content-Type: application/json\r\n\r\n${JSON.stringify(data)}\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="rows.csv"\r\n` +
+      'Content-Type: text/csv\r\n\r\n',
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const bytes = head.length + file.bytes + tail.length;
+  const open = async function* () {
+    yield head;
+    for await (const part of file.open() as AsyncIterable<Uint8Array>) {
+      yield part;
+    }
+    yield tail;
+  };
+  return { contentType: `multipart/form-data; boundary=${boundary}`, bytes, body: { bytes, open } };
 }

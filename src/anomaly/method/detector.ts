@@ -75,17 +75,15 @@ export class Detector {
     this.odd = new OddHistory(kept);
     this.nextFit = new NextFit(settings.learn);
     this.around = new RowsAround(this.alarms, kept?.aroundEpisode);
-    if (kept?.aroundEpisode !== undefined) {
-      this.nextFit.want();
-    }
     if (kept?.anchor !== undefined) {
       this.moved = MovedSensors.restored(kept.anchor, settings.key);
     }
     if (kept?.knowledge !== undefined) {
       this.know(kept.knowledge);
       const { layout, usual } = kept.knowledge;
+      const isIgnored = layout.sensors.some((column) => settings.ignored.has(column));
       // A version before called other rows as rare.
-      if (usual.alone !== ALONE || layout.sensors.some((column) => settings.ignored.has(column))) {
+      if (usual.alone !== ALONE || isIgnored || kept.aroundEpisode !== undefined) {
         this.nextFit.want();
       }
     }
@@ -125,15 +123,9 @@ export class Detector {
     return this.history.kinds;
   }
 
-  /** The time of the newest row that is kept; -Infinity where there is none. */
-  private get lastTime(): number {
-    const { history } = this;
-    return history.length === 0 ? -Infinity : history.time(history.taken - 1);
-  }
-
   /** Takes a row of a past table: nothing is said of it. @returns whether it was newer than those before */
   teach(time: number, cells: ReadonlyMap<string, HistoryCell>): boolean {
-    const isNewer = time > this.lastTime;
+    const isNewer = time > this.history.lastTime;
     this.newRow = undefined;
     if (isNewer) {
       this.offer(time, cells);
@@ -227,9 +219,8 @@ export class Detector {
   claim(): boolean {
     const { knowledge, history, rows } = this;
     const isUrgent = this.newValues.rows >= RETRY_ROWS || history.thinning > 1;
-    const time = history.length === 0 ? 0 : history.time(history.taken - 1);
     const isAlarmed = this.alarms.current?.id !== undefined;
-    return this.nextFit.claim(knowledge, rows, time, { isUrgent, isAlarmed });
+    return this.nextFit.claim(knowledge, rows, Math.max(0, history.lastTime), { isUrgent, isAlarmed });
   }
 
   /**
@@ -283,8 +274,7 @@ export class Detector {
     if (thinnedBy > 1) {
       this.thin(thinnedBy, taken);
     }
-    const time = this.history.time(this.history.taken - 1);
-    this.know({ layout, usual, rows: taken - this.history.begun, time });
+    this.know({ layout, usual, rows: taken - this.history.begun, time: this.history.lastTime });
     this.alarms.recall(first, this.fitting?.times ?? new Float64Array(0), rarities);
     if (this.hasSeenTwoWeeks(layout)) {
       this.alarms.measureAnew(first, rarities);

@@ -92,6 +92,11 @@ export class History {
     return Math.min(this.taken - this.begun, HISTORY_ROWS);
   }
 
+  /** The time of the newest row that is kept; -Infinity where there is none. */
+  get lastTime(): number {
+    return this.length === 0 ? -Infinity : this.time(this.taken - 1);
+  }
+
   /** The number of the oldest row that is kept. */
   get first(): number {
     return this.taken - this.length;
