@@ -40,6 +40,7 @@ export interface AdviceOutcome {
 
 const ASKING: Partial<Record<keyof AdviseRequest, Setting>> = {
   vary: ADVISE.vary,
+  follow: ADVISE.follow,
   goal: ADVISE.goal,
   sure: ADVISE.sure,
   candidates: ADVISE.candidates,

@@ -117,6 +117,7 @@ describe('advice of a program', function () {
       });
     await refused({ vary: [] }, 'config.invalid', /No column may be changed/);
     await refused({ vary: 'force' }, 'validation.failed', /vary must be an array/);
+    await refused({ follow: 'force' }, 'validation.failed', /follow must be an array of texts/);
     await refused({ sure: 1 }, 'validation.failed', /sure must be/);
     await refused({ row: [row, row] }, 'validation.failed', /about one row/);
     await refused({ row: { ...row, force: null } }, 'validation.failed', /no value in "force"/);
