@@ -68,7 +68,9 @@ function flowOf(service: StrictService, revision: number): FlowNode[] {
 /** By type of node, how many messages the warnings at close have counted. */
 function warnedOf(log: string): Record<string, number> {
   const warned: Record<string, number> = {};
-  for (const [, type, count] of log.matchAll(/\[warn\] \[(tabular-\w+):.*?\] ([\d,]+) messages .* closed/g)) {
+  for (const [, type, count] of log.matchAll(
+    /\[warn\] \[(tabular-\w+):.*?\] Messages .* closed, .*: ([\d,]+)\./g,
+  )) {
     warned[type!] = (warned[type!] ?? 0) + Number(count!.replaceAll(',', ''));
   }
   return warned;
