@@ -362,7 +362,11 @@ export function soakFaults(summary: SoakSummary, messages: number): string[] {
   rule(state.mixed.length === 0, `mixed up: ${JSON.stringify(state.mixed)}`);
   rule(state.unordered.length === 0, `out of order: ${JSON.stringify(state.unordered)}`);
   rule(state.fits.taken === state.fits.ended, `${state.fits.ended} of ${state.fits.taken} fits ended`);
-  rule(state.sent > 0.5 * messages, `only ${state.sent} of ${messages} were scored`);
+  // How many meet a redeploy or a model that is gone depends on how busy the machine is: two windows of each at most.
+  const { closed = 0, 'model.unknown': unknown = 0 } = state.codes;
+  const scorable = messages - closed - unknown;
+  rule(state.sent > 0.7 * scorable, `only ${state.sent} of ${scorable} were scored`);
+  rule(state.sent > messages / 3, `only ${state.sent} of ${messages} were scored`);
   rule(summary.outages.length > 0, 'the service had no outage');
   const codesOf: Record<OutageKind, string[]> = {
     'goes silent': ['service.timeout', 'predict.unknown'],
