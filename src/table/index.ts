@@ -104,12 +104,10 @@ const COLUMNS: Form = {
 const KNOWN_TYPE = anyAmong(COLUMN_TYPES);
 
 const PROFILING = {
-  ...{
-    target: optional(ANY_TEXT),
-    ignore: optional(ANY_TEXTS),
-    types: optional(OBJECT),
-    signal: optional(SIGNAL),
-  },
+  target: optional(ANY_TEXT),
+  ignore: optional(ANY_TEXTS),
+  types: optional(OBJECT),
+  signal: optional(SIGNAL),
 };
 
 /** The columns of a file on disk; only its beginning or its footer is read. Errors as `openTableFile`. */
