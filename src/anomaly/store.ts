@@ -203,6 +203,9 @@ export class AnomalyStore {
       } catch (error) {
         this.failed(error);
       }
+      if (this.folder?.isAnew === true) {
+        this.retry();
+      }
     });
   }
 
@@ -230,13 +233,19 @@ export class AnomalyStore {
 
   private async write(): Promise<void> {
     const { folder, waiting, hasLost, areRowsDue } = this;
-    if (folder === undefined || (waiting.length === 0 && !hasLost && !areRowsDue)) {
+    if (folder === undefined || (waiting.length === 0 && !hasLost && !areRowsDue && !folder.isAnew)) {
       return;
     }
     this.waiting = [];
     this.areRowsDue = false;
     const isWritten = await folder.write(async () => {
-      if (hasLost) {
+      const { isAnew } = folder;
+      if (isAnew) {
+        this.files.clear();
+        this.whole.clear();
+        this.next();
+      }
+      if (hasLost || isAnew) {
         // What comes meanwhile goes into the journal again.
         this.hasLost = false;
         for (const of of this.machines.names()) {
@@ -246,7 +255,7 @@ export class AnomalyStore {
         await this.appendLines(folder.path, waiting);
         waiting.length = 0;
       }
-      if (areRowsDue) {
+      if (areRowsDue || (isAnew && this.areRowsKept)) {
         const rows = JSON.stringify({ version: VERSION, ...this.machines.waitingRows(this.isClosing) });
         await writeFileAtomic(path.join(folder.path, WAITING_ROWS), rows, true);
       }

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { makeFolder, syncFolder } from '../util/files';
+import { syncFolder } from '../util/files';
 import { journalName, journalNumber, readLines, StateFolder, writeLines } from '../util/state-folder';
 import { ServiceError } from '../wire/service-error';
 import type { KnownValue } from './known-ahead';
@@ -15,8 +15,6 @@ import type { SeriesNote, SeriesProgress } from './types';
 const FLUSH_MS = 5000;
 /** A journal is compacted once less than half of it is needed, beside this many bytes: so it is over many short sessions too. */
 const MIN_GROWTH = 4 * 1024 * 1024;
-/** Folder levels that are created if they are gone: the series', that of all series, and the package's. */
-const LEVELS = 3;
 
 /**
  * A series on disk: an append-only file, written every few seconds and compacted atomically when most of it is outdated.
@@ -133,7 +131,7 @@ export class Journal implements Recorder {
       return;
     }
     const isWritten = await folder.write(async () => {
-      if (this.isOutdated || this.file === undefined || this.isWasteful) {
+      if (this.isOutdated || this.file === undefined || this.isWasteful || (await isRemoved(this.file))) {
         await this.compact(folder.path, state);
       } else {
         const lines = [...this.pending, record.summary(state)];
@@ -234,7 +232,6 @@ export class Journal implements Recorder {
   private async compact(folder: string, state: SeriesState): Promise<void> {
     const name = journalName(this.number + 1);
     const temporary = path.join(folder, `${name}.tmp`);
-    await makeFolder(folder, LEVELS);
     await this.assertKnown(folder);
     const file = await open(temporary, 'w+', 0o600);
     try {
@@ -276,6 +273,11 @@ async function openJournal(name: string): Promise<{ file: FileHandle; refused?: 
     }
     return { file: await open(name, 'r'), refused: error };
   }
+}
+
+/** Whether an open file has no name any more: what is written into it nobody reads again. */
+async function isRemoved(file: FileHandle): Promise<boolean> {
+  return (await file.stat()).nlink === 0;
 }
 
 /** Removes journals that a newer one has replaced, and temporary files left by a crash. */

@@ -195,6 +195,15 @@ export function makeFolderSync(folder: string, levels = Infinity): void {
   }
 }
 
+/** Whether there is a folder of that name; false where nothing can be read there either. */
+export async function isFolder(folder: string): Promise<boolean> {
+  try {
+    return (await stat(folder)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /** The folder to make first where one could not be made; undefined where something of its name is there. @throws the error otherwise */
 function missingAbove(folder: string, levels: number, error: unknown): string | undefined {
   const { code } = error as NodeJS.ErrnoException;

@@ -1,12 +1,14 @@
 import type { FileHandle } from 'node:fs/promises';
 
 import { Yielder } from './concurrency';
-import { assertWithoutLinks, makeFolder, writeAll } from './files';
+import { assertWithoutLinks, isFolder, makeFolder, writeAll } from './files';
 import { KeptLock } from './folder-lock';
 import { readReason } from './values';
 
 /** A write that takes longer than this is slow, in milliseconds. */
 const SLOW_MS = 10_000;
+/** Folders that are made anew where they are gone: the state's, that of all such states, and the package's. */
+const LEVELS = 3;
 
 /** What is said of a folder that cannot be used. */
 interface StateTexts {
@@ -23,6 +25,8 @@ interface StateTexts {
  */
 export class StateFolder {
   isFailing = false;
+  /** It was removed and made anew: until the next write is done, what was written before is not there. */
+  isAnew = false;
   private lock: KeptLock | undefined;
   private writingSince = Infinity;
 
@@ -60,6 +64,7 @@ export class StateFolder {
     try {
       await this.assertOurs();
       await work();
+      this.isAnew = false;
     } catch (error) {
       this.failed(error);
       return false;
@@ -73,8 +78,12 @@ export class StateFolder {
     return true;
   }
 
-  /** @throws Error where another process has taken the folder over */
+  /** To be called before each write: a folder that was removed is made anew. @throws Error where it is another process's by now */
   async assertOurs(): Promise<void> {
+    if (!(await isFolder(this.path))) {
+      await makeFolder(this.path, LEVELS);
+      this.isAnew = true;
+    }
     await this.lock?.assertOurs();
   }
 

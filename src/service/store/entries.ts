@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { ColumnType, FileFormat, Label } from '../../table/cells/types';
-import { fileSystemCode, isPassing } from '../../util/files';
+import { fileSystemCode, isFolder, isPassing } from '../../util/files';
 import { isObject } from '../../util/values';
 import type { Task } from '../../wire/vocabulary';
 import { type Refusal, unreadableNow } from '../refusal';
@@ -193,13 +193,5 @@ export async function readFailure(
     return why === 'ENOENT' && (await isFolder(path.dirname(path.dirname(file))))
       ? damaged('it is gone')
       : unreadableNow(what, why);
-  }
-}
-
-async function isFolder(folder: string): Promise<boolean> {
-  try {
-    return (await stat(folder)).isDirectory();
-  } catch {
-    return false;
   }
 }

@@ -212,6 +212,20 @@ describe('anomalies in a program', function () {
     assert.equal(one.progress.storage, 'failed');
   });
 
+  it('write all that they know into a folder that was removed meanwhile', async () => {
+    const notes: string[] = [];
+    const kept = path.join(folder, 'all', 'kept');
+    const one = await start({ folder: kept, onNote: ({ text }) => notes.push(text) });
+    await take(one, 0, LEARN + 20);
+    fs.rmSync(path.join(folder, 'all'), { recursive: true });
+    await take(one, LEARN + 20, LEARN + 30);
+    await one.close();
+    assert.deepEqual(notes, []);
+    const after = await start({ folder: kept });
+    assert.equal(after.progress.rows, LEARN + 30);
+    assert.equal((await take(after, LEARN + 30, LEARN + 31))[0]!.state, 'usual');
+  });
+
   it('refuse keys beyond the memory that is set aside, and take those that they know', async () => {
     const one = await start({ key: 'pump' });
     const columns = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`s${i}`, i]));

@@ -224,6 +224,22 @@ describe('a series on disk', () => {
     await series.close();
   });
 
+  it('is whole on disk again where its folder, or its journal alone, was removed while it was open', async () => {
+    let series = await reopen();
+    await live(series, readings(0, 100));
+    await series.flush();
+    rmSync(folder, { recursive: true });
+    await live(series, readings(100, 200));
+    await series.flush();
+    rmSync(file());
+    await live(series, readings(200, 300));
+    await series.close();
+    assert.deepEqual(notes, []);
+    series = await reopen();
+    assert.equal(series.progress.readings, 300);
+    await series.close();
+  });
+
   it('loses no more than the last write by kill -9, and goes on with the same rows', async () => {
     other = new Pushing(folder, 150);
     await other.count(600);
