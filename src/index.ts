@@ -41,22 +41,28 @@ export {
   type SeriesRows,
   type SeriesTraining,
 } from './program-readings';
-export type { RowAddress, SeriesOutcome, SeriesProgress, SeriesReading, SeriesRow } from './series';
-export type { ServiceHandle, ServiceOptions } from './service';
-export { startService } from './service';
-export type { Column, ColumnBatch, ColumnType, Label, TableFile, TableProfile, TableSource } from './table';
 export {
   closeEncoder,
+  type Column,
+  type ColumnBatch,
+  type ColumnType,
   crc32c,
   crc32cToBase64,
   encodeBatches,
   encodeTrainSet,
+  type Label,
   openTable,
   openTableFile,
   profileTable,
   readBatches,
   readRows,
-} from './table';
+  type TableFile,
+  type TableProfile,
+  type TableSource,
+} from './program-table';
+export type { RowAddress, SeriesOutcome, SeriesProgress, SeriesReading, SeriesRow } from './series';
+export type { ServiceHandle, ServiceOptions } from './service';
+export { startService } from './service';
 export {
   type AlarmOptions,
   Watch,

@@ -16,7 +16,7 @@ async function hashed(file) {
 }
 
 async function ours(options) {
-  const { encodeBatches, openTable, profileTable, readBatches } = require('../../dist/src/table');
+  const { encodeBatches, openTable, profileTable, readBatches } = require('../../dist/src/program-table');
   return async (rows) => {
     const source = await openTable(rows);
     const { columns } = await profileTable(source);

@@ -5,15 +5,15 @@ import { measured } from './memory.mjs';
 
 const require = createRequire(import.meta.url);
 const { ServiceClient } = require('../../dist/src/client');
+const { fileAsIs } = require('../../dist/src/table');
 const {
   encodeBatches,
   encodeTrainSet,
-  fileAsIs,
   openTable,
   openTableFile,
   profileTable,
   readBatches,
-} = require('../../dist/src/table');
+} = require('../../dist/src/program-table');
 
 const [, , what, file, address] = process.argv;
 const client = new ServiceClient({ baseUrl: address, token: 'bench' });

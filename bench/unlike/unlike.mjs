@@ -8,7 +8,8 @@ import { openResults } from '../results.mjs';
 import { milling, seeded, simulatedBench, temperature, turbofan, wander } from './machines.mjs';
 
 const load = createRequire(import.meta.url);
-const table = load('../../dist/src/table/index.js');
+const table = load('../../dist/src/program-table.js');
+const { joinBatches } = load('../../dist/src/table/index.js');
 const { makeReference } = load('../../dist/src/models/reference.js');
 const { driftOfNumbers } = load('../../dist/src/models/reference.js');
 const { sampleChoice } = load('../../dist/src/models/reference.js');
@@ -32,7 +33,7 @@ async function batchOf(rows, columns) {
   for await (const batch of table.readBatches(await table.openTable(rows), columns)) {
     batches.push(batch);
   }
-  return table.joinBatches(batches);
+  return joinBatches(batches);
 }
 
 /** Area under the ROC curve: how often a bad row ranks above a calm one. */

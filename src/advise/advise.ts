@@ -7,7 +7,7 @@ import type { PredictRequest } from '../models/types';
 import type { Unlike } from '../predict/unlike';
 import type { Setting } from '../settings/kinds';
 import { ADVISE } from '../settings/nodes';
-import { type Cell, cellAt, type Label, openTable, plainNames, readBatches, readRows } from '../table';
+import { type Cell, cellAt, type Label, openTable, plainNames } from '../table';
 import { Yielder } from '../util/concurrency';
 import { seededRandom } from '../util/random';
 import { ServiceError, toServiceError } from '../wire/service-error';
@@ -302,7 +302,7 @@ async function readRow(
   signal: AbortSignal | undefined,
 ): Promise<{ row: Record<string, unknown>; cell: (column: string) => Label | null }> {
   const source = await openTable(request.row, { signal });
-  const rows = await readRows(source, { signal });
+  const rows = await source.readRows(signal);
   if (rows.length !== 1) {
     throw new ServiceError(
       'validation.failed',
@@ -313,10 +313,8 @@ async function readRow(
   }
   const cells = new Map<string, Cell>();
   const { missingColumns } = request;
-  for await (const batch of readBatches(source, cleanedColumns(columns, request), {
-    missingColumns,
-    signal,
-  })) {
+  const wanted = cleanedColumns(columns, request);
+  for await (const batch of source.batches(wanted, { missingColumns, signal })) {
     columns.forEach(({ name }, at) => cells.set(name, cellAt(batch.columns[at]!, 0)));
   }
   const keys = Object.keys(rows[0]!);

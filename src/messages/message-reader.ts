@@ -1,4 +1,4 @@
-import { isSparse, openTable, ownNames, readRows, setCell, writtenNumber } from '../table';
+import { isSparse, openTable, ownNames, setCell, writtenNumber } from '../table';
 import { Yielder } from '../util/concurrency';
 import {
   flatten,
@@ -257,7 +257,7 @@ export class MessageReader {
 
   private async *ofTable(given: unknown): AsyncGenerator<MessageReading> {
     const source = await openTable(given);
-    yield* this.table(await readRows(source), source.names);
+    yield* this.table(await source.readRows(), source.names);
   }
 
   /** An item that is a reading, or lists of several. */

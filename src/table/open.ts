@@ -1,6 +1,5 @@
 import { SliceSizer, yieldToEventLoop } from '../util/concurrency';
 import { asBytes } from '../util/values';
-import { ANY_TEXT, checkGiven, checkValue, optional, SIGNAL } from '../wire/given';
 import { ServiceError } from '../wire/service-error';
 import { isCompressed } from './arrow/compression';
 import { openArrowBytes } from './arrow/ipc';
@@ -354,15 +353,11 @@ export interface OpenOptions {
   signal?: AbortSignal;
 }
 
-const OPENING = { signal: optional(SIGNAL) };
-
 /**
  * A table in memory, in any of the forms that docs/architecture.md lists. The value is not copied: it must not change
  * while it is read. Errors: `table.empty`, `table.invalid` with what was wrong and where.
  */
-export async function openTable(value: unknown, options: OpenOptions = {}): Promise<TableSource> {
-  checkGiven('openTable', options, OPENING);
-  const { signal } = options;
+export async function openTable(value: unknown, { signal }: OpenOptions = {}): Promise<TableSource> {
   if (typeof value === 'string') {
     return new LocalSource(await openText(value, signal));
   }
@@ -438,8 +433,6 @@ async function decodeAll(bytes: Uint8Array): Promise<string> {
  * A table on disk: CSV, TSV, Parquet or Arrow, recognised by content and read as a stream in the encoder
  * thread, never whole. Errors: `file.unreadable`, `table.invalid`, `table.empty`.
  */
-export async function openTableFile(path: string, options: OpenOptions = {}): Promise<TableSource> {
-  checkValue('openTableFile: path', path, ANY_TEXT);
-  checkGiven('openTableFile', options, OPENING);
-  return RemoteSource.open({ kind: 'path', path }, options.signal);
+export async function openTableFile(path: string, { signal }: OpenOptions = {}): Promise<TableSource> {
+  return RemoteSource.open({ kind: 'path', path }, signal);
 }

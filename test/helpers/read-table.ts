@@ -1,7 +1,8 @@
 /* A process of its own that reads a table from a file's bytes; prints what came of it as one line of JSON. */
 import { readFileSync } from 'node:fs';
 
-import { batchBytes, closeEncoder, openTable, profileTable, readBatches } from '../../dist/src/table';
+import { profileTable, readBatches } from '../../dist/src/program-table';
+import { batchBytes, closeEncoder, openTable } from '../../dist/src/table';
 import { watchLoop } from './loop-holds';
 
 /** What reading a table came to. */

@@ -116,7 +116,7 @@ describe('Large files on disk', function () {
   });
 
   it('writing columns of 400 MB takes memory that does not grow with them', async () => {
-    const entry = path.resolve(__dirname, '../../dist/src/table');
+    const entry = path.resolve(__dirname, '../../dist/src/program-table');
     // 400 MB of columns, made and written in a process of its own.
     const script = `
       const t = require(${JSON.stringify(entry)});
@@ -147,7 +147,7 @@ describe('Large files on disk', function () {
   for (const kind of ['csv', 'arrows']) {
     it(`a file (${kind}) of 400 MB is split into X and y in bounded memory`, async () => {
       const where = file(`large.${kind}`);
-      const dist = path.resolve(__dirname, '../../dist/src/table');
+      const dist = path.resolve(__dirname, '../../dist/src/program-table');
       const script = `
         const fs = require('node:fs');
         const { once } = require('node:events');

@@ -9,7 +9,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 
 import type { Column } from '../../dist/src/table';
 
-const ENTRY = path.resolve(__dirname, '../../dist/src/table');
+const ENTRY = path.resolve(__dirname, '../../dist/src/program-table');
 
 /** Peak memory of reading a file, above that before it, in a process of its own. */
 async function reading(

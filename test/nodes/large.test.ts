@@ -7,7 +7,8 @@ import path from 'node:path';
 
 import { DuckDBInstance } from '@duckdb/node-api';
 
-import { closeEncoder, type Column, encodeBatches, openTable, readBatches } from '../../dist/src/table';
+import { readBatches } from '../../dist/src/program-table';
+import { closeEncoder, type Column, encodeBatches, openTable } from '../../dist/src/table';
 import {
   inTurn,
   startStrictService,

@@ -25,8 +25,11 @@ export async function rememberFileColumns(nodeId: string, path: string): Promise
 /** Column names of a file on disk; none where it cannot be read. */
 export function fileColumnNames(path: string): Promise<string[]> {
   return table()
-    .fileColumns(path)
-    .catch(() => []);
+    .openTableFile(path)
+    .then(
+      ({ names }) => [...names],
+      () => [],
+    );
 }
 
 export function rememberNames(nodeId: string, names: readonly string[]): void {

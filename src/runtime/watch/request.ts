@@ -212,12 +212,12 @@ function alarmOptions(read: ReadSetting<typeof WATCH>): AlarmOptions {
 
 /** The rows of a table in memory as objects; undefined for what is none. Errors: those of `openTable`. */
 async function rowsIn(value: unknown): Promise<Row[] | undefined> {
-  const { asBytes, openTable, readRows } = table();
+  const { asBytes, openTable } = table();
   const isTable = typeof value === 'object' && value !== null && asBytes(value) === undefined;
   if (Array.isArray(value) && value.length === 0) {
     return [];
   }
-  return isTable ? readRows(await openTable(value)) : undefined;
+  return isTable ? (await openTable(value)).readRows() : undefined;
 }
 
 /** A cell of a row, whose columns may have any name; undefined where the row has none of that name. */

@@ -1,17 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
-import {
-  anyAmong,
-  checkGiven,
-  checkValue,
-  FLAG,
-  type Form,
-  FUNCTION,
-  LIST,
-  optional,
-  SIGNAL,
-} from '../../wire/given';
 import type { Column, FileFormat } from '../cells/types';
 import { batchBytes, type ColumnBatch, transferList } from '../columns/column-batch';
 import type { SampleChoice, TableSample } from '../columns/table-sample';
@@ -38,19 +27,6 @@ export interface EncodeOptions {
   onProgress?: (rows: number) => void;
 }
 
-const BATCHES: Form = {
-  must: 'batches, as readBatches answers them',
-  fits: (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    (Symbol.iterator in value || Symbol.asyncIterator in value),
-};
-
-const ENCODING = {
-  ...{ format: optional(anyAmong(['csv', 'parquet'])), compress: optional(FLAG) },
-  ...{ signal: optional(SIGNAL), onProgress: optional(FUNCTION) },
-};
-
 /** Rows, cells and bytes that are written here at most: a millisecond's work, and too little to be compressed. */
 const FEW_ROWS = 64;
 const FEW_CELLS = 2_000;
@@ -70,9 +46,6 @@ export async function encodeBatches(
   batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>,
   options: EncodeOptions = {},
 ): Promise<TableFile> {
-  checkValue('encodeBatches: columns', columns, LIST);
-  checkValue('encodeBatches: batches', batches, BATCHES);
-  checkGiven('encodeBatches', options, ENCODING);
   if (Symbol.iterator in batches) {
     return encodeList(columns, [...batches], options);
   }

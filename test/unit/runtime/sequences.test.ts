@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { readRows, TableSpool } from '../../../dist/src/table';
+import { readRows } from '../../../dist/src/program-table';
+import { TableSpool } from '../../../dist/src/table';
 import { type Collected, type Message, Sequences, withoutSequence } from '../../doors/runtime';
 import type { ServiceError } from '../../doors/wire';
 import { stoppedClock } from '../../helpers/clock';

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 
-import { openTable, readBatches } from '../../../dist/src/table';
+import { readBatches } from '../../../dist/src/program-table';
+import { openTable } from '../../../dist/src/table';
 import { stabilityIndex } from '../../doors/metrics';
 import {
   driftBin,

@@ -1,12 +1,7 @@
 import { strict as assert } from 'node:assert';
 
-import {
-  listCells,
-  openTable,
-  type ProfileOptions,
-  profileTable,
-  readBatches,
-} from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { listCells, openTable, type ProfileOptions } from '../../../dist/src/table';
 import { collect } from './helpers';
 
 async function read(

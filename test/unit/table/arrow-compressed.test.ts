@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { closeEncoder, openTable, openTableFile, profileTable, readRows } from '../../../dist/src/table';
+import { profileTable, readRows } from '../../../dist/src/program-table';
+import { closeEncoder, openTable, openTableFile } from '../../../dist/src/table';
 import { decodeLz4, decodeZstd } from '../../doors/table';
 import { withFolder } from './helpers';
 

@@ -5,7 +5,8 @@ import path from 'node:path';
 
 import * as arrow from 'apache-arrow';
 
-import { closeEncoder, openTable, openTableFile, profileTable, readRows } from '../../../dist/src/table';
+import { profileTable, readRows } from '../../../dist/src/program-table';
+import { closeEncoder, openTable, openTableFile } from '../../../dist/src/table';
 import { rejectsWith, withFolder } from './helpers';
 
 const BATCH = 50;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
+import { readBatches } from '../../../dist/src/program-table';
 import {
   cellAt,
   type Column,
@@ -10,7 +11,6 @@ import {
   listCells,
   openTable,
   pickRows,
-  readBatches,
   sliceBatch,
 } from '../../../dist/src/table';
 import { collect } from './helpers';

@@ -3,6 +3,7 @@ import { copyFile, open, rename, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
+import { readBatches, readRows } from '../../../dist/src/program-table';
 import {
   closeEncoder,
   type Column,
@@ -10,8 +11,6 @@ import {
   fileAsIs,
   openTable,
   openTableFile,
-  readBatches,
-  readRows,
 } from '../../../dist/src/table';
 import { checkAsIs, fileChecksum, userFile } from '../../doors/table';
 import { bytesOf, rejectsWith, withFolder } from './helpers';

@@ -3,14 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
+import { profileTable, readBatches, readRows } from '../../../dist/src/program-table';
 import {
   closeEncoder,
   type Column,
   openTable,
   openTableFile,
-  profileTable,
-  readBatches,
-  readRows,
   type TableSource,
 } from '../../../dist/src/table';
 import { collect, rejectsWith, withFolder } from './helpers';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 
-import { openTable, profileTable, readRows } from '../../../dist/src/table';
+import { profileTable, readRows } from '../../../dist/src/program-table';
+import { openTable } from '../../../dist/src/table';
 import { CsvParser, CsvSource, stringPieces } from '../../doors/table';
 import { SliceSizer } from '../../doors/util';
 import { collect, rejectsWith } from './helpers';

@@ -6,7 +6,8 @@ import * as arrow from 'apache-arrow';
 import fc from 'fast-check';
 import { ParquetSchema, ParquetWriter } from 'parquetjs-lite';
 
-import { closeEncoder, openTable, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { closeEncoder, openTable, openTableFile } from '../../../dist/src/table';
 import { parquet } from '../../doors/table';
 import { cpuWatch } from '../../helpers/clock';
 import { fullCount } from '../../helpers/full-count';

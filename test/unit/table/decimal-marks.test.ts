@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 
-import { type Column, listCells, openTable, profileTable, readBatches } from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { type Column, listCells, openTable } from '../../../dist/src/table';
 import { collect, rejectsWith } from './helpers';
 
 async function read(

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 
-import {
-  listCells,
-  openTable,
-  type ProfileOptions,
-  profileTable,
-  readBatches,
-  type TableProfile,
-} from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { listCells, openTable, type ProfileOptions, type TableProfile } from '../../../dist/src/table';
 import { collect, rejectsWith } from './helpers';
 
 interface Cleaned {

@@ -6,18 +6,15 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { ParquetReader } from 'parquetjs-lite';
 
+import { encodeTrainSet, profileTable, readBatches, readRows } from '../../../dist/src/program-table';
 import {
   closeEncoder,
   type Column,
   crc32c,
   crc32cToBase64,
   encodeBatches,
-  encodeTrainSet,
   listCells,
   openTable,
-  profileTable,
-  readBatches,
-  readRows,
 } from '../../../dist/src/table';
 import { fullCount } from '../../helpers/full-count';
 import { bytesOf, readByDuckdb, readByHyparquet, withFolder } from './helpers';

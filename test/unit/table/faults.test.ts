@@ -7,15 +7,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 
+import { encodeTrainSet, profileTable, readBatches } from '../../../dist/src/program-table';
 import {
   closeEncoder,
   type Column,
   encodeBatches,
-  encodeTrainSet,
   openTable,
   openTableFile,
-  profileTable,
-  readBatches,
   TableSpool,
   warmEncoder,
 } from '../../../dist/src/table';
@@ -351,7 +349,7 @@ describe('The encoder thread', () => {
   it('does not keep the process alive', async () => {
     const entry = path.resolve(__dirname, '../../../dist/src/table');
     const script = `const t = require(${JSON.stringify(entry)}); t.warmEncoder();
-      t.openTable({ a: 1 }).then((s) => t.encodeBatches([{ name: 'a', type: 'integer' }], t.readBatches(s, [{ name: 'a', type: 'integer' }])))
+      t.openTable({ a: 1 }).then((s) => t.encodeBatches([{ name: 'a', type: 'integer' }], s.batches([{ name: 'a', type: 'integer' }])))
         .then((f) => console.log(f.rows));`;
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 15_000 });
     assert.equal(stdout.trim(), '1');

@@ -6,18 +6,15 @@ import path from 'node:path';
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
 import { ParquetSchema, ParquetWriter } from 'parquetjs-lite';
 
+import { encodeTrainSet, profileTable, readBatches, readRows } from '../../../dist/src/program-table';
 import {
   closeEncoder,
   type Column,
   encodeBatches,
-  encodeTrainSet,
   fileAsIs,
   listCells,
   openTable,
   openTableFile,
-  profileTable,
-  readBatches,
-  readRows,
   readTableFile,
 } from '../../../dist/src/table';
 import { bytesOf, collect, readByHyparquet, rejectsWith, withFolder } from './helpers';

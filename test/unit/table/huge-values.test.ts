@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 
 import * as arrow from 'apache-arrow';
 
-import { closeEncoder, openTable, profileTable, readBatches } from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { closeEncoder, openTable } from '../../../dist/src/table';
 import { assertText } from '../../doors/table';
 import { cpuWatch } from '../../helpers/clock';
 import { rejectsWith } from './helpers';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { closeEncoder, openTable, openTableFile, readRows } from '../../../dist/src/table';
+import { readRows } from '../../../dist/src/program-table';
+import { closeEncoder, openTable, openTableFile } from '../../../dist/src/table';
 import { withFolder } from './helpers';
 
 const OPEN_END = '9999-12-31T00:00:00.000Z';

@@ -3,13 +3,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { readBatches } from '../../../dist/src/program-table';
 import {
   closeEncoder,
   type Column,
   encodeBatches,
   openTable,
   openTableFile,
-  readBatches,
   TableSpool,
 } from '../../../dist/src/table';
 import { longTexts } from '../../helpers/parquet-bombs';

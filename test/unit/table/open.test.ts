@@ -4,16 +4,8 @@ import { gzipSync } from 'node:zlib';
 
 import { tableFromArrays, tableToIPC, vectorFromArray } from 'apache-arrow';
 
-import {
-  cellAt,
-  closeEncoder,
-  encodeBatches,
-  listCells,
-  openTable,
-  profileTable,
-  readBatches,
-  readRows,
-} from '../../../dist/src/table';
+import { profileTable, readBatches, readRows } from '../../../dist/src/program-table';
+import { cellAt, closeEncoder, encodeBatches, listCells, openTable } from '../../../dist/src/table';
 import { bytesOf, collect, rejectsWith } from './helpers';
 
 const ROWS = [

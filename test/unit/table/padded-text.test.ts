@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 
-import { listCells, openTable, profileTable, readBatches } from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { listCells, openTable } from '../../../dist/src/table';
 import { collect } from './helpers';
 
 const CSV = 'age,workclass,income\n25, Private, <=50K\n26, Gov, >50K\n27, ?, <=50K\n28, ,>50K\n'.replace(

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 
-import {
-  type ColumnType,
-  listCells,
-  openTable,
-  profileTable,
-  readBatches,
-  readRows,
-} from '../../../dist/src/table';
+import { profileTable, readBatches, readRows } from '../../../dist/src/program-table';
+import { type ColumnType, listCells, openTable } from '../../../dist/src/table';
 import { collect, rejectsWith } from './helpers';
 
 async function typeOf(values: unknown[]): Promise<{ type: ColumnType; warnings: string[] }> {

@@ -3,13 +3,12 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { profileTable, readBatches } from '../../../dist/src/program-table';
 import {
   closeEncoder,
   encodeBatches,
   openTable,
   openTableFile,
-  profileTable,
-  readBatches,
   type TableSource,
 } from '../../../dist/src/table';
 import { bytesOf } from './helpers';

@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { closeEncoder, type Column, openTableFile, profileTable, readBatches } from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { closeEncoder, type Column, openTableFile } from '../../../dist/src/table';
 import { type BlobLike, openParquet, parquet, ParquetSource } from '../../doors/table';
 import { SliceSizer } from '../../doors/util';
 import { withFolder } from './helpers';

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 
-import {
-  closeEncoder,
-  encodeTrainSet,
-  openTable,
-  profileTable,
-  readRows,
-  TableSpool,
-} from '../../../dist/src/table';
+import { encodeTrainSet, profileTable, readRows } from '../../../dist/src/program-table';
+import { closeEncoder, openTable, TableSpool } from '../../../dist/src/table';
 import { bytesOf, readByHyparquet, rejectsWith, tempFiles } from './helpers';
 
 describe('Spool of a table that comes in parts', () => {

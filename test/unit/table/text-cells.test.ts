@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { openTable, profileTable } from '../../../dist/src/table';
+import { profileTable } from '../../../dist/src/program-table';
+import { openTable } from '../../../dist/src/table';
 import { parseDate, parseNumber } from '../../doors/table';
 
 /** The type of a CSV column with these fields. */

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 
-import {
-  type Column,
-  type GivenType,
-  listCells,
-  openTable,
-  profileTable,
-  readBatches,
-} from '../../../dist/src/table';
+import { profileTable, readBatches } from '../../../dist/src/program-table';
+import { type Column, type GivenType, listCells, openTable } from '../../../dist/src/table';
 import { collect, rejectsWith } from './helpers';
 
 interface Found {

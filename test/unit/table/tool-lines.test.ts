@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 
-import { openTable, profileTable, readRows } from '../../../dist/src/table';
+import { profileTable, readRows } from '../../../dist/src/program-table';
+import { openTable } from '../../../dist/src/table';
 
 async function read(
   text: string,

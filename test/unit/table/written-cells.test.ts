@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 
-import {
-  type Column,
-  listCells,
-  openTable,
-  type ProfileOptions,
-  profileTable,
-  readBatches,
-  readRows,
-} from '../../../dist/src/table';
+import { profileTable, readBatches, readRows } from '../../../dist/src/program-table';
+import { type Column, listCells, openTable, type ProfileOptions } from '../../../dist/src/table';
 import { collect, rejectsWith } from './helpers';
 
 interface Read {
