@@ -54,10 +54,7 @@ const LEGACY = ['duration_seconds', 'params', 'used_credits', 'remaining_quota']
 
 const COUNT = optional(numberFrom(0));
 
-const PREDICT = {
-  output_type: optional(anyAmong(Object.keys(OUTPUTS))),
-  ...{ rows: COUNT, classes: COUNT, causes: COUNT },
-};
+const PREDICT = { rows: COUNT, classes: COUNT, causes: COUNT };
 
 /** S 4.4 */
 export async function callPredict(
@@ -67,9 +64,9 @@ export async function callPredict(
 ): Promise<PredictResult> {
   checkGiven('predict', request, PREDICT);
   return core.call('predict', 'predict', options, async (call) => {
-    const checkable = toWirePredict({ ...request, svc_config: undefined }, { apiName: 'svc' });
-    assertRequest(schemas().PredictRequestSchema, checkable, 'predict');
-    assertConfig(request.svc_config);
+    const { svc_config: config, ...checkable } = request;
+    assertRequest(schemas().FlatPredictRequestSchema, checkable, 'predict');
+    assertConfig(config);
     const plan = core.plan('predict', 'predict', 'predict', {
       body: toWirePredict(request, core.dialect),
       ...predictRights(core, request),

@@ -167,17 +167,16 @@ export const FitStatusRequestSchema = Type.Object({ fitted_train_set_id: Uuid })
 export const FitResponseSchema = Type.Object({ fitted_train_set_id: Uuid });
 
 /** Which output types go with which task is checked by the parser. */
+const predictParams = {
+  output_type: Type.Optional(OneOf([...OUTPUT_TYPES.classification, ...OUTPUT_TYPES.regression])),
+  quantiles: Type.Optional(
+    Type.Array(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }), { minItems: 1 }),
+  ),
+};
 const PredictTaskConfig = Type.Object({
   task: TaskName,
   svc_config: Type.Optional(ModelConfigSchema),
-  predict_params: Type.Optional(
-    Type.Object({
-      output_type: Type.Optional(OneOf([...OUTPUT_TYPES.classification, ...OUTPUT_TYPES.regression])),
-      quantiles: Type.Optional(
-        Type.Array(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }), { minItems: 1 }),
-      ),
-    }),
-  ),
+  predict_params: Type.Optional(Type.Object(predictParams)),
 });
 
 /** S 4.4 */
@@ -185,6 +184,14 @@ export const PredictRequestSchema = Type.Object({
   test_set_upload_id: Uuid,
   fitted_train_set_id: Uuid,
   task_config: PredictTaskConfig,
+  force_refit: Type.Optional(Type.Boolean()),
+});
+/** The same without the objects that it has on the wire: what a client is asked for. Options are for the service to check. */
+export const FlatPredictRequestSchema = Type.Object({
+  test_set_upload_id: Uuid,
+  fitted_train_set_id: Uuid,
+  task: TaskName,
+  ...predictParams,
   force_refit: Type.Optional(Type.Boolean()),
 });
 

@@ -7,10 +7,10 @@ import type {
   FileUploadInfoSchema,
   FitResponseSchema,
   FlatFitRequestSchema,
+  FlatPredictRequestSchema,
   LegacyPredictRequestSchema,
   LimitSetSchema,
   ModelLimitsResponseSchema,
-  PredictRequestSchema,
   PredictResponseSchema,
   PrepareTestSetUploadRequestSchema,
   PrepareTestSetUploadResponseSchema,
@@ -71,16 +71,11 @@ export type FitRequest = Omit<Static<typeof FlatFitRequestSchema>, 'svc_config' 
 };
 export type FitResponse = Open<Static<typeof FitResponseSchema>>;
 
-type WirePredictRequest = Static<typeof PredictRequestSchema>;
-type TaskConfig = WirePredictRequest['task_config'];
-
 /**
  * S 4.4, flattened: `task_config` and `predict_params` exist on the wire only. `quantiles` are levels in (0, 1), sent
  * with the output types `quantiles` and `main` only.
  */
-export type ParsedPredictRequest = Omit<WirePredictRequest, 'task_config'> &
-  Pick<TaskConfig, 'task'> &
-  NonNullable<TaskConfig['predict_params']> & { svc_config?: ModelConfig };
+export type ParsedPredictRequest = Static<typeof FlatPredictRequestSchema> & { svc_config?: ModelConfig };
 
 /** S 2.7. `classes` are the labels in the order of the columns of `probas`. */
 export type PredictMetadata = Open<

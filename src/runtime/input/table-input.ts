@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { types } from 'node:util';
 
 import type { Rests } from '../../messages';
 import type { TableInput } from '../../models/types';
@@ -8,6 +9,7 @@ import { lazy } from '../../util/concurrency';
 import { isThenable, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';
+import { table } from '../lazy';
 import type { InFlow, Message, Red } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { filePath } from '../paths';
@@ -144,11 +146,16 @@ function readMessageProperty(red: Red, msg: Message, property: string, place: st
   }
 }
 
-/** Whether a value is of a kind that has nested rows: no table in bytes, no number. */
+/** Whether a value may have nested rows: no table in bytes, no number, and no object of plain values, as most messages have. */
 function mayBeNested(value: unknown): boolean {
-  return (
-    typeof value === 'string' || (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value))
-  );
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
+    return typeof value === 'string';
+  }
+  // Asking a Proxy for its names may have any effect, and of an object of very many it takes long.
+  if (Array.isArray(value) || types.isProxy(value) || table().isTooWide(value, true)) {
+    return true;
+  }
+  return Object.values(value).some((cell) => typeof cell === 'object' && cell !== null);
 }
 
 /** @throws ServiceError `table.invalid`, also for a Proxy that throws when it is asked */
