@@ -143,6 +143,8 @@ function chooseCode(status: number, envelope: ErrorEnvelope, asked: Asked): Erro
       return 'duplicate';
     case 413:
       return 'limit.exceeded';
+    case 507:
+      return 'storage.failed';
     case 429:
       return isBudget(envelope) ? 'budget.exceeded' : 'rate.limit.exceeded';
     default:
@@ -194,6 +196,7 @@ function writeMessage(code: ErrorCode, answer: ErrorAnswer, said: string, asked:
     }
     case 'service.timeout':
       return `${what} took the service too long (${status}): ${said}.`;
+    case 'storage.failed':
     case 'service.unavailable':
       return `${what} failed in the service (${status}): ${said}.${again(retryAfterMs)}`;
     default:

@@ -2,7 +2,7 @@ import { schemas } from '../wire/check';
 import { toWireFit } from '../wire/dialect';
 import { ANY_TEXT, ANY_TEXTS, checkGiven, checkValue, numberFrom, optional } from '../wire/given';
 import type { Body } from '../wire/parse-requests';
-import { ServiceError } from '../wire/service-error';
+import { type ErrorCode, ServiceError } from '../wire/service-error';
 import type { FitResponse } from '../wire/types';
 import { SYSTEMS } from '../wire/vocabulary';
 import { assertConforms } from './answer';
@@ -20,6 +20,8 @@ const MAX_POLL_MS = 60_000;
 const MAX_REFUSALS = 3;
 /** Statuses of a gateway, which say nothing about the fit: polling goes on until the deadline. */
 const PASSING = [408, 502, 503, 504];
+/** Of polls that are counted. */
+const MAY_PASS: readonly ErrorCode[] = ['service.unavailable', 'storage.failed', 'response.invalid'];
 
 /** A thinking fit gets its thinking time plus this, in milliseconds. */
 const THINKING_MARGIN_MS = 60_000;
@@ -210,8 +212,7 @@ class StatusPoll {
     const passing = error.code === 'service.unavailable' && status === undefined;
     if (!passing && !PASSING.includes(status ?? 0)) {
       this.refusals += 1;
-      const counted =
-        status === 429 || error.code === 'service.unavailable' || error.code === 'response.invalid';
+      const counted = status === 429 || MAY_PASS.includes(error.code);
       if (!counted || this.refusals > MAX_REFUSALS) {
         throw error;
       }

@@ -41,6 +41,7 @@ describe('client: what an answer means', () => {
     [429, { message: 'slow down' }, 'rate.limit.exceeded', /too many requests: slow down/],
     [500, '<html><body>nginx</body></html>', 'service.unavailable', /an HTML page/],
     [504, { detail: 'upstream' }, 'service.timeout', /upstream/],
+    [507, { detail: 'make room' }, 'storage.failed', /failed in the service \(507\): make room/],
   ] as [number, unknown, ErrorCode, RegExp][]) {
     it(`${status} ${JSON.stringify(body)} is ${code}`, () =>
       withService({}, { retries: 0 }, async (service, client) => {
