@@ -90,8 +90,8 @@ const ERAS: Readonly<Record<string, number>> = { 令和: 2018, 平成: 1988, 昭
 
 const CLOCK = String.raw`(\d\d?):(\d\d)(?::(\d\d)([.,]\d+)?)?`;
 const ZONE = String.raw` ?(Z|[A-Z]{3,4}|(?:GMT|UTC)?[+-]\d\d:?\d\d)?`;
-/** `20241121T0905`, `20241121T090507Z`. */
-const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?$/;
+/** `20241121T0905`, `20241121T090507Z`, and `20241121:0905`, as PVGIS has it. */
+const BASIC = /^(\d{4})(\d\d)(\d\d)[T: ](\d\d)(\d\d)(\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?$/;
 /** `2024-11-21 10:00:00 UTC`, `2024-1-5, 7:05`. */
 const LOOSE = new RegExp(`^(\\d{4})-(\\d\\d?)-(\\d\\d?)(?:(?:,? |T)${CLOCK}${ZONE})?$`);
 /** `2024/11/21T10:00:00z`, as PurpleAir has it. */
