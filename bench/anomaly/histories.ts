@@ -365,6 +365,10 @@ function missingCells(): void {
 
 const parts = { longFaults, deadSensors, dirtyHistories, creepingFaults, missingCells };
 const wanted = process.argv.slice(4);
+const unknown = wanted.find((name) => !Object.hasOwn(parts, name));
+if (unknown !== undefined) {
+  throw new Error(`There is no part "${unknown}". The parts are ${Object.keys(parts).join(', ')}.`);
+}
 for (const [name, part] of Object.entries(parts)) {
   if (wanted.length === 0 || wanted.includes(name)) {
     part();
