@@ -25,17 +25,19 @@ export interface Scale {
  * @param values rows × columns; NaN is missing
  */
 export function robustScale(values: Float64Array, columns: number): Scale {
-  const middle = new Float64Array(columns);
-  const spread = new Float64Array(columns);
+  const scale = { middle: new Float64Array(columns), spread: new Float64Array(columns) };
   for (let column = 0; column < columns; column++) {
-    const sorted = sortedColumn(values, columns, column);
-    middle[column] = quantileOf(sorted, 0.5) || 0;
-    const width = (quantileOf(sorted, 0.95) - quantileOf(sorted, 0.05)) / NORMAL_WIDTH;
-    const size = Math.abs(middle[column]);
-    spread[column] =
-      width > ROUNDING * size ? width : standardDeviation(sorted) || Math.max(STILL * size, STILL);
+    measureColumn(scale, column, sortedColumn(values, columns, column));
   }
-  return { middle, spread };
+  return scale;
+}
+
+function measureColumn({ middle, spread }: Scale, column: number, sorted: Float64Array): void {
+  middle[column] = quantileOf(sorted, 0.5) || 0;
+  const width = (quantileOf(sorted, 0.95) - quantileOf(sorted, 0.05)) / NORMAL_WIDTH;
+  const size = Math.abs(middle[column]);
+  spread[column] =
+    width > ROUNDING * size ? width : standardDeviation(sorted) || Math.max(STILL * size, STILL);
 }
 
 /** The values of a column that are there, in ascending order. */
@@ -200,13 +202,34 @@ export function missedScale(missed: Float64Array, sensors: number, view: number)
 }
 
 function heavyScale(values: Float64Array, columns: number, least: number): Scale {
-  const { middle, spread } = robustScale(values, columns);
+  const scale = { middle: new Float64Array(columns), spread: new Float64Array(columns) };
   for (let column = 0; column < columns; column++) {
-    const sizes = sortedColumn(values, columns, column).map((value) => Math.abs(value - middle[column]));
-    const heavy = (quantileOf(sizes.sort(), HEAVY_LEVEL) || 0) / HEAVY_SPREADS;
-    spread[column] = Math.max(spread[column], heavy, least);
+    const sorted = sortedColumn(values, columns, column);
+    measureColumn(scale, column, sorted);
+    const sizes = sortedDistances(sorted, scale.middle[column]);
+    const heavy = (quantileOf(sizes, HEAVY_LEVEL) || 0) / HEAVY_SPREADS;
+    scale.spread[column] = Math.max(scale.spread[column], heavy, least);
   }
-  return { middle, spread };
+  return scale;
+}
+
+/** How far ascending values are from one of them, in ascending order: the farthest is at either end. */
+function sortedDistances(sorted: Float64Array, from: number): Float64Array {
+  const out = new Float64Array(sorted.length);
+  let low = 0;
+  let high = sorted.length - 1;
+  for (let at = high; at >= 0; at--) {
+    const below = Math.abs(sorted[low] - from);
+    const above = Math.abs(sorted[high] - from);
+    if (below > above) {
+      out[at] = below;
+      low++;
+    } else {
+      out[at] = above;
+      high--;
+    }
+  }
+  return out;
 }
 
 /**

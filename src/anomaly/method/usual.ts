@@ -286,30 +286,49 @@ function keptPlaces(count: number): number[] {
  */
 function correctByNearRows(near: NearRows, row: Float64Array, expected: Float64Array): number {
   const sensors = row.length;
-  const kept = near.rows.length / sensors;
+  const { rows, missed } = near;
+  const kept = rows.length / sensors;
   if (kept === 0) {
     return 0;
   }
-  const apart = distances.length >= kept ? distances : (distances = new Float64Array(kept));
-  for (let k = 0; k < kept; k++) {
+  makeRoom(kept, sensors);
+  for (let k = 0, at = 0; k < kept; k++) {
     let sum = 0;
-    for (let j = 0, at = k * sensors; j < sensors; j++, at++) {
-      const difference = row[j] - near.rows[at];
+    for (let j = 0; j < sensors; j++, at++) {
+      const difference = row[j] - rows[at];
       const square = difference * difference;
-      sum += square < MOST_APART ? square : MOST_APART;
+      const counted = square < MOST_APART ? square : MOST_APART;
+      squares[at] = counted;
+      sum += counted;
     }
     apart[k] = sum;
   }
-  const reach = REACH * Math.max(1, sensors - 1);
   const count = Math.min(NEAREST, kept);
+  nearest.fill(Infinity);
+  for (let k = 0; k < kept; k++) {
+    if (apart[k] < nearest[count - 1]) {
+      insert(apart[k], k, count);
+    }
+  }
+  const neighbour = nearest[Math.min(NEIGHBOUR, kept) - 1];
+  // Without one sensor a row is nearer by `MOST_APART` at most, and so many are as near as this: no other is among them.
+  const bound = nearest[count - 1];
+  let candidates = 0;
+  for (let k = 0; k < kept; k++) {
+    if (apart[k] - MOST_APART <= bound) {
+      candidate[candidates++] = k;
+    }
+  }
+  const reach = REACH * Math.max(1, sensors - 1);
   for (let j = 0; j < sensors; j++) {
     nearest.fill(Infinity);
-    for (let k = 0, at = j; k < kept; k++, at += sensors) {
-      const difference = row[j] - near.rows[at];
-      const square = difference * difference;
-      const distance = apart[k] - (square < MOST_APART ? square : MOST_APART);
-      if (distance < nearest[count - 1]) {
+    let farthest = bound;
+    for (let i = 0; i < candidates; i++) {
+      const k = candidate[i];
+      const distance = apart[k] - squares[k * sensors + j];
+      if (distance <= farthest && distance < nearest[count - 1]) {
         insert(distance, k, count);
+        farthest = Math.min(bound, nearest[count - 1]);
       }
     }
     let weights = SHRINK;
@@ -317,23 +336,30 @@ function correctByNearRows(near: NearRows, row: Float64Array, expected: Float64A
     for (let i = 0; i < count; i++) {
       const weight = Math.exp(-nearest[i] / reach);
       weights += weight;
-      sum += weight * near.missed[places[i] * sensors + j];
+      sum += weight * missed[places[i] * sensors + j];
     }
     expected[j] += sum / weights;
   }
-  nearest.fill(Infinity);
-  const neighbour = Math.min(NEIGHBOUR, kept);
-  for (let k = 0; k < kept; k++) {
-    if (apart[k] < nearest[neighbour - 1]) {
-      insert(apart[k], k, neighbour);
-    }
-  }
-  return Math.sqrt(Math.max(0, nearest[neighbour - 1]));
+  return Math.sqrt(Math.max(0, neighbour));
 }
 
-let distances = new Float64Array(NEAR_ROWS);
+/** kept rows: how far each is, and those that may be among the nearest without some sensor */
+let apart = new Float64Array(NEAR_ROWS);
+let candidate = new Int32Array(NEAR_ROWS);
+/** kept × sensors: how much each counts of it */
+let squares = new Float64Array(0);
 const nearest = new Float64Array(NEAREST);
 const places = new Int32Array(NEAREST);
+
+function makeRoom(kept: number, sensors: number): void {
+  if (apart.length < kept) {
+    apart = new Float64Array(kept);
+    candidate = new Int32Array(kept);
+  }
+  if (squares.length < kept * sensors) {
+    squares = new Float64Array(kept * sensors);
+  }
+}
 
 /** Puts a distance in its place among the `count` least. */
 function insert(distance: number, place: number, count: number): void {
