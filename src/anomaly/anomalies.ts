@@ -36,6 +36,7 @@ export class Anomalies {
   private readonly waiting: RowsUnderWay;
   private readonly fits = new LearnThread();
   private readonly serial = new Serial();
+  private readonly yielder = new Yielder();
   private readonly store: AnomalyStore;
   private readonly perWeek: number;
   private readonly learn: number;
@@ -327,6 +328,10 @@ export class Anomalies {
   }
 
   private async takeRow(key: string | null, { time, cells }: JoinedRow): Promise<AnomalyAnswer> {
+    const due = this.yielder.due();
+    if (due !== undefined) {
+      await due;
+    }
     this.readings++;
     // A reset may have come between.
     const machine = this.findOrBegin(key);

@@ -394,6 +394,22 @@ describe('anomalies in a program', function () {
     }
   });
 
+  it('let the event loop go on while thousands of readings wait', async () => {
+    const one = await start();
+    let turns = 0;
+    let isDone = false;
+    const turn = (): void => {
+      turns++;
+      if (!isDone) {
+        setImmediate(turn);
+      }
+    };
+    setImmediate(turn);
+    await Promise.all(Array.from({ length: 3000 }, (_, row) => one.take(readingOf(machine, row % 700))));
+    isDone = true;
+    assert.ok(turns >= 5, `${turns} turns`);
+  });
+
   it('lose no reading and no key while fits are made', async () => {
     const one = await start({ key: 'pump', learn: 100 });
     const answers: Promise<AnomalyAnswer>[] = [];
