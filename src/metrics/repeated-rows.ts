@@ -89,7 +89,7 @@ const COPIES = 0.1;
 /** Fewer kinds of rows may all have an even number of rows by chance. */
 const FEWEST_KINDS = 20;
 /** A table stands there so many times at most. Kinds that have more rows are what a table of few values is made of, … */
-const MOST_TIMES = 3;
+export const MOST_TIMES = 3;
 /** … unless at least this part of the private values has a single row. */
 const SINGLE = 0.3;
 /** Of a long column about so many values are looked at, each in all of its rows. */
@@ -98,7 +98,7 @@ const VALUES = 20_000;
  * At least so many of the groups of rows that agree in all columns but one, and repeat, must be of one kind. Chosen on 874
  * public tables (docs/benchmarks/told.md, "Rows that stand in the table twice").
  */
-const OF_ONE_KIND = 0.92;
+export const OF_ONE_KIND = 0.92;
 /** Cells that are looked at together at most. */
 const MOST_CELLS = 1_000_000;
 
@@ -148,6 +148,11 @@ export class RowKinds {
     return this.counts[kind];
   }
 
+  /** Of each row that was added, its kind. */
+  get all(): Int32Array {
+    return this.of.subarray(0, this.added);
+  }
+
   get areAllDifferent(): boolean {
     return this.kinds === this.added;
   }
@@ -173,7 +178,7 @@ export class RowKinds {
   copies(): Uint8Array {
     const { times } = this;
     const kept = this.counts.subarray(0, this.kinds).map((count) => (times > 1 ? count / times : 1));
-    return Uint8Array.from(this.of.subarray(0, this.added), (kind) => (kept[kind]-- > 0 ? 0 : 1));
+    return Uint8Array.from(this.all, (kind) => (kept[kind]-- > 0 ? 0 : 1));
   }
 }
 

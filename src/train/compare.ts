@@ -13,6 +13,7 @@ import type { Context, Work } from '../models/service';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import type { TableSource } from '../table/open';
 import { type ServiceError, toServiceError } from '../wire/service-error';
+import { digestRows } from './copies';
 import {
   type Answers,
   compared,
@@ -33,7 +34,7 @@ import {
 } from './decision';
 import { askRows, type Holdout, quantilesIn, readChances, readHoldout } from './holdout';
 import { KEPT, type RowFacts } from './holdout-plan';
-import { chooseHoldout, digestRows, readSeed } from './row-plan';
+import { chooseHoldout, readSeed } from './row-plan';
 import { chooseTestRows, keepDigests, type KnownRows, SEEN, UNSEEN, usualRows, whichSeen } from './test-rows';
 import {
   fitAlone,

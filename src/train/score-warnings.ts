@@ -232,7 +232,7 @@ export function scoreWarnings(card: FittedModel): string[] {
   }
   if (card.repeated_rows !== undefined) {
     warnings.push(
-      `${card.repeated_rows} rows of the train set of "${card.name}" are copies of other rows, and were left out: a row that is scored beside its copy is known by heart. Where they are not copies, a column that tells them apart, such as a time, keeps them.`,
+      `${card.repeated_rows} rows of the train set of "${card.name}" are copies of other rows, and were left out: a row that is scored beside its copy is known by heart. Where they are not copies, a column that tells them apart, such as a time, keeps them, but for a reading that is repeated row after row, as by a machine that stands still.`,
     );
   }
   return warnings;

@@ -15,6 +15,7 @@ import { sha256, type TableFile } from '../table/storage/table-file';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits } from '../wire/types';
 import type { Task } from '../wire/vocabulary';
+import { type Copies, findCopies } from './copies';
 import {
   autoTask,
   checkTarget,
@@ -30,10 +31,8 @@ import {
   assertColumns,
   type CheckedRequest,
   chooseHoldout,
-  type Copies,
   daysOfRows,
   describeFolds,
-  findCopies,
   findFacts,
   type Lineage,
   makeLineage,
@@ -156,8 +155,8 @@ export async function readTrainTable(work: Work, request: TrainSetRequest): Prom
   for (const warning of targetWarnings(whole, task)) {
     work.onWarning?.(warning);
   }
-  const copies = looksForCopies(work, checked, whole)
-    ? await findCopies(source, whole.columns, whole.rows, signal)
+  const copies = looksForCopies(work, checked)
+    ? await findCopies(source, whole, checked.order === 'time' || group !== undefined, signal)
     : undefined;
   const read = { source, profile: whole, hasCopies: copies !== undefined };
   const facts = await findFacts(read, checked, signal);
@@ -175,19 +174,10 @@ export async function readTrainTable(work: Work, request: TrainSetRequest): Prom
 
 /**
  * Rows that are kept back must not stand among those that are learned from, and a service that finds no copies draws its
- * folds without a look. Rows in order of time, or of groups, are copies only where a date is the same too: a machine that
- * stands still repeats all else.
+ * folds without a look.
  */
-function looksForCopies(
-  { service }: Context,
-  { holdout = 0, replace, order, group }: CheckedRequest,
-  { columns }: TableProfile,
-): boolean {
-  const isApart = order !== 'time' && group === undefined;
-  return (
-    (holdout > 0 || replace === 'better' || !service.findsCopies) &&
-    (isApart || columns.some(({ type }) => type === 'date'))
-  );
+function looksForCopies({ service }: Context, { holdout = 0, replace }: CheckedRequest): boolean {
+  return holdout > 0 || replace === 'better' || !service.findsCopies;
 }
 
 export async function openInput(input: SetInput, signal: AbortSignal | undefined): Promise<TableSource> {

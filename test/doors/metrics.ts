@@ -7,5 +7,6 @@ export { areNeighboursAlike } from '../../dist/src/metrics/neighbours';
 export { ColumnSplit, PrivateValues, RowKinds, RowsButOne } from '../../dist/src/metrics/repeated-rows';
 export { rocAuc } from '../../dist/src/metrics/roc-auc';
 export { stabilityIndex } from '../../dist/src/metrics/stability';
+export { StillRows } from '../../dist/src/metrics/still-rows';
 export * from '../../dist/src/metrics/threshold-curve';
 export * from '../../dist/src/metrics/thresholds';

@@ -7,6 +7,7 @@ import {
   RowKinds,
   RowsButOne,
 } from '../../metrics/repeated-rows';
+import { StillRows } from '../../metrics/still-rows';
 import { indices } from '../math/order';
 import type { FeatureColumn, TargetColumn, TrainInput } from '../types';
 import type { LearnerSettings } from './options';
@@ -14,7 +15,7 @@ import type { LearnerSettings } from './options';
 /**
  * The table without the copies of its rows, if they are more than chance explains: a row that is held out beside its
  * copies would be scored by what was learned of it. Where blocks or groups are held out, copies are in the same one;
- * there only rows with a date are compared, since a machine that stands still repeats all else.
+ * there only rows with a date are compared. A reading that fills a day counts once everywhere.
  */
 export function withoutCopies(
   input: TrainInput,
@@ -22,25 +23,60 @@ export function withoutCopies(
 ): { input: TrainInput; copies: number } {
   const { features, target } = input;
   const isWhole = holdOut.blocks !== undefined || holdOut.group !== undefined;
-  const areNumbered = subsample.some((one) => typeof one !== 'number');
-  if (areNumbered || (isWhole && !features.some(({ kind }) => kind === 'date'))) {
+  if (subsample.some((one) => typeof one !== 'number')) {
     return { input, copies: 0 };
   }
-  const columns = [...features.map(cellsOf), target.task === 'classification' ? target.codes : target.values];
-  const kinds = kindsOf(columns);
-  if (kinds.areAllDifferent || (kinds.times === 1 && !areMoreThanChance(columns, kinds))) {
+  const cells = target.task === 'classification' ? target.codes : target.values;
+  const hasDate = features.some(({ kind }) => kind === 'date');
+  const copied = isWhole && !hasDate ? undefined : copiesIn([...features.map(cellsOf), cells]);
+  const still = stillIn([...features.filter((one) => !tellsTime(one)).map(cellsOf), cells]);
+  if (copied === undefined && still === undefined) {
     return { input, copies: 0 };
   }
-  const isCopy = kinds.copies();
-  const kept = indices(kinds.rows).filter((row) => isCopy[row] === 0);
+  const kept = indices(cells.length).filter((row) => copied?.[row] !== 1 && still?.[row] !== 1);
   return {
     input: {
       ...input,
       features: features.map((feature) => featureOf(feature, kept)),
       target: targetOf(target, kept),
     },
-    copies: kinds.rows - kept.length,
+    copies: cells.length - kept.length,
   };
+}
+
+/** Per row, 1 if it is a copy; undefined where chance explains them. */
+function copiesIn(columns: readonly Cells[]): Uint8Array | undefined {
+  const kinds = kindsOf(columns);
+  return kinds.areAllDifferent || (kinds.times === 1 && !areMoreThanChance(columns, kinds))
+    ? undefined
+    : kinds.copies();
+}
+
+/** A date, or a number that rises from row to row. */
+function tellsTime(feature: FeatureColumn): boolean {
+  return (
+    feature.kind === 'date' ||
+    (feature.kind === 'number' &&
+      feature.values.every((value, row) => row === 0 || value > feature.values[row - 1]))
+  );
+}
+
+/** Per row, 1 if it repeats the reading of a machine that stands still; undefined where none does. */
+function stillIn(columns: readonly Cells[]): Uint8Array | undefined {
+  const kinds = kindsOf(columns);
+  const still = new StillRows(kinds, columns.length);
+  still.firstRows.forEach((first, candidate) => {
+    const differing = new Uint16Array(kinds.rows);
+    for (const column of columns) {
+      column.forEach((value, row) => (differing[row] += isSame(value, column[first]) ? 0 : 1));
+    }
+    differing.forEach((count) => still.add(candidate, count));
+  });
+  return still.repeats();
+}
+
+function isSame(a: number, b: number): boolean {
+  return a === b || (Number.isNaN(a) && Number.isNaN(b));
 }
 
 /** Whether rows repeat more often than chance lets them. */

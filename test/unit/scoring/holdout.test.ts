@@ -101,6 +101,23 @@ describe('holdout on a metered service', () => {
     assert.equal((await train()).card.rows, 40);
   });
 
+  it('neither sends nor scores a reading that fills a day while the time goes on, more than once', async () => {
+    at = await bench();
+    const warnings: string[] = [];
+    const still = (row: number): boolean => row >= 40 && row < 80;
+    const rows = Array.from({ length: 120 }, (_, row) => {
+      const i = still(row) ? 40 : row;
+      const time = new Date(row * 60_000).toISOString();
+      return { time, heat: (i * 37) % 101, load: (i * 53) % 97, species: i % 3 === 0 ? 'cat' : 'dog' };
+    });
+    const { card } = await at.connection.train(
+      { table: { value: rows }, target: 'species', model: 'pets', holdout: 20, order: 'time' },
+      { onWarning: (text) => warnings.push(text) },
+    );
+    assert.deepEqual([card.rows + card.scores!.rows, card.repeated_rows], [81, 39]);
+    assert.match(warnings.join('\n'), /39 rows of the train set of "pets" are copies of other rows/);
+  });
+
   it('keeps the model where scoring fails, and says why', async () => {
     at = await bench();
     at.service.fault('predict', () => ({ status: 422, body: { detail: 'no such thing' } }));
