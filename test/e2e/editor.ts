@@ -162,7 +162,7 @@ export function describeInEditor(
   title: string,
   flows: FlowNode[],
   tests: (at: { red: RealNodeRed; editor: Editor }) => void,
-  options: Pick<StartOptions, 'codeEditor' | 'settings'> = {},
+  options: Pick<StartOptions, 'codeEditor' | 'installs' | 'settings'> = {},
 ): void {
   describe(`${title}, in Chromium`, function () {
     this.timeout(60_000);

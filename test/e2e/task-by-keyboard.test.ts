@@ -120,5 +120,6 @@ function buildForecast({ editor }: { editor: Editor }): void {
 describeInEditor('a forecast of a motor on MQTT, built without a mouse', flow, buildForecast, {
   // In one file the editor is all as users have it.
   codeEditor: 'monaco',
+  installs: true,
   settings: 'nodesExcludes: [],',
 });

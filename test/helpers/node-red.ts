@@ -62,6 +62,8 @@ export interface StartOptions {
    * thread for each dialog: a fifth of its processor time. Default: ace.
    */
   codeEditor?: 'ace' | 'monaco';
+  /** Packages can be installed from its palette, as by default: it then asks for the version of npm as it starts. */
+  installs?: boolean;
   /** Further lines of settings.js, each with its comma. */
   settings?: string;
   /** The node binary and the node-red package to run; else those of NODE_BINARY and NODE_RED, else our own. */
@@ -158,6 +160,7 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     path.join(userDir, 'settings.js'),
     `module.exports = { uiHost: '127.0.0.1', uiPort: ${port}, flowFile: 'flows.json', credentialSecret: 'test',
       telemetry: { enabled: false, updateNotification: false },
+      externalModules: { palette: { allowInstall: ${options.installs ?? false} } },
       editorTheme: {
         tours: false,
         codeEditor: { lib: '${options.codeEditor ?? 'ace'}' },

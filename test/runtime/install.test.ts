@@ -40,6 +40,7 @@ describe('from a bare user folder: install, upgrade, remove, install again', fun
       flows,
       userDir,
       link: {},
+      installs: true,
       env: { TMPDIR: temporary, npm_config_prefer_offline: 'true' },
     });
     return red;
