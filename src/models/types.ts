@@ -6,7 +6,7 @@ import type { TableSource } from '../table/open';
 import type { Effort } from '../wire/vocabulary';
 import type { Challenger, Cleaned, Evaluation, KeyTime, ModelCard, ThresholdRule, UploadCard } from './cards';
 
-/** Where the rows are: a value of any form that docs/architecture.md lists, or the path of a file on disk. */
+/** Where the rows are: a value of any form that docs/tables.md lists, or the path of a file on disk. */
 export type TableInput = { value: unknown } | { path: string };
 
 /** A train or test set may be an opened table too, such as the collected parts of a message sequence. */

@@ -5,7 +5,7 @@ import type { Column } from '../table/cells/types';
 import { batchBytes, type ColumnBatch, joinBatches } from '../table/columns/column-batch';
 import { ownNames } from '../table/columns/header';
 import { openTable, openTableFile, type TableSource } from '../table/open';
-import { OwnCopy } from '../table/values/own-copy';
+import { OwnCopy, rowsAtHand } from '../table/values/before-reading';
 import { type AddedColumns, addToRow } from '../table/values/tables';
 import type { Scored, ScoreOptions } from './test-set';
 import type { TrainSetComparison } from './unlike';
@@ -186,8 +186,11 @@ export class UnreadTable extends MessageTable {
       this.rowCount = 1;
       this.bytes = ROW_BYTES;
     } else {
-      this.from = { copy: new OwnCopy(input.value) };
-      [this.rowCount, this.bytes] = guessSize(input.value);
+      const { value } = input;
+      this.from = { copy: new OwnCopy(value) };
+      this.rowCount = rowsAtHand(value);
+      this.bytes =
+        typeof value === 'string' || Buffer.isBuffer(value) ? value.length : this.rowCount * ROW_BYTES;
     }
   }
 
@@ -201,27 +204,6 @@ export class UnreadTable extends MessageTable {
   attach(): Attached {
     return {};
   }
-}
-
-/** Rows and bytes of a value that is not yet read, roughly. */
-function guessSize(value: unknown): [rows: number, bytes: number] {
-  if (typeof value === 'string' || Buffer.isBuffer(value)) {
-    return [1, value.length];
-  }
-  const rows = Array.isArray(value) ? value.length : columnLength(value);
-  return [rows, rows * ROW_BYTES];
-}
-
-/** Rows of an Arrow table, or of an object of columns by the first of them. */
-function columnLength(value: unknown): number {
-  const { numRows } = (value ?? {}) as { numRows?: unknown };
-  if (typeof numRows === 'number') {
-    return numRows;
-  }
-  const [first] = typeof value === 'object' && value !== null ? (Object.values(value) as unknown[]) : [];
-  return Array.isArray(first) || ArrayBuffer.isView(first)
-    ? (first as unknown as { length: number }).length
-    : 1;
 }
 
 interface ReadingOptions {

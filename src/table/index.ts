@@ -72,5 +72,5 @@ export { fileAsIs, fitsAsIs, type OpenOptions, openTable, openTableFile, type Ta
 export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
 export { sha256, type TableFile } from './storage/table-file';
-export { OwnCopy } from './values/own-copy';
+export { namesAtHand, OwnCopy } from './values/before-reading';
 export type { AddedColumn, AddedColumns } from './values/tables';

@@ -354,7 +354,7 @@ export interface OpenOptions {
 }
 
 /**
- * A table in memory, in any of the forms that docs/architecture.md lists. The value is not copied: it must not change
+ * A table in memory, in any of the forms that docs/tables.md lists. The value is not copied: it must not change
  * while it is read. Errors: `table.empty`, `table.invalid` with what was wrong and where.
  */
 export async function openTable(value: unknown, { signal }: OpenOptions = {}): Promise<TableSource> {

@@ -82,37 +82,18 @@ export function forgetColumns(nodeId: string): void {
 /** Column names that are known without reading the table; empty if they are not. */
 export function columnNames(value: unknown): string[] {
   try {
-    return namesAtHand(value);
+    const text = typeof value === 'string' ? value : readFirstLine(value);
+    return text === undefined ? table().namesAtHand(value) : headerNames(text.slice(0, HEADER_CHARACTERS));
   } catch {
     // A Proxy, a getter or too many names: reading the table reports it.
     return [];
   }
 }
 
-function namesAtHand(value: unknown): string[] {
-  if (typeof value === 'string') {
-    return headerNames(value.slice(0, HEADER_CHARACTERS));
-  }
+/** Of bytes, as `firstLine`; undefined for what is no bytes. */
+function readFirstLine(value: unknown): string | undefined {
   const bytes = table().asBytes(value)?.subarray(0, HEADER_CHARACTERS);
-  if (bytes !== undefined) {
-    return headerNames(firstLine(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)));
-  }
-  if (typeof value !== 'object' || value === null) {
-    return [];
-  }
-  if (Array.isArray(value)) {
-    const row: unknown = value[0];
-    if (Array.isArray(row)) {
-      // Of the places of a sparse array there may be millions.
-      return row.slice(0, MAX_COLUMNS).filter((name) => typeof name === 'string');
-    }
-    return typeof row === 'object' && row !== null ? [...table().plainNames(table().ownNames(row))] : [];
-  }
-  const fields = (value as { schema?: { fields?: unknown } }).schema?.fields;
-  if (Array.isArray(fields)) {
-    return fields.map((field: { name?: unknown }) => String(field.name));
-  }
-  return [...table().plainNames(table().ownNames(value))];
+  return bytes && firstLine(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
 }
 
 /** The first line of text in bytes, as a file node gives it; empty for what is no text, or has no other line. */

@@ -3,7 +3,7 @@ import { emptyTable, invalidTable, type Row } from '../cells/types';
 import { type ColumnData, listCells } from './column-batch';
 import { assertWidth } from './header';
 
-/** The input forms that docs/architecture.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
+/** The forms that docs/tables.md lists. `parsed` is a table read from text or bytes, `file` one on disk. */
 export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parsed' | 'file';
 
 /**

@@ -3,7 +3,42 @@ import { types } from 'node:util';
 import { Yielder } from '../../util/concurrency';
 import { isArrowTable } from '../arrow/source';
 import type { Row } from '../cells/types';
-import { assertDense, assertWidth, maybeEndless, ownNames } from '../columns/header';
+import { assertDense, assertWidth, MAX_COLUMNS, maybeEndless, ownNames, plainNames } from '../columns/header';
+
+/**
+ * The names of the columns of a table in memory, as far as they are there without reading it; none of text and of bytes.
+ *
+ * @throws ServiceError `limit.exceeded` for too many; and what a getter or a Proxy throws
+ */
+export function namesAtHand(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
+    return [];
+  }
+  if (!Array.isArray(value) && isArrowTable(value)) {
+    return value.schema.fields.map(({ name }) => name);
+  }
+  const row: unknown = Array.isArray(value) ? value[0] : value;
+  if (Array.isArray(row)) {
+    // Of the places of a sparse array there may be millions.
+    return row.slice(0, MAX_COLUMNS).filter((name) => typeof name === 'string');
+  }
+  return typeof row === 'object' && row !== null ? [...plainNames(ownNames(row))] : [];
+}
+
+/** How many rows a table in memory has, roughly, without reading it; 1 for text and bytes. */
+export function rowsAtHand(value: unknown): number {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
+    return 1;
+  }
+  if (isArrowTable(value)) {
+    return value.numRows;
+  }
+  if (Array.isArray(value)) {
+    return value.length;
+  }
+  const [first] = Object.values(value) as unknown[];
+  return Array.isArray(first) || isTyped(first) ? first.length : 1;
+}
 
 /** Cells of an object of columns, and of rows, that are copied at once: some 10 ms. */
 const AT_ONCE = 4_000_000;
