@@ -174,7 +174,7 @@ export function anchorReference(
       }
     }
   });
-  const missed = missedScale(off, sensors, CROSS);
+  const missed = missedScale(off, standard, sensors, CROSS);
   const share = shareOfNewest(Math.max(1, rowsPerDay));
   const largest = new Float64Array(sensors).fill(LEAST_LARGEST);
   const slow = new Float64Array(sensors);

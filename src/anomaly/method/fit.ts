@@ -231,7 +231,7 @@ function heldOut(
   const missed = expected.map((view) =>
     view.map((value, at) => (leftOut[Math.floor(at / sensors)] === 2 ? NaN : standard[at] - value)),
   );
-  const scales = missed.map((view, v) => missedScale(view, sensors, v));
+  const scales = missed.map((view, v) => missedScale(view, standard, sensors, v));
   const scaled = missed.map((view, v) =>
     view.map((value, at) => (value - scales[v].middle[at % sensors]) / scales[v].spread[at % sensors]),
   );

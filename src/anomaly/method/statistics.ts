@@ -100,6 +100,8 @@ const LEAST_RESTLESS = 0.2;
 /** The 99 % quantile of a heavy tail raises its scale: it counts as so many spreads. */
 const HEAVY_LEVEL = 0.99;
 const HEAVY_SPREADS = 3.5;
+/** A sensor that is away from its middle in a smaller share of the rows rests there. */
+const MOST_AWAY = 0.1;
 
 /** Where a sensor was most unusual: which part of the method saw it. */
 export const KINDS = ['disagrees', 'time', 'jumped', 'creeping', 'quiet', 'restless'] as const;
@@ -196,9 +198,37 @@ export function usualMemory({ slow, restless }: PaceScales): Memory {
   };
 }
 
-/** The scale of what an expectation missed. @param missed rows × sensors */
-export function missedScale(missed: Float64Array, sensors: number, view: number): Scale {
-  return heavyScale(missed, sensors, LEAST_MISSED[view]);
+/**
+ * The scale of what an expectation missed. A sensor that rests at its middle, and only now and then leaves it, as a rain gauge
+ * or a valve that opens once a day, shows in its quantiles what it misses at rest. So what it misses away from its middle
+ * counts as much as a heavy tail does.
+ *
+ * @param missed rows × sensors; @param standard the same, standardised values
+ */
+export function missedScale(
+  missed: Float64Array,
+  standard: Float64Array,
+  sensors: number,
+  view: number,
+): Scale {
+  const scale = heavyScale(missed, sensors, LEAST_MISSED[view]);
+  for (let j = 0; j < sensors; j++) {
+    const away: number[] = [];
+    let known = 0;
+    for (let at = j; at < missed.length; at += sensors) {
+      if (!Number.isNaN(missed[at])) {
+        known++;
+        if (standard[at] !== 0) {
+          away.push(Math.abs(missed[at] - scale.middle[j]));
+        }
+      }
+    }
+    if (away.length < MOST_AWAY * known) {
+      const usual = quantileOf(Float64Array.from(away).sort(), 0.5) || 0;
+      scale.spread[j] = Math.max(scale.spread[j], usual / HEAVY_SPREADS);
+    }
+  }
+  return scale;
 }
 
 function heavyScale(values: Float64Array, columns: number, least: number): Scale {
