@@ -104,7 +104,12 @@ export function ofOne(value) {
 }
 
 const DAY = { month: 'short', day: 'numeric' };
-const TIMES = { clock: { timeStyle: 'short' }, hour: { ...DAY, hour: 'numeric' }, day: DAY };
+const TIMES = {
+  second: { timeStyle: 'medium' },
+  clock: { timeStyle: 'short' },
+  hour: { ...DAY, hour: 'numeric' },
+  day: DAY,
+};
 export function time(value, style = 'short') {
   const date = new Date(value);
   const options = TIMES[style] || { dateStyle: style, timeStyle: 'short' };

@@ -329,8 +329,11 @@ export function losses(values, promised, measure) {
 }
 
 const DAY = 86_400_000;
+/* Where the minute does not: two ends may be in the same one. */
+const MINUTES = 180_000;
 /* What tells the ends of so many milliseconds apart. */
-export const styleOf = (length) => (length <= DAY ? 'clock' : length <= 10 * DAY ? 'hour' : 'day');
+export const styleOf = (length) =>
+  length <= MINUTES ? 'second' : length <= DAY ? 'clock' : length <= 10 * DAY ? 'hour' : 'day';
 
 /* Forecast and truth of one machine over time, with the band where there is one. */
 export function recent(known) {
