@@ -13,6 +13,12 @@ const MORE_OFTEN = 10;
  */
 const TOGETHER_ROWS = 5;
 const ANOTHER_FAULT = 2;
+/**
+ * An alarm need not be rarer than once in so many times the rows that are known: 1,500 readings of 150 s would else ask for what
+ * comes once in 6 million, and most doubled vibrations, 30 spreads off, sent none. With 30 and 100 nearly each does, with 300
+ * every other one (docs/benchmarks/anomaly.md, "The first hour with a reading a second").
+ */
+const TIMES_KNOWN = 100;
 /** Once in so many rows at most, however many alarms are asked for: an episode that is soon followed by one has no end. */
 const MOST_OFTEN = 1 / 200;
 /** Episodes that are kept at most: with four weeks of them the largest matter. */
@@ -93,14 +99,14 @@ export class AlarmPromise {
     this.isMeasured = kept?.isMeasured ?? false;
   }
 
-  /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds */
-  learned(total: Tail, step: number): void {
-    this.levels = this.levelsOf(total, step);
+  /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds; @param rows that it knows */
+  learned(total: Tail, step: number, rows = Infinity): void {
+    this.levels = this.levelsOf(total, step, rows);
   }
 
-  /** The levels that a fit asks for. @param step usual time between rows, in milliseconds */
-  levelsOf(total: Tail, step: number): Levels {
-    const perRow = (this.perWeek * step) / WEEK_MS;
+  /** The levels that a fit asks for. @param step usual time between rows, in milliseconds; @param rows that it knows */
+  levelsOf(total: Tail, step: number, rows = Infinity): Levels {
+    const perRow = Math.max((this.perWeek * step) / WEEK_MS, 1 / (TIMES_KNOWN * rows));
     const often = Math.min(MORE_OFTEN * perRow, MOST_OFTEN);
     const episode = valueOfRarity(total, -Math.log10(often));
     return { alarm: Math.max(episode, valueOfRarity(total, -Math.log10(perRow))), episode };

@@ -429,10 +429,10 @@ export class Detector {
   }
 
   private know(knowledge: Knowledge): void {
-    const { layout, usual } = knowledge;
+    const { layout, usual, rows } = knowledge;
     this.scorer = new RowScorer(layout, usual, this.history, this.scorer?.recent);
     this.knowledge = knowledge;
-    this.alarms.learned(usual.total, layout.step);
+    this.alarms.learned(usual.total, layout.step, rows);
     this.missing.learned(layout.sensors, this.history);
   }
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 
-import { AlarmPromise, Detector, fitTail, HOLD_ROWS, learn, type RowVerdict } from '../../doors/anomaly';
+import {
+  AlarmPromise,
+  Detector,
+  fitTail,
+  HOLD_ROWS,
+  learn,
+  type RowVerdict,
+  valueOfRarity,
+} from '../../doors/anomaly';
 import { seededRandom } from '../../doors/util';
 import { BEGINS, cellsOf, fitIfDue, simulatedMachine } from '../../helpers/simulated-machine';
 import { MOTOR_BEGINS, SECOND, simulatedMotor } from '../../helpers/simulated-motor';
@@ -361,5 +369,25 @@ describe('episodes of the first days', () => {
     restarted.learned(often, 5 * MINUTE);
     restarted.measureAnew(0, rarities);
     assert.equal(later(restarted, 17, 30), false);
+  });
+});
+
+describe('how rare an alarm must be', () => {
+  const often = fitTail(Float64Array.from({ length: 1000 }, seededRandom(6)));
+  const onceIn = (rows: number): number => valueOfRarity(often, Math.log10(rows));
+  const level = (step: number, rows: number): number => {
+    const one = new AlarmPromise(1);
+    one.learned(often, step, rows);
+    return one.level;
+  };
+
+  it('is at most a hundred times what is known: 150 s do not tell what comes once in a week', () => {
+    assert.equal(level(100, 1500), onceIn(150_000));
+    assert.equal(level(1000, 300), onceIn(30_000));
+  });
+
+  it('is what was asked for as soon as a hundredth of it is known', () => {
+    assert.equal(level(MINUTE, 300), onceIn(10_080));
+    assert.equal(level(5 * MINUTE, 300), onceIn(2016));
   });
 });
