@@ -3,7 +3,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { types } from 'node:util';
 
 import type { Hooks } from '../../models/types';
-import { Serial } from '../../util/concurrency';
+import { Serial, Yielder } from '../../util/concurrency';
 import { isThenable, readReason } from '../../util/values';
 import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
@@ -255,6 +255,7 @@ export function handleMessages<T>(runtime: NodeRuntime, handler: Handler<T>, pat
   setMaxListeners(0, controller.signal);
   const inFlight = new InFlight();
   const serial = new Serial();
+  const yielder = new Yielder();
   let toldEnds: ReturnType<typeof watchToldEnds> | undefined;
   let untold = 0;
 
@@ -316,7 +317,14 @@ export function handleMessages<T>(runtime: NodeRuntime, handler: Handler<T>, pat
 
     const answer = async (): Promise<void> => {
       try {
-        const input = await serial.run(() => handler.read(usable, work));
+        const input = await serial.run(async () => {
+          const due = yielder.due();
+          if (due !== undefined) {
+            // A burst of messages must not hold up the event loop.
+            await due;
+          }
+          return handler.read(usable, work);
+        });
         const output = await handler.run(input, usable, work);
         if (output instanceof LaterSendings) {
           for await (const sending of output.list) {

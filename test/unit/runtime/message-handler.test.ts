@@ -121,6 +121,32 @@ describe('a message handler: one message, one done', () => {
     assert.ok(!String(error.stack).includes('tok-secret'));
   });
 
+  it('lets the event loop go on while a burst of messages is read, in its order', async () => {
+    const read: unknown[] = [];
+    const node = handling({
+      read: ({ payload }) => {
+        const until = performance.now() + 2;
+        while (performance.now() < until) {
+          // Work that takes as long.
+        }
+        read.push(payload);
+      },
+    });
+    const burst = Array.from({ length: 40 }, (_, place) => place);
+    let isDone = false;
+    const all = Promise.all(burst.map((payload) => node.take({ payload }).settled)).then(() => {
+      isDone = true;
+    });
+    let turns = 0;
+    while (!isDone) {
+      await turn();
+      turns++;
+    }
+    await all;
+    assert.deepEqual(read, burst);
+    assert.ok(turns >= 5, `${turns} turns`);
+  });
+
   it('reads in order of arrival even where the first reading is slow, and works side by side', async () => {
     const order: unknown[] = [];
     const slow = new Gate();
