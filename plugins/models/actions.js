@@ -1,5 +1,5 @@
 /* global RED, $, document */
-import { el, text } from './dom';
+import { el, smallButton, text } from './dom';
 import { serviceName } from './list';
 
 /* What can be done with a model: choose its threshold, take back, rename, export, import, delete; with a word of warning where it cannot be undone. */
@@ -234,12 +234,7 @@ export const answerMachine = ({ id }, data, what, then) =>
 
 /* The buttons of an opened model, and what `Take back` does. */
 export function modelActions(service, { name, version }, { refresh, close, open }) {
-  const button = (key, onclick) =>
-    el(
-      'button',
-      { type: 'button', class: 'red-ui-button red-ui-button-small', 'data-keep': key, onclick },
-      text(`action.${key}`),
-    );
+  const button = (key, onclick) => smallButton(key, text(`action.${key}`), onclick);
   const rename = () => {
     const field = el('input', { type: 'text', value: name, 'aria-label': text('action.newName') });
     ask(

@@ -1,5 +1,5 @@
 /* global RED, $ */
-import { bdi, el, number, section, text, whenReleased } from './dom';
+import { bdi, el, moreButton, number, section, smallButton, text, whenReleased } from './dom';
 
 /* Find a setting: which columns to change so that the model expects a goal. Its words are those of the advise node. */
 
@@ -125,14 +125,7 @@ function drawPrice({ rows, predicts, cost }, agree) {
   const said = { rows: number(rows), predicts: number(predicts), cost: number(cost ?? 0) };
   return [
     el('p', {}, text(cost === undefined ? 'find.priceUnknown' : 'find.price', said)),
-    el(
-      'button',
-      {
-        ...{ type: 'button', class: 'red-ui-button red-ui-button-small', 'data-keep': 'find-agree' },
-        onclick: agree,
-      },
-      text('find.agree'),
-    ),
+    smallButton('find-agree', text('find.agree'), agree),
   ];
 }
 
@@ -155,18 +148,7 @@ function drawAnswer({ advice, failed }, take, agree) {
           text('find.rests', { rows: number(rests.rows), of: number(rests.of) }),
         )
       : '',
-    isChange
-      ? el(
-          'button',
-          {
-            type: 'button',
-            class: 'red-ui-button red-ui-button-small',
-            'data-keep': 'find-take',
-            onclick: () => take(set),
-          },
-          text('find.take'),
-        )
-      : '',
+    isChange ? smallButton('find-take', text('find.take'), () => take(set)) : '',
     others.length > 0
       ? [
           el('h4', {}, text('find.others')),
@@ -215,24 +197,11 @@ export function findSetting(service, { card, kind }, columns, { rowNow, take }) 
     const rest = able.length - shown.length;
     list.replaceChildren(
       ...shown.map((one) => drawColumn(one, mine)),
-      ...(rest > 0
-        ? [
-            el(
-              'button',
-              {
-                type: 'button',
-                class: 'red-ui-button red-ui-button-small',
-                'data-keep': 'find-more',
-                onclick() {
-                  mine.all = true;
-                  showColumns();
-                  list.children[FIRST_COLUMNS]?.querySelector('input')?.focus();
-                },
-              },
-              text('try.more', { more: number(rest) }),
-            ),
-          ]
-        : []),
+      ...moreButton(rest, 'find-more', () => {
+        mine.all = true;
+        showColumns();
+        list.children[FIRST_COLUMNS]?.querySelector('input')?.focus();
+      }),
     );
   };
   showColumns();
@@ -313,16 +282,7 @@ export function findSetting(service, { card, kind }, columns, { rowNow, take }) 
       el(
         'div',
         { class: 'tabular-buttons' },
-        el(
-          'button',
-          {
-            type: 'button',
-            class: 'red-ui-button red-ui-button-small primary',
-            'data-keep': 'find-ask',
-            onclick: () => ask(),
-          },
-          text('find.ask'),
-        ),
+        smallButton('find-ask', text('find.ask'), () => ask(), { class: 'primary' }),
       ),
       answer,
     ],

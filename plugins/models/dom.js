@@ -142,6 +142,25 @@ export function unitName(unit) {
   return parts.find(({ type }) => type === 'unit').value;
 }
 
+/*
+ * A small button. @param keep names it, so that it has the focus again when what it stands in is drawn anew; `more`:
+ * further attributes
+ */
+export const smallButton = (keep, label, onclick, { class: also = '', ...more } = {}) =>
+  el(
+    'button',
+    {
+      type: 'button',
+      class: `red-ui-button red-ui-button-small ${also}`.trim(),
+      ...{ 'data-keep': keep, onclick, ...more },
+    },
+    label,
+  );
+
+/* Behind the first entries of a list: the button that shows the rest, or nothing. */
+export const moreButton = (rest, keep, onclick) =>
+  rest > 0 ? [smallButton(keep, text('try.more', { more: number(rest) }), onclick)] : [];
+
 /* A part of the sidebar that folds. What was opened or closed stays so. */
 const folded = new Map();
 export function section(key, children, open = true) {

@@ -2,7 +2,7 @@
 import { movedText, unusualText } from '../../src/runtime/anomaly/texts';
 import { inUsualUnit } from '../../src/runtime/status/in-words';
 import { changesView } from './changes';
-import { bdi, el, listEntry, number, period, section, svg, text, time } from './dom';
+import { bdi, el, listEntry, number, period, section, smallButton, svg, text, time } from './dom';
 import * as pictures from './pictures';
 
 /* The machines of the anomaly nodes: what is known of each, its sensors within what was expected of them, its alarms. */
@@ -143,17 +143,7 @@ function sensorPicture({ column, rows, off }, times, changes) {
 }
 
 const button = (key, label, pressed, onclick) =>
-  el(
-    'button',
-    {
-      type: 'button',
-      class: 'red-ui-button red-ui-button-small',
-      'aria-pressed': String(pressed),
-      'data-keep': key,
-      onclick,
-    },
-    label,
-  );
+  smallButton(key, label, onclick, { 'aria-pressed': String(pressed) });
 
 /* The sensors that have no picture: a name brings it. */
 function otherSensors(sensors, show) {

@@ -1,4 +1,4 @@
-import { bdi, brief, el, number, ofOne, percent, period, section, text, time } from './dom';
+import { bdi, brief, el, number, ofOne, percent, period, section, smallButton, text, time } from './dom';
 import * as pictures from './pictures';
 import { answeredBy, answeredScores, thresholdPicture } from './threshold';
 
@@ -80,17 +80,7 @@ function drawDoubts({ doubts = [], doubted_columns: columns = [] }, ignore) {
         { class: 'tabular-doubts' },
         doubts.map(drawNote),
         columns.length > 0
-          ? el(
-              'button',
-              {
-                type: 'button',
-                class: 'red-ui-button red-ui-button-small',
-                'data-keep': 'ignore',
-                title: columns.join(', '),
-                onclick: () => ignore(columns),
-              },
-              text('doubts.ignore'),
-            )
+          ? smallButton('ignore', text('doubts.ignore'), () => ignore(columns), { title: columns.join(', ') })
           : '',
       );
 }
@@ -259,16 +249,7 @@ function drawVersions({ card, before }, takeBack) {
               isInCharge
                 ? el('em', {}, text('versions.inCharge'))
                 : takeBack &&
-                    el(
-                      'button',
-                      {
-                        type: 'button',
-                        class: 'red-ui-button red-ui-button-small',
-                        'data-keep': 'take',
-                        onclick: () => takeBack(one.version),
-                      },
-                      text(takeOf(one.version, version)),
-                    ),
+                    smallButton('take', text(takeOf(one.version, version)), () => takeBack(one.version)),
             );
           }),
         ),

@@ -1,6 +1,6 @@
 /* global RED, $, document, IntersectionObserver */
 import { answerMachine, importModel, isLeaving, modelActions } from './actions';
-import { bdi, el, icon, mark, text, verdict, whenReleased } from './dom';
+import { bdi, el, icon, mark, smallButton, text, verdict, whenReleased } from './dom';
 import { modelList, standing } from './list';
 import { liveView } from './live';
 import { machineName, machineStanding, machineView } from './machines';
@@ -46,17 +46,10 @@ function sidebar() {
     oninput: () => drawList(),
   });
   const iconButton = (name, key, onclick) =>
-    el(
-      'button',
-      {
-        type: 'button',
-        class: 'red-ui-button red-ui-button-small tabular-icon',
-        title: text(key),
-        'aria-label': text(key),
-        onclick,
-      },
-      icon(name),
-    );
+    smallButton(undefined, icon(name), onclick, {
+      class: 'tabular-icon',
+      ...{ title: text(key), 'aria-label': text(key) },
+    });
   const bar = el('div', { class: 'tabular-bar-top' });
   const root = el('div', { class: 'tabular-models' }, bar, body);
 

@@ -2,7 +2,7 @@
 import { comparableLabel } from '../../src/metrics/answer-costs';
 import { answersFrom } from '../../src/metrics/thresholds';
 import { costFields, costOf } from './costs';
-import { bdi, el, number, ofOne, percent, svg, text } from './dom';
+import { bdi, el, number, ofOne, percent, smallButton, svg, text } from './dom';
 import * as pictures from './pictures';
 
 /* What a threshold finds and its false alarms, and the one that the model answers by: seen, moved, chosen. */
@@ -152,12 +152,6 @@ export function thresholdPicture(curve, card, { choose, price }) {
     'aria-label': text('picture.threshold'),
     oninput: () => moveTo(points[slider.value].from),
   });
-  const button = (key, label, onclick) =>
-    el(
-      'button',
-      { type: 'button', class: 'red-ui-button red-ui-button-small', 'data-keep': key, onclick },
-      label,
-    );
   function move(to, by) {
     chosen = to;
     rule = by;
@@ -192,7 +186,9 @@ export function thresholdPicture(curve, card, { choose, price }) {
           'div',
           { class: 'tabular-buttons tabular-best' },
           el('span', {}, text('threshold.best')),
-          known.map((one) => button(one, text(`threshold.${one}`), () => moveTo(thresholds[one].at, one))),
+          known.map((one) =>
+            smallButton(one, text(`threshold.${one}`), () => moveTo(thresholds[one].at, one)),
+          ),
         ),
     costs.root,
     el('p', { class: 'tabular-said tabular-in-use' }, text('threshold.inUse'), ' ', inUse(threshold)),
@@ -200,8 +196,8 @@ export function thresholdPicture(curve, card, { choose, price }) {
       ? el(
           'div',
           { class: 'tabular-buttons' },
-          button('use', text('threshold.use'), () => chosenAfterCosts(rule || points[chosen].from)),
-          threshold ? button('drop', text('threshold.drop'), () => chosenAfterCosts(null)) : '',
+          smallButton('use', text('threshold.use'), () => chosenAfterCosts(rule || points[chosen].from)),
+          threshold ? smallButton('drop', text('threshold.drop'), () => chosenAfterCosts(null)) : '',
         )
       : '',
   );

@@ -7,6 +7,7 @@ import {
   columnName,
   duration,
   el,
+  moreButton,
   number,
   percent,
   section,
@@ -246,22 +247,10 @@ export function tryIt(service, { card, kind, fields, examples }) {
     const rest = columns.length - shown.length;
     form.replaceChildren(
       ...shown.map((field) => drawField(field, row, changed)),
-      ...(rest > 0
-        ? [
-            el(
-              'button',
-              {
-                type: 'button',
-                class: 'red-ui-button red-ui-button-small',
-                onclick() {
-                  show(true);
-                  form.children[FIRST_FIELDS]?.querySelector('input, select')?.focus();
-                },
-              },
-              text('try.more', { more: number(rest) }),
-            ),
-          ]
-        : []),
+      ...moreButton(rest, 'try-more', () => {
+        show(true);
+        form.children[FIRST_FIELDS]?.querySelector('input, select')?.focus();
+      }),
     );
     form.dataset.all = String(Boolean(all));
   }
