@@ -801,7 +801,8 @@ describe('the sidebar Models, in Chromium', function () {
       await route.fulfill({ response: answer, json: body });
     });
     await opened('fitted state');
-    await page.unroute(shown);
+    // The sidebar asks again and again: an answer may be under way.
+    await page.unrouteAll({ behavior: 'wait' });
     const said = () => page.locator('.tabular-said').first().innerText();
     const inUse = page.locator('.tabular-in-use');
     assert.match(await said(), /Per day: [\d.]+ found, [\d.]+ false alarms/);
@@ -1030,7 +1031,8 @@ describe('the sidebar Models, in Chromium', function () {
     await page.locator('[data-part=versions]').evaluate((part: HTMLDetailsElement) => (part.open = true));
     const compared = (await body().innerText()).match(/On the same .*/g);
     assert.deepEqual(compared, ['On the same 842 new rows: Log loss 0.0712, version 1 0.0853']);
-    await page.unroute(shown);
+    // The sidebar asks again and again: an answer may be under way.
+    await page.unrouteAll({ behavior: 'wait' });
     assert.equal(await page.getByText('previously in charge').count(), 1);
     const inCharge = () => page.locator('.tabular-in-charge b').innerText();
     assert.equal(await inCharge(), '@2');
