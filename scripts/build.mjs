@@ -57,8 +57,12 @@ for (const [from, to] of Object.entries(COPIED)) {
   cpSync(path.join(root, from), path.join(dist, to), { recursive: true });
 }
 const shapes = path.join(dist, 'src', 'messages', 'shapes', 'index.js');
-for (const { file, html } of existsSync(shapes) ? helpPages(require(shapes).SHAPES) : []) {
-  writeFileSync(path.join(dist, 'nodes', 'locales', file), html);
+const vocabulary = path.join(dist, 'src', 'wire', 'vocabulary.js');
+if (existsSync(shapes) && existsSync(vocabulary)) {
+  const known = { shapes: require(shapes).SHAPES, outputs: Object.keys(require(vocabulary).OUTPUTS) };
+  for (const { file, html } of helpPages(known)) {
+    writeFileSync(path.join(dist, 'nodes', 'locales', file), html);
+  }
 }
 if (existsSync(settings)) {
   writeEditorScripts();

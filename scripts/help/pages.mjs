@@ -2,7 +2,7 @@
  * The help pages of the nodes. Their templates are nodes/locales/<language>/<node>.html; what several of them say alike
  * stands once, in three languages, and is named by a line of its own: {{message.NAME}}, a property of the message;
  * {{field.NAME}}, a field of the dialog; {{paragraph.NAME}} (all of shared.json); {{errors}}, the node's codes (errors.json).
- * {{shapes}} within a text is what messages are recognised as.
+ * {{shapes}} within a text is what messages are recognised as, {{outputs}} the output types of predict.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -64,7 +64,7 @@ function sourcesOf(shapes, language) {
     .join(language === 'ja' ? '、' : ', ');
 }
 
-function page(language, node, shapes) {
+function page(language, node, { shapes, outputs }) {
   const template = readFileSync(path.join(templates, language, `${node}.html`), 'utf8');
   return template
     .replace(/^( *)\{\{(\w+)(?:\.([\w-]+))?\}\}$/gm, (_, indent, kind, name) =>
@@ -72,20 +72,23 @@ function page(language, node, shapes) {
         .map((line) => indent + line)
         .join('\n'),
     )
-    .replace('{{shapes}}', () => sourcesOf(shapes, language));
+    .replace('{{shapes}}', () => sourcesOf(shapes, language))
+    .replace('{{outputs}}', () =>
+      outputs.map((name) => `<code>${name}</code>`).join(language === 'ja' ? '、' : ', '),
+    );
 }
 
 /**
  * All pages: {file, html}, the file relative to nodes/locales.
- * @param shapes of messages (src/messages/shapes)
+ * @param known `shapes` of messages (src/messages/shapes), and the names of `outputs` (src/wire/vocabulary)
  */
-export function helpPages(shapes) {
+export function helpPages(known) {
   return readdirSync(templates).flatMap((language) =>
     readdirSync(path.join(templates, language))
       .filter((file) => file.endsWith('.html'))
       .map((file) => ({
         file: path.join(language, file),
-        html: page(language, path.basename(file, '.html'), shapes),
+        html: page(language, path.basename(file, '.html'), known),
       })),
   );
 }
