@@ -214,10 +214,21 @@ export const PROCESS = {
     atLast: { few: 300, many: 500, iterations: 12 },
     points: 400,
     pointsTimesColumns: 2400,
+    ridges: { rows: 400, most: 3 },
   },
   classes: { columns: 16, points: 120, rowsPerColumn: 6, scores: 3000 },
   unseen: { rows: 300, kernels: 3 },
 };
+
+/**
+ * Kernels of one direction. Directions that tell less than `told` standard deviations more than chance are not tried. The others
+ * are with a variance (its logarithm) and a `rate` (√5 / length); where the evidence gains `promise` nats by that alone, all is
+ * learned anew, and where it has gained `gain` nats then, the direction stays. Chosen on train sets of seven machines of
+ * `npm run bench -- advise`: at first the evidence gains 5 to 108 nats by the ridges of the extruder and the pump, and is less
+ * than before on machines without any; at last it gains 40 to 348. With 12 iterations the pump is off by up to a fifth more.
+ * Measured again in docs/benchmarks/advise.md.
+ */
+export const RIDGE = { told: 4, variance: -2, rate: 5, promise: 3, gain: 10, iterations: 20 };
 
 /**
  * Whether classes are learned from the rows beside them: few and quick trees, on `parts` parts at random and of blocks. With

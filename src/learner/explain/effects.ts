@@ -1,10 +1,11 @@
+import { alongRidge, type Ridge, ridgeAt } from '../gaussian/ridges';
 import { gainedWhole, type Lines, valueAlong } from '../linear/linear';
 import { indices } from '../math/order';
 import { processApart } from '../model/ensemble';
 import { type Background, type Member, type Part, partScores } from '../model/model';
 import { explanationCache } from './explanation-cache';
 import { processEffects } from './process-effects';
-import { allRows, type ForegroundRow } from './shapley';
+import { allRows, type ForegroundRow, shapleyValues } from './shapley';
 
 /** Shapley values of a row: `base` and the effects (per group) add up to its prediction. */
 export interface GroupEffects {
@@ -49,6 +50,10 @@ export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffe
         rows.forEach((foreground, i) => addLinearEffects(part, foreground, weight, found[i]));
         continue;
       }
+      if (part.kind === 'ridge') {
+        rows.forEach((foreground, i) => addRidgeEffects(part.ridge, foreground, weight, found[i]));
+        continue;
+      }
       cache.blocks(part.trees, 1).add(mixed, weight, sums);
     }
   }
@@ -68,6 +73,35 @@ function addLinearEffects(
     }
     effects[foreground.groupOf[column]] += weight * differences;
   });
+}
+
+/** Adds the Shapley values of a function of one direction: all sets of its groups are tried. */
+function addRidgeEffects(
+  ridge: Ridge,
+  { numbers, background, groupOf }: ForegroundRow,
+  weight: number,
+  effects: Float64Array,
+): void {
+  const players = [...new Set(Array.from(ridge.columns, (column) => groupOf[column]))];
+  const sums = new Float64Array(1 << players.length);
+  for (let row = 0; row < background.rows; row++) {
+    const steps = new Float64Array(players.length);
+    sums.fill(0);
+    ridge.columns.forEach((column, i) => {
+      const other = alongRidge(ridge, i, background.numbers![column]![row]);
+      sums[0] += other;
+      steps[players.indexOf(groupOf[column])] += alongRidge(ridge, i, numbers[column]) - other;
+    });
+    for (let player = 0; player < players.length; player++) {
+      for (let set = 0; set < 1 << player; set++) {
+        sums[set | (1 << player)] = sums[set] + steps[player];
+      }
+    }
+    const values = sums.map((t) => ridgeAt(ridge, t));
+    shapleyValues(values, players.length).forEach((effect, player) => {
+      effects[players[player]] += weight * effect;
+    });
+  }
 }
 
 /**

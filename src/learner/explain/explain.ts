@@ -1,7 +1,14 @@
 import { columnSpecs } from '../features/encode';
 import { indices } from '../math/order';
 import { ensembleMean } from '../model/ensemble';
-import { type Background, changeOfLog, logOfChange, type Member, type Model } from '../model/model';
+import {
+  type Background,
+  changeOfLog,
+  logOfChange,
+  type Member,
+  type Model,
+  type Part,
+} from '../model/model';
 import {
   encodeWithLevels,
   firstMembers,
@@ -219,11 +226,18 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
       part.tables.lines?.columns.forEach((column) => (used[column] = 1));
       continue;
     }
-    for (const column of part.kind === 'gaussian' ? part.gaussian.kernel.columns : columnsOf(part.trees)) {
+    for (const column of columnsOfPart(part)) {
       used[column] = 1;
     }
   }
   return used;
+}
+
+function columnsOfPart(part: Exclude<Part, { kind: 'linear' }>): Iterable<number> {
+  if (part.kind === 'ridge') {
+    return part.ridge.columns;
+  }
+  return part.kind === 'gaussian' ? part.gaussian.kernel.columns : columnsOf(part.trees);
 }
 
 const columnsOfTrees = new WeakMap<Trees, Set<number>>();

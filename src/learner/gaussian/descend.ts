@@ -8,9 +8,10 @@ const FIRST_STEP = 1;
 /** How far a step may move any parameter: curvature that was found elsewhere may promise too much. */
 const LONGEST_STEP = 1;
 
-/** Where a descent ended: the parameters, and the inverse Hessian (parameters × parameters). */
+/** Where a descent ended: the parameters, the value there, and the inverse Hessian (parameters × parameters). */
 export interface Descent {
   at: Float64Array;
+  value: number;
   inverse: Float64Array;
 }
 
@@ -76,7 +77,7 @@ export function descend(
       break;
     }
   }
-  return { at, inverse };
+  return { at, value, inverse };
 }
 
 /** Updates the inverse Hessian after a `step` that changed the gradient by `change`. */

@@ -4,15 +4,19 @@ import { solve } from '../math/matrix';
 import { exp, log, square } from '../math/numeric';
 import { type Additive, type Dimensions, distance, KIND } from './kernel';
 import { MaternRows } from './matern-rows';
+import { RidgePairs, type RidgeShape } from './ridges';
 
 /**
  * Inputs of the marginal likelihood of `variance` × product + `additiveVariance` × additive kernel + `linearVariance` × linear
  * kernel + `noise`. The parameters are logarithms: of each dimension's rate in the product, of the variances of the product, of
  * the linear kernel and of the noise, of each dimension's rate in the additive kernel, of the odds of its weight there, and of the
- * variance of the additive kernel.
+ * variance of the additive kernel. Then, for each kernel of one direction, the logarithm of its variance and the weight of each
+ * dimension as it is: √5 over its length scale, with a sign.
  */
 export interface EvidenceInput {
   dimensions: Dimensions;
+  /** Rows × dimensions. */
+  positions: Float64Array;
   /** From `pairsOf`. */
   pairs: MaternRows;
   /** rows × rows: the linear kernel. */
@@ -36,6 +40,8 @@ const VARIANCE: Prior = { at: -1, spread: Infinity };
 const ADDITIVE_RATE: Prior = { at: 0, spread: 1.5 };
 const ADDITIVE_ODDS: Prior = { at: -2, spread: 2 };
 const ADDITIVE_VARIANCE: Prior = { at: 0, spread: 2 };
+const RIDGE_VARIANCE: Prior = { at: -1, spread: 2 };
+const RIDGE_WEIGHT: Prior = { at: 0, spread: 3 };
 const START_NOISE = 0.2;
 /** Added to the noise, so that the matrix stays positive definite. */
 export const JITTER = 1e-6;
@@ -46,7 +52,7 @@ function rateOf(dimensions: number): Prior {
 }
 
 /** Of each parameter, in their order. */
-function priorsOf({ columns }: Dimensions): Prior[] {
+function priorsOf({ columns }: Dimensions, ridges = 0): Prior[] {
   const each = (prior: Prior): Prior[] => Array.from(columns, () => prior);
   return [
     ...each(rateOf(columns.length)),
@@ -54,6 +60,7 @@ function priorsOf({ columns }: Dimensions): Prior[] {
     ...each(ADDITIVE_RATE),
     ...each(ADDITIVE_ODDS),
     ADDITIVE_VARIANCE,
+    ...Array.from({ length: ridges }, () => [RIDGE_VARIANCE, ...each(RIDGE_WEIGHT)]).flat(),
   ];
 }
 
@@ -71,10 +78,16 @@ export interface KernelParameters {
   noise: number;
   /** Its `share` is its variance. */
   additive: Additive;
+  ridges: RidgeShape[];
 }
 
 export function learnedOf(parameters: Float64Array, count: number): KernelParameters {
-  const found = parameters.map(exp);
+  const ofColumns = 3 * count + 4;
+  const found = parameters.subarray(0, ofColumns).map(exp);
+  const ridges: RidgeShape[] = [];
+  for (let at = ofColumns; at < parameters.length; at += count + 1) {
+    ridges.push({ variance: exp(parameters[at]), weights: parameters.slice(at + 1, at + 1 + count) });
+  }
   const [variance, linearVariance, noise] = found.subarray(count, count + 3);
   return {
     ...{ rates: found.slice(0, count), variance, linearVariance, noise },
@@ -83,6 +96,7 @@ export function learnedOf(parameters: Float64Array, count: number): KernelParame
       rates: found.slice(count + 3, 2 * count + 3),
       weights: found.slice(2 * count + 3, 3 * count + 3).map((odds) => odds / (1 + odds)),
     },
+    ridges,
   };
 }
 
@@ -90,10 +104,13 @@ export function learnedOf(parameters: Float64Array, count: number): KernelParame
  * The negative log posterior density of the parameters, up to a constant, with its gradient (Rasmussen and Williams, 2006,
  * 5.9), as a function of the parameters. Without a place for the gradient it takes a third of the time.
  */
-export function evidenceOf({ dimensions, pairs, linear, target, scratch }: EvidenceInput) {
+export function evidenceOf({ dimensions, positions, pairs, linear, target, scratch }: EvidenceInput) {
   const size = target.length;
   const count = dimensions.columns.length;
-  const priors = priorsOf(dimensions);
+  const { kinds } = dimensions;
+  // A direction is of numbers alone.
+  const along = positions.map((value, i) => (kinds[i % count] === KIND.number ? value : 0));
+  const ofRidges = new RidgePairs(along, size);
   const origin = new Float64Array(count);
   const shares = new Float64Array((size * (size - 1)) / 2);
   const sharesOfAdditive = new Float64Array(shares.length);
@@ -103,7 +120,8 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
   const inverse = scratch.numbers(size * size);
   const weights = new Float64Array(size);
   return (parameters: Float64Array, gradient?: Float64Array): number => {
-    const { rates, variance, linearVariance, noise, additive } = learnedOf(parameters, count);
+    const { rates, variance, linearVariance, noise, additive, ridges } = learnedOf(parameters, count);
+    const priors = priorsOf(dimensions, ridges.length);
     const kernel = pairs.plainRow(rates, origin);
     const ofAdditive = pairs.additiveRow(additive, origin);
     for (let i = 0, pair = 0; i < size; i++) {
@@ -114,6 +132,7 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
       matrix[i * size + i] =
         variance + additive.share + linearVariance * linear[i * size + i] + noise + JITTER;
     }
+    ofRidges.add(ridges, matrix);
     factorise(matrix, size, scratch.kernels);
     if (gradient === undefined) {
       weights.set(target);
@@ -135,9 +154,12 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
     }
     gradient.fill(0);
     const at = { variance: count, linear: count + 1, noise: count + 2, additive: 3 * count + 3 };
+    const sharesOfRidges = new Float64Array(ridges.length > 0 ? shares.length : 0);
+    let ofDiagonal = 0;
     for (let i = 0, pair = 0; i < size; i++) {
       for (let j = 0; j < i; j++, pair++) {
         const share = inverse[i * size + j] - weights[i] * weights[j];
+        sharesOfRidges[pair] = share;
         shares[pair] = variance * share * kernel[pair];
         sharesOfAdditive[pair] = additive.share * share * ofAdditive[pair];
         gradient[at.variance] += shares[pair];
@@ -149,6 +171,7 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
       gradient[at.additive] += additive.share * share;
       gradient[at.linear] += share * linear[i * size + i];
       gradient[at.noise] += share;
+      ofDiagonal += share;
     }
     gradient[at.linear] *= linearVariance;
     gradient[at.noise] *= noise;
@@ -156,6 +179,7 @@ export function evidenceOf({ dimensions, pairs, linear, target, scratch }: Evide
     pairs.additiveSlopes(additive, sharesOfAdditive).forEach((slope, i) => {
       gradient[(i % 2 === 0 ? count + 3 : 2 * count + 3) + (i >> 1)] = slope;
     });
+    ofRidges.writeSlopes(ridges, sharesOfRidges, ofDiagonal, gradient.subarray(at.additive + 1));
     return value + addPriors(parameters, priors, gradient);
   };
 }

@@ -3,12 +3,15 @@ import { openScratch, type Scratch } from '../kernels/scratch';
 import { bytesOfGram, factorise, gramOfSome } from '../linear/dense';
 import { makeDesign, makeTerms, type Term } from '../linear/design';
 import { type LinearTables, tablesOf, WHOLE_IF_NEARER } from '../linear/linear';
-import { solve } from '../math/matrix';
+import { dotAt, solve } from '../math/matrix';
 import type { Random } from '../math/random';
+import { RIDGE } from '../tuned';
+import { beyondColumns, findDirections } from './directions';
 import { JITTER } from './evidence';
-import { makeDimensions } from './kernel';
+import { type Dimensions, makeDimensions, positions } from './kernel';
 import { choosePoints } from './points';
-import { learnScales, type Stage } from './scales';
+import { type Ridge, type RidgeFeatures, ridgeFeatures, ridgeOfWeights, writeRidgeFeatures } from './ridges';
+import { learnRidge, learnScales, type Scales, type ScalesInput, type Stage } from './scales';
 import { type GaussianScores, scoresOfFactor } from './scores';
 
 export interface ProcessInput extends EncodedTable {
@@ -33,11 +36,13 @@ export interface ProcessRules {
   stages: Stage[];
   /** Points of the kernel. */
   points: number;
+  /** Most kernels of one direction. */
+  ridges: number;
 }
 
 /** What each fold learned: weights of its own for a common kernel, and a linear model from the linear kernel. */
 export interface LearnedProcess {
-  folds: { gaussian: GaussianScores; line: LinearTables }[];
+  folds: { gaussian: GaussianScores; line: LinearTables; ridges: Ridge[] }[];
   /** The parameters of the kernel. */
   at: Float64Array;
   work: number;
@@ -51,9 +56,9 @@ const LEAST_LEFT = 1e-6;
 
 /**
  * Gaussian process regression, one per fold, with Matérn kernels (a product of all columns, and an additive one) and a
- * linear one. Length scales, shares and noise maximise the posterior density on a sample of the rows. The kernel is
- * represented by `points` rows of the table (subset of regressors: J. Quiñonero-Candela and C. Rasmussen, 2005).
- * Undefined if no column varies.
+ * linear one; with kernels of one direction where the evidence asks for them. Length scales, shares and noise maximise the
+ * posterior density on a sample of the rows. The kernel is represented by `points` rows of the table (subset of regressors:
+ * J. Quiñonero-Candela and C. Rasmussen, 2005). Undefined if no column varies.
  */
 export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   const { specs, chosen, target, rules } = input;
@@ -63,33 +68,93 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
     return undefined;
   }
   const terms = linearTerms(input, all);
-  const size = terms.length + 1;
   const design = makeDesign(terms, { ...input, rows: all });
-  const { stages, points } = rules;
-  const learned = learnScales({
+  const scales: ScalesInput = {
     table: input,
     dimensions,
-    design: { values: design, size },
+    design: { values: design, size: terms.length + 1 },
     target,
     from: input.scalesOf?.rows ?? all,
     start: input.scalesOf?.start,
-    stages,
+    stages: rules.stages,
     random: input.random,
-  });
+  };
+  const about = { input, dimensions, terms, design, all };
+  let learned = learnScales(scales);
+  let fitted = fitFolds(about, learned);
+  let { work } = fitted;
+  const at = rules.ridges > 0 ? positions(dimensions, input, all) : new Float64Array(0);
+  for (let ridge = 0; ridge < rules.ridges; ridge++) {
+    const left = ridge === 0 ? [beyondColumns(dimensions.kinds, at, target), fitted.errors] : [fitted.errors];
+    const directions = left
+      .flatMap((one) => findDirections(dimensions.kinds, at, one).slice(0, 2))
+      .filter(({ told }) => told >= RIDGE.told);
+    if (directions.length === 0) {
+      break;
+    }
+    const next = learnRidge(
+      scales,
+      learned,
+      directions.map(({ weights }) => weights),
+    );
+    work += next.work;
+    const again = next.learned && fitFolds(about, next.learned);
+    if (again === undefined) {
+      break;
+    }
+    work += again.work;
+    if (squaresOf(again.errors) >= squaresOf(fitted.errors)) {
+      break;
+    }
+    learned = next.learned!;
+    fitted = again;
+  }
+  return { folds: fitted.folds, at: learned.at, work: learned.work + work };
+}
+
+const squaresOf = (errors: Float64Array): number => errors.reduce((sum, error) => sum + error * error, 0);
+
+/** A process before what its folds learn. */
+interface Prepared {
+  input: ProcessInput;
+  dimensions: Dimensions;
+  terms: Term[];
+  /** Rows × (1 + terms). */
+  design: Float64Array;
+  all: Int32Array;
+}
+
+/** What every fold learns by the same kernels, and the error of each row by a fold that did not learn from it, else 0. */
+function fitFolds(
+  { input, dimensions, terms, design, all }: Prepared,
+  learned: Scales,
+): { folds: LearnedProcess['folds']; errors: Float64Array; work: number } {
+  const { specs, target, rules } = input;
   const { variance, linearVariance, noise } = learned;
   const tolerance = Math.max(LEAST_LEFT, (LEFT_OF_NOISE * noise) / variance);
-  const { kernel, factor, pivots } = choosePoints(learned, input, all, { most: points, tolerance });
-  const sizes = { points: pivots.length, all: pivots.length + size };
+  const { kernel, factor, pivots } = choosePoints(learned, input, all, { most: rules.points, tolerance });
+  const along = learned.ridges.map((shape) => ridgeFeatures(dimensions, shape, input, all));
+  const size = terms.length + 1;
+  const ofRidges = along.reduce((sum, { count }) => sum + count, 0);
+  const sizes = { points: pivots.length, all: pivots.length + size + ofRidges };
   const columns = Uint16Array.from(terms, ({ column }) => column);
   const scratch = openScratch(bytesOfGram(all.length, sizes.all, 1));
   const features = scratch.numbers(all.length * sizes.all);
-  joinFeatures(factor, Math.sqrt(variance), design, Math.sqrt(linearVariance), all.length, features);
+  joinFeatures(
+    {
+      ...{ factor, design, ridges: along, rows: all.length },
+      ...{ ofFactor: Math.sqrt(variance), ofDesign: Math.sqrt(linearVariance) },
+    },
+    features,
+  );
   const ofFold = (weights: Float64Array) => {
     const ofFactor = Float32Array.from(
       weights.subarray(0, sizes.points),
       (weight) => weight * Math.sqrt(variance),
     );
-    const slopes = weights.subarray(sizes.points).map((weight) => weight * Math.sqrt(linearVariance));
+    const slopes = weights
+      .subarray(sizes.points, sizes.points + size)
+      .map((weight) => weight * Math.sqrt(linearVariance));
     const linear = {
       columns,
       rules: terms.map(({ rule }) => rule),
@@ -97,18 +162,32 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
       weights: Float32Array.from(slopes.subarray(1)),
     };
     const line = tablesOf(linear, slopes.slice(0, 1), specs, input.centers);
-    return { gaussian: scoresOfFactor(kernel, factor, pivots, ofFactor), line };
+    let from = sizes.points + size;
+    const ridges = along.map((one) => {
+      from += one.count;
+      return ridgeOfWeights(one, weights.subarray(from - one.count, from));
+    });
+    return { gaussian: scoresOfFactor(kernel, factor, pivots, ofFactor), line, ridges };
   };
-  let folds: LearnedProcess['folds'];
+  const errors = new Float64Array(all.length);
   try {
     const weightsOf = foldWeights(scratch, features, sizes.all, target, noise + JITTER);
-    folds = input.folds.map((rows) => ofFold(weightsOf(rows)));
+    const folds = input.folds.map((rows) => {
+      const weights = weightsOf(rows);
+      const isLearned = new Uint8Array(all.length);
+      rows.forEach((row) => (isLearned[row] = 1));
+      for (let row = 0; row < all.length; row++) {
+        if (isLearned[row] === 0) {
+          errors[row] = target[row] - dotAt(features, row * sizes.all, weights, 0, sizes.all);
+        }
+      }
+      return ofFold(weights);
+    });
+    const work = all.length * sizes.all * sizes.all + folds.length * sizes.all * sizes.all * sizes.all;
+    return { folds, errors, work };
   } finally {
     scratch.close();
   }
-  const work =
-    learned.work + all.length * sizes.all * sizes.all + folds.length * sizes.all * sizes.all * sizes.all;
-  return { folds, at: learned.at, work };
 }
 
 function linearTerms(input: ProcessInput, rows: Int32Array): Term[] {
@@ -122,13 +201,21 @@ function linearTerms(input: ProcessInput, rows: Int32Array): Term[] {
   return terms.length <= MOST_TERMS ? terms : terms.filter(({ rule }) => rule.kind !== 'category');
 }
 
-/** Writes rows × (points + size): the features of both kernels, each with its scale. */
+/** The features of all kernels, each with its scale. */
+interface Features {
+  /** Points × rows. */
+  factor: Float64Array;
+  ofFactor: number;
+  /** Rows × (1 + terms). */
+  design: Float64Array;
+  ofDesign: number;
+  ridges: RidgeFeatures[];
+  rows: number;
+}
+
+/** Writes rows × features: of the points, of the linear kernel, and of those of one direction. */
 function joinFeatures(
-  factor: Float64Array,
-  ofFactor: number,
-  design: Float64Array,
-  ofDesign: number,
-  rows: number,
+  { factor, ofFactor, design, ofDesign, ridges, rows }: Features,
   out: Float64Array,
 ): void {
   const points = factor.length / rows;
@@ -139,6 +226,10 @@ function joinFeatures(
     }
     for (let t = 0; t < size; t++) {
       out[at++] = ofDesign * design[row * size + t];
+    }
+    for (const ridge of ridges) {
+      writeRidgeFeatures(ridge, row, out, at);
+      at += ridge.count;
     }
   }
 }

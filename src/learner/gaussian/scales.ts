@@ -2,9 +2,11 @@ import type { EncodedTable } from '../features/encode';
 import { alignedBytes, closing, openScratch } from '../kernels/scratch';
 import { dotAt } from '../math/matrix';
 import type { Random } from '../math/random';
+import { RIDGE } from '../tuned';
 import { descend, type Descent } from './descend';
 import { evidenceOf, learnedOf, pairsOf, startOf } from './evidence';
 import { type Additive, type Dimensions, positions, someDimensions } from './kernel';
+import type { RidgeShape } from './ridges';
 
 /** Length scales are learned in stages: from this many rows, in at most this many quasi-Newton steps. */
 export interface Stage {
@@ -37,8 +39,12 @@ export interface Scales {
   variance: number;
   linearVariance: number;
   noise: number;
-  /** All parameters, as they were learned. */
+  /** Kernels of one direction, over all dimensions that were given. */
+  ridges: RidgeShape[];
+  /** All parameters, as they were learned, the rows that they were last learned from, and the evidence of these. */
   at: Float64Array;
+  rows: Int32Array;
+  value: number;
   work: number;
 }
 
@@ -51,37 +57,84 @@ const AFTER_JUMP = 2;
 
 /** Length scales and noise of the highest posterior density on samples of the rows. */
 export function learnScales(input: ScalesInput): Scales {
-  const { table, dimensions, design, target, from, stages, random } = input;
-  let descent: Begun = { at: input.start ?? startOf(dimensions) };
+  const { dimensions, from, stages, random } = input;
+  let descent: Begun & Reached = { at: input.start ?? startOf(dimensions), value: Infinity };
   let work = 0;
+  let rows = from;
   for (const { sample, iterations, triesShorter } of stages) {
-    const rows = random.sample(from.length, Math.min(sample, from.length)).map((at) => from[at]);
+    rows = random.sample(from.length, Math.min(sample, from.length)).map((at) => from[at]);
     const before = descent;
-    descent = closing(openScratch(4 * alignedBytes(rows.length * rows.length * 8)), (scratch) =>
-      closing(pairsOf(dimensions, positions(dimensions, table, rows)), (pairs) => {
-        const f = evidenceOf({
-          dimensions,
-          pairs,
-          linear: linearKernel(design.values, design.size, rows),
-          target: Float64Array.from(rows, (row) => target[row]),
-          scratch,
-        });
-        const counted = (at: Float64Array, gradient?: Float64Array) => {
-          work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
-          return f(at, gradient);
-        };
-        const from = triesShorter ? shortened(counted, before, dimensions) : before;
-        return descend(counted, from, from === before ? iterations : AFTER_JUMP * iterations);
-      }),
-    );
+    const found = onRows(input, rows, (f) => {
+      const begun = triesShorter ? shortened(f, before, dimensions) : before;
+      return descend(f, begun, begun === before ? iterations : AFTER_JUMP * iterations);
+    });
+    descent = found.result;
+    work += found.work;
   }
-  return usedOf(dimensions, descent.at, work);
+  return usedOf(dimensions, descent, { rows, work });
+}
+
+/**
+ * The same with a kernel of one direction more, all learned anew from the same rows; undefined where the evidence gains too
+ * little.
+ *
+ * @param directions to begin with: weights of the dimensions, of length 1
+ */
+export function learnRidge(
+  input: ScalesInput,
+  before: Scales,
+  directions: readonly Float64Array[],
+): { learned: Scales | undefined; work: number } {
+  const { result, work } = onRows(input, before.rows, (f) => {
+    const tried = directions.map((direction) => {
+      const at = Float64Array.of(...before.at, RIDGE.variance, ...direction.map((one) => RIDGE.rate * one));
+      return { at, value: f(at) };
+    });
+    const start = tried.reduce((best, one) => (one.value < best.value ? one : best));
+    return start.value <= before.value - RIDGE.promise ? descend(f, start, RIDGE.iterations) : start;
+  });
+  const isBetter = result.value <= before.value - RIDGE.gain;
+  return {
+    learned: isBetter
+      ? usedOf(input.dimensions, result, { rows: before.rows, work: before.work })
+      : undefined,
+    work,
+  };
+}
+
+/** What is made of the evidence of some of the rows. */
+function onRows<T>(
+  { table, dimensions, design, target }: ScalesInput,
+  rows: Int32Array,
+  use: (f: (at: Float64Array, gradient?: Float64Array) => number) => T,
+): { result: T; work: number } {
+  let work = 0;
+  const own = positions(dimensions, table, rows);
+  const result = closing(openScratch(4 * alignedBytes(rows.length * rows.length * 8)), (scratch) =>
+    closing(pairsOf(dimensions, own), (pairs) => {
+      const f = evidenceOf({
+        ...{ dimensions, pairs, scratch },
+        positions: own,
+        linear: linearKernel(design.values, design.size, rows),
+        target: Float64Array.from(rows, (row) => target[row]),
+      });
+      return use((at, gradient) => {
+        work += rows.length * rows.length * (rows.length / 2 + dimensions.columns.length);
+        return f(at, gradient);
+      });
+    }),
+  );
+  return { result, work };
 }
 
 /** What was learned, without the dimensions that have next to no effect. */
-function usedOf(dimensions: Dimensions, parameters: Float64Array, work: number): Scales {
-  const learned = learnedOf(parameters, dimensions.columns.length);
-  const { rates, variance, linearVariance, noise, additive } = learned;
+function usedOf(
+  dimensions: Dimensions,
+  { at, value }: Reached,
+  { rows, work }: Pick<Scales, 'rows' | 'work'>,
+): Scales {
+  const learned = learnedOf(at, dimensions.columns.length);
+  const { rates, variance, linearVariance, noise, additive, ridges } = learned;
   const whole = variance + additive.share;
   const most = Math.max(1, Math.sqrt(variance));
   const effects = rates.map((rate, d) =>
@@ -101,11 +154,13 @@ function usedOf(dimensions: Dimensions, parameters: Float64Array, work: number):
     variance: whole,
     linearVariance,
     noise,
-    at: parameters,
-    work,
+    ridges,
+    ...{ at, value, rows, work },
   };
 }
 
+/** Where a descent ended, with the evidence there. */
+type Reached = Pick<Descent, 'at' | 'value'>;
 /** Where a descent continues or started: a point, and the curvature found there. */
 type Begun = Pick<Descent, 'at'> & Partial<Descent>;
 

@@ -2,6 +2,7 @@ import type { Calibration } from '../calibration/calibrate';
 import type { BucketFloor } from '../calibration/distribution';
 import type { ResidualForest } from '../calibration/residuals';
 import type { EncodedTable, Encoder } from '../features/encode';
+import { type Ridge, ridgeScores } from '../gaussian/ridges';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
 import { linearScores, type LinearTables } from '../linear/linear';
 import { exp, log } from '../math/numeric';
@@ -46,13 +47,15 @@ export interface Model {
 
 /**
  * A weighted candidate in a member: `base` plus trees, one per output in turn or one for all outputs; trees whose
- * sums are votes for each class and are turned into scores; a linear model; or a Gaussian process.
+ * sums are votes for each class and are turned into scores; a linear model; a Gaussian process; or a function of one
+ * direction.
  */
 export type Part =
   | { kind: 'trees'; weight: number; base: Float64Array; trees: Trees }
   | { kind: 'votes'; weight: number; base: Float64Array; trees: Trees }
   | { kind: 'linear'; weight: number; base: Float64Array; tables: LinearTables }
-  | { kind: 'gaussian'; weight: number; base: Float64Array; gaussian: GaussianScores };
+  | { kind: 'gaussian'; weight: number; base: Float64Array; gaussian: GaussianScores }
+  | { kind: 'ridge'; weight: number; base: Float64Array; ridge: Ridge };
 
 /** The model of one fold: a weighted sum of parts, with `width` scores per row. */
 export interface Member {
@@ -77,6 +80,9 @@ export function partScores(part: Part, table: EncodedTable, rows: Int32Array): F
   }
   if (part.kind === 'gaussian') {
     return gaussianScores(part.gaussian, part.base, table, rows);
+  }
+  if (part.kind === 'ridge') {
+    return ridgeScores(part.ridge, table, rows);
   }
   const { base, trees } = part;
   for (let i = 0; i < scores.length; i++) {

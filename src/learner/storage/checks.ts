@@ -3,6 +3,7 @@ import { DATE_PARTS } from '../features/dates';
 import { type ColumnSpec, columnSpecs, type Encoder } from '../features/encode';
 import type { LevelShare } from '../features/level-shares';
 import { type Additive, type Kernel, KIND } from '../gaussian/kernel';
+import { MOST_RIDGE_COLUMNS, type Ridge } from '../gaussian/ridges';
 import { MAX_TERMS } from '../linear/design';
 import type { LinearTables, LinearTerms, Lines } from '../linear/linear';
 import { type Background, BACKGROUND_ROWS, type LevelGrowth } from '../model/model';
@@ -299,6 +300,34 @@ function checkAdditive(value: unknown, dimensions: number): void {
         isArrayOf(Float64Array, weights, dimensions) &&
         weights.every(isShare)),
     'an additive kernel is of no dimensions',
+  );
+}
+
+/** Far more places than any fit has. */
+const MOST_PLACES = 4096;
+
+/** Checks a function of one direction. @throws LearnerError */
+export function checkRidge(value: unknown, { specs, hasNumbers }: Columns): asserts value is Ridge {
+  const { columns, means, scales, weights, from, step, values } = (
+    isRecord(value) ? value : {}
+  ) as Partial<Ridge>;
+  must(
+    isArrayOf(Uint16Array, columns) &&
+      columns.length > 0 &&
+      columns.length <= MOST_RIDGE_COLUMNS &&
+      columns.every((column) => column < specs.length && hasNumbers[column]),
+    'a direction is of no columns',
+  );
+  must(
+    [means, scales, weights].every((one) => isArrayOf(Float64Array, one, columns.length) && areFinite(one)) &&
+      isFiniteNumber(from) &&
+      isFiniteNumber(step) &&
+      step > 0,
+    'a direction has no weights',
+  );
+  must(
+    isArrayOf(Float32Array, values) && values.length > 1 && values.length <= MOST_PLACES && areFinite(values),
+    'a direction has no values',
   );
 }
 

@@ -17,6 +17,7 @@ import {
   checkGrowth,
   checkKernel,
   checkResiduals,
+  checkRidge,
   checkTables,
   checkTerms,
   checkTrees,
@@ -39,22 +40,30 @@ import {
 } from './packing';
 
 /*
- * A model as bytes: "TPM9", the length and CRC-32 of the rest, the length of a JSON text, the text with every typed
+ * A model as bytes: "TPMA", the length and CRC-32 of the rest, the length of a JSON text, the text with every typed
  * array replaced by its position, and the arrays, each aligned to 8 bytes. Trees are bit-packed, and a linear model
  * is stored by its terms. Not compressed: terminating a thread while zlib sets up a stream in it aborts the process
  * (an assertion in Node), and these threads may be terminated.
  */
-const MAGIC = 0x394d5054;
+const MAGIC = 0x414d5054;
 /**
  * "TPM4" had neither packed trees nor terms; readers of "TPM5" may know no kernel and no growth; those of "TPM6" no
  * kernel for classes; those of "TPM7" no linear terms that take values as numbers; those of "TPM8" no levels
- * divided among columns and no additive kernel.
+ * divided among columns and no additive kernel; those of "TPM9" no functions of one direction.
  */
-const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054, 0x384d5054];
+const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054, 0x384d5054, 0x394d5054];
 /** The format that `saveModel` writes. */
-export const MODEL_FORMAT = 'TPM9';
+export const MODEL_FORMAT = 'TPMA';
 /** The formats that `loadModel` reads. */
-export const READ_FORMATS: readonly unknown[] = ['TPM4', 'TPM5', 'TPM6', 'TPM7', 'TPM8', MODEL_FORMAT];
+export const READ_FORMATS: readonly unknown[] = [
+  'TPM4',
+  'TPM5',
+  'TPM6',
+  'TPM7',
+  'TPM8',
+  'TPM9',
+  MODEL_FORMAT,
+];
 /** Formats of earlier versions, which are not read any more. */
 export const OUTDATED_FORMATS: readonly unknown[] = ['TPM1', 'TPM2', 'TPM3'];
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
@@ -187,6 +196,9 @@ function toStoredPart(part: Part): StoredPart {
     const { weights, ofFactor } = gaussian;
     return { ...rest, ...(ofFactor ? { ofFactor } : { kernelWeights: weights }) };
   }
+  if (part.kind === 'ridge') {
+    return part;
+  }
   if (part.kind !== 'linear') {
     const { trees, ...rest } = part;
     return { ...rest, packed: packTrees(trees).bytes };
@@ -308,6 +320,12 @@ class PartReader {
         return { kind, weight, base, tables: this.tables(value, base) };
       case 'gaussian':
         return { kind, weight, base, gaussian: this.gaussian(value) };
+      case 'ridge': {
+        const { ridge } = value as { ridge?: unknown };
+        must(this.width === 1, 'a function of one direction is of classes');
+        checkRidge(ridge, this.columns);
+        return { kind, weight, base, ridge };
+      }
       default:
         must(false, 'a part is of no known kind');
     }
@@ -353,10 +371,15 @@ function unpackedTrees(packed: unknown): unknown {
   return unpackTrees(packed);
 }
 
-/** Columns that a line of some member takes as numbers. */
+/** Columns that a line or a direction of some member takes as numbers. */
 function alongLines(members: Member[]): Set<number> {
-  const linear = members.flatMap(({ parts }) => parts).filter((part) => part.kind === 'linear');
-  return new Set(linear.flatMap(({ tables }) => Array.from(tables.lines?.columns ?? [])));
+  const parts = members.flatMap((member) => member.parts);
+  return new Set(
+    parts.flatMap((part) => {
+      const columns = part.kind === 'linear' ? part.tables.lines?.columns : undefined;
+      return Array.from((part.kind === 'ridge' ? part.ridge.columns : columns) ?? []);
+    }),
+  );
 }
 
 function checkFloor(floor: BucketFloor | undefined, buckets: number): void {

@@ -133,6 +133,7 @@ function rulesFor(rows: number, columns: number): ProcessRules {
       sample,
       Math.min(PROCESS.numbers.points, Math.round(PROCESS.numbers.pointsTimesColumns / columns)),
     ),
+    ridges: rows < PROCESS.numbers.ridges.rows ? 0 : PROCESS.numbers.ridges.most,
   };
 }
 
@@ -185,7 +186,7 @@ function processOf(
   folds: Int32Array[],
   scalesOf?: ProcessInput['scalesOf'],
 ): (Process & { at: Float64Array }) | undefined {
-  const { stages, points } = rulesFor(prepared.rows, chosen.length);
+  const { stages, ...sizes } = rulesFor(prepared.rows, chosen.length);
   const learned = fitProcess({
     ...inputOf(prepared, chosen),
     centers: prepared.centers,
@@ -193,13 +194,14 @@ function processOf(
     folds,
     scalesOf,
     // The first stages find where to descend.
-    rules: { stages: scalesOf === undefined ? stages : stages.slice(-1), points },
+    rules: { stages: scalesOf === undefined ? stages : stages.slice(-1), ...sizes },
   });
   return (
     learned && {
-      parts: learned.folds.map(({ gaussian, line }): Part[] => [
+      parts: learned.folds.map(({ gaussian, line, ridges }): Part[] => [
         { kind: 'gaussian', weight: 1, base: new Float64Array(1), gaussian },
         { kind: 'linear', weight: 1, base: line.base, tables: line },
+        ...ridges.map((ridge): Part => ({ kind: 'ridge', weight: 1, base: new Float64Array(1), ridge })),
       ]),
       at: learned.at,
       work: learned.work,

@@ -320,7 +320,10 @@ function commonFields(prepared: PreparedFit, members: Member[], report: FitRepor
   const asNumbers = new Set([
     ...linear.flatMap(({ tables }) => Array.from(tables.lines?.columns ?? [])),
     ...members.flatMap(({ parts }) =>
-      parts.flatMap((part) => (part.kind === 'gaussian' ? Array.from(part.gaussian.kernel.columns) : [])),
+      parts.flatMap((part) => {
+        const columns = part.kind === 'gaussian' ? part.gaussian.kernel.columns : [];
+        return Array.from(part.kind === 'ridge' ? part.ridge.columns : columns);
+      }),
     ),
   ]);
   return {

@@ -199,7 +199,12 @@ function otherGains({ columns, plan }: PreparedFit, folds: FoldResult[], members
   const gains = new Float64Array(columns.length);
   const [{ parts }] = members;
   for (const part of parts) {
-    if (part.kind === 'trees' || (part.kind === 'linear' && plan.lineFirst !== undefined)) {
+    // A direction is a part of a process, which counts once.
+    if (
+      part.kind === 'trees' ||
+      part.kind === 'ridge' ||
+      (part.kind === 'linear' && plan.lineFirst !== undefined)
+    ) {
       continue;
     }
     const isUsed = (column: number) =>

@@ -142,8 +142,12 @@ describe('Gaussian process: its kernel', () => {
     const target = normals(ROWS, 3);
     const pairs = pairsOf(dimensions, at);
     const scratch = openScratch(4 * ROWS * ROWS * 8);
-    const f = evidenceOf({ dimensions, pairs, linear, target, scratch });
-    const here = startOf(dimensions).map((value, i) => value + Math.sin(i) / 3);
+    const f = evidenceOf({ dimensions, positions: at, pairs, linear, target, scratch });
+    // Two kernels of one direction come last: their variance, and the weight of each dimension.
+    const ridges = [1, 2].flatMap(() => [-1, ...dimensions.columns].fill(0.4, 1));
+    const here = Float64Array.of(...startOf(dimensions), ...ridges).map(
+      (value, i) => value + Math.sin(i) / 3,
+    );
     const slope = new Float64Array(here.length);
     f(here, slope);
     here.forEach((_, i) => {
@@ -697,5 +701,74 @@ describe('learner: what is told of a Gaussian process', () => {
     });
     const ratio = Math.exp(ratios.reduce((sum, one) => sum + one / ratios.length, 0));
     assert.ok(ratio > 0.9 && ratio < 1.1, `later is ${ratio} of told`);
+  });
+});
+
+describe('Gaussian process: a ridge', () => {
+  const count = 700;
+  const [a, b, c, e] = [1, 2, 3, 4].map((seed) => normals(count, seed));
+  const features = [numbers('a', a!), numbers('b', b!), numbers('c', c!)];
+  const of = (x: number, y: number, z: number) => 3 * Math.abs(x - 0.8 * y) + 0.5 * z;
+  const values = a!.map((x, row) => of(x, b![row]!, c![row]!) + 0.3 * e![row]!);
+  const model = trainModel(regress(features, values, { random_state: 2, n_estimators: 3 }));
+  const ridges = model.members[0]!.parts.flatMap((part) => (part.kind === 'ridge' ? [part.ridge] : []));
+
+  it('is found, along the difference of the two columns that must fit each other', () => {
+    const [first] = ridges;
+    assert.ok(first !== undefined, 'no ridge was found');
+    const weights = features.map((_, column) => first.weights[first.columns.indexOf(column)] ?? 0);
+    assert.ok(Math.abs(weights[1]! / weights[0]! + 0.8) < 0.1, String(weights));
+    assert.ok(Math.abs(weights[2]! / weights[0]!) < 0.1, String(weights));
+  });
+
+  it('is not found where columns count for themselves', () => {
+    const apart = a!.map((x, row) => 3 * Math.abs(x) + b![row]! ** 2 + 0.5 * c![row]! + 0.3 * e![row]!);
+    const plain = trainModel(regress(features, apart, { random_state: 2, n_estimators: 3 }));
+    assert.ok(plain.members.every(({ parts }) => parts.every(({ kind }) => kind !== 'ridge')));
+  });
+
+  it('is explained exactly: as all orders of the columns, with each row of the background', () => {
+    const result = predict(model, features, count) as RegressionResult;
+    const { effects, bases, predictions } = explain(model, features, result, { most: 3 });
+    const { background } = model;
+    for (let row = 0; row < 3; row++) {
+      const sum = effects.subarray(row * 3, row * 3 + 3).reduce((all, one) => all + one, bases[row]!);
+      assert.ok(Math.abs(sum - predictions[row]!) < 1e-9);
+    }
+    // Without what a distribution adds to the mean, whose share follows the effects.
+    const plain: Model = { ...model, meanOfDistribution: undefined };
+    const own = explain(plain, features, predict(plain, features, count), { most: 3 });
+    const given = [a!, b!, c!];
+    const mixed = (row: number, set: number) =>
+      features.map(({ name }, d) =>
+        numbers(
+          name,
+          background!.numbers![d]!.map((other) => ((set >> d) & 1 ? given[d]![row]! : other)),
+        ),
+      );
+    const meanOf = (row: number, set: number) =>
+      (predict(plain, mixed(row, set), 32) as RegressionResult)
+        .mean()
+        .reduce((all, one) => all + one / 32, 0);
+    for (let row = 0; row < 3; row++) {
+      const values = Array.from({ length: 8 }, (_, set) => meanOf(row, set));
+      for (let d = 0; d < 3; d++) {
+        let expected = 0;
+        for (let set = 0; set < 8; set++) {
+          if (((set >> d) & 1) === 0) {
+            const others = ((set >> 0) & 1) + ((set >> 1) & 1) + ((set >> 2) & 1);
+            expected += [1 / 3, 1 / 6, 1 / 3][others]! * (values[set | (1 << d)]! - values[set]!);
+          }
+        }
+        assert.ok(Math.abs(own.effects[row * 3 + d]! - expected) < 1e-6, `${row} ${d}`);
+      }
+    }
+  });
+
+  it('is stored, and answers as before', () => {
+    const [before, after] = [model, loadModel(saveModel(model))].map((one) =>
+      (predict(one, features, count) as RegressionResult).mean(),
+    );
+    assert.deepEqual(after, before);
   });
 });

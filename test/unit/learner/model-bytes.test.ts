@@ -30,7 +30,7 @@ function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
 
 /**
  * What the version that wrote a fixture predicted: with TPM4 of trees and a line, with TPM5 of a Gaussian process too, with
- * TPM6 and TPM7 of one that is stored by its factor, with TPM8 of a text of many levels.
+ * TPM6 and TPM7 of one that is stored by its factor, with TPM8 of a text of many levels, with TPM9 of a floor.
  */
 const FORMER = [
   {
@@ -77,6 +77,16 @@ const FORMER = [
     mean: [2.544529819904956, 7.956978936034052, 18.40207708478652, 8.390801825606143, 6.210140735201379],
     quantile: [
       2.2636571484314874, 7.677206158173906, 17.890810977339868, 8.111029047745998, 5.9303679573412325,
+    ],
+  },
+  {
+    format: 'TPM9',
+    features: [numbers('x', [0, 3.7, 12, NaN, 2.5]), numbers('z', [1, 5, 9.5, 2, NaN])],
+    mean: [
+      0.14416857627894153, 3.795221344144956, 0.0392339957033343, 3.1295173000168726, 2.5685308750915143,
+    ],
+    quantile: [
+      0.10061358992384192, 3.752206810481106, -0.023925323252882085, 3.0865027663530227, 2.5255163414276645,
     ],
   },
 ];
@@ -147,9 +157,9 @@ describe('learner: models as bytes', () => {
       const result = predict(model, features, mean.length) as RegressionResult;
       assert.deepEqual([...result.mean()], mean);
       assert.deepEqual([...result.quantiles([0.3])[0]!], quantile);
-      assert.ok(result.full().logits.includes(-Infinity), 'its distribution has no floor');
+      assert.equal(result.full().logits.includes(-Infinity), format !== 'TPM9', 'the floor came with TPM9');
       const again = saveModel(model);
-      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPM9');
+      assert.equal(Buffer.from(again).toString('latin1', 0, 4), 'TPMA');
       const back = predict(loadModel(again), features, mean.length) as RegressionResult;
       assert.deepEqual([...back.mean()], mean);
     });
