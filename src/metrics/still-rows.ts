@@ -74,10 +74,11 @@ export class StillRows {
     if (still.size === 0 || others > MOST_TIMES * (kinds.length - still.size)) {
       return undefined;
     }
-    const seen = new Set<number>();
-    return Uint8Array.from(kinds.all, (kind) =>
-      still.has(kind) && seen.size === seen.add(kind).size ? 1 : 0,
-    );
+    const repeats = Uint8Array.from(kinds.all, (kind) => (still.has(kind) ? 1 : 0));
+    for (const kind of still) {
+      repeats[kinds.all.indexOf(kind)] = 0;
+    }
+    return repeats;
   }
 }
 
@@ -94,16 +95,15 @@ function mostFrequent(kinds: RowKinds): number[] {
 
 /** In how many parts the rows of a kind come. */
 function partsOf(kinds: RowKinds, kind: number): number {
-  const gaps: number[] = [];
-  let last = -1;
-  kinds.all.forEach((one, row) => {
-    if (one === kind) {
-      if (last >= 0) {
-        gaps.push(row - last);
-      }
-      last = row;
-    }
-  });
-  const usual = gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)];
+  const { all } = kinds;
+  const gaps = new Int32Array(kinds.count(kind) - 1);
+  let last = all.indexOf(kind);
+  for (let i = 0; i < gaps.length; i++) {
+    const next = all.indexOf(kind, last + 1);
+    gaps[i] = next - last;
+    last = next;
+  }
+  gaps.sort();
+  const usual = gaps[Math.floor(gaps.length / 2)];
   return 1 + gaps.filter((gap) => gap > APART * usual).length;
 }

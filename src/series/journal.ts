@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { syncFolder } from '../util/files';
@@ -131,7 +131,12 @@ export class Journal implements Recorder {
       return;
     }
     const isWritten = await folder.write(async () => {
-      if (this.isOutdated || this.file === undefined || this.isWasteful || (await isRemoved(this.file))) {
+      if (
+        this.isOutdated ||
+        this.file === undefined ||
+        this.isWasteful ||
+        (await this.isRemoved(folder.path))
+      ) {
         await this.compact(folder.path, state);
       } else {
         const lines = [...this.pending, record.summary(state)];
@@ -229,6 +234,17 @@ export class Journal implements Recorder {
     }
   }
 
+  /** Whether the open journal has no name any more: what is written into it nobody reads again. */
+  private async isRemoved(folder: string): Promise<boolean> {
+    try {
+      // Not by its links: some file systems count none.
+      await stat(path.join(folder, journalName(this.number)));
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    }
+  }
+
   private async compact(folder: string, state: SeriesState): Promise<void> {
     const name = journalName(this.number + 1);
     const temporary = path.join(folder, `${name}.tmp`);
@@ -273,11 +289,6 @@ async function openJournal(name: string): Promise<{ file: FileHandle; refused?: 
     }
     return { file: await open(name, 'r'), refused: error };
   }
-}
-
-/** Whether an open file has no name any more: what is written into it nobody reads again. */
-async function isRemoved(file: FileHandle): Promise<boolean> {
-  return (await file.stat()).nlink === 0;
 }
 
 /** Removes journals that a newer one has replaced, and temporary files left by a crash. */
