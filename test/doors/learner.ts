@@ -6,7 +6,7 @@ export {
   modeOf,
   quantilesOf,
 } from '../../dist/src/learner/calibration/distribution';
-export { BlockMemory } from '../../dist/src/learner/explain/block-writer';
+export { BlockMemory } from '../../dist/src/learner/explain/block-memory';
 export { explanationCache } from '../../dist/src/learner/explain/explanation-cache';
 export { leafBlocks } from '../../dist/src/learner/explain/leaf-blocks';
 export { permutationScores } from '../../dist/src/learner/explain/permutation-effects';

@@ -4,13 +4,7 @@ import { addScoresOfVotes, type Member, type Part } from '../model/model';
 import { eachLinearTerm, type GroupEffects } from './effects';
 import type { ExplanationCache } from './explanation-cache';
 import { processCoalitions } from './process-effects';
-import {
-  allRows,
-  type CoalitionLayout,
-  type ForegroundRow,
-  layOutCoalitions,
-  shapleyValues,
-} from './shapley';
+import { type CoalitionLayout, type ForegroundRow, layOutCoalitions, shapleyValues } from './shapley';
 import { bytesForCoalitions } from './tree-blocks';
 
 /**
@@ -63,7 +57,6 @@ function coalitionScores(
   scores: Float64Array,
 ): Float64Array {
   const { width } = member;
-  const row = { foreground, rows: allRows(foreground.background) };
   scores.fill(0);
   for (const part of member.parts) {
     if (part.kind === 'linear') {
@@ -71,7 +64,7 @@ function coalitionScores(
       addLinear(part, foreground, coalitions, scores);
     } else if (part.kind === 'trees') {
       addBase(part, part.weight, coalitions, scores);
-      cache.blocks(part.trees, width).addCoalitions(row, coalitions, part.weight, scores);
+      cache.blocks(part.trees, width).addCoalitions(foreground, coalitions, part.weight, scores);
     }
   }
   sumOverParts(coalitions.at, width, scores);
@@ -79,7 +72,7 @@ function coalitionScores(
     if (part.kind === 'votes') {
       const votes = new Float64Array(scores.length);
       addBase(part, 1, coalitions, votes);
-      cache.blocks(part.trees, width).addCoalitions(row, coalitions, 1, votes);
+      cache.blocks(part.trees, width).addCoalitions(foreground, coalitions, 1, votes);
       sumOverParts(coalitions.at, width, votes);
       addScoresOfVotes(votes, width, part.weight, scores);
     }

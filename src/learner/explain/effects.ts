@@ -5,7 +5,7 @@ import { processApart } from '../model/ensemble';
 import { type Background, type Member, type Part, partScores } from '../model/model';
 import { explanationCache } from './explanation-cache';
 import { processEffects } from './process-effects';
-import { allRows, type ForegroundRow, shapleyValues } from './shapley';
+import { type ForegroundRow, shapleyValues } from './shapley';
 
 /** Shapley values of a row: `base` and the effects (per group) add up to its prediction. */
 export interface GroupEffects {
@@ -26,9 +26,7 @@ export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffe
   }
   const { background, groupOf, groups } = rows[0];
   const cache = explanationCache(background, groupOf, groups, members);
-  const all = allRows(background);
   const found = rows.map(() => new Float64Array(groups));
-  const mixed = rows.map((foreground) => ({ foreground, rows: all }));
   const sums = found.map((effects) => ({ scores: NONE, effects }));
   const { process, others } = processApart(members);
   let base = 0;
@@ -54,7 +52,7 @@ export function meanEffects(members: Member[], rows: ForegroundRow[]): GroupEffe
         rows.forEach((foreground, i) => addRidgeEffects(part.ridge, foreground, weight, found[i]));
         continue;
       }
-      cache.blocks(part.trees, 1).add(mixed, weight, sums);
+      cache.blocks(part.trees, 1).add(rows, weight, sums);
     }
   }
   return found.map((effects) => ({ base, effects }));

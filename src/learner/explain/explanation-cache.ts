@@ -1,7 +1,7 @@
 import { Random } from '../math/random';
 import type { Background, Member } from '../model/model';
 import type { Trees } from '../trees/trees';
-import { BlockMemory } from './block-writer';
+import { BlockMemory } from './block-memory';
 import { leafBlocks } from './leaf-blocks';
 import { drawPermutations, type Permutations } from './shapley';
 import { bytesForRows, TreeBlocks } from './tree-blocks';
@@ -68,8 +68,9 @@ export class ExplanationCache {
     let own = known.get(trees);
     if (own === undefined) {
       this.memory ??= this.openMemory();
-      const blocks = leafBlocks(trees, this.background, this.groupOf);
-      own = new TreeBlocks(this.memory, blocks, permutations, width, this.groups);
+      const sizes = { width, groups: this.groups, perLeaf: trees.width };
+      const blocks = leafBlocks(trees, this.background, this.groupOf, sizes);
+      own = new TreeBlocks(this.memory, blocks, permutations, sizes);
       this.unplaced -= own.isPlaced ? 0 : trees.left.length;
       if (own.isPlaced || this.unplaced >= 0) {
         known.set(trees, own);

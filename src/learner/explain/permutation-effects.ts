@@ -3,7 +3,7 @@ import { calibratedProbabilities } from '../model/ensemble';
 import { addScoresOfVotes, type Background, type Member, type Part } from '../model/model';
 import { backgroundScores, eachLinearTerm, type GroupEffects } from './effects';
 import type { ExplanationCache } from './explanation-cache';
-import { allRows, type ForegroundRow, mixtureCount, type Permutations } from './shapley';
+import { type ForegroundRow, mixtureCount, type Permutations } from './shapley';
 import type { ScoresAndEffects } from './tree-blocks';
 
 /** Some members' scores of the mixtures of a row along permutations, and the class whose probability is explained. */
@@ -148,7 +148,7 @@ export function permutationScores(
 ): PermutationScores[] {
   const { width } = member;
   const { background } = rows[0].foreground;
-  const mixed = rows.map(({ foreground }) => ({ foreground, rows: allRows(background) }));
+  const all = rows.map(({ foreground }) => foreground);
   const none = (): ScoresAndEffects => ({
     scores: new Float64Array(mixtureCount(permutations) * width),
     effects: new Float64Array(width * permutations.groups),
@@ -161,7 +161,7 @@ export function permutationScores(
     if (part.kind === 'linear') {
       rows.forEach(({ foreground }, i) => addLinear(part, foreground, permutations, sums[i]));
     } else if (part.kind === 'trees') {
-      cache.blocks(part.trees, width, permutations).add(mixed, part.weight, sums);
+      cache.blocks(part.trees, width, permutations).add(all, part.weight, sums);
     }
     if (part.kind === 'linear' || part.kind === 'trees') {
       sums.forEach(({ scores }) =>
@@ -178,7 +178,7 @@ export function permutationScores(
   for (const part of member.parts) {
     if (part.kind === 'votes') {
       const votes = rows.map(none);
-      cache.blocks(part.trees, width, permutations).add(mixed, 1, votes);
+      cache.blocks(part.trees, width, permutations).add(all, 1, votes);
       votes.forEach(({ scores, effects }, i) => {
         addStarts({ part, weight: 1 }, background, permutations, scores);
         sumOverSteps(permutations, width, scores);

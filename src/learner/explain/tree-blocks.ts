@@ -1,13 +1,18 @@
-import { GROUP_BITS, HEADER_BYTES } from '../kernels/layout';
-import { aligned, type BlockAddresses, type BlockMemory, BlockWriter } from './block-writer';
-import { FlipWriter, type LeafBlocks } from './leaf-blocks';
+import {
+  BRANCH_BYTES,
+  CHANGE_BYTES,
+  GROUP_BITS,
+  HEADER_BRANCHES,
+  HEADER_FLIPS,
+  HEADER_FLIPS_END,
+  HEADER_KEYS,
+  HEADER_LEAVES,
+  HEADER_PLACES,
+  RESULT_EFFECTS,
+} from '../kernels/layout';
+import { aligned, type BlockMemory } from './block-memory';
+import { FlipWriter } from './flips';
 import { allRows, type ForegroundRow, mixtureCount, type Permutations } from './shapley';
-
-/** A row, and the background rows (as bits) to mix it with. */
-export interface MixedRow {
-  foreground: ForegroundRow;
-  rows: number;
-}
 
 /** Results for one row. */
 export interface ScoresAndEffects {
@@ -23,17 +28,30 @@ interface CoalitionBits {
   bitOf: Int32Array;
 }
 
+/** Sizes of what is explained: outputs, and numbers of groups and columns. */
+interface Sizes {
+  width: number;
+  groups: number;
+  columns: number;
+}
+
+/** Bytes of a 32-bit integer. */
+const WHOLE = 4;
+
 /** Rows explained in one pass, as many as their results leave room for. */
 const MAX_ROWS_AT_ONCE = 16;
 const MAX_ROW_BYTES = 32_000_000;
 
-/** Stretches of headers that every row goes through before the next ones, so that blocks stay in the processor's cache. */
+/** Blocks that every row goes through before the next ones, so that they stay in the processor's cache. */
 const BLOCKS_AT_ONCE = 64;
+
+/** Results are cached only for blocks with at most this many branches: with more, few rows share a key. */
+const MAX_KEYED_BRANCHES = 8;
 
 /** Bytes of memory for rows explained along permutations (if any), or with all background rows alone. */
 export function bytesForRows(
   permutations: Permutations | undefined,
-  { width, groups, columns }: { width: number; groups: number; columns: number },
+  { width, groups, columns }: Sizes,
 ): number {
   const scores = permutations ? mixtureCount(permutations) * width : 0;
   const row = rowBytes(scores, width * groups, columns);
@@ -41,10 +59,7 @@ export function bytesForRows(
 }
 
 /** Bytes of memory for one row explained by coalitions. */
-export function bytesForCoalitions(
-  mixtures: number,
-  { width, groups, columns }: { width: number; groups: number; columns: number },
-): number {
+export function bytesForCoalitions(mixtures: number, { width, groups, columns }: Sizes): number {
   return mixtures * width * 8 + aligned(columns) + (groups + 1) * GROUP_BITS;
 }
 
@@ -52,51 +67,69 @@ function rowBytes(scores: number, effects: number, columns: number): number {
   return 8 * (scores + effects) + aligned(columns);
 }
 
+/** Addresses of the first of some blocks, of the end of the last one, and of the end of their keys and flips. */
+interface Written {
+  from: number;
+  end: number;
+  next: number;
+}
+
 /** Trees in leaf blocks: their exact Shapley values, and their scores of mixtures. */
 export class TreeBlocks {
-  private readonly writer: BlockWriter;
-  /** Undefined where there is no place for them: they are written anew whenever they are asked for. */
-  private readonly placed: BlockAddresses | undefined;
-  private readonly count: number;
-  /** Values per leaf. */
-  private readonly perLeaf: number;
+  private readonly flips: FlipWriter | undefined;
+  /** Address of room for the longest result of a block. */
+  private readonly result: number;
+  /** Blocks that are handled together. Where there is no place for them, they are written anew whenever they are asked for. */
+  private readonly stretches: (() => Written)[];
+  readonly isPlaced: boolean;
 
   /**
+   * @param blocks of `leafBlocks`
    * @param permutations along which scores are asked for; undefined: none
-   * @param width outputs
-   * @param groups number of all groups
+   * @param perLeaf values of a leaf
    */
   constructor(
     private readonly memory: BlockMemory,
-    blocks: LeafBlocks,
+    blocks: readonly Int32Array[],
     permutations: Permutations | undefined,
-    private readonly width: number,
-    groups: number,
+    private readonly sizes: { width: number; groups: number; perLeaf: number },
   ) {
-    this.perLeaf = blocks.trees.width;
-    this.count = blocks.leavesAt.length - 1;
-    this.writer = new BlockWriter(
-      memory,
-      blocks,
-      permutations && new FlipWriter(blocks, permutations),
-      width,
-      groups,
-    );
-    const { isKeyed } = this.writer;
-    const at = memory.place(this.writer.bytes(0, this.count, isKeyed));
-    this.placed = at === undefined ? undefined : this.writer.write(0, this.count, isKeyed, at);
-  }
-
-  get isPlaced(): boolean {
-    return this.placed !== undefined;
+    this.flips = permutations && new FlipWriter(permutations);
+    // Results of several values per leaf are long, and seldom asked for again.
+    const isKeyed = memory.size.results > 0 && sizes.perLeaf === 1;
+    const places = blocks.reduce((most, block) => Math.max(most, block[HEADER_PLACES / WHOLE]), 0);
+    // The place after the last change is written to, but not counted.
+    const changes = isKeyed ? ((this.flips?.count ?? 0) * places + 1) * CHANGE_BYTES : 0;
+    const result = aligned(RESULT_EFFECTS + places * sizes.perLeaf * 8 + changes);
+    const placed = memory.place(result + this.bytes(blocks, isKeyed));
+    this.isPlaced = placed !== undefined;
+    this.result = placed ?? memory.spare;
+    let next = this.result + result;
+    this.stretches = [];
+    let first = 0;
+    while (first < blocks.length) {
+      let some = blocks.slice(first, first + BLOCKS_AT_ONCE);
+      while (!this.isPlaced && some.length > 1 && !memory.hasSpare(result + this.bytes(some, false))) {
+        some = some.slice(0, some.length >> 1);
+      }
+      first += some.length;
+      if (this.isPlaced) {
+        const written = this.write(some, isKeyed, next);
+        next = written.next;
+        this.stretches.push(() => written);
+      } else {
+        const [rest, at] = [some, next];
+        this.stretches.push(() => this.write(rest, false, at));
+      }
+    }
   }
 
   /** Adds `weight` times the trees' results for each row. */
-  add(rows: readonly MixedRow[], weight: number, found: readonly ScoresAndEffects[]): void {
+  add(rows: readonly ForegroundRow[], weight: number, found: readonly ScoresAndEffects[]): void {
     if (rows.length === 0) {
       return;
     }
-    const size = rowBytes(found[0].scores.length, found[0].effects.length, rows[0].foreground.bins.length);
+    const size = rowBytes(found[0].scores.length, found[0].effects.length, rows[0].bins.length);
     const atOnce = Math.min(MAX_ROWS_AT_ONCE, Math.floor(this.memory.size.rows / size));
     for (let from = 0; from < rows.length; from += atOnce) {
       this.addRows(rows.slice(from, from + atOnce), weight, found.slice(from, from + atOnce), size);
@@ -104,34 +137,33 @@ export class TreeBlocks {
   }
 
   private addRows(
-    rows: readonly MixedRow[],
+    rows: readonly ForegroundRow[],
     weight: number,
     found: readonly ScoresAndEffects[],
     size: number,
   ): void {
-    const { memory, perLeaf } = this;
+    const { memory, result } = this;
+    const { width, groups, perLeaf } = this.sizes;
     const { kernels, numbers, bytes } = memory;
     const scoresAt = (i: number) => memory.rows + i * size;
     const effectsAt = (i: number) => scoresAt(i) + found[i].scores.length * 8;
     const binsAt = (i: number) => effectsAt(i) + found[i].effects.length * 8;
-    rows.forEach(({ foreground }, i) => {
+    rows.forEach(({ bins }, i) => {
       numbers.set(found[i].scores, scoresAt(i) / 8);
-      this.copyEffects(found[i].effects, effectsAt(i) / 8, true);
-      bytes.set(foreground.bins, binsAt(i));
+      numbers.set(found[i].effects, effectsAt(i) / 8);
+      bytes.set(bins, binsAt(i));
     });
-    this.eachStretch((from, end, scratch) => {
-      rows.forEach(({ foreground, rows: about }, i) => {
-        const asked = [from, end, binsAt(i), about, scoresAt(i), effectsAt(i), scratch] as const;
-        if (perLeaf === 1) {
-          kernels.addBlocks(...asked, about === allRows(foreground.background) ? 1 : 0, weight);
-        } else {
-          kernels.addBlocksOfClasses(...asked, perLeaf * 8, weight);
-        }
+    for (const stretch of this.stretches) {
+      const { from, end } = stretch();
+      rows.forEach(({ background }, i) => {
+        const own = [from, end, binsAt(i), allRows(background)] as const;
+        const to = [scoresAt(i), width * 8, effectsAt(i), groups * 8] as const;
+        kernels.addBlocks(...own, ...to, result, weight, perLeaf * 8);
       });
-    });
+    }
     found.forEach(({ scores, effects }, i) => {
       scores.set(numbers.subarray(scoresAt(i) / 8, scoresAt(i) / 8 + scores.length));
-      this.copyEffects(effects, effectsAt(i) / 8, false);
+      effects.set(numbers.subarray(effectsAt(i) / 8, effectsAt(i) / 8 + effects.length));
     });
   }
 
@@ -141,65 +173,67 @@ export class TreeBlocks {
    * @param scores mixtures × width
    */
   addCoalitions(
-    { foreground, rows }: MixedRow,
+    { background, bins, groups }: ForegroundRow,
     { at, bitOf }: CoalitionBits,
     weight: number,
     scores: Float64Array,
   ): void {
-    const { memory, width, perLeaf } = this;
+    const { memory } = this;
+    const { width, perLeaf } = this.sizes;
     const { kernels, numbers, wholes, bytes } = memory;
-    const { background, bins, groups } = foreground;
     const starts = memory.rows + scores.length * 8;
     const bits = starts + GROUP_BITS;
     const binsAt = bits + groups * GROUP_BITS;
     numbers.set(scores, memory.rows / 8);
     for (let row = 0; row < background.rows; row++) {
-      wholes[starts / 4 + row] = at[row] * width * 8;
+      wholes[starts / WHOLE + row] = at[row];
       for (let group = 0; group < groups; group++) {
-        wholes[(bits + group * GROUP_BITS) / 4 + row] = bitOf[row * groups + group];
+        wholes[(bits + group * GROUP_BITS) / WHOLE + row] = bitOf[row * groups + group];
       }
     }
     bytes.set(bins, binsAt);
-    this.eachStretch((from, end) => {
-      kernels.addBlockCoalitions(from, end, binsAt, rows, memory.rows, starts, bits, perLeaf, weight);
-    });
+    for (const stretch of this.stretches) {
+      const { from, end } = stretch();
+      const own = [from, end, binsAt, allRows(background)] as const;
+      kernels.addBlockCoalitions(...own, memory.rows, width * 8, starts, bits, weight, perLeaf * 8);
+    }
     scores.set(numbers.subarray(memory.rows / 8, memory.rows / 8 + scores.length));
   }
 
-  /** Visits the headers of all blocks, a stretch at a time. */
-  private eachStretch(visit: (from: number, end: number, scratch: number) => void): void {
-    const { writer, count, memory } = this;
-    let block = 0;
-    while (block < count) {
-      let next = Math.min(count, block + BLOCKS_AT_ONCE);
-      if (this.placed) {
-        const { headers, scratch } = this.placed;
-        visit(headers + block * HEADER_BYTES, headers + next * HEADER_BYTES, scratch);
-      } else {
-        while (next > block + 1 && !memory.hasSpare(writer.bytes(block, next, false))) {
-          next = block + ((next - block) >> 1);
-        }
-        const written = writer.write(block, next, false, memory.spare);
-        visit(written.headers, written.end, written.scratch);
-      }
-      block = next;
-    }
+  /** Bytes that blocks take, with their keys and flips. */
+  private bytes(blocks: readonly Int32Array[], isKeyed: boolean): number {
+    return blocks.reduce(
+      (sum, block) =>
+        sum + block.byteLength + (isKeyed ? keyBytes(block) : 0) + (this.flips?.bytes(block) ?? 0),
+      0,
+    );
   }
 
-  /** The memory holds the effects of trees with a value per class as groups × classes. */
-  private copyEffects(effects: Float64Array, at: number, isIn: boolean): void {
-    const { perLeaf } = this;
-    const { numbers } = this.memory;
-    const groups = effects.length / perLeaf;
-    for (let k = 0, i = 0; k < perLeaf; k++) {
-      for (let group = 0; group < groups; group++, i++) {
-        const place = perLeaf === 1 ? at + i : at + group * perLeaf + k;
-        if (isIn) {
-          numbers[place] = effects[i];
-        } else {
-          effects[i] = numbers[place];
-        }
-      }
+  /** Writes blocks. Keys and flips come after all of them: most of a row's blocks have a known result, and do without. */
+  private write(blocks: readonly Int32Array[], isKeyed: boolean, from: number): Written {
+    const { wholes } = this.memory;
+    let end = from;
+    for (const block of blocks) {
+      wholes.set(block, end / WHOLE);
+      end += block.byteLength;
     }
+    let header = from;
+    let next = end;
+    for (const block of blocks) {
+      const keys = isKeyed ? keyBytes(block) : 0;
+      wholes[(header + HEADER_KEYS) / WHOLE] = keys > 0 ? next : 0;
+      next += keys;
+      wholes[(header + HEADER_FLIPS) / WHOLE] = next;
+      next = (this.flips?.write(block, wholes, next / WHOLE) ?? next / WHOLE) * WHOLE;
+      wholes[(header + HEADER_FLIPS_END) / WHOLE] = next;
+      header += block.byteLength;
+    }
+    return { from, end, next };
   }
+}
+
+/** Bytes of a block's table of cached results: an address per key. */
+function keyBytes(block: Int32Array): number {
+  const branches = (block[HEADER_LEAVES / WHOLE] - block[HEADER_BRANCHES / WHOLE]) / BRANCH_BYTES;
+  return branches <= MAX_KEYED_BRANCHES ? aligned(WHOLE << branches) : 0;
 }

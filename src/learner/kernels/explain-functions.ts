@@ -1,62 +1,51 @@
 /* What `*.as.ts` export for explanations; notes as in `functions.ts`. */
 
-/** Of leaf blocks: `blocks.as.ts`, `coalitions.as.ts`. Their memory begins as in `layout.ts`. */
+/** Of leaf blocks: `blocks.as.ts`. Their memory begins as in `layout.ts`. */
 export interface BlockKernels {
   /**
-   * Adds the results of blocks of trees with one value per leaf.
+   * Adds the results of blocks.
    *
+   * @param end of the blocks
    * @param bins of the foreground row, per column
-   * @param rows background rows, as bits
+   * @param rows all background rows, as bits
+   * @param scores mixtures × outputs
+   * @param mixtureBytes of one mixture's scores
+   * @param effects outputs × groups
+   * @param groups bytes of one output's effects
    * @param scratch for the longest result
-   * @param isCached 1 if `rows` are all background rows, so that results may be cached; else 0
+   * @param width bytes of a leaf's values
    */
   addBlocks(
-    headers: number,
+    blocks: number,
     end: number,
     bins: number,
     rows: number,
     scores: number,
+    mixtureBytes: number,
     effects: number,
+    groups: number,
     scratch: number,
-    isCached: number,
     weight: number,
-  ): void;
-  /**
-   * The same for trees with a value per class.
-   *
-   * @param effects groups × classes
-   * @param values scratch for the values of a block's leaves, and a 0 for each class after them
-   * @param width bytes of one number per class
-   */
-  addBlocksOfClasses(
-    headers: number,
-    end: number,
-    bins: number,
-    rows: number,
-    scores: number,
-    effects: number,
-    values: number,
     width: number,
-    weight: number,
   ): void;
   /**
    * Adds blocks to the Möbius transform of the scores of coalitions: a leaf appears in the coalitions that contain every
    * group that the background row fails plus any subset of those that the foreground row fails, with alternating sign.
    *
-   * @param starts per background row, the offset of its coalitions from the first
+   * @param starts per background row, the number of its first coalition
    * @param bits groups × 32 background rows: the group's bit in a coalition
-   * @param perLeaf values of a leaf
    */
   addBlockCoalitions(
-    headers: number,
+    blocks: number,
     end: number,
     bins: number,
     rows: number,
     scores: number,
+    mixtureBytes: number,
     starts: number,
     bits: number,
-    perLeaf: number,
     weight: number,
+    width: number,
   ): void;
 }
 

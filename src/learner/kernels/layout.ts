@@ -119,31 +119,28 @@ export const MAX_SLOTS = 127;
 /** A row of the table of Shapley weights. */
 export const WEIGHTS_ROW = 1024;
 
-/** A block's header: its branches and its leaves. */
-export const HEADER_BRANCHES = 0;
-export const HEADER_BRANCHES_END = 4;
-export const HEADER_LEAVES = 8;
-export const HEADER_LEAVES_END = 12;
 /**
- * Its flips; the bytes of a permutation's flips, and of those of all permutations of a background row: 0 where no
- * permutations are asked for.
+ * A block begins with a header: its size; offsets of its output among a mixture's scores and among the effects; the number of
+ * its places.
  */
-export const HEADER_FLIPS = 16;
-export const HEADER_PERMUTATION_BYTES = 20;
-export const HEADER_ROW_BYTES = 24;
-/** The number of its places, and the group of each. */
-export const HEADER_PLACES = 28;
-export const HEADER_GROUPS = 32;
-/** Offset of the block's output within a mixture's scores, and the distance between mixtures. */
-export const HEADER_OUTPUT = 36;
-export const HEADER_MIXTURE_BYTES = 40;
+export const HEADER_SIZE = 0;
+export const HEADER_OUTPUT = 4;
+export const HEADER_EFFECTS = 8;
+export const HEADER_PLACES = 12;
 /**
- * For trees with one value per leaf: the offset of its output's effects, and per key the address of the cached result (0:
- * none yet). `HEADER_KEYS` holds 0 for blocks with many branches.
+ * Offsets from its beginning: of the values of leaves, by the leading zeros of a leaf's bit (32 for none); of the group of each
+ * place, of branches, of the number of slots of each leaf, and of slots. Each of these lists ends where the next one begins.
  */
-export const HEADER_EFFECTS = 44;
-export const HEADER_KEYS = 48;
-export const HEADER_BYTES = 52;
+export const HEADER_VALUES = 16;
+export const HEADER_GROUPS = 20;
+export const HEADER_BRANCHES = 24;
+export const HEADER_LEAVES = 28;
+export const HEADER_SLOTS = 32;
+/** Addresses: of its flips and their end, and of the address of a cached result per key (0: none yet). 0 for a block without keys. */
+export const HEADER_FLIPS = 36;
+export const HEADER_FLIPS_END = 40;
+export const HEADER_KEYS = 44;
+export const HEADER_BYTES = 48;
 
 /** A cached result: its size, the effect of each place, then the changes along permutations. */
 export const RESULT_SIZE = 0;
@@ -158,7 +155,7 @@ export const CHANGE_BYTES = 4;
 
 /**
  * A branch: it sends bins left if their distance from `BRANCH_FROM` is below `BRANCH_LIMIT` (modulo 256), or if they are in
- * a set.
+ * a set, which is at an offset of the block.
  */
 export const BRANCH_COLUMN = 0;
 export const BRANCH_FROM = 4;
@@ -170,41 +167,32 @@ export const BRANCH_TO_RIGHT = 12;
 export const BRANCH_SET = 16;
 export const BRANCH_BYTES = 20;
 
-/**
- * A leaf: its value (32 bits) or the address of its values per class, and where its slots end. They follow those of the
- * previous leaf.
- */
-export const LEAF_VALUE = 0;
-export const LEAF_SLOTS_END = 4;
-export const LEAF_RECORD_BYTES = 8;
-
 /** A slot: its place, and the background rows that pass it. */
 export const SLOT_PLACE = 0;
 export const SLOT_PASSES = 4;
 export const SLOT_BYTES = 8;
 
-/** Elements of a flip: its mixture and place, then the reachable leaves. */
-export const FLIP_SIZE = 2;
+/** A flip: its mixture and place, then the reachable leaves. */
+export const FLIP_BYTES = 8;
 /** Low bits of the first element that hold the place. */
 export const PLACE_BITS = 8;
 
 /** Of coalitions: the bytes of a group's bits, one number for each background row. */
 export const GROUP_BITS = 128;
 
-/** At the start of the memory: per place the leaves that the foreground row passes, and the values of leaves in reverse. */
+/** At the start of the memory: per place the leaves that the foreground row passes. */
 export const SCRATCH_OWN = 0;
-export const SCRATCH_VALUES = 1024;
 /**
  * Per slot passed the background rows that fail it and what is found by its place; the latter of slots failed; the rows by
  * how many slots they fail.
  */
-export const SCRATCH_INSIDE = 1296;
-export const SCRATCH_OUTSIDE = 2320;
-export const SCRATCH_ROWS_FAILING = 2832;
+export const SCRATCH_INSIDE = 1024;
+export const SCRATCH_OUTSIDE = 2048;
+export const SCRATCH_ROWS_FAILING = 2560;
 /** Where the next cached result goes, and the end of the cache. */
-export const SCRATCH_NEXT_RESULT = 3352;
-export const SCRATCH_RESULTS_END = 3356;
-export const SCRATCH_SHAPLEY_WEIGHTS = 3360;
+export const SCRATCH_NEXT_RESULT = 3080;
+export const SCRATCH_RESULTS_END = 3084;
+export const SCRATCH_SHAPLEY_WEIGHTS = 3088;
 export const BLOCKS_SCRATCH_BYTES = SCRATCH_SHAPLEY_WEIGHTS + WEIGHTS_ROW * (MAX_SLOTS + 1);
 
 /** Of the address of a flip: a bit that is set where the kernel is divided, as a group flips back. */

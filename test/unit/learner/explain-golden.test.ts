@@ -43,9 +43,9 @@ const TABLES: { columns: number; cuts: number[]; edges?: boolean; bits: string }
   {
     columns: 6,
     cuts: Array.from({ length: 12 }, (_, i) => 0.4 * (i - 6)),
-    bits: '67346ac2b03a6c41e451d4dd2447113e',
+    bits: '0ed4a55f0530fe996771d5803cd4e57a',
   },
-  { columns: 9, cuts: [-1, 1], edges: true, bits: 'e2c58667aabd08cc8a43368c55e808a2' },
+  { columns: 9, cuts: [-1, 1], edges: true, bits: '668c59be55b7460319cbe1705adc503b' },
   { columns: 5, cuts: [-2, -1, 0, 1, 2], edges: true, bits: '344142cb7a80e4b0a7f6f0608b83adbe' },
   { columns: 9, cuts: [], bits: 'ab47576a781a79a9bb71a8b05b1fcfa9' },
 ];

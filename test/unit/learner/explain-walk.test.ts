@@ -28,16 +28,15 @@ import { classify, numbers, text } from './tables';
 function effectsByLeaf(
   trees: Trees,
   {
-    foreground: { bins, background, groupOf, groups },
-    rows,
+    bins,
+    background,
+    groupOf,
+    groups,
   }: {
-    foreground: {
-      bins: Uint8Array;
-      background: { columns: Uint8Array[]; rows: number };
-      groupOf: Int32Array;
-      groups: number;
-    };
-    rows: number;
+    bins: Uint8Array;
+    background: { columns: Uint8Array[]; rows: number };
+    groupOf: Int32Array;
+    groups: number;
   },
   width: number,
 ): Float64Array {
@@ -73,9 +72,7 @@ function effectsByLeaf(
           walk(other, ours, new Set(theirs).add(group));
         }
       };
-      if ((rows >>> row) & 1) {
-        walk(root, new Set(), new Set());
-      }
+      walk(root, new Set(), new Set());
     }
   });
   return effects;
@@ -204,14 +201,12 @@ describe('paths through trees', () => {
     for (const trees of forests) {
       const width = trees.width > 1 ? trees.width : 2;
       const size = { width, groups, columns: specs.length };
-      const blocks = leafBlocks(trees, background, groupOf);
+      const sizes = { width, groups, perLeaf: trees.width };
+      const blocks = leafBlocks(trees, background, groupOf, sizes);
       const rows = Array.from({ length: 20 }, (_, row) => ({
-        foreground: {
-          bins: Uint8Array.from(background.columns, (column) => (row === 19 ? 0 : column[row]!)),
-          numbers: new Float64Array(0),
-          ...{ background, groupOf, groups },
-        },
-        rows: row === 18 ? 0b1011 : -1,
+        bins: Uint8Array.from(background.columns, (column) => (row === 19 ? 0 : column[row]!)),
+        numbers: new Float64Array(0),
+        ...{ background, groupOf, groups },
       }));
       // Row 18 has coalitions of its own for one of the background rows.
       const layouts = rows.map((_, row) =>
@@ -235,8 +230,8 @@ describe('paths through trees', () => {
           ...room,
           rows: Math.max(i === 2 ? forRows / 16 : forRows, bytesForCoalitions(coalitions, size)),
         });
-        const along = new TreeBlocks(memory, blocks, permutations, width, groups);
-        const alone = new TreeBlocks(memory, blocks, undefined, width, groups);
+        const along = new TreeBlocks(memory, blocks, permutations, sizes);
+        const alone = new TreeBlocks(memory, blocks, undefined, sizes);
         assert.equal(along.isPlaced, i < 3);
         const zeros = (mixtures: number) =>
           rows.map(() => ({
@@ -282,24 +277,26 @@ describe('paths through trees', () => {
       const columns = Array.from({ length: depth }, (_, column) =>
         Uint8Array.from({ length: 32 }, (_, row) => (row * 4 > column ? 2 : 1)),
       );
-      const foreground = {
+      const row = {
         bins: Uint8Array.from(columns, (_, column) => (column % 3 === 0 && column > 5 ? 1 : 2)),
         numbers: new Float64Array(0),
         background: { ...model.background!, columns, rows: 32 },
         groupOf: Int32Array.from(columns, (_, column) => column),
         groups: depth,
       };
-      return { grown, row: { foreground, rows: -1 } };
+      return { grown, row };
     };
     const { grown, row } = chain(120);
-    const { background, groupOf, groups } = row.foreground;
+    const { background, groupOf, groups } = row;
     const memory = new BlockMemory({
       rows: bytesForRows(undefined, { width: 1, groups, columns: groups }),
       blocks: 1_000_000,
       results: 0,
     });
     const effects = new Float64Array(groups);
-    new TreeBlocks(memory, leafBlocks(grown, background, groupOf), undefined, 1, groups).add([row], 1, [
+    const sizes = { width: 1, groups, perLeaf: 1 };
+    const blocks = leafBlocks(grown, background, groupOf, sizes);
+    new TreeBlocks(memory, blocks, undefined, sizes).add([row], 1, [
       { scores: new Float64Array(0), effects },
     ]);
     effectsByLeaf(grown, row, 1).forEach((effect, i) =>
@@ -308,7 +305,7 @@ describe('paths through trees', () => {
     assert.ok(effects.filter((effect) => Math.abs(effect) > 1e-9).length > 40);
     const long = chain(140);
     assert.throws(
-      () => leafBlocks(long.grown, long.row.foreground.background, long.row.foreground.groupOf),
+      () => leafBlocks(long.grown, long.row.background, long.row.groupOf, sizes),
       /more than 127 causes in a row/,
     );
   });
