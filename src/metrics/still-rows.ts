@@ -11,6 +11,16 @@ const MOST_PARTS = 3;
 /** A row is near another one if it differs in at most this part of the columns, or in one. */
 const NEAR = 0.25;
 
+/**
+ * Whether numbers rise from row to row: then they tell the time of a reading as a date does, or count the readings, and
+ * readings that differ in them alone are the same.
+ *
+ * @param before the number of the row before these; left out where there is none
+ */
+export function rise(values: Float64Array, before = -Infinity): boolean {
+  return values.every((value, row) => value > (row === 0 ? before : values[row - 1]));
+}
+
 interface Candidate {
   kind: number;
   near: number;
@@ -32,7 +42,7 @@ export class StillRows {
   private readonly mostDiffering: number;
 
   /**
-   * @param kinds of rows by all columns but those that tell the time
+   * @param kinds of rows by all columns but those that tell the time: dates, and features that `rise`
    * @param columns how many these are, the target among them
    */
   constructor(

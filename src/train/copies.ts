@@ -8,7 +8,7 @@ import {
   RowKinds,
   RowsButOne,
 } from '../metrics/repeated-rows';
-import { StillRows } from '../metrics/still-rows';
+import { rise, StillRows } from '../metrics/still-rows';
 import type { Column } from '../table/cells/types';
 import { type ColumnBatch, type ColumnData, isMissing } from '../table/columns/column-batch';
 import type { TableProfile } from '../table/inference/profile';
@@ -136,26 +136,30 @@ export interface Copies {
  */
 export async function findCopies(
   source: TableSource,
-  { columns, rows }: Pick<TableProfile, 'columns' | 'rows'>,
+  { columns, rows, target }: Pick<TableProfile, 'columns' | 'rows' | 'target'>,
   areTogether: boolean,
   signal: AbortSignal | undefined,
 ): Promise<Copies | undefined> {
   const measured = columns.filter(({ type }) => type !== 'date');
   const dates = columns.filter(({ type }) => type === 'date');
   const [kinds, readings] = [new RowKinds(rows), new RowKinds(rows)];
+  const rising = new RisingColumns(measured, target?.name);
   const yielder = new Yielder();
   for await (const batch of source.batches([...measured, ...dates], { signal })) {
     const digests = await computeDigests(batch.rows, batch.columns.slice(0, measured.length), yielder);
     for (let row = 0; row < batch.rows; row++) {
       readings.add(digests.of(row));
     }
+    rising.look(batch);
     await addColumns(batch.columns.slice(measured.length), digests, yielder);
     for (let row = 0; row < batch.rows; row++) {
       kinds.add(digests.of(row));
     }
     await yielder.due();
   }
-  const still = await findStill(source, measured, readings, signal);
+  const told = measured.filter(({ name }) => !rising.names.has(name));
+  const toldKinds = told.length === measured.length ? readings : await readKinds(source, told, rows, signal);
+  const still = await findStill(source, told, toldKinds, signal);
   const mayBeCopied = !kinds.areAllDifferent && (!areTogether || dates.length > 0);
   const isCopied =
     mayBeCopied && (kinds.times > 1 || (await areMoreThanChance(source, columns, kinds, signal)));
@@ -165,6 +169,59 @@ export async function findCopies(
   const copies = isCopied ? kinds.copies() : undefined;
   const is = Uint8Array.from(kinds.all, (_, row) => (copies?.[row] === 1 || still?.[row] === 1 ? 1 : 0));
   return { is, count: is.reduce((sum, one) => sum + one, 0) };
+}
+
+/** The features that are numbers which rise from row to row, of all batches so far. */
+class RisingColumns {
+  /** The last number of each, by name. */
+  readonly names = new Map<string, number>();
+
+  /** @param columns as those of the batches begin */
+  constructor(
+    private readonly columns: readonly Column[],
+    target: string | undefined,
+  ) {
+    for (const { name, type } of columns) {
+      if (name !== target && (type === 'number' || type === 'integer' || type === 'bigint')) {
+        this.names.set(name, -Infinity);
+      }
+    }
+  }
+
+  look(batch: ColumnBatch): void {
+    for (const [at, { name }] of this.columns.entries()) {
+      const before = this.names.get(name);
+      if (before === undefined) {
+        continue;
+      }
+      const { values } = batch.columns[at] as ColumnData & { type: 'number' | 'bigint' };
+      const numbers = values instanceof BigInt64Array ? Float64Array.from(values, Number) : values;
+      if (rise(numbers, before)) {
+        this.names.set(name, numbers.at(-1) ?? before);
+      } else {
+        this.names.delete(name);
+      }
+    }
+  }
+}
+
+/** The kinds of rows by these columns. */
+async function readKinds(
+  source: TableSource,
+  columns: readonly Column[],
+  rows: number,
+  signal: AbortSignal | undefined,
+): Promise<RowKinds> {
+  const kinds = new RowKinds(rows);
+  const yielder = new Yielder();
+  for await (const batch of source.batches(columns, { signal })) {
+    const digests = await computeDigests(batch.rows, batch.columns, yielder);
+    for (let row = 0; row < batch.rows; row++) {
+      kinds.add(digests.of(row));
+    }
+    await yielder.due();
+  }
+  return kinds;
 }
 
 /** Per row, 1 if it repeats the reading of a machine that stands still; undefined where none does. */

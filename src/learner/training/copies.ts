@@ -7,7 +7,7 @@ import {
   RowKinds,
   RowsButOne,
 } from '../../metrics/repeated-rows';
-import { StillRows } from '../../metrics/still-rows';
+import { rise, StillRows } from '../../metrics/still-rows';
 import { indices } from '../math/order';
 import type { FeatureColumn, TargetColumn, TrainInput } from '../types';
 import type { LearnerSettings } from './options';
@@ -52,13 +52,8 @@ function copiesIn(columns: readonly Cells[]): Uint8Array | undefined {
     : kinds.copies();
 }
 
-/** A date, or a number that rises from row to row. */
 function tellsTime(feature: FeatureColumn): boolean {
-  return (
-    feature.kind === 'date' ||
-    (feature.kind === 'number' &&
-      feature.values.every((value, row) => row === 0 || value > feature.values[row - 1]))
-  );
+  return feature.kind === 'date' || (feature.kind === 'number' && rise(feature.values));
 }
 
 /** Per row, 1 if it repeats the reading of a machine that stands still; undefined where none does. */

@@ -101,21 +101,42 @@ describe('holdout on a metered service', () => {
     assert.equal((await train()).card.rows, 40);
   });
 
-  it('neither sends nor scores a reading that fills a day while the time goes on, more than once', async () => {
-    at = await bench();
-    const warnings: string[] = [];
-    const still = (row: number): boolean => row >= 40 && row < 80;
-    const rows = Array.from({ length: 120 }, (_, row) => {
-      const i = still(row) ? 40 : row;
-      const time = new Date(row * 60_000).toISOString();
-      return { time, heat: (i * 37) % 101, load: (i * 53) % 97, species: i % 3 === 0 ? 'cat' : 'dog' };
+  const CLOCKS: Record<string, (row: number) => unknown> = {
+    'a date': (row) => new Date(row * 60_000).toISOString(),
+    'a whole number that rises': (row) => 1_700_000_000_000 + row * 60_000,
+    'a fraction that rises': (row) => row / 10,
+    'a long number that rises': (row) => 1_700_000_000_000_000_000n + BigInt(row) * 60_000_000_000n,
+  };
+  for (const [name, clock] of Object.entries(CLOCKS)) {
+    it(`neither sends nor scores a reading that fills a day while ${name} tells the time, more than once`, async () => {
+      at = await bench();
+      const warnings: string[] = [];
+      const still = (row: number): boolean => row >= 40 && row < 80;
+      const rows = Array.from({ length: 120 }, (_, row) => {
+        const i = still(row) ? 40 : row;
+        const species = i % 3 === 0 ? 'cat' : 'dog';
+        return { time: clock(row), heat: (i * 37) % 101, load: (i * 53) % 97, species };
+      });
+      const { card } = await at.connection.train(
+        { table: { value: rows }, target: 'species', model: 'pets', holdout: 20, order: 'time' },
+        { onWarning: (text) => warnings.push(text) },
+      );
+      assert.deepEqual([card.rows + card.scores!.rows, card.repeated_rows], [81, 39]);
+      assert.match(warnings.join('\n'), /39 rows of the train set of "pets" are copies of other rows/);
     });
-    const { card } = await at.connection.train(
-      { table: { value: rows }, target: 'species', model: 'pets', holdout: 20, order: 'time' },
-      { onWarning: (text) => warnings.push(text) },
-    );
-    assert.deepEqual([card.rows + card.scores!.rows, card.repeated_rows], [81, 39]);
-    assert.match(warnings.join('\n'), /39 rows of the train set of "pets" are copies of other rows/);
+  }
+
+  it('keeps rows that differ in a number which does not only rise', async () => {
+    at = await bench();
+    const rows = Array.from({ length: 120 }, (_, row) => {
+      const i = row >= 40 && row < 80 ? 40 : row;
+      const species = i % 3 === 0 ? 'cat' : 'dog';
+      return { tick: row === 100 ? 99 : row, heat: (i * 37) % 101, load: (i * 53) % 97, species };
+    });
+    const { card } = await at.connection.train({
+      ...{ table: { value: rows }, target: 'species', model: 'pets', holdout: 20, order: 'none' },
+    });
+    assert.equal(card.repeated_rows, undefined);
   });
 
   it('keeps the model where scoring fails, and says why', async () => {
