@@ -57,13 +57,6 @@ export interface RowFacts {
   clock?: string;
 }
 
-/** Whether a pass over the rows is needed at all. */
-export function hasRowQuestions(questions: RowQuestions, { columns }: TableProfile): boolean {
-  const { target, order, group, relativeTo, holdout } = questions;
-  const ordered = order !== 'none' && timeCandidates(columns, target).length > 0;
-  return holdout || group !== undefined || relativeTo !== undefined || ordered;
-}
-
 /** Reads the few columns that answer the questions, once. */
 export async function readRowFacts(
   source: TableSource,
@@ -199,15 +192,6 @@ class Codes {
     this.codes[row] = code;
     this.counts[code]!++;
   }
-}
-
-/** The columns that are features. */
-export function featureColumns(
-  { columns }: TableProfile,
-  target: string,
-  left: readonly string[] = [],
-): Column[] {
-  return columns.filter(({ name }) => name !== target && !left.includes(name));
 }
 
 /** Classes of all rows, by code, and how many there are of each. */

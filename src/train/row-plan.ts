@@ -1,4 +1,5 @@
 import type { FittedModel, KeyTime } from '../models/cards';
+import { timeCandidates } from '../models/evaluation';
 import type { Hooks, SetInput, TableChoices } from '../models/types';
 import type { Column, ColumnType } from '../table/cells/types';
 import type { TableProfile } from '../table/inference/profile';
@@ -8,15 +9,7 @@ import type { Task } from '../wire/vocabulary';
 import type { Copies } from './copies';
 import { autoTask } from './doubts';
 import { readHoldout, type RowPlan } from './holdout';
-import {
-  hasRowQuestions,
-  KEPT,
-  LEFT_OUT,
-  planRows,
-  readRowFacts,
-  type RowFacts,
-  type RowQuestions,
-} from './holdout-plan';
+import { KEPT, LEFT_OUT, planRows, readRowFacts, type RowFacts, type RowQuestions } from './holdout-plan';
 
 /** Parts of consecutive rows that a fold consists of: enough to mix the seasons, few enough to be long. */
 const BLOCKS = 25;
@@ -69,9 +62,11 @@ export async function findFacts(
     holdout: holdout > 0 || replace === 'better',
     signal,
   };
-  return hasCopies || hasRowQuestions(questions, profile)
-    ? readRowFacts(source, profile, questions)
-    : undefined;
+  const { target, group, relativeTo } = request;
+  const mayFollowTime = order !== 'none' && timeCandidates(profile.columns, target).length > 0;
+  const hasQuestions =
+    hasCopies || questions.holdout || group !== undefined || relativeTo !== undefined || mayFollowTime;
+  return hasQuestions ? readRowFacts(source, profile, questions) : undefined;
 }
 
 /** Which rows are kept back, as the request says; undefined where none are. */

@@ -26,7 +26,7 @@ import {
   targetWarnings,
 } from './doubts';
 import { encodePlanned, type Holdout, type NowScores, nowScores } from './holdout';
-import { featureColumns, KEPT, type RowFacts } from './holdout-plan';
+import { KEPT, type RowFacts } from './holdout-plan';
 import {
   assertColumns,
   type CheckedRequest,
@@ -143,7 +143,7 @@ export async function readTrainTable(work: Work, request: TrainSetRequest): Prom
       `The group "${group}" is sent although it is ignored: the service draws the folds of its thinking by it. The service cannot leave it out of the features, so the model learns from it too, and predictions need it.`,
     );
   }
-  const all = featureColumns(whole, target, isFeature ? [] : [group]);
+  const all = whole.columns.filter(({ name }) => name !== target && (isFeature || name !== group));
   if (all.length === 0) {
     throw new ServiceError(
       'table.invalid',
