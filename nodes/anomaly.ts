@@ -1,10 +1,9 @@
 import type { NodeAPI } from 'node-red';
 
 import type { AnomalyDef } from '../src/runtime/anomaly/keeper';
-import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableReader } from '../src/runtime/input/table-input';
 import { anomalyNodes } from '../src/runtime/load';
-import { handleMessages } from '../src/runtime/messages/message-handler';
+import { handleMessages, oneByOne } from '../src/runtime/messages/message-handler';
 import { nodeChanged } from '../src/runtime/model-changed';
 import type { FlowNode } from '../src/runtime/node-red';
 import { NodeRuntime } from '../src/runtime/node-runtime';
@@ -36,6 +35,7 @@ module.exports = function (RED: NodeAPI): void {
     showKept(runtime, keeper, (opened) => keptAnomalies(RED, opened));
     showInSidebar(runtime, keeper);
     handleMessages(runtime, {
+      ...oneByOne(keeper),
       // All of it one message after the other: a reading changes what is usual for the next one.
       read: async (msg, work) => {
         const request = await anomalyRequest(runtime, messages, msg);
@@ -43,15 +43,6 @@ module.exports = function (RED: NodeAPI): void {
           topics.look(request, msg);
         }
         return answers.answer(request, msg, work);
-      },
-      run: (output) => output,
-      refuses: (underWay) => keeper.refuses(underWay),
-      close: async (removed) => {
-        await keeper.close();
-        if (removed) {
-          forgetColumns(this.id);
-          messages.forget();
-        }
       },
     });
   }

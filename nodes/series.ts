@@ -1,9 +1,8 @@
 import type { NodeAPI } from 'node-red';
 
-import { forgetColumns } from '../src/runtime/input/columns-seen';
 import { tableReader } from '../src/runtime/input/table-input';
 import { seriesNodes } from '../src/runtime/load';
-import { handleMessages } from '../src/runtime/messages/message-handler';
+import { handleMessages, oneByOne } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { NodeRuntime } from '../src/runtime/node-runtime';
 import type { SeriesDef } from '../src/runtime/series/read-messages';
@@ -31,20 +30,12 @@ module.exports = function (RED: NodeAPI): void {
     const parts = { runtime, keeper, sender, messages };
     showKept(runtime, keeper, (series) => keptSeries(series, keeper.isUnchosen));
     handleMessages(runtime, {
+      ...oneByOne(keeper),
       // All of it one message after the other: a reading changes what the next one makes.
       read: async (msg, work) => {
         const request = await seriesRequest(runtime, messages, msg);
         topics.look(request, msg);
         return seriesAnswer(parts, request, msg, work);
-      },
-      run: (output) => output,
-      refuses: (underWay) => keeper.refuses(underWay),
-      close: async (removed) => {
-        await keeper.close();
-        if (removed) {
-          forgetColumns(this.id);
-          messages.forget();
-        }
       },
     });
   }

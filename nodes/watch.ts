@@ -3,7 +3,7 @@ import type { NodeAPI } from 'node-red';
 import { useConfig } from '../src/runtime/config/config-state';
 import { tableReader } from '../src/runtime/input/table-input';
 import { watchNodes } from '../src/runtime/load';
-import { handleMessages } from '../src/runtime/messages/message-handler';
+import { handleMessages, oneByOne } from '../src/runtime/messages/message-handler';
 import type { FlowNode } from '../src/runtime/node-red';
 import { NodeRuntime } from '../src/runtime/node-runtime';
 import type { WatchDef } from '../src/runtime/watch/request';
@@ -20,6 +20,7 @@ module.exports = function (RED: NodeAPI): void {
     showKeptWatch(runtime, keeper);
     followModel(runtime, keeper);
     handleMessages(runtime, {
+      ...oneByOne(keeper),
       secrets: () => config.secrets(),
       // All of it one message after the other: an outcome changes the bands of the next prediction.
       read: async (msg, work) => {
@@ -27,9 +28,6 @@ module.exports = function (RED: NodeAPI): void {
         const request = await watchRequest(runtime, table, msg);
         return watchAnswer({ runtime, keeper, table }, request, msg, work);
       },
-      run: (output) => output,
-      refuses: (underWay) => keeper.refuses(underWay),
-      close: (removed) => keeper.close(removed),
     });
   }
   RED.nodes.registerType('tabular-watch', TabularWatch);

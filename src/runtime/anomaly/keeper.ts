@@ -7,6 +7,7 @@ import { Serial } from '../../util/concurrency';
 import { isObject } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { readProperty } from '../fields/settings-reader';
+import { forgetColumns } from '../input/columns-seen';
 import { anomalyLayer } from '../lazy';
 import type { FlowNode, FlowNodeDef, Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
@@ -68,9 +69,12 @@ export class AnomalyKeeper {
     return this.owned.full(underWay, this.opened?.waitsForDisk);
   }
 
-  close(): Promise<void> {
+  async close(removed = false): Promise<void> {
     this.closed = true;
-    return this.owned.letGo(() => this.serial.run(() => this.opened?.close()));
+    await this.owned.letGo(() => this.serial.run(() => this.opened?.close()));
+    if (removed) {
+      forgetColumns(this.runtime.id);
+    }
   }
 
   private tell({ text }: AnomalyNote): void {

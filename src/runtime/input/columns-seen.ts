@@ -74,9 +74,11 @@ export function typesSeen(nodeId: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, Object.hasOwn(types, name) ? types[name]! : '']));
 }
 
+/** Of a node that is removed, its last reading too. */
 export function forgetColumns(nodeId: string): void {
   seen.delete(nodeId);
   found.delete(nodeId);
+  lastReadings.delete(nodeId);
 }
 
 /** Column names that are known without reading the table; empty if they are not. */
@@ -145,10 +147,6 @@ export function lastReading(nodeId: string): LastReading | undefined {
 /** @param reading what tells it, where somebody asks: most are never looked at */
 export function rememberReading(nodeId: string, reading: () => LastReading): void {
   lastReadings.set(nodeId, reading);
-}
-
-export function forgetReading(nodeId: string): void {
-  lastReadings.delete(nodeId);
 }
 
 /** What a node kept, once it is open: its status, and the columns that dialogs offer. */

@@ -3,10 +3,10 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { types } from 'node:util';
 
 import type { Hooks } from '../../models/types';
+import { isSparse, isTooWide, maybeEndless } from '../../table/columns/header';
 import { Serial, Yielder } from '../../util/concurrency';
 import { isThenable, readReason } from '../../util/values';
 import { type ErrorCode, ServiceError, toServiceError } from '../../wire/service-error';
-import { table } from '../lazy';
 import type { Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { reportDone, reportError, watchToldEnds, withoutSecrets, withSharedArrays } from '../status/report';
@@ -141,7 +141,7 @@ function unwieldiness(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
     return undefined;
   }
-  const endless = table().maybeEndless();
+  const endless = maybeEndless();
   const whole = ofOne(value, endless);
   if (whole !== undefined) {
     return whole;
@@ -161,15 +161,13 @@ function ofOne(value: object, endless: boolean): string | undefined {
   if (ArrayBuffer.isView(value)) {
     return undefined;
   }
-  if (table().isTooWide(value, endless)) {
+  if (isTooWide(value, endless)) {
     return 'an object of very many properties';
   }
   if ((types.isMap(value) || types.isSet(value)) && value.size > LARGE) {
     return `a ${types.isMap(value) ? 'Map' : 'Set'} of ${value.size} values`;
   }
-  return Array.isArray(value) && table().isSparse(value)
-    ? `a sparse array of ${value.length} places`
-    : undefined;
+  return Array.isArray(value) && isSparse(value) ? `a sparse array of ${value.length} places` : undefined;
 }
 
 /** How long a close waits, in milliseconds; Node-RED gives up on a node after 15 s. */
@@ -200,7 +198,8 @@ export class LaterSendings {
 
 /** The work that one message sets off: what stops it, and what it shows of itself. */
 export class MessageWork {
-  private following: Hooks | undefined;
+  private made: Hooks | undefined;
+  private follower: Follower | undefined;
 
   /** @param signal aborted when the node closes */
   constructor(
@@ -214,17 +213,12 @@ export class MessageWork {
 
   /** For what works on below: it shows its progress in the node's status, and warns as the node. */
   get hooks(): Hooks {
-    return (this.following ??= this.follow());
-  }
-
-  private follow(): Hooks {
-    let follower: Follower | undefined;
-    return {
+    return (this.made ??= {
       signal: this.signal,
       // Most messages of a stream are done before they have anything to show.
-      onStatus: (event) => (follower ??= new Follower(this.status)).show(event),
+      onStatus: (event) => (this.follower ??= new Follower(this.status)).show(event),
       onWarning: (warning) => this.runtime.node.warn(warning),
-    };
+    });
   }
 }
 
@@ -241,6 +235,21 @@ export interface Handler<T> {
   close?(removed: boolean): void | Promise<void>;
   /** Texts that must not appear in an error. */
   secrets?(): readonly string[];
+}
+
+/**
+ * How a node handles messages that keeps a state on disk: `read` does all of the work, so that a message is done before the
+ * next one meets what it has changed.
+ */
+export function oneByOne(keeper: {
+  refuses(underWay: number): ServiceError | undefined;
+  close(removed: boolean): Promise<void>;
+}): Pick<Handler<Output>, 'run' | 'refuses' | 'close'> {
+  return {
+    run: (output) => output,
+    refuses: (underWay) => keeper.refuses(underWay),
+    close: (removed) => keeper.close(removed),
+  };
 }
 
 /**

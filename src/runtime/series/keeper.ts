@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Series, SeriesNote, SeriesProgress } from '../../series';
 import { Serial } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
-import type { KeptShown, LastReading } from '../input/columns-seen';
+import { forgetColumns, type KeptShown, type LastReading } from '../input/columns-seen';
 import { seriesLayer } from '../lazy';
 import type { FlowNode } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
@@ -94,9 +94,12 @@ export class SeriesKeeper {
     return this.owned.full(underWay, this.opened?.waitsForDisk);
   }
 
-  close(): Promise<void> {
+  async close(removed = false): Promise<void> {
     this.closed = true;
-    return this.owned.letGo(() => this.serial.run(() => this.opened?.close()));
+    await this.owned.letGo(() => this.serial.run(() => this.opened?.close()));
+    if (removed) {
+      forgetColumns(this.runtime.id);
+    }
   }
 }
 

@@ -13,13 +13,7 @@ import { SERIES } from '../../settings/nodes';
 import { asBytes } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/settings-reader';
-import {
-  addColumns,
-  forgetReading,
-  type LastReading,
-  lastReading,
-  rememberReading,
-} from '../input/columns-seen';
+import { addColumns, type LastReading, lastReading, rememberReading } from '../input/columns-seen';
 import { notSet, type TableReader } from '../input/table-input';
 import { messagesLayer, seriesLayer, table } from '../lazy';
 import type { MessageWork } from '../messages/message-handler';
@@ -132,11 +126,6 @@ export class ReadMessages {
       values: Object.fromEntries(Object.entries(values).slice(0, MAX_SHOWN)),
       readings,
     }));
-  }
-
-  /** Forgets what the dialog is shown. */
-  forget(): void {
-    forgetReading(this.runtime.id);
   }
 
   private make(): MessageReader {
