@@ -8,7 +8,6 @@ import { NodeRuntime } from '../src/runtime/node-runtime';
 import {
   answerPredict,
   answerUnpredicted,
-  isTake,
   makePredictor,
   modelTaker,
   type PredictDef,
@@ -46,7 +45,7 @@ module.exports = function (RED: NodeAPI): void {
         if (request === undefined) {
           return undefined;
         }
-        if (isTake(request)) {
+        if ('file' in request) {
           await takeModel(request, work.hooks);
           return undefined;
         }

@@ -51,24 +51,20 @@ export function readReason(error: unknown): string {
  * neither an array nor an object is taken over.
  */
 export function cloneJson<Value>(value: Value): Value {
-  return clone(value) as Value;
-}
-
-function clone(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
   if (Array.isArray(value)) {
-    return value.map(clone);
+    return value.map(cloneJson) as Value;
   }
-  if (typeof value === 'object' && value !== null) {
-    const copy: Record<string, unknown> = { ...value };
-    for (const key of Object.keys(copy)) {
-      const inner = copy[key];
-      if (typeof inner === 'object' && inner !== null && key !== '__proto__') {
-        copy[key] = clone(inner);
-      }
+  const copy = { ...value } as Record<string, unknown>;
+  for (const key of Object.keys(copy)) {
+    const inner = copy[key];
+    if (typeof inner === 'object' && inner !== null && key !== '__proto__') {
+      copy[key] = cloneJson(inner);
     }
-    return copy;
   }
-  return value;
+  return copy as Value;
 }
 
 /** An object that is neither null nor an array. */

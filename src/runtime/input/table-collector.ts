@@ -9,7 +9,7 @@ import { dialogWord, type Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { reportError } from '../status/report';
 import { rememberColumns, rememberFileColumns } from './columns-seen';
-import { type TableDef, tableReader } from './table-input';
+import { isLineOfText, type TableDef, tableReader } from './table-input';
 
 /** What `msg.parts` may say (Node-RED user guide, "Understanding msg.parts"). */
 interface PartInfo {
@@ -330,17 +330,6 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector
       }
     },
   };
-}
-
-/** Whether a message is one line of several, without names of columns, as `file in` and split send those of a text. */
-export function isLineOfText({ parts }: Message, value: unknown): boolean {
-  return (
-    typeof value === 'string' &&
-    isObject(parts) &&
-    parts.type === 'string' &&
-    parts.count !== 1 &&
-    !/[\r\n]|^\s*[[{]/.test(value.trim())
-  );
 }
 
 /** Whether this is not a later part of a sequence, whose text would have no header. */

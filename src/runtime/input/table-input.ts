@@ -5,11 +5,11 @@ import type { Rests } from '../../messages';
 import type { TableInput } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { TABLE } from '../../settings/nodes';
+import { isTooWide } from '../../table/columns/header';
 import { lazy } from '../../util/concurrency';
-import { isThenable, readReason } from '../../util/values';
+import { isObject, isThenable, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { evaluated, fromEnvironment } from '../fields/settings-reader';
-import { table } from '../lazy';
 import type { InFlow, Message, Red } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { filePath } from '../paths';
@@ -134,6 +134,48 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
   };
 }
 
+/** A name in the list of columns of the csv node, in quotes or as it is. */
+const LISTED = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g;
+
+/**
+ * The csv node says in `msg.columns` which columns it read, and writes only those where the message comes to one again. So
+ * columns that the payload has gained are added to the list. A list that does not name all columns is somebody's choice.
+ *
+ * @param before the payload as it came
+ */
+export function listAddedColumns(msg: Message, before: unknown): void {
+  const { columns } = msg;
+  if (typeof columns !== 'string' || columns === '') {
+    return;
+  }
+  const [old, row] = [before, msg.payload].map((one): unknown => (Array.isArray(one) ? one[0] : one));
+  const listed = new Set(
+    [...columns.matchAll(LISTED)].map(([, inQuotes, bare]) => inQuotes?.replaceAll('""', '"') ?? bare),
+  );
+  if (!isObject(old) || !isObject(row) || !Object.keys(old).every((name) => listed.has(name))) {
+    return;
+  }
+  const added = Object.keys(row).filter((name) => !listed.has(name) && !isObject(row[name]));
+  if (added.length > 0) {
+    msg.columns = [columns, ...added.map(quoted)].join(',');
+  }
+}
+
+function quoted(name: string): string {
+  return /[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+}
+
+/** Whether a message is one line of several, without names of columns, as `file in` and split send those of a text. */
+export function isLineOfText({ parts }: Message, value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    isObject(parts) &&
+    parts.type === 'string' &&
+    parts.count !== 1 &&
+    !/[\r\n]|^\s*[[{]/.test(value.trim())
+  );
+}
+
 /** A property of a message; undefined where it is one of something that does not exist. */
 function readMessageProperty(red: Red, msg: Message, property: string, place: string): unknown {
   try {
@@ -152,7 +194,7 @@ function mayBeNested(value: unknown): boolean {
     return typeof value === 'string';
   }
   // Asking a Proxy for its names may have any effect, and of an object of very many it takes long.
-  if (Array.isArray(value) || types.isProxy(value) || table().isTooWide(value, true)) {
+  if (Array.isArray(value) || types.isProxy(value) || isTooWide(value, true)) {
     return true;
   }
   return Object.values(value).some((cell) => typeof cell === 'object' && cell !== null);

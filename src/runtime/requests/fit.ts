@@ -150,7 +150,7 @@ function uploadCard(msg: Message, id: string): UploadCard | undefined {
 /** The JSON of an older flow, else the two fields, else what the message says. */
 function costs(read: ReadSetting<typeof FIT>, def: FitDef): TrainRequest['costs'] {
   const [missed, falseAlarm] = [read('costMissed'), read('costFalseAlarm')];
-  return !isUnsaid(FIT.costs, def.costs) || (missed === undefined && falseAlarm === undefined)
+  return (missed === undefined && falseAlarm === undefined) || !isUnsaid(FIT.costs, def.costs)
     ? read('costs')
     : {
         ...(missed !== undefined && { missed }),

@@ -10,9 +10,7 @@ import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
 import { readEach, readProperty, type ReadSetting } from '../fields/settings-reader';
-import { listAddedColumns } from '../input/listed-columns';
-import { isLineOfText } from '../input/table-collector';
-import type { TableReader } from '../input/table-input';
+import { isLineOfText, listAddedColumns, type TableReader } from '../input/table-input';
 import { scoring } from '../lazy';
 import { modelChanged } from '../model-changed';
 import { dialogWord, type FlowNodeDef, type Message, number, type Red, SHARED_CATALOGUE } from '../node-red';
@@ -391,10 +389,6 @@ export function takeRequest({ takeModel }: PredictDef, msg: Message): TakeReques
     );
   }
   return { file: Buffer.from(file.buffer, file.byteOffset, file.length) };
-}
-
-export function isTake(request: object): request is TakeRequest {
-  return 'file' in request;
 }
 
 /**

@@ -11,8 +11,7 @@ import type {
 import { Serial, Yielder } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { addColumns, columnNames, fileColumnNames, rememberNames } from '../input/columns-seen';
-import { listAddedColumns } from '../input/listed-columns';
-import type { TableReader } from '../input/table-input';
+import { listAddedColumns, type TableReader } from '../input/table-input';
 import { messagesLayer } from '../lazy';
 import { delivered, HandOver } from '../messages/in-flight';
 import { LaterSendings, type MessageWork, type Output, Sendings } from '../messages/message-handler';
