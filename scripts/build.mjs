@@ -12,7 +12,7 @@ import { helpPages } from './help/pages.mjs';
 import { compile } from './lib/compile.mjs';
 import { withDefaults } from './lib/dialog-defaults.mjs';
 import { removeEditorScripts, writeEditorScripts } from './lib/editor-scripts.mjs';
-import { compileKernels } from './lib/kernels.mjs';
+import { compileKernels, declareKernels } from './lib/kernels.mjs';
 import { joinThreadScripts } from './lib/thread-scripts.mjs';
 import { COPIED, missingFiles } from './lib/whole-package.mjs';
 
@@ -25,6 +25,7 @@ const require = createRequire(import.meta.url);
 rmSync(dist, { recursive: true, force: true });
 removeEditorScripts();
 const options = process.argv.slice(2);
+declareKernels();
 // The learner first: it has compiler options of its own, and the rest reads its declarations.
 const failed = [
   ['src/learner', 'the learner'],

@@ -13,6 +13,34 @@ import { root } from './prepare.mjs';
 const compiler = fileURLToPath(import.meta.resolve('assemblyscript'));
 const FOLDER = path.join('src', 'learner', 'kernels');
 
+/** A function that a file of kernels exports: its comment, name, parameters and result. */
+const EXPORTED =
+  /(?:^\/\*\*(?:(?!\*\/)[^])*\*\/\n)?^export function (?<name>\w+)\((?<parameters>[^)]*)\): (?<result>\w+)/gm;
+
+/** Writes `bytes.d.ts`, beside the kernels and in dist/: their bytes, and the types of what `index.as.ts` exports. */
+export function declareKernels() {
+  const read = (file) => readFileSync(path.join(root, FOLDER, file), 'utf8');
+  const functions = Array.from(
+    read('index.as.ts').matchAll(/^export (?<names>.*) from '\.\/(?<file>.*)';$/gm),
+    ({ groups: { names, file } }) =>
+      Array.from(read(`${file}.ts`).matchAll(EXPORTED))
+        .filter(({ groups: { name } }) => names === '*' || names.match(/\w+/g).includes(name))
+        .map(({ 0: text, groups: { name, parameters, result } }) => {
+          const comment = text.slice(0, text.indexOf('export function'));
+          const own = parameters.replaceAll(/: \w+/g, ': number').replaceAll(/\s+/g, ' ').trim();
+          return `${comment}${name}: (${own}) => ${result === 'void' ? 'void' : 'number'};\n`;
+        }),
+  );
+  const text = [
+    '/** Written by the build from index.as.ts: the kernels as WebAssembly. */\nexport const bytes: Uint8Array;\n',
+    `export interface Kernels {\n${functions.flat().join('')}}\n`,
+  ].join('');
+  for (const folder of [path.join(root, FOLDER), path.join(root, 'dist', FOLDER)]) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'bytes.d.ts'), text);
+  }
+}
+
 /** Writes `dist/src/learner/kernels/bytes.js`, which `bytes.d.ts` declares. Answers if there was no error. */
 export function compileKernels() {
   const folder = mkdtempSync(path.join(tmpdir(), 'kernels-'));

@@ -1,4 +1,4 @@
-import type { Kernels } from '../kernels/functions';
+import type { Kernels } from '../kernels/bytes';
 import {
   BLOCKS_SCRATCH_BYTES,
   SCRATCH_NEXT_RESULT,

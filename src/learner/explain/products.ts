@@ -1,6 +1,6 @@
 import { distance, type Kernel, matern, positions } from '../gaussian/kernel';
 import { pointsOf } from '../gaussian/scores';
-import type { Kernels } from '../kernels/functions';
+import type { Kernels } from '../kernels/bytes';
 import { alignedBytes, openOwnMemory } from '../kernels/scratch';
 import { indices } from '../math/order';
 import type { EnsembleProcess } from '../model/ensemble';

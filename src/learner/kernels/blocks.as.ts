@@ -371,6 +371,19 @@ class Results {
   }
 }
 
+/**
+ * Adds the results of blocks.
+ *
+ * @param end of the blocks
+ * @param bins of the foreground row, per column
+ * @param rows all background rows, as bits
+ * @param scores mixtures × outputs
+ * @param mixtureBytes of one mixture's scores
+ * @param effects outputs × groups
+ * @param groups bytes of one output's effects
+ * @param scratch for the longest result
+ * @param width bytes of a leaf's values
+ */
 export function addBlocks(
   blocks: usize,
   end: usize,
@@ -392,6 +405,13 @@ export function addBlocks(
   }
 }
 
+/**
+ * Adds blocks to the Möbius transform of the scores of coalitions: a leaf appears in the coalitions that contain every
+ * group that the background row fails plus any subset of those that the foreground row fails, with alternating sign.
+ *
+ * @param starts per background row, the number of its first coalition
+ * @param bits groups × 32 background rows: the group's bit in a coalition
+ */
 export function addBlockCoalitions(
   blocks: usize,
   end: usize,

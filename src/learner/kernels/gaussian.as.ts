@@ -26,6 +26,14 @@ function less(at: usize, product: f64, diagonal: f64): void {
   store<f64>(at, (load<f64>(at) - product) / diagonal);
 }
 
+/**
+ * Computes four rows of a Cholesky factor, up to the diagonal of the first of them; or solves for four right sides.
+ *
+ * @param matrix its first row
+ * @param end where the rows end that are done
+ * @param rows the first of the four
+ * @param length of a row
+ */
 export function factoriseFour(matrix: usize, end: usize, rows: usize, length: usize): void {
   let other = matrix;
   for (let done: usize = 0; other < end; done += NUMBER, other += length) {
@@ -80,6 +88,12 @@ export function factoriseFour(matrix: usize, end: usize, rows: usize, length: us
   }
 }
 
+/**
+ * Adds `sign` times the products of the columns of four rows to the lower triangle of `out`.
+ *
+ * @param used length of the rows, of which all else is 0
+ * @param length of a row
+ */
 export function addGramFour(
   row0: usize,
   row1: usize,
@@ -122,6 +136,15 @@ export function addGramFour(
   }
 }
 
+/**
+ * Subtracts from a row of a pivoted factor what earlier rows explain of it.
+ *
+ * @param factor its first row
+ * @param own the row, behind those before it
+ * @param length of a row
+ * @param even of it, those in groups of eight
+ * @param pivot where a row's share is
+ */
 export function takeShares(factor: usize, own: usize, length: usize, even: usize, pivot: usize): void {
   let to = own;
   for (const end = own + even; to < end; to += 4 * PAIR) {
@@ -173,6 +196,12 @@ class Matern {
   }
 }
 
+/**
+ * Writes the kernel between one position and others.
+ *
+ * @param others those of the first dimension; `length` leads to the next one
+ * @param table of `writeExponentialTable`
+ */
 export function maternRow(
   dimensions: usize,
   dimensionsEnd: usize,
@@ -216,6 +245,13 @@ export function maternRow(
   }
 }
 
+/**
+ * Writes the derivative of the sum by the logarithm of each dimension's rate.
+ *
+ * @param gaps of the first dimension; `length` leads to the next one
+ * @param shares of all pairs, a multiple of two
+ * @param out receives a number per dimension
+ */
 export function maternSlopes(
   dimensions: usize,
   dimensionsEnd: usize,
@@ -252,6 +288,7 @@ class Factor {
   }
 }
 
+/** As `maternRow`, of the product of 1 - weight + weight × kernel of each dimension. */
 export function additiveRow(
   dimensions: usize,
   dimensionsEnd: usize,
@@ -281,6 +318,11 @@ export function additiveRow(
   }
 }
 
+/**
+ * As `maternSlopes`, of the same.
+ *
+ * @param out receives two numbers per dimension: by the logarithm of its rate, and by that of the odds of its weight
+ */
 export function additiveSlopes(
   dimensions: usize,
   dimensionsEnd: usize,

@@ -17,6 +17,17 @@ function addGain(to: usize, more: v128, before: usize, after0: v128, after1: v12
   addPair(to, f64x2.mul(more, sum));
 }
 
+/**
+ * Adds what each group's Shapley value is of the kernel at each point, over all background rows.
+ *
+ * @param own factors of the foreground row
+ * @param size bytes of these
+ * @param others factors of the background rows
+ * @param groups bytes of all groups' factors for four points
+ * @param nodes of the quadrature, each with its weight, an even number
+ * @param before scratch for eight numbers per group
+ * @param gains as factors
+ */
 export function addGains(
   own: usize,
   size: usize,
@@ -78,7 +89,12 @@ export function addGains(
   }
 }
 
-/** From four points of each group after the other to a list of points per group. */
+/**
+ * Divides the factors of the foreground row by those of each background row: from four points of each group after the other
+ * to a list of points per group.
+ *
+ * @param ratios rows × groups × points
+ */
 export function findRatios(
   own: usize,
   size: usize,
@@ -117,6 +133,17 @@ class Points {
   }
 }
 
+/**
+ * Per mixture, writes the change of the score of each output.
+ *
+ * @param points bytes of a list of points
+ * @param starts outputs × points: the kernel times the weights, where each walk begins
+ * @param flips per mixture, the address of the list by which the kernel is multiplied (divided: `BACKWARDS`); 0: none
+ * @param walk bytes of the flips of a walk
+ * @param kernel scratch for as many numbers as `starts`
+ * @param scores scratch, one number per output
+ * @param changes mixtures × outputs
+ */
 export function followFlips(
   starts: usize,
   points: usize,

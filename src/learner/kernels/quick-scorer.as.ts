@@ -159,10 +159,18 @@ function writeChunks(program: usize, branch: usize, mask: v128): usize {
   return program;
 }
 
+/**
+ * Writes the program of a tree and the table of its leaves, which holds their values, and returns the program's end.
+ *
+ * @param root index of its first node
+ * @param nodes their number
+ * @param slot number of its table
+ */
 export function prepareValues(root: usize, nodes: usize, slot: usize): usize {
   return Prepare.run(true, root, nodes, slot);
 }
 
+/** The same for trees with a value per class: the table holds the addresses of these. */
 export function prepareClasses(root: usize, nodes: usize, slot: usize): usize {
   return Prepare.run(false, root, nodes, slot);
 }
@@ -195,6 +203,11 @@ function firstOfPlane(leaves: v128, removed: v128, bias: v128): v128 {
   return i8x16.min_u(leaves, i8x16.add_sat_u(firstLeft(removed), bias));
 }
 
+/**
+ * Writes each row's leaf in the prepared tree, as an offset in its table.
+ *
+ * @param out where the leaves of the first tile go; those of the next one are `SLOTS` × `TILE` further
+ */
 export function findLeaves(
   tiles: usize,
   tilesEnd: usize,
@@ -276,6 +289,12 @@ class Values {
   }
 }
 
+/**
+ * Adds the values of each row's leaves in so many trees, one after the other.
+ *
+ * @param leaves of the first of the trees
+ * @param table of its leaves
+ */
 export function addValues1(leaves: usize, sums: usize, sumsEnd: usize, table: usize): void {
   Values.add(1, leaves, sums, sumsEnd, table);
 }
@@ -460,6 +479,13 @@ class Sums {
   }
 }
 
+/**
+ * Adds the values of each row's leaves, one tree after the other.
+ *
+ * @param leaves trees × rows: where a leaf's values begin, in elements
+ * @param rows bytes of the leaves of a tree
+ * @param classes their number
+ */
 export function addLeaves(
   leaves: usize,
   leavesEnd: usize,
@@ -471,6 +497,14 @@ export function addLeaves(
   Sums.add(LEAVES, leaves, leavesEnd - leaves, rows, rows / 4, values, scores, classes);
 }
 
+/**
+ * Adds a factor of each row times the weights of a term, one term after the other.
+ *
+ * @param factors terms × rows
+ * @param rows bytes of the factors of a term
+ * @param weights terms × classes
+ * @param classes their number
+ */
 export function addTerms(
   factors: usize,
   factorsEnd: usize,
@@ -482,6 +516,12 @@ export function addTerms(
   Sums.add(TERMS, factors, factorsEnd - factors, rows, rows / NUMBER, weights, scores, classes);
 }
 
+/**
+ * Adds the values of each row's leaves as `findLeaves` wrote them, one tree after the other.
+ *
+ * @param bytes of a tile's leaves in all of the trees
+ * @param classes their number
+ */
 export function addTrees(leaves: usize, bytes: usize, scores: usize, scoresEnd: usize, classes: usize): void {
   for (; scores < scoresEnd; scores += TILE * classes * NUMBER, leaves += SLOTS * TILE) {
     Sums.add(TREES, leaves, bytes, TILE, TILE, 0, scores, classes);

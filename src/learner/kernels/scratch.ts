@@ -1,6 +1,5 @@
 import { powerOfTwo, rootOfTwo } from '../math/numeric';
-import { bytes as code } from './bytes';
-import type { Kernels } from './functions';
+import { bytes as code, type Kernels } from './bytes';
 import { POWERS, ROOTS, SCRATCH_BYTES } from './layout';
 
 /** The part of the engine's WebAssembly used here; TypeScript has it among a browser's types only. */

@@ -19,6 +19,13 @@ function rowAt(rows: usize, i: usize, length: usize, features: usize): usize {
   return load<u32>(rows + i * WHOLE) * length + features;
 }
 
+/**
+ * Per row, the dot product of its features and the weights, for a multiple of four rows.
+ *
+ * @param even length of the weights in groups of four
+ * @param length of all of them
+ * @param out receives them, `stride` apart
+ */
 export function dotFour(
   rows: usize,
   end: usize,
@@ -81,6 +88,7 @@ export function dotFour(
   }
 }
 
+/** The same, row by row. */
 export function dotOne(
   rows: usize,
   end: usize,
@@ -107,6 +115,13 @@ export function dotOne(
   }
 }
 
+/**
+ * Adds each row's features times its error to sums, for a multiple of four rows.
+ *
+ * @param even length of the sums in pairs
+ * @param length of all of them
+ * @param stride distance between the errors of two rows
+ */
 export function addRowsFour(
   rows: usize,
   end: usize,
@@ -144,6 +159,7 @@ export function addRowsFour(
   }
 }
 
+/** The same, row by row. */
 export function addRowsOne(
   rows: usize,
   end: usize,
@@ -170,6 +186,20 @@ export function addRowsOne(
 
 /* The loop of `SparseSlopes` over rows, two classes at a time. */
 
+/**
+ * Adds the log-loss gradient of rows. Lists per class are padded to pairs, of `width` bytes in all.
+ *
+ * @param ends per row, where its entries end, in entries; up to `endsEnd`. The number before them is 0
+ * @param terms per entry, the distance of its term's classes from the first term's
+ * @param by the value of each entry
+ * @param codes the class of each row
+ * @param everywhere per class, what the common values score; -∞ for the padding
+ * @param weights terms × classes
+ * @param out terms × classes, which is added to
+ * @param errors per class, which is added to
+ * @param scores for a row
+ * @param table of `writeExponentialTable`
+ */
 export function addSparseRows(
   ends: usize,
   endsEnd: usize,

@@ -171,6 +171,13 @@ function searchSeveral(room: usize, sums: usize, bins: usize, width: usize, tota
   return isFound;
 }
 
+/**
+ * The searches say whether a split by one column is better than `gain`, and write it into the room.
+ *
+ * @param room as `layout.ts` lays it out
+ * @param sums of the bins; `bins` is their number, `width` that of their gradients
+ * @param totals the node's gradients, then its hessian
+ */
 export function searchOrdered(
   room: usize,
   sums: usize,
@@ -257,6 +264,11 @@ function spread(room: usize, keys: usize, end: usize): void {
   memory.copy(keys, sorted, end - keys);
 }
 
+/**
+ * As `searchOrdered`, of a column of categories.
+ *
+ * @param chance what each category beyond the first gains by chance; a split has to gain more
+ */
 export function searchCategories(
   room: usize,
   sums: usize,
@@ -345,6 +357,7 @@ export function searchCategories(
   return true;
 }
 
+/** The same of the rows of a node, with one gradient. `column`: the bin of every row of the table. */
 export function searchRows(
   room: usize,
   rows: usize,

@@ -11,6 +11,7 @@ function binAt(bins: usize, row: usize): usize {
   return load<u8>(bins + row) as usize;
 }
 
+/** Adds each row's gradient and hessian to its bin of two columns. `gradHess` covers the whole table. */
 export function addTwo(
   rows: usize,
   end: usize,
@@ -28,6 +29,7 @@ export function addTwo(
   }
 }
 
+/** The same of one column. */
 export function addOne(rows: usize, end: usize, gradHess: usize, bins: usize, sums: usize): void {
   for (; rows < end; rows += WHOLE) {
     const row = rowAt(rows);
@@ -35,6 +37,7 @@ export function addOne(rows: usize, end: usize, gradHess: usize, bins: usize, su
   }
 }
 
+/** The same for one column, if a row has more gradients. `stride`: bytes of its gradients and hessian. */
 export function addSeveral(
   rows: usize,
   end: usize,
@@ -58,12 +61,14 @@ export function addSeveral(
   }
 }
 
+/** Adds a value to one score of each row. `width`: bytes of a row's scores. */
 export function addToScores(rows: usize, end: usize, scores: usize, width: usize, value: f64): void {
   for (; rows < end; rows += WHOLE) {
     addNumber(scores + rowAt(rows) * width, value);
   }
 }
 
+/** The largest absolute value of all rows' pairs; NaN if one is not finite. */
 export function largest(rows: usize, end: usize, gradHess: usize): f64 {
   let most = f64x2.splat(0);
   let odd = f64x2.splat(0);
@@ -77,6 +82,7 @@ export function largest(rows: usize, end: usize, gradHess: usize): f64 {
   return max<f64>(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
 }
 
+/** Rounds the pair of each row by adding and subtracting a number. */
 export function roundToGrid(rows: usize, end: usize, gradHess: usize, grid: f64): void {
   const grids = f64x2.splat(grid);
   for (; rows < end; rows += WHOLE) {
@@ -85,6 +91,7 @@ export function roundToGrid(rows: usize, end: usize, gradHess: usize, grid: f64)
   }
 }
 
+/** Adds each row's pair to one pair of sums. */
 export function addAll(rows: usize, end: usize, gradHess: usize, sums: usize): void {
   let sum = f64x2.splat(0);
   for (; rows < end; rows += WHOLE) {
@@ -93,12 +100,21 @@ export function addAll(rows: usize, end: usize, gradHess: usize, sums: usize): v
   addPair(sums, sum);
 }
 
+/** Subtracts pairs from those at `sums … end`. */
 export function takeAway(sums: usize, end: usize, others: usize): void {
   for (; sums < end; sums += PAIR, others += PAIR) {
     v128.store(sums, f64x2.sub(v128.load(sums), v128.load(others)));
   }
 }
 
+/**
+ * Stable partition of rows: those that go left first.
+ *
+ * @param bins the bin of every row of the table
+ * @param goesLeft per bin, 1 if it goes left, else 0
+ * @param spare for as many rows
+ * @returns the address where the rows that go right begin
+ */
 export function partition(rows: usize, end: usize, bins: usize, goesLeft: usize, spare: usize): usize {
   let left = rows;
   let right = spare;
@@ -115,6 +131,12 @@ export function partition(rows: usize, end: usize, bins: usize, goesLeft: usize,
   return left;
 }
 
+/**
+ * As `Random.divide`.
+ *
+ * @param state as `Random.lend` lends it
+ * @param count of the values; `wanted` of them are chosen
+ */
 export function drawRows(
   state: usize,
   values: usize,
@@ -158,6 +180,13 @@ function binsAt(list: usize, block: usize, stride: usize): v128 {
   return v128.load(block + load<u32>(list) * stride);
 }
 
+/**
+ * The lowest and the highest bin of sixteen columns.
+ *
+ * @param block the sixteen columns of the first row of the table; `stride` leads to the next row
+ * @param out receives sixteen lowest bins less one, so that missing values (bin 0) come last; then sixteen highest
+ *   bins; then sixteen lowest ones
+ */
 export function rangeOf(list: usize, end: usize, block: usize, stride: usize, out: usize): void {
   const ones = i8x16.splat(1);
   let low = i8x16.splat(-1);
@@ -180,6 +209,14 @@ function sidesOf(bins: v128, places: v128, firsts: v128, lasts: v128): v128 {
   return i8x16.eq(i8x16.min_u(above, lasts), above);
 }
 
+/**
+ * Counts the rows of each class that go left, by up to sixteen splits at once.
+ *
+ * @param end at most `MOST_COUNTED` rows behind `list`
+ * @param splits sixteen columns within the block, sixteen first bins that go left, sixteen last ones less the first
+ * @param codes a byte per row of the table
+ * @param out up to `outEnd`: per class, sixteen counts
+ */
 export function countClasses(
   list: usize,
   end: usize,
@@ -201,6 +238,14 @@ export function countClasses(
   }
 }
 
+/**
+ * Adds up the values of the rows that go left, by up to eight splits at once, and counts these rows.
+ *
+ * @param end at most `MOST_COUNTED` rows behind `list`
+ * @param splits as of `countClasses`
+ * @param values a number per row of the table
+ * @param out eight sums, which are added to; then sixteen counts, which are overwritten
+ */
 export function sumValues(
   list: usize,
   end: usize,
@@ -239,6 +284,14 @@ export function sumValues(
   v128.store(out, counts, 4 * PAIR);
 }
 
+/**
+ * Moves the rows of a node that go left before the others; both keep their order.
+ *
+ * @param spare for as many rows
+ * @param column the bin of the first row of the table
+ * @param bins how many go left, from `first` on
+ * @returns the address behind the last row that went left
+ */
 export function divideNode(
   list: usize,
   end: usize,
@@ -275,6 +328,12 @@ function isIn(set: usize, bin: usize): u32 {
   return (load<u32>(set + (bin >> 5) * WHOLE) >> (bin & 31)) & 1;
 }
 
+/**
+ * Which categories the rows of a node have, and their number.
+ *
+ * @param marks 256 bytes to work in
+ * @param seen receives a set: a bit per bin
+ */
 export function seenBins(
   list: usize,
   end: usize,
@@ -296,6 +355,12 @@ export function seenBins(
   return count;
 }
 
+/**
+ * Adds up the values of the rows whose category is in a set, and returns their number. `out` is overwritten.
+ *
+ * @param column the bin of the first row of the table; `stride` leads to the next row
+ * @param values a number per row of the table
+ */
 export function sumOfSet(
   list: usize,
   end: usize,
@@ -316,6 +381,12 @@ export function sumOfSet(
   return count;
 }
 
+/**
+ * Adds the rows of each class whose category is in a set to numbers at `out`, and returns how many there are.
+ *
+ * @param column as of `sumOfSet`
+ * @param codes a byte per row of the table
+ */
 export function countOfSet(
   list: usize,
   end: usize,
@@ -334,6 +405,7 @@ export function countOfSet(
   return count;
 }
 
+/** As `divideNode`, of the categories of a set. */
 export function divideBySet(
   list: usize,
   end: usize,

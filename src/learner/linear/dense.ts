@@ -1,4 +1,4 @@
-import type { Kernels } from '../kernels/functions';
+import type { Kernels } from '../kernels/bytes';
 import { ROWS_TOGETHER } from '../kernels/layout';
 import { alignedBytes, type Scratch } from '../kernels/scratch';
 import { dotAt } from '../math/matrix';

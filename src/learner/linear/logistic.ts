@@ -1,4 +1,4 @@
-import type { Kernels } from '../kernels/functions';
+import type { Kernels } from '../kernels/bytes';
 import {
   alignedBytes,
   EXPONENTIAL_NUMBERS,
