@@ -1,6 +1,7 @@
 /* global RED, $ */
 import { columnTypes } from './column-types';
 import { dialog, prefixOf, wordOf } from './dialog';
+import { soon } from './soon';
 import { fetchList, fillIn, modelOf, serviceProperties, showLastReading, suggest } from './suggestions';
 import { isEmpty, text } from './validators';
 import { varyList, varyOf } from './vary';
@@ -120,18 +121,21 @@ function isSet(row, { _def: { defaults } }) {
     });
 }
 
+/* Not by jQuery's toggle: it asks for the style of each row in between, which the browser then works out each time. */
+const show = (row, isShown) => row.css('display', isShown ? '' : 'none');
+
 /* Rows with a condition are shown while their field has one of the values. */
 function showWhatApplies(node, form, field) {
   form.find('[data-tabular-when]').each(function () {
     const [, name, not, values] = /^(\w+)(!?)=(.*)$/.exec($(this).attr('data-tabular-when'));
     const input = field(name);
     const value = input.is(':checkbox') ? String(input.is(':checked')) : String(input.val() || '');
-    $(this).toggle(values.split('|').includes(value) === (not === ''));
+    show($(this), values.split('|').includes(value) === (not === ''));
   });
   const task = form.data('tabularTasks')?.[modelOf(node)];
   form.find('[data-tabular-unless]').each(function () {
     if (task === $(this).attr('data-tabular-unless')) {
-      $(this).hide();
+      show($(this), false);
     }
   });
   const { service } = serviceProperties();
@@ -139,7 +143,7 @@ function showWhatApplies(node, form, field) {
     const row = $(this);
     const applies = row.attr('data-tabular-service').split(' ').includes(service) || isSet(row, node);
     if (!applies || !row.is('[data-tabular-when]')) {
-      row.toggle(applies);
+      show(row, applies);
     }
   });
   // Of the choices for one task or the other, those that fit the model, and what is chosen.
@@ -301,7 +305,7 @@ export function prepare(node) {
   };
   refresh();
   unfold(node, prefix, form);
-  form.on('change input', refresh);
+  form.on('change input', soon(refresh));
   fillIn(node, form, field);
   // A service that was chosen for the node is a change.
   const chosen = isEmpty(node.config) && !['', '_ADD_'].includes(field('config').val() || '');

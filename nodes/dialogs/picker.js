@@ -1,4 +1,6 @@
 /* global RED, $, window */
+import { soon } from './soon';
+
 /*
  * An input with a list under it, from which a value is picked by mouse or keyboard; any other may be typed as well.
  * The editor's own autoComplete takes the first entry of its list at Enter and Tab, whatever was typed, and tells a
@@ -162,7 +164,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
   }
 
   /* Asks for the newest entries; a list that is open shows them, and what was typed before they came opens it. */
-  function refresh() {
+  const refresh = soon(() =>
     fetch((newest) => {
       const same = JSON.stringify(newest) === JSON.stringify(entries);
       entries = newest;
@@ -175,8 +177,8 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
           activate(again);
         }
       }
-    });
-  }
+    }),
+  );
 
   /* Opens the list with all there is. */
   function open() {

@@ -2,6 +2,7 @@
 import { RARE_FROM } from '../../src/runtime/status/in-words';
 import { prefixOf, wordOf } from './dialog';
 import { picker } from './picker';
+import { soon } from './soon';
 import { isEmpty, text } from './validators';
 
 /*
@@ -9,13 +10,24 @@ import { isEmpty, text } from './validators';
  * the last reading of a node.
  */
 
+/* What was asked for and has not been answered yet, by address: several fields may offer the same list. */
+const underWay = new Map();
+
 /* A list from the runtime, given to `then`; none where it does not answer. */
 export function fetchList(id, what, then) {
   if (!id || id === '_ADD_') {
     then([]);
     return;
   }
-  $.getJSON(`tabular-prediction/${encodeURIComponent(id)}/${what}`)
+  const address = `tabular-prediction/${encodeURIComponent(id)}/${what}`;
+  if (!underWay.has(address)) {
+    underWay.set(
+      address,
+      $.getJSON(address).always(() => underWay.delete(address)),
+    );
+  }
+  underWay
+    .get(address)
     .done(then)
     .fail(() => then([]));
 }
@@ -53,8 +65,9 @@ function chosenService() {
 
 /* What the chosen service is; none is the embedded one. */
 export function serviceProperties() {
-  const { service, baseUrl, apiName } = RED.nodes.node(chosenService()) || {};
-  return { service: service || 'embedded', baseUrl, apiName };
+  const id = chosenService();
+  const { service, baseUrl, apiName } = RED.nodes.node(id) || {};
+  return { id, service: service || 'embedded', baseUrl, apiName };
 }
 
 /*
@@ -62,9 +75,9 @@ export function serviceProperties() {
  * they are kept by its address.
  */
 function fetchModels(then, columnsOf) {
-  const { service, ...address } = serviceProperties();
+  const { id, service, ...address } = serviceProperties();
   const query = $.param({ ...(service !== 'embedded' && { service, ...address }), columnsOf });
-  fetchList(chosenService(), query === '' ? 'models' : `models?${query}`, then);
+  fetchList(id, query === '' ? 'models' : `models?${query}`, then);
 }
 
 const newestFirst = (cards) =>
@@ -202,7 +215,14 @@ export function suggest(node, form) {
               input.attr('id').slice(prefix.length),
             ),
     });
-    $('#node-input-config').on('change', refresh);
+    let service = serviceProperties();
+    $('#node-input-config').on('change', () => {
+      const now = serviceProperties();
+      if (JSON.stringify(now) !== JSON.stringify(service)) {
+        service = now;
+        refresh();
+      }
+    });
     except.on('change', refresh);
     if (typed) {
       input.on('change', refresh);
@@ -210,18 +230,26 @@ export function suggest(node, form) {
   });
 }
 
-/* Fills an empty field as it comes to be shown, by the user's choice, where it is known what belongs there. */
+/*
+ * Fills an empty field as it comes to be shown, by the user's choice, where it is known what belongs there. To be called
+ * after the form has been told to show what applies.
+ */
 export function fillIn(node, form, field) {
   form.find('[data-tabular-fill]').each(function () {
     const input = $(this);
     const name = input.closest('[data-tabular-when]').attr('data-tabular-when').split('=')[0];
-    form.on('change', ({ target }) => {
-      if (target === field(name)[0] && input.is(':visible') && isEmpty(input.val())) {
+    const fill = soon(() => {
+      if (input.is(':visible') && isEmpty(input.val())) {
         sources[input.attr('data-tabular-suggest')](node, ([first]) => {
           if (first?.sure && isEmpty(input.val())) {
             input.val(first.value).trigger('change');
           }
         });
+      }
+    });
+    form.on('change', ({ target }) => {
+      if (target === field(name)[0]) {
+        fill();
       }
     });
   });

@@ -396,4 +396,30 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     await cancel(page);
     await page.unroute(route);
   });
+
+  it('asks once for what several fields offer, and is laid out a few times, not for each of its fields', async () => {
+    const { page } = editor;
+    const asked: string[] = [];
+    page.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+    await page.evaluate(`{
+      const { resize } = RED.tray;
+      globalThis.laidOut = 0;
+      RED.tray.resize = () => {
+        laidOut += 1;
+        resize();
+      };
+    }`);
+    for (const id of ['fit', 'predict', 'cost', 'upload']) {
+      asked.length = 0;
+      await openDialog(page, id);
+      // Node-RED says once more, 50 ms after, that the service was chosen.
+      await page.evaluate(() => new Promise((done) => setTimeout(done, 60)));
+      const lists = asked.filter((one) => one.startsWith('/tabular-prediction/'));
+      assert.ok(lists.length > 0, id);
+      assert.deepEqual(lists, [...new Set(lists)], id);
+      await cancel(page);
+    }
+    const laidOut = Number(await page.evaluate('laidOut'));
+    assert.ok(laidOut < 40, `${laidOut} times in four dialogs`);
+  });
 });
