@@ -185,9 +185,9 @@ async function sendAll(
       onProgress?.(sent, total);
     }
   };
-  const stop = new AbortController();
-  const alone = urls === 1;
-  const call = alone ? outer : outer.within(stop.signal);
+  // A file that goes to one URL has none beside it to stop.
+  const stop = urls === 1 ? undefined : new AbortController();
+  const call = stop === undefined ? outer : outer.within(stop.signal);
   let first: unknown;
   await Promise.all(
     files.map(async (file) => {
@@ -195,11 +195,11 @@ async function sendAll(
         await putFile(core, call, { ...file, onBytes });
       } catch (error) {
         first ??= error;
-        stop.abort();
+        stop?.abort();
       }
     }),
   );
-  if (!alone) {
+  if (stop !== undefined) {
     call.end();
   }
   for (const { info } of files) {

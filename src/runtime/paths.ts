@@ -108,6 +108,25 @@ export class OwnedPath {
     return undefined;
   }
 
+  /**
+   * As `take`, of the folder that a field *Keep as* names.
+   * @param kept what is in it, for the error: `its readings`
+   * @throws ServiceError `config.invalid` where another node has it, `storage.failed` where its disk does not answer, `closed`
+   */
+  async takeNamed(folder: string, kept: string): Promise<void> {
+    const notYet = await this.take(
+      folder,
+      ({ name, id }) =>
+        new ServiceError(
+          'config.invalid',
+          `The field Keep as names "${path.basename(folder)}", where the node "${name || id}" keeps ${kept}: write another name.`,
+        ),
+    );
+    if (notYet !== undefined) {
+      throw new ServiceError('storage.failed', notYet);
+    }
+  }
+
   /** Lets go once this work is done, which writes what is left. Who takes the path meanwhile waits for it. */
   async letGo(work: () => Promise<void>): Promise<void> {
     this.closing.abort();

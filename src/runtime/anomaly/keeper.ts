@@ -1,5 +1,3 @@
-import path from 'node:path';
-
 import type { Anomalies, AnomalyChange, AnomalyNote, AnomalyOptions } from '../../anomaly';
 import { type FlowProperties, freeText } from '../../settings/kinds';
 import { ANOMALY } from '../../settings/nodes';
@@ -9,7 +7,7 @@ import { ServiceError } from '../../wire/service-error';
 import { readProperty } from '../fields/settings-reader';
 import { forgetColumns } from '../input/columns-seen';
 import { anomalyLayer } from '../lazy';
-import type { FlowNode, FlowNodeDef, Message } from '../node-red';
+import type { FlowNodeDef, Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { anomalyFolder, OwnedPath } from '../paths';
 import type { ReadMessages, SeriesRequest } from '../series/read-messages';
@@ -51,10 +49,7 @@ export class AnomalyKeeper {
       }
       const options = anomalyOptions(this.runtime);
       const folder = this.folder();
-      const notYet = await this.owned.take(folder, (owner) => takenError(folder, owner));
-      if (notYet !== undefined) {
-        throw new ServiceError('storage.failed', notYet);
-      }
+      await this.owned.takeNamed(folder, 'what it knows');
       this.opened = await anomalyLayer().Anomalies.open(options, {
         folder,
         notify: (note) => this.tell(note),
@@ -82,13 +77,6 @@ export class AnomalyKeeper {
       this.runtime.node.warn(text);
     }
   }
-}
-
-function takenError(folder: string, owner: FlowNode): ServiceError {
-  return new ServiceError(
-    'config.invalid',
-    `The field Keep as names "${path.basename(folder)}", where the node "${owner.name || owner.id}" keeps what it knows: write another name.`,
-  );
 }
 
 /** The anomaly node as it stands in a flow file. */

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 
+import { asBytes } from '../../util/values';
 import { toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 import type { NodeRuntime } from '../node-runtime';
@@ -94,7 +95,7 @@ export function columnNames(value: unknown): string[] {
 
 /** Of bytes, as `firstLine`; undefined for what is no bytes. */
 function readFirstLine(value: unknown): string | undefined {
-  const bytes = table().asBytes(value)?.subarray(0, HEADER_CHARACTERS);
+  const bytes = asBytes(value)?.subarray(0, HEADER_CHARACTERS);
   return bytes && firstLine(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
 }
 

@@ -1,11 +1,8 @@
-import path from 'node:path';
-
 import type { Series, SeriesNote, SeriesProgress } from '../../series';
 import { Serial } from '../../util/concurrency';
 import { ServiceError } from '../../wire/service-error';
 import { forgetColumns, type KeptShown, type LastReading } from '../input/columns-seen';
 import { seriesLayer } from '../lazy';
-import type { FlowNode } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import { OwnedPath, seriesFolder } from '../paths';
 import { type Progress, type Shown, type StatusKind, type StatusLine } from '../status/status-line';
@@ -66,10 +63,7 @@ export class SeriesKeeper {
     }
     const settings = seriesLayer().parseSeriesSettings(options);
     const folder = this.folder();
-    const notYet = await this.owned.take(folder, (owner) => takenError(folder, owner));
-    if (notYet !== undefined) {
-      throw new ServiceError('storage.failed', notYet);
-    }
+    await this.owned.takeNamed(folder, 'its readings');
     await this.opened?.close();
     this.opened = undefined;
     this.opened = await seriesLayer().openSeries(settings, {
@@ -101,14 +95,6 @@ export class SeriesKeeper {
       forgetColumns(this.runtime.id);
     }
   }
-}
-
-function takenError(folder: string, owner: FlowNode): ServiceError {
-  return new ServiceError(
-    'config.invalid',
-    `The field Keep as names "${path.basename(folder)}", where the node "${owner.name || owner.id}" keeps its ` +
-      'readings: write another name.',
-  );
 }
 
 /** Outcomes of the rarer class that the first train set takes. */

@@ -101,7 +101,7 @@ export function columnChunk(type: ColumnType, parts: readonly ColumnData[], comp
   for (const { header, body, plain } of pages) {
     chunk.dataPage = chunk.bytes;
     chunk.parts.push(header, ...body);
-    chunk.bytes += header.length + countValues(body);
+    chunk.bytes += header.length + countBytes(body);
     chunk.uncompressed += header.length + plain;
   }
   return chunk;
@@ -306,7 +306,7 @@ const WORTH_COMPRESSING = 0.9;
 
 function isWorthCompressing(pages: readonly (readonly Uint8Array[])[]): boolean {
   const trial = Buffer.concat(
-    pages.map((parts) => Buffer.concat(parts, Math.min(TRIAL_BYTES, countValues(parts)))),
+    pages.map((parts) => Buffer.concat(parts, Math.min(TRIAL_BYTES, countBytes(parts)))),
   );
   return gzipped(trial).length < WORTH_COMPRESSING * trial.length;
 }
@@ -331,17 +331,17 @@ function page(
   own: ThriftFields[number],
 ): Page {
   const body = compress ? [gzipped(Buffer.concat(plain))] : plain;
-  const size = countValues(plain);
+  const size = countBytes(plain);
   const header = thriftStruct([
     [PAGE_HEADER.type, THRIFT.i32, type],
     [PAGE_HEADER.uncompressedPageSize, THRIFT.i32, size],
-    [PAGE_HEADER.compressedPageSize, THRIFT.i32, countValues(body)],
+    [PAGE_HEADER.compressedPageSize, THRIFT.i32, countBytes(body)],
     own,
   ]);
   return { header, body, plain: size };
 }
 
-function countValues(parts: readonly Uint8Array[]): number {
+function countBytes(parts: readonly Uint8Array[]): number {
   let size = 0;
   for (const { length } of parts) {
     size += length;
