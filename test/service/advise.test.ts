@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 
-import { connect, type ModelCard, type Tabular } from '../../dist/src';
+import type { ModelCard, Tabular } from '../../dist/src';
 import { seededRandom } from '../doors/util';
-import { removedAtEnd } from '../helpers/temporary';
+import { connectShared } from './shared';
 
 /** A press: strength rises with force and dwell, and is scarce where the force is too high. Wear follows force. */
 function past(rows: number): Record<string, number | string>[] {
@@ -37,9 +34,7 @@ describe('advice of a program', function () {
   let strength: ModelCard;
 
   before(async () => {
-    tabular = await connect({
-      dataDir: removedAtEnd(fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-advise-'))),
-    });
+    tabular = await connectShared();
     const given = { table: past(400), options: { n_estimators: 4 } };
     strength = await tabular.train({ ...given, target: 'strength', ignore: ['grade', 'wear'] });
     await tabular.train({ ...given, target: 'grade', ignore: ['strength', 'wear'] });

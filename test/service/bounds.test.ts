@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { waitFor } from '../helpers/wait';
 import { flowers, Harness, line } from './harness';
-import { sharedService } from './shared';
+import { givenModel, sharedService } from './shared';
 
 /** As docs/embedded-service.md says. */
 const CONNECTIONS = 2_000;
@@ -66,9 +66,8 @@ describe('Service: how much it takes at once', function () {
     const h = await Harness.start({ predictThreads: 1 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1_500 });
     try {
-      const { x, y } = line(200);
       // Of as many models as it may have: a predict must last.
-      const fitted = await h.fit(x, y, 'regression', { task_config: { task: 'regression' } });
+      const fitted = await givenModel(h, line(200), 'regression', { task_config: { task: 'regression' } });
       const long = await h.uploadTest(fitted, line(100_000).x);
       const short = await h.uploadTest(fitted, line(3).x);
       const body = (test: string): string =>

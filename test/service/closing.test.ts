@@ -12,6 +12,7 @@ import { runService } from '../../dist/src/service/service';
 import { holding } from '../helpers/failing-files';
 import { waitFor } from '../helpers/wait';
 import { type Answer, bytesOf, Harness, hashOf, line, temporaryFolder } from './harness';
+import { givenModel } from './shared';
 
 /** So many rows that a test set of them is kept on disk and survives a restart. */
 const ROWS = 14_000;
@@ -36,9 +37,8 @@ describe('Service: closing', function () {
 
   it('answers predicts and fits that it cannot finish with 503', async () => {
     const h = await start();
-    const { x, y } = line(200);
-    const fitted = await h.fit(x, y, 'regression');
-    const many = line(ROWS * 4);
+    const fitted = await givenModel(h, line(200), 'regression');
+    const many = line(ROWS * 2);
     const train = await h.uploadTrain(many.x, many.y);
     const fit = (random_state: number): Promise<Answer> =>
       h.post('fit', { train_set_upload_id: train, task: 'regression', svc_config: { random_state } });
@@ -88,9 +88,8 @@ describe('Service: closing', function () {
 
   it('lets a fit end that is done within its time', async () => {
     const h = await start(0, 30_000);
-    // The first fit of a thread compiles the learner.
-    await h.fit(line(200).x, line(200).y, 'regression');
-    const { x, y } = line(1_000);
+    // The first fit of a thread compiles the learner: it lasts while it is asked for.
+    const { x, y } = line(300);
     const train_set_upload_id = await h.uploadTrain(x, y);
     const fit = h.post('fit', { train_set_upload_id, task: 'regression', svc_config: { n_estimators: 2 } });
     await until(h, ({ fits }) => fits.length === 1);
@@ -109,7 +108,7 @@ describe('Service: closing', function () {
       () => undefined,
     );
     const h = Harness.of({ url: service.url, token: 'mine' });
-    const { x, y } = line(300);
+    const { x, y } = line(40);
     const train_set_upload_id = await h.uploadTrain(x, y);
     const disk = holding('rename', /models.*tmp$/);
     const fit = h.post('fit', { train_set_upload_id, task: 'regression', svc_config: { n_estimators: 2 } });
@@ -125,8 +124,7 @@ describe('Service: closing', function () {
 
   it('sends all of an answer that is being read', async () => {
     const h = await start();
-    const { x, y } = line(200);
-    const fitted = await h.fit(x, y, 'regression');
+    const fitted = await givenModel(h, line(200), 'regression');
     const test = await h.uploadTest(fitted, line(ROWS).x);
     const quantiles = Array.from({ length: 60 }, (_, at) => (at + 1) / 61);
     const ask = JSON.stringify({
@@ -154,8 +152,7 @@ describe('Service: closing', function () {
 
   it('lets our client predict over a restart without a word', async () => {
     const first = await start();
-    const { x, y } = line(200);
-    const fitted_train_set_id = await first.fit(x, y, 'regression');
+    const fitted_train_set_id = await givenModel(first, line(200), 'regression');
     const { port } = first.service;
     const client = new ServiceClient({
       baseUrl: first.service.url,

@@ -71,15 +71,26 @@ describe('Service: the command', () => {
     assert.equal(second.token, undefined);
     assert.ok(!second.output().includes('mine'));
     assert.equal((await limitsOf(second.url)).status, 404);
-    const third = await cli(['--port', '0', '--data', await folder()], { TABULAR_SERVICE_TOKEN: 'mine' });
-    assert.equal((await limitsOf(third.url)).status, 200);
     assert.equal(await end(first.child, 'SIGINT'), 0);
     assert.equal(await end(second.child, 'SIGTERM'), 0);
     assert.deepEqual((await readdir(data)).sort(), ['fits', 'models', 'secret.json', 'uploads']);
   });
 
-  it('goes on where SIGHUP comes without a terminal, as under nohup', async () => {
+  it('reports its state in numbers that a monitor can watch; goes on where SIGHUP comes without a terminal', async () => {
     const { child, url } = await cli(['--port', '0', '--data', await folder(), '--token', 'mine']);
+    const body = await status(url);
+    assert.match(body.package_version, /^embedded-\d/);
+    delete body.package_version;
+    assert.deepEqual(body, {
+      fits: [],
+      predicts: { running: 0, waiting: 0 },
+      fitted_train_sets: 0,
+      train_set_uploads: 0,
+      test_set_uploads: 0,
+      stored_bytes: 0,
+      memory_bytes: 0,
+    });
+    // As under nohup.
     for (let i = 0; i < 2; i++) {
       child.kill('SIGHUP');
       await sleep(200);
@@ -99,13 +110,13 @@ describe('Service: the command', () => {
     await waitFor('the lock to be given back', async () => !(await readdir(data)).includes('lock'), 10_000);
   });
 
-  it('never prints a token that it was given, whatever it says', async () => {
+  it('takes a token from the environment, and never prints one that it was given, whatever it says', async () => {
     const data = await folder();
     const started = await cli(['--port', '0', '--data', data, '--verbose'], {
       TABULAR_SERVICE_TOKEN: 'very-secret',
     });
-    await limitsOf(started.url, 'very-secret');
-    await limitsOf(started.url, 'wrong');
+    assert.equal((await limitsOf(started.url, 'very-secret')).status, 200);
+    assert.equal((await limitsOf(started.url, 'wrong')).status, 401);
     await fetch(`${started.url}/_upload/very-secret`, { method: 'PUT', body: 'x' });
     await end(started.child, 'SIGTERM');
     assert.ok(!(started.output() + started.errors()).includes('very-secret'));
@@ -197,21 +208,5 @@ describe('Service: the command', () => {
       assert.equal(fit.status, 200, fit.text);
     }
     assert.equal(await end(child, 'SIGTERM'), 0);
-  });
-
-  it('reports its state in numbers that a monitor can watch', async () => {
-    const started = await cli(['--port', '0', '--data', await folder(), '--token', 'mine']);
-    const body = await status(started.url);
-    assert.match(body.package_version, /^embedded-\d/);
-    delete body.package_version;
-    assert.deepEqual(body, {
-      fits: [],
-      predicts: { running: 0, waiting: 0 },
-      fitted_train_sets: 0,
-      train_set_uploads: 0,
-      test_set_uploads: 0,
-      stored_bytes: 0,
-      memory_bytes: 0,
-    });
   });
 });

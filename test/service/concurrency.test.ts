@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Answer, flowers, Harness, line } from './harness';
+import { givenModel } from './shared';
 
 /** The same rows over and over, until they are too many bytes for the memory. */
 function longer(csv: string): string {
@@ -21,8 +22,8 @@ describe('Service: many at once', () => {
   it('goes on predicting while fits keep every fit thread busy, and ends them all', async function () {
     this.timeout(120_000);
     const { x, y } = flowers();
-    const small = await h.fit(x, y, 'classification');
-    const big = line(500);
+    const small = await givenModel(h, { x, y }, 'classification');
+    const big = line(150);
     const upload = await h.uploadTrain(big.x, big.y);
     let fitting = 4;
     const fits = Array.from({ length: fitting }, (_, seed) =>
@@ -56,26 +57,25 @@ describe('Service: many at once', () => {
 
   it('gives every one of many predicts its own rows', async () => {
     const { x, y } = line(200);
-    const fitted = await h.fit(x, y, 'regression');
+    const fitted = await givenModel(h, { x, y }, 'regression');
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
         h.predict(fitted, `a,b\n${`${i % 50},1\n`.repeat((i % 7) + 1)}`, 'regression'),
       ),
     );
-    const alone = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => h.predict(fitted, `a,b\n${i},1\n`, 'regression')),
-    );
+    const each = Array.from({ length: 50 }, (_, i) => `${i},1\n`);
+    const { prediction } = (await h.predict(fitted, `a,b\n${each.join('')}`, 'regression')).body;
+    assert.equal(new Set(prediction as number[]).size, 50);
     answers.forEach((answer: Answer, i) => {
-      const expected = alone[i % 50]!.body.prediction[0] as number;
-      assert.deepEqual(answer.body.prediction, Array((i % 7) + 1).fill(expected));
+      assert.deepEqual(answer.body.prediction, Array((i % 7) + 1).fill(prediction[i % 50]));
     });
   });
 
   it('fits the same whether threads help or not', async function () {
     this.timeout(60_000);
     // Many bytes of few rows: enough for helpers. One of the two services has no thread to spare.
-    const { x: short, y } = line(1_500);
-    const x = short.replaceAll(/^\d+(?=,)/gm, (digits) => `${digits}.${'0'.repeat(150)}`);
+    const { x: short, y } = line(300);
+    const x = short.replaceAll(/^\d+(?=,)/gm, (digits) => `${digits}.${'0'.repeat(700)}`);
     assert.ok(x.length > 200_000);
     const alone = await Harness.start({ fitThreads: 1 });
     try {
@@ -130,8 +130,8 @@ describe('Service: many at once', () => {
     const options = { log: (level: string, text: string) => void log.push(`${level} ${text}`) };
     const first = await Harness.start(options);
     const train = await first.uploadTrain(x, y);
-    const fitted = await first.fit(x, y, 'classification');
-    const sound = await first.fit(x, y, 'classification', { force_refit: true });
+    const fitted = await givenModel(first, line(), 'regression');
+    const sound = await givenModel(first, { x, y }, 'classification');
     const test = await first.uploadTest(sound, longer(x));
     await first.stop(true);
     const spoil = async (...parts: string[]) => {
@@ -143,7 +143,7 @@ describe('Service: many at once', () => {
     await spoil('uploads', test, 'x.csv');
     const second = await Harness.start({ ...options, dataDir: first.folder });
     try {
-      const model = await second.predict(fitted, x, 'classification');
+      const model = await second.predict(fitted, line().x, 'regression');
       assert.equal(model.status, 404);
       assert.match(model.body.message, /fit it again/);
       const upload = await second.post('fit', {

@@ -167,7 +167,7 @@ describe('Service: what is deleted while it runs', function () {
   });
 
   it('ends a promised fit whose train set is lost, and keeps one whose own place is', async () => {
-    const long = line(3_000);
+    const long = line(1_200);
     const upload = await h.uploadTrain(long.x, long.y);
     const submit = async (random_state: number): Promise<string> => {
       const task_config = { task: 'regression', svc_config: { n_estimators: 2, random_state } };

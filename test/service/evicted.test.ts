@@ -62,15 +62,18 @@ describe('Service: what is gone when it is asked for', function () {
   let h: Harness;
   let between: Between;
   let tabular: Awaited<ReturnType<typeof connect>>;
-  beforeEach(async () => {
+  before(async () => {
     h = await Harness.start();
+  });
+  after(() => h.stop());
+  beforeEach(async () => {
+    await h.empty();
     between = new Between(() => new URL(h.service.url));
     tabular = await connect({ baseUrl: await between.start(), token: h.service.token });
   });
   afterEach(async () => {
     await tabular.close();
     await between.stop();
-    await h.stop();
   });
 
   const restart = async (): Promise<void> => {

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 
-import { connect } from '../../dist/src';
 import { seededRandom } from '../doors/util';
+import { connectShared } from './shared';
 
 type Kind = 'heat' | 'power' | 'strain' | undefined;
 
@@ -59,8 +56,7 @@ const ABOUT: Record<NonNullable<Kind>, string[]> = {
 
 describe('causes of a machine failure', () => {
   it('are the columns of the rule by which it failed, for each kind of failure', async () => {
-    const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tabular-causes-'));
-    const tabular = await connect({ dataDir });
+    const tabular = await connectShared();
     try {
       const train = milling(3000, 3).map(({ row, kind }) => ({ ...row, failure: kind ? 'yes' : 'no' }));
       const model = await tabular.train({ table: train, target: 'failure', options: { n_estimators: 2 } });
@@ -81,7 +77,6 @@ describe('causes of a machine failure', () => {
       }
     } finally {
       await tabular.close();
-      await rm(dataDir, { recursive: true, force: true });
     }
   }).timeout(120_000);
 });

@@ -368,7 +368,7 @@ describe('Service: fit and predict', () => {
   it('keeps a long fit alive with whitespace, and tells an error after it in the body (S 1)', async () => {
     const slow = await Harness.start({ keepaliveMs: 5 });
     try {
-      const { x, y } = line(1500);
+      const { x, y } = line(150);
       const id = await slow.uploadTrain(x, y);
       const good = await slow.post('fit', {
         train_set_upload_id: id,
@@ -378,12 +378,12 @@ describe('Service: fit and predict', () => {
       assert.equal(good.status, 200);
       assert.match(good.text, /^ +\{/);
       assert.equal(good.body.status, 'completed');
-      const bad = await slow.uploadTrain('a\n1\n', `y\n${'1.5\n'.repeat(100_000)}`);
+      const bad = await slow.uploadTrain('a\n1\n', `y\n${'1.5\n'.repeat(50_000)}`);
       const streamed = await slow.post('fit', { train_set_upload_id: bad, task: 'regression' });
       assert.equal(streamed.status, 200);
       assert.equal(streamed.body._streamed_error, true);
       assert.equal(streamed.body.status_code, 422);
-      assert.match(streamed.body.message, /1 rows .* 100000/);
+      assert.match(streamed.body.message, /1 rows .* 50000/);
       const { body } = await slow.get('get_service_status');
       assert.deepEqual(body.fits, []);
     } finally {
@@ -392,7 +392,7 @@ describe('Service: fit and predict', () => {
   });
 
   it('shows a fit under way, joins the one who asks again, and goes on without its client', async () => {
-    const { x, y } = line(6_000);
+    const { x, y } = line(2_500);
     const train_set_upload_id = await h.uploadTrain(x, y);
     const wanted = { train_set_upload_id, task: 'regression', svc_config: { n_estimators: 2 } };
     const controller = new AbortController();

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { flowers, Harness, temporaryFolder } from './harness';
+import { givenModel } from './shared';
 
 describe('Service: what lies in its folder', () => {
   let data: string;
@@ -56,22 +58,13 @@ describe('Service: what lies in its folder', () => {
     this.timeout(60_000);
     const { x, y } = flowers();
     const first = await start();
-    const upload = await first.uploadTrain(x, y);
-    const fit = async (seed: number): Promise<string> =>
-      (
-        await first.post('fit', {
-          train_set_upload_id: upload,
-          task: 'classification',
-          svc_config: { random_state: seed, n_estimators: 1 },
-        })
-      ).body.fitted_train_set_id as string;
     type Entry = Record<string, unknown> & { features: object[] };
     const damages: ((entry: Entry) => unknown)[] = [
       (entry) => JSON.stringify(entry).slice(0, 200),
       () => '',
       () => 'null',
       () => '[]',
-      (entry) => ({ ...entry, id: upload }),
+      (entry) => ({ ...entry, id: randomUUID() }),
       (entry) => ({ ...entry, features: [null] }),
       (entry) => ({ ...entry, features: [{ ...entry.features[0], kind: 'blob' }] }),
       (entry) => ({ ...entry, features: [{ ...entry.features[0], name: 7 }] }),
@@ -82,18 +75,22 @@ describe('Service: what lies in its folder', () => {
       (entry) => ({ ...entry, ignoredOptions: [1] }),
       (entry) => ({ ...entry, bytes: 1 }),
     ];
-    const sound = await fit(0);
+    const sound = await givenModel(first, { x, y }, 'classification');
     const before = (await first.predict(sound, x, 'classification')).body;
-    const ids: string[] = [];
-    for (let i = 1; i <= damages.length; i++) {
-      ids.push(await fit(i));
-    }
     await first.stop(true);
-    for (const [i, damage] of damages.entries()) {
-      const file = path.join(data, 'models', ids[i]!, 'model.json');
-      const spoilt = damage(JSON.parse(await readFile(file, 'utf8')) as Entry);
-      await writeFile(file, typeof spoilt === 'string' ? spoilt : JSON.stringify(spoilt));
-    }
+    const models = path.join(data, 'models');
+    const entry = JSON.parse(await readFile(path.join(models, sound, 'model.json'), 'utf8')) as Entry;
+    /** A copy of the model under an id of its own, with this for its index. */
+    const copy = async (damage: (entry: Entry) => unknown): Promise<string> => {
+      const id = randomUUID();
+      await cp(path.join(models, sound), path.join(models, id), { recursive: true });
+      const spoilt = damage({ ...entry, id });
+      const text = typeof spoilt === 'string' ? spoilt : JSON.stringify(spoilt);
+      await writeFile(path.join(models, id, 'model.json'), text);
+      return id;
+    };
+    const whole = await copy((own) => own);
+    const ids = await Promise.all(damages.map(copy));
     log = [];
     const second = await start();
     try {
@@ -105,9 +102,11 @@ describe('Service: what lies in its folder', () => {
         });
         assert.equal(gone.status, 404, `damage ${i}`);
       }
-      assert.deepEqual((await second.predict(sound, x, 'classification')).body, before);
+      for (const id of [sound, whole]) {
+        assert.deepEqual((await second.predict(id, x, 'classification')).body, before);
+      }
       const { body } = await second.get('get_service_status');
-      assert.equal(body.fitted_train_sets, 1);
+      assert.equal(body.fitted_train_sets, 2);
       const names = await readdir(path.join(data, 'models'));
       assert.equal(names.filter((name) => name.endsWith('.corrupt')).length, ids.length);
     } finally {

@@ -10,7 +10,7 @@ import { waitFor } from '../helpers/wait';
 import { type Answer, answerOf, infoOf, putFile, temporaryFolder } from './harness';
 
 const CLI = path.join(__dirname, '../../dist/src/service/cli.js');
-const ROUNDS = 4;
+const ROUNDS = 3;
 
 /** Delays that are the same in every run. */
 function* delays(): Generator<number> {

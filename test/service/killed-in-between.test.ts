@@ -45,11 +45,17 @@ describe('killed in the middle of', function () {
   const modelsOf = (own: ModelCards): Models =>
     Object.fromEntries(own.list().map((card) => [card.name, JSON.parse(JSON.stringify(card)) as ModelCard]));
 
-  beforeEach(async () => {
+  before(async () => {
     root = await temporaryFolder();
     user = path.join(root, 'user');
     await mkdir(user);
     h = await Harness.start({ dataDir: path.join(user, 'service') });
+  });
+  after(async () => {
+    await h.stop(true);
+    await rm(root, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
     cards = openCards(user);
     connection = connect(h, cards);
     await fit(heatReadings(300));
@@ -57,8 +63,10 @@ describe('killed in the middle of', function () {
   afterEach(async () => {
     await connection.close();
     await cards.close();
-    await h.stop(true);
-    await rm(root, { recursive: true, force: true });
+    await h.empty();
+    for (const name of (await readdir(user)).filter((one) => one !== 'service')) {
+      await rm(path.join(user, name), { recursive: true });
+    }
   });
 
   /** Does something, and judges what each kill on the way would have left. Answers the images. */

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 
-import { connect, type ModelCard } from '../../dist/src';
+import type { ModelCard, Tabular } from '../../dist/src';
+import { connectShared } from './shared';
 
 type Row = Record<string, string | number | boolean>;
-type Client = Awaited<ReturnType<typeof connect>>;
 
 /** The same numbers from 0 to 1 each time. */
 function numbers(seed: number): () => number {
@@ -53,18 +50,13 @@ function milling(count: number): Row[] {
 
 describe('doubts about columns that tell the target', function () {
   this.timeout(120_000);
-  let folder: string;
-  let tabular: Client;
+  let tabular: Tabular;
 
   before(async () => {
-    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-leaks-'));
-    tabular = await connect({ dataDir: folder });
+    tabular = await connectShared();
   });
 
-  after(async () => {
-    await tabular.close();
-    fs.rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => tabular.close());
 
   const fit = async (
     table: Row[],

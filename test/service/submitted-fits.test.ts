@@ -20,7 +20,7 @@ import {
 } from './harness';
 
 /** So many rows that their fit lasts while it is asked about. */
-const LONG = 5_000;
+const LONG = 2_000;
 /** Enough of a fit whose scores do not matter. */
 const TWO_FOLDS = { task_config: { task: 'regression', svc_config: { n_estimators: 2 } } };
 
@@ -240,10 +240,10 @@ describe('Service: fits answered by their id before they have ended', function (
 
     it('keeps every promise, running or waiting, under the same id', async () => {
       const first = await start();
-      const train = await upload(first, 300);
+      const train = await upload(first, 60);
       const ids: string[] = [];
       for (const seed of [1, 2, 3, 4]) {
-        const config = { task: 'regression', svc_config: { random_state: seed, n_estimators: 2 } };
+        const config = { task: 'regression', svc_config: { random_state: seed, n_estimators: 1 } };
         const { body } = await first('POST', 'submit_fit_job', shapeB(train, { task_config: config }));
         ids.push(body.fitted_train_set_id as string);
       }
