@@ -8,7 +8,8 @@ import { watchLoop } from '../helpers/loop-holds';
 import { waitFor } from '../helpers/wait';
 import { startBench, stopBench } from '../nodes/bench';
 
-const ROWS = 1_000_000;
+/** ANOMALY_ROWS=1000000 for 20 million cells. */
+const ROWS = Number(process.env.ANOMALY_ROWS ?? 250_000);
 const SENSORS = 20;
 const BEGINS = Date.UTC(2026, 0, 5);
 const MINUTE_MS = 60_000;
@@ -22,7 +23,7 @@ const valuesOf = (row: number): string[] => {
   return names.map((_, j) => (10 + (j + 1) * load + random()).toFixed(3));
 };
 
-describe('a history of 20 million cells', function () {
+describe(`a history of ${(ROWS * SENSORS) / 1e6} million cells`, function () {
   this.timeout(600_000);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-history-'));
   const file = path.join(folder, 'history.csv');
@@ -80,7 +81,7 @@ describe('a history of 20 million cells', function () {
       if (phase === 'reading' && percent !== undefined) {
         shares.add(percent);
       }
-    }, 100);
+    }, 25);
     try {
       bench.send('a', {});
       await learned('a');
@@ -95,7 +96,8 @@ describe('a history of 20 million cells', function () {
     );
     assert.deepEqual(bench.caught.all, []);
     assert.ok(turn <= 50, `${turn} ms`);
-    assert.ok(more < 400, `${more} MB`);
+    // All readings, each as an object, would be as much again.
+    assert.ok(more < 250, `${more} MB`);
     assert.ok(shares.size > 20, `shown: ${[...shares].join(', ')}`);
     assert.equal(bench.progress('a').readings, ROWS);
   });
