@@ -178,9 +178,14 @@ describe('what is usual for a machine', function () {
       const of = cellsOf(machine, row % machine.values.length);
       return row < from ? of : { ...of, housing: Number(of.housing) + WARMER + more };
     };
-    const take = (detector: Detector, row: number, to: number, more: (row: number) => number): Moved[] => {
+    /** @param every so many rows one is taken: for what lasts weeks three, not yet a gap */
+    const take = (
+      detector: Detector,
+      { row, to, every = 1 }: { row: number; to: number; every?: number },
+      more: (row: number) => number = () => 0,
+    ): Moved[] => {
       const moved: Moved[] = [];
-      for (; row < to; row++) {
+      for (; row < to; row += every) {
         const { changes } = detector.take(
           BEGINS + row * STEP_MS,
           new Map(Object.entries(cells(row, more(row)))),
@@ -189,12 +194,11 @@ describe('what is usual for a machine', function () {
       }
       return moved;
     };
-    const none = (): number => 0;
     /** Until it is told, and the row after that. */
     const told = (): { detector: Detector; moved: Moved; row: number } => {
       const detector = known();
       for (let row = TAUGHT; row < machine.values.length; row++) {
-        const [moved] = take(detector, row, row + 1, none);
+        const [moved] = take(detector, { row, to: row + 1 });
         if (moved !== undefined) {
           assert.equal(moved.column, 'housing');
           return { detector, moved, row: row + 1 };
@@ -209,7 +213,7 @@ describe('what is usual for a machine', function () {
       assert.equal(moved.id, `${new Date(moved.since).toISOString()} housing`);
       assert.deepEqual(detector.confirm(moved.id, 'real'), { moved: { column: 'housing', answer: 'real' } });
       assert.equal(detector.movements[0]!.isReal, true);
-      const again = take(detector, row, row + 2 * WEEKS, none);
+      const again = take(detector, { row, to: row + 2 * WEEKS, every: 3 });
       assert.deepEqual(
         again.map(({ id }) => id),
         [moved.id, moved.id, moved.id],
@@ -226,11 +230,13 @@ describe('what is usual for a machine', function () {
       });
       assert.deepEqual(detector.movements, []);
       // Within the day that measures it anew.
-      assert.deepEqual(take(detector, row, row + 100, none), []);
+      assert.deepEqual(take(detector, { row, to: row + 100 }), []);
       const kept = new Detector(SETTINGS, structuredClone(detector.keep()));
-      assert.deepEqual(take(kept, row + 100, row + WEEKS, none), []);
+      assert.deepEqual(take(kept, { row: row + 100, to: row + WEEKS, every: 3 }), []);
       assert.deepEqual(kept.movements, []);
-      const creeps = take(kept, row + WEEKS, row + 2 * WEEKS, (at) => ((at - row - WEEKS) / WEEKS) * WARMER);
+      const from = row + WEEKS;
+      const weeks = { row: from, to: from + WEEKS, every: 3 };
+      const creeps = take(kept, weeks, (at) => ((at - from) / WEEKS) * WARMER);
       assert.ok(creeps.length > 0, 'what creeps from there on');
       assert.deepEqual(new Set(creeps.map(({ column }) => column)), new Set(['housing']));
     });
