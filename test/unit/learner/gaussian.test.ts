@@ -191,7 +191,7 @@ describe('Gaussian process: what follows without noise', () => {
       const model = trainModel({
         features: features(seen),
         target: { task: 'regression', values },
-        options: {},
+        options: { n_estimators: 3 },
       });
       const told = (predict(model, features(later), later.length) as RegressionResult).mean();
       return Math.sqrt(later.reduce((sum, { known }, i) => sum + (told[i]! - known) ** 2 / later.length, 0));
@@ -476,6 +476,9 @@ const smooth = x!.map(
 );
 const fit = (options: TrainOptions = {}) =>
   trainModel(regress(features, smooth, { n_estimators: 3, ...options }));
+let fitted: Model | undefined;
+/** Fitted once for all that only look at it. */
+const fittedOnce = () => (fitted ??= fit());
 const processes = (model: Model) =>
   model.members.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'gaussian'));
 const meansOf = (model: Model, rows: FeatureColumn[], count: number, estimators?: number) =>
@@ -483,7 +486,7 @@ const meansOf = (model: Model, rows: FeatureColumn[], count: number, estimators?
 
 describe('Gaussian process: as a candidate', () => {
   it('takes part where the target is smooth, and not where it is mostly noise', () => {
-    assert.equal(processes(fit()).length, 3);
+    assert.equal(processes(fittedOnce()).length, 3);
     const noise = normals(COUNT, 19);
     const target = x!.map((value, i) => value / 3 + noise[i]!);
     assert.equal(processes(trainModel(regress(features, target, { n_estimators: 3 }))).length, 0);
@@ -526,7 +529,7 @@ describe('Gaussian process: as a candidate', () => {
   });
 
   it('tells exactly why, in its columns as they are grouped', () => {
-    const model = fit();
+    const model = fittedOnce();
     const rows = 12;
     const own = rowsOf(features, 0, rows);
     const grouped: Record<string, string[]>[] = [
@@ -545,7 +548,7 @@ describe('Gaussian process: as a candidate', () => {
   });
 
   it('says of rows the same together, one by one and from its file, in which the kernel stands once', () => {
-    const model = fit();
+    const model = fittedOnce();
     const bytes = saveModel(model);
     const loaded = loadModel(bytes);
     assert.deepEqual(saveModel(loaded), bytes);
@@ -569,7 +572,7 @@ describe('Gaussian process: as a candidate', () => {
       { BLOCKS: 10, EMBARGO: 5 },
       { SUBSAMPLE_SAMPLES: 60 },
     ] as Record<string, unknown>[]) {
-      const model = fit({ inference_config });
+      const model = fit({ inference_config, n_estimators: 1 });
       assert.ok(meansOf(model, features, COUNT).every(Number.isFinite));
       assert.ok(model.report.scores.rmse! > 0);
     }
@@ -582,19 +585,21 @@ describe('Gaussian process: as a candidate', () => {
       text('word', ['green', undefined, 'red']),
       dates('at', [NaN, 0, 8e15]),
     ];
-    assert.ok(meansOf(fit(), far, 3).every(Number.isFinite));
+    assert.ok(meansOf(fittedOnce(), far, 3).every(Number.isFinite));
   });
 });
 
 const kinds = Array.from(smooth, (value) => (value > 56 ? 'high' : value < 45 ? 'low' : 'usual'));
 const fitClasses = (labels: string[], options: TrainOptions = {}, own = features) =>
   trainModel(classify(own, labels, { n_estimators: 3, ...options }));
+let fittedKinds: Model | undefined;
+const kindsOnce = () => (fittedKinds ??= fitClasses(kinds));
 const probasOf = (model: Model, rows: FeatureColumn[], count: number, estimators?: number) =>
   (predict(model, rows, count, { estimators }) as ClassificationResult).probas;
 
 describe('Gaussian process of classes: as a candidate', () => {
   it('takes part where borders are smooth, of two classes and more', () => {
-    assert.equal(processes(fitClasses(kinds)).length, 3);
+    assert.equal(processes(kindsOnce()).length, 3);
     assert.equal(processes(fitClasses(kinds.map((kind) => (kind === 'low' ? 'low' : 'not')))).length, 3);
   });
 
@@ -643,7 +648,7 @@ describe('Gaussian process of classes: as a candidate', () => {
   });
 
   it('says of rows the same together, one by one and from its file, whichever members are asked', () => {
-    const model = fitClasses(kinds);
+    const model = kindsOnce();
     const bytes = saveModel(model);
     const loaded = loadModel(bytes);
     assert.deepEqual(saveModel(loaded), bytes);
@@ -663,7 +668,7 @@ describe('Gaussian process of classes: as a candidate', () => {
       { BLOCKS: 10, EMBARGO: 5 },
       { SUBSAMPLE_SAMPLES: 60 },
     ] as Record<string, unknown>[]) {
-      const model = fitClasses(kinds, { inference_config });
+      const model = fitClasses(kinds, { inference_config, n_estimators: 1 });
       assert.ok(probasOf(model, features, COUNT).every(Number.isFinite));
     }
   });
@@ -675,7 +680,7 @@ describe('Gaussian process of classes: as a candidate', () => {
       text('word', ['green', undefined, 'red']),
       dates('at', [NaN, 0, 8e15]),
     ];
-    assert.ok(probasOf(fitClasses(kinds), far, 3).every((p) => p >= 0 && p <= 1));
+    assert.ok(probasOf(kindsOnce(), far, 3).every((p) => p >= 0 && p <= 1));
   });
 });
 
@@ -692,9 +697,8 @@ describe('learner: what is told of a Gaussian process', () => {
         (value, row) => Math.sin(1.5 * value) + Math.abs(b[row]!) + 0.25 * c[row]! ** 2 + 0.2 * noise[row]!,
       );
       const features = columns.map((values, at) => numbers(`x${at}`, values));
-      const model = trainModel(
-        regress(rowsOf(features, 0, known), target.subarray(0, known), { random_state: seed }),
-      );
+      const options = { random_state: seed, n_estimators: 3 };
+      const model = trainModel(regress(rowsOf(features, 0, known), target.subarray(0, known), options));
       const later = (predict(model, rowsOf(features, known, all), LATER) as RegressionResult).mean();
       const squares = later.reduce((sum, mean, row) => sum + (mean - target[known + row]!) ** 2, 0);
       return Math.log(Math.sqrt(squares / LATER) / model.report.scores.rmse!);
