@@ -67,9 +67,9 @@ describe('A Parquet file with one huge row group', function () {
         columns.map(({ type }) => type),
         'integer,number,number,text,text,boolean,date,number,number,number,number,number'.split(','),
       );
-      assert.deepEqual(await digests(huge, columns), await digests(small, columns));
-      const some = [...columns.slice(0, 9)].reverse();
-      assert.deepEqual(await digests(huge, some), await digests(small, some));
+      const cells = await digests(small, columns);
+      assert.deepEqual(await digests(huge, columns), cells);
+      assert.deepEqual(await digests(huge, columns.slice(0, 9).reverse()), cells.slice(0, 9).reverse());
     }));
 
   it('may have names that begin other ones, with letters beyond ASCII', () =>
