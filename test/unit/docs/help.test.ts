@@ -15,7 +15,8 @@ import { catalogue, labels, loadDialogs, type NodeName, NODES } from '../../help
 const root = path.resolve(__dirname, '../../..');
 const dist = path.join(root, 'dist');
 const LANGUAGES = ['en-US', 'de', 'ja'];
-const FLOW_NODES = NODES.filter((node) => node !== 'config');
+type FlowNode = Exclude<NodeName, 'config'>;
+const FLOW_NODES = NODES.filter((node): node is FlowNode => node !== 'config');
 
 const help = (language: string, node: NodeName): string =>
   fs.readFileSync(path.join(dist, 'nodes', 'locales', language, `${node}.html`), 'utf8');
@@ -35,18 +36,16 @@ const labelTerms = (list: string) =>
   [...list.matchAll(/<dt>(.*?)<\/dt>/g)].flatMap((match) => words(match[1]!));
 
 /**
- * The code that these modules reach, function by function: bundled, with what nobody calls shaken off and without
- * comments. Files that match leaveOut stay outside.
+ * The code that the modules of each node reach, function by function: bundled, with what nobody calls shaken off and
+ * without comments. Files that match leaveOut stay outside. One build reads each file once for all nodes.
  */
-async function reachedCode(modules: string[], leaveOut: RegExp): Promise<string> {
+async function reachedCode(
+  modulesOf: (node: FlowNode) => string[],
+  leaveOut: RegExp,
+): Promise<Record<FlowNode, string>> {
   const { outputFiles } = await build({
-    stdin: {
-      // A node registers itself; of any other module each export may be called.
-      contents: modules
-        .map((module) => `${module.startsWith('nodes/') ? 'import' : 'export * from'} './${module}';`)
-        .join('\n'),
-      resolveDir: root,
-    },
+    entryPoints: FLOW_NODES.map((node) => ({ in: `node:${node}`, out: node })),
+    outdir: root,
     bundle: true,
     write: false,
     platform: 'node',
@@ -59,6 +58,16 @@ async function reachedCode(modules: string[], leaveOut: RegExp): Promise<string>
       {
         name: 'nodes begin, the rest is called',
         setup: (bundle) => {
+          bundle.onResolve({ filter: /^node:/ }, ({ path: wanted, kind }) =>
+            kind === 'entry-point' ? { path: wanted.slice(5), namespace: 'entry' } : undefined,
+          );
+          bundle.onLoad({ filter: /./, namespace: 'entry' }, ({ path: node }) => ({
+            // A node registers itself; of any other module each export may be called.
+            contents: modulesOf(node as FlowNode)
+              .map((module) => `${module.startsWith('nodes/') ? 'import' : 'export * from'} './${module}';`)
+              .join('\n'),
+            resolveDir: root,
+          }));
           bundle.onResolve({ filter: /^\./ }, async ({ path: wanted, kind, resolveDir, pluginData }) => {
             if (pluginData === 'resolving') {
               return undefined;
@@ -73,7 +82,8 @@ async function reachedCode(modules: string[], leaveOut: RegExp): Promise<string>
       },
     ],
   });
-  return outputFiles[0]!.text;
+  const texts = outputFiles.map(({ path: file, text }) => [path.basename(file, '.js'), text]);
+  return Object.fromEntries(texts) as Record<FlowNode, string>;
 }
 
 /** A node's own modules: its file, and its folder of the runtime, which is loaded with the first node of its type. */
@@ -82,12 +92,12 @@ const ownModules = (node: NodeName): string[] => [
   ...(fs.existsSync(path.join(root, 'src/runtime', node)) ? [`src/runtime/${node}/index`] : []),
 ];
 
+let runtimeCode: ReturnType<typeof reachedCode> | undefined;
+
 /** What a node reads from a message or sets on it, by its settings and by the names in its code. */
-async function messageProperties(node: NodeName): Promise<Set<string>> {
-  const code = await reachedCode(
-    ownModules(node),
-    /^src\/(?!runtime\/)|config-state|use-config|default-service/,
-  );
+async function messageProperties(node: FlowNode): Promise<Set<string>> {
+  runtimeCode ??= reachedCode(ownModules, /^src\/(?!runtime\/)|config-state|use-config|default-service/);
+  const { [node]: code } = await runtimeCode;
   const found = new Set<string>(
     Object.values<Setting>(NODE_SETTINGS[node]).flatMap(({ message = [] }) => message),
   );
@@ -129,7 +139,7 @@ const ANY_CALL = [
   'internal',
 ];
 const AN_UPLOAD = ['upload.failed', 'upload.expired', 'duplicate', 'limit.exceeded'];
-const REACHES: Record<Exclude<NodeName, 'config'>, { work: string; calls: string[] }> = {
+const REACHES: Record<FlowNode, { work: string; calls: string[] }> = {
   limits: { work: 'models/service', calls: ANY_CALL },
   upload: { work: 'connection/upload', calls: [...ANY_CALL, ...AN_UPLOAD] },
   fit: {
@@ -159,21 +169,16 @@ const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   cost: ['cost.exceeded'], // the bound is the predict node's
 };
 
-const raisedBy = new Map<NodeName, Promise<string[]>>();
+let allCode: ReturnType<typeof reachedCode> | undefined;
 
 /** The codes that a node may raise, in their order. */
-function raised(node: Exclude<NodeName, 'config'>): Promise<string[]> {
-  const known = raisedBy.get(node) ?? findRaised(node);
-  raisedBy.set(node, known);
-  return known;
-}
-
-async function findRaised(node: Exclude<NodeName, 'config'>): Promise<string[]> {
-  const { work, calls } = REACHES[node];
-  const code = await reachedCode(
-    [...ownModules(node), `src/${work}`],
+async function raised(node: FlowNode): Promise<string[]> {
+  const { calls } = REACHES[node];
+  allCode ??= reachedCode(
+    (one) => [...ownModules(one), `src/${REACHES[one].work}`],
     /config-state|use-config|default-service|connection\/(connection|index)\.ts|src\/(service|learner|client)\/|service-error\.ts/,
   );
+  const { [node]: code } = await allCode;
   const all = new Set<string>([...ERROR_CODES.filter((one) => code.includes(`"${one}"`)), ...calls]);
   for (const one of NOT_RAISED[node] ?? []) {
     assert.ok(all.delete(one), one);
