@@ -180,7 +180,7 @@ describe('the search for a setting', () => {
       // A case takes some 20 ms: one that fails is told as it is, not made smaller for minutes.
       {
         examples: HARD_PLANES,
-        numRuns: fullCount(100, 40),
+        numRuns: fullCount(100, 20),
         endOnFailure: true,
         interruptAfterTimeLimit: 30_000,
         markInterruptAsFailure: true,

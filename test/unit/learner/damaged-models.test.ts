@@ -450,7 +450,7 @@ describe('learner: models that are damaged, or made to harm', () => {
     ];
     const names = Object.keys(all);
     let refused = 0;
-    const rounds = fullCount(500, 240);
+    const rounds = fullCount(500, 160);
     for (let round = 0; round < rounds; round++) {
       const name = names[draw.below(names.length)]!;
       const bytes = Buffer.from(all[name]!);

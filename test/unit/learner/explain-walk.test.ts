@@ -311,7 +311,9 @@ describe('paths through trees', () => {
   });
 
   it('are cached for the models explained last, and none of them is mistaken for another', () => {
-    const models = [2, 3, 4, 5, 6].map((n) => trainModel(classify(features, labels, { n_estimators: n })));
+    const models = [1, 1, 1, 1, 3].map((n_estimators, random_state) =>
+      trainModel(classify(features, labels, { n_estimators, random_state })),
+    );
     const effects = () =>
       models.map((one) => [
         ...explain(one, features, predict(one, features, rows), { of: 1, most: 2 }).effects,

@@ -43,7 +43,8 @@ const NEWEST = rows.slice(300);
 describe('evaluating predictions', function () {
   this.timeout(240_000);
   const at = embeddedBench();
-  const fit = { order: 'time', holdout: 25, options: { n_estimators: 2 } } as const;
+  const options = { n_estimators: 1, inference_config: { SUBSAMPLE_SAMPLES: 120 } };
+  const fit = { order: 'time', holdout: 25, options } as const;
   const cards: Record<string, ModelCard> = {};
   const curves: Record<string, unknown> = {};
 
@@ -190,7 +191,7 @@ describe('evaluating predictions', function () {
       group: 'machine',
       order: 'none',
       model: 'machines',
-      options: { n_estimators: 2 },
+      options,
       table: { value: machines.slice(0, 200) },
     });
     const newer = machines.slice(200);

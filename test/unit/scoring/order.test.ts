@@ -353,7 +353,7 @@ describe('fit in order of time and in groups, on the embedded service', () => {
       model: 'walk',
       relativeTo: 'now',
       embargo: 30,
-      options: { random_state: 1 },
+      options: { random_state: 1, n_estimators: 2 },
     });
     assert.equal(card.order, 'time');
     const later = rows.slice(1206);
@@ -401,8 +401,9 @@ describe('fit in order of time and in groups, on the embedded service', () => {
       const x = random();
       return { machine: `m${i % 15}`, x, y: x + (i % 15) * 5 };
     });
+    const quick = { ignore: ['machine'], options: { n_estimators: 1 } };
     const fit = (group?: string) =>
-      at.connection.train({ table: { value: rows }, target: 'y', ignore: ['machine'], model: 'g', group });
+      at.connection.train({ table: { value: rows }, target: 'y', model: 'g', group, ...quick });
     const { card } = await fit('machine');
     assert.deepEqual(
       card.columns.map(({ name }) => name),

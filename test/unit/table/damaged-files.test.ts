@@ -148,7 +148,7 @@ const DAMAGES: Record<string, Damage> = {
 /** As likely anywhere in a file: not by preference at its ends, nor near zero as doubles are. */
 const part = fc.noBias(fc.nat(999_999)).map((whole) => whole / 1_000_000);
 const damage = fc.tuple(fc.constantFrom(...Object.keys(DAMAGES)), part, part, part);
-const RUNS = Number(process.env['DAMAGED_FILES'] ?? fullCount(120, 80));
+const RUNS = Number(process.env['DAMAGED_FILES'] ?? fullCount(120, 50));
 
 describe('Damaged files', function () {
   this.timeout(Math.max(120_000, RUNS * 500));

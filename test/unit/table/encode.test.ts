@@ -103,7 +103,7 @@ describe('Parquet', () => {
             }
           }
         }),
-        { numRuns: fullCount(40, 25) },
+        { numRuns: fullCount(40, 15) },
       );
     })).timeout(60_000);
 
