@@ -20,7 +20,7 @@ export class Slopes {
   readonly weights: Float64Array;
   /** Outputs × size: the gradient. */
   readonly slope: Float64Array;
-  /** Rows × outputs, in the order of the rows scored: their scores, then their errors. */
+  /** Rows × outputs, in the order of the rows scored: their scores, then their errors. Rows are padded to fours. */
   readonly errors: Float64Array;
   /** Size × size: a factor that a fit works with. */
   readonly factor: Float64Array;
@@ -31,11 +31,12 @@ export class Slopes {
   private readonly rows: Int32Array;
 
   constructor({ rows, size, outputs }: Size) {
+    const padded = inFours(rows);
     this.scratch = openScratch(
       alignedBytes(rows * size * 8) +
         2 * alignedBytes(outputs * size * 8) +
-        alignedBytes(rows * outputs * 8) +
-        alignedBytes(rows * 4) +
+        alignedBytes(padded * outputs * 8) +
+        alignedBytes(padded * 4) +
         3 * alignedBytes(size * size * 8),
     );
     const { scratch } = this;
@@ -44,8 +45,8 @@ export class Slopes {
     this.features = scratch.numbers(rows * size);
     this.weights = scratch.numbers(outputs * size);
     this.slope = scratch.numbers(outputs * size);
-    this.errors = scratch.numbers(rows * outputs);
-    this.rows = scratch.wholes(rows);
+    this.errors = scratch.numbers(padded * outputs);
+    this.rows = scratch.wholes(padded);
     this.factor = scratch.numbers(size * size);
   }
 
@@ -55,44 +56,30 @@ export class Slopes {
 
   /** Writes the scores of rows to `errors`. */
   score(rows: Int32Array): void {
-    const { dotFour, dotOne } = this.scratch.kernels;
-    this.run(rows, dotFour, dotOne, this.size & ~3, this.weights);
+    this.run(rows, this.scratch.kernels.dotFour, this.size & ~3, this.weights);
   }
 
   /** Adds the features of rows, times `errors`, to the gradient. */
   addErrors(rows: Int32Array): void {
-    const { addRowsFour, addRowsOne } = this.scratch.kernels;
-    this.run(rows, addRowsFour, addRowsOne, this.size & ~1, this.slope);
+    // Rows that fill up the last four add nothing.
+    this.errors.fill(0, rows.length * this.outputs);
+    this.run(rows, this.scratch.kernels.addRowsFour, this.size & ~1, this.slope);
   }
 
-  /** Runs a loop for each output, over rows in fours and then over the rest. */
-  private run(
-    rows: Int32Array,
-    four: Kernels['dotFour'],
-    one: Kernels['dotOne'],
-    even: number,
-    numbers: Float64Array,
-  ): void {
+  /** Runs a loop for each output, over rows in fours: the first of the table fills up the last of these. */
+  private run(rows: Int32Array, loop: Kernels['dotFour'], even: number, numbers: Float64Array): void {
     const { features, errors, size, outputs } = this;
     this.rows.set(rows);
+    this.rows.fill(0, rows.length);
     const first = this.rows.byteOffset;
-    const together = rows.length - (rows.length % ROWS_TOGETHER);
-    const middle = first + together * 4;
+    const end = first + inFours(rows.length) * 4;
     for (let k = 0; k < outputs; k++) {
       const to = numbers.byteOffset + k * size * 8;
-      const error = errors.byteOffset + k * 8;
-      const width = outputs * 8;
-      four(first, middle, features.byteOffset, even * 8, size * 8, to, error, width);
-      one(
-        middle,
-        first + rows.length * 4,
-        features.byteOffset,
-        even * 8,
-        size * 8,
-        to,
-        error + together * width,
-        width,
-      );
+      loop(first, end, features.byteOffset, even * 8, size * 8, to, errors.byteOffset + k * 8, outputs * 8);
     }
   }
+}
+
+function inFours(rows: number): number {
+  return Math.ceil(rows / ROWS_TOGETHER) * ROWS_TOGETHER;
 }

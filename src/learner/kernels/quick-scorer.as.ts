@@ -41,75 +41,79 @@ function array(offset: usize): usize {
   return load<u32>(TREE_ARRAYS + offset);
 }
 
-/** Numbers the leaves of a tree from left to right and notes its branches; `LeavesOf` has what its leaves hold. */
-class Prepare {
-  @inline
-  static run(hasOneValue: bool, root: usize, nodes: usize, slot: usize): usize {
-    const feature = array(ARRAY_FEATURE) + root * 2;
-    const bin = array(ARRAY_BIN) + root;
-    const flags = array(ARRAY_FLAGS) + root;
-    const left = array(ARRAY_LEFT) + root * 4;
-    const setAt = array(ARRAY_SET_AT) + root * 4;
-    const sets = array(ARRAY_SETS);
-    const values = array(ARRAY_VALUES);
-    const offsets = array(ARRAY_OFFSETS);
-    const highest = array(ARRAY_HIGHEST);
-    // Leaves below each node; children follow their parents.
-    for (let node = nodes; node !== 0;) {
-      node--;
-      if (load<u16>(feature + node * 2) == LEAF) {
-        store<u8>(node, 1, COUNTS);
-      } else {
-        const child = load<u32>(left + node * 4) - root;
-        store<u8>(node, load<u8>(child, COUNTS) + load<u8>(child, COUNTS + 1), COUNTS);
-      }
-    }
-    store<u8>(0, 0, FIRSTS);
-    let ordered: usize = ORDERED;
-    let category: usize = CATEGORIES;
-    let always: u32 = 0;
-    const table = LEAF_TABLES + slot * (MAX_LEAVES * LEAF_BYTES);
-    for (let node: usize = 0; node < nodes; node++) {
-      const first = load<u8>(node, FIRSTS) as u32;
-      const column = load<u16>(feature + node * 2) as u32;
-      if (column == LEAF) {
-        const valueAt = values + (load<u32>(left + node * 4) << 2);
-        const to = table + first * LEAF_BYTES;
-        if (hasOneValue) {
-          store<f64>(to, load<f32>(valueAt) as f64);
-        } else {
-          store<u32>(to, valueAt);
-        }
-        continue;
-      }
+/**
+ * Numbers the leaves of a tree from left to right, writes its program and the table of its leaves, and returns the program's end.
+ *
+ * @param root index of its first node
+ * @param nodes their number
+ * @param slot number of its table
+ * @param hasOneValue 1 if the table holds the values of leaves; 0 for the addresses of their values per class
+ */
+export function prepare(root: usize, nodes: usize, slot: usize, hasOneValue: u32): usize {
+  const feature = array(ARRAY_FEATURE) + root * 2;
+  const bin = array(ARRAY_BIN) + root;
+  const flags = array(ARRAY_FLAGS) + root;
+  const left = array(ARRAY_LEFT) + root * 4;
+  const setAt = array(ARRAY_SET_AT) + root * 4;
+  const sets = array(ARRAY_SETS);
+  const values = array(ARRAY_VALUES);
+  const offsets = array(ARRAY_OFFSETS);
+  const highest = array(ARRAY_HIGHEST);
+  // Leaves below each node; children follow their parents.
+  for (let node = nodes; node !== 0;) {
+    node--;
+    if (load<u16>(feature + node * 2) == LEAF) {
+      store<u8>(node, 1, COUNTS);
+    } else {
       const child = load<u32>(left + node * 4) - root;
-      const onLeft = load<u8>(child, COUNTS) as u32;
-      store<u8>(child, first as u8, FIRSTS);
-      store<u8>(child, (first + onLeft) as u8, FIRSTS + 1);
-      const mask = (((1 as u32) << onLeft) - 1) << first;
-      const flag = load<u8>(flags + node) as u32;
-      if (flag & CATEGORY) {
-        store<u32>(category, load<u32>(offsets + column * 4));
-        store<u32>(category, mask, 4);
-        store<u32>(category, sets + load<u32>(setAt + node * 4) * 4, 8);
-        store<u32>(category, load<u8>(highest + column) as u32, 12);
-        category += CATEGORIES_BYTES;
-        continue;
-      }
-      // Missing values, bin 0, go left by the bins as they are, and right by bins less one.
-      const right = (flag & MISSING_LEFT) ^ MISSING_LEFT;
-      const border = load<u8>(bin + node) as u32;
-      if (border < right) {
-        always |= mask;
-      } else {
-        store<u32>(ordered, load<u32>(offsets + column * 4) + right * TILE);
-        store<u32>(ordered, ((border - right) ^ 0x80) * IN_FOUR_BYTES, 4);
-        store<u32>(ordered, mask, 8);
-        ordered += ORDERED_BYTES;
-      }
+      store<u8>(node, load<u8>(child, COUNTS) + load<u8>(child, COUNTS + 1), COUNTS);
     }
-    return writeProgram(ordered, category, always);
   }
+  store<u8>(0, 0, FIRSTS);
+  let ordered: usize = ORDERED;
+  let category: usize = CATEGORIES;
+  let always: u32 = 0;
+  const table = LEAF_TABLES + slot * (MAX_LEAVES * LEAF_BYTES);
+  for (let node: usize = 0; node < nodes; node++) {
+    const first = load<u8>(node, FIRSTS) as u32;
+    const column = load<u16>(feature + node * 2) as u32;
+    if (column == LEAF) {
+      const valueAt = values + (load<u32>(left + node * 4) << 2);
+      const to = table + first * LEAF_BYTES;
+      if (hasOneValue) {
+        store<f64>(to, load<f32>(valueAt) as f64);
+      } else {
+        store<u32>(to, valueAt);
+      }
+      continue;
+    }
+    const child = load<u32>(left + node * 4) - root;
+    const onLeft = load<u8>(child, COUNTS) as u32;
+    store<u8>(child, first as u8, FIRSTS);
+    store<u8>(child, (first + onLeft) as u8, FIRSTS + 1);
+    const mask = (((1 as u32) << onLeft) - 1) << first;
+    const flag = load<u8>(flags + node) as u32;
+    if (flag & CATEGORY) {
+      store<u32>(category, load<u32>(offsets + column * 4));
+      store<u32>(category, mask, 4);
+      store<u32>(category, sets + load<u32>(setAt + node * 4) * 4, 8);
+      store<u32>(category, load<u8>(highest + column) as u32, 12);
+      category += CATEGORIES_BYTES;
+      continue;
+    }
+    // Missing values, bin 0, go left by the bins as they are, and right by bins less one.
+    const right = (flag & MISSING_LEFT) ^ MISSING_LEFT;
+    const border = load<u8>(bin + node) as u32;
+    if (border < right) {
+      always |= mask;
+    } else {
+      store<u32>(ordered, load<u32>(offsets + column * 4) + right * TILE);
+      store<u32>(ordered, ((border - right) ^ 0x80) * IN_FOUR_BYTES, 4);
+      store<u32>(ordered, mask, 8);
+      ordered += ORDERED_BYTES;
+    }
+  }
+  return writeProgram(ordered, category, always);
 }
 
 /** Writes the program from the branches noted, and returns its end. */
@@ -157,22 +161,6 @@ function writeChunks(program: usize, branch: usize, mask: v128): usize {
     }
   }
   return program;
-}
-
-/**
- * Writes the program of a tree and the table of its leaves, which holds their values, and returns the program's end.
- *
- * @param root index of its first node
- * @param nodes their number
- * @param slot number of its table
- */
-export function prepareValues(root: usize, nodes: usize, slot: usize): usize {
-  return Prepare.run(true, root, nodes, slot);
-}
-
-/** The same for trees with a value per class: the table holds the addresses of these. */
-export function prepareClasses(root: usize, nodes: usize, slot: usize): usize {
-  return Prepare.run(false, root, nodes, slot);
 }
 
 /**
@@ -425,56 +413,24 @@ class Sums {
       const isOdd = pass == passes - 1 ? (classes as i32) & 1 : 0;
       const first = 2 * done;
       done += count;
-      switch (2 * count + isOdd) {
-        case 2:
-          Sums.pass(kind, 1, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 3:
-          Sums.pass(kind, 1, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 4:
-          Sums.pass(kind, 2, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 5:
-          Sums.pass(kind, 2, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 6:
-          Sums.pass(kind, 3, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 7:
-          Sums.pass(kind, 3, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 8:
-          Sums.pass(kind, 4, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 9:
-          Sums.pass(kind, 4, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 10:
-          Sums.pass(kind, 5, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 11:
-          Sums.pass(kind, 5, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 12:
-          Sums.pass(kind, 6, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 13:
-          Sums.pass(kind, 6, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 14:
-          Sums.pass(kind, 7, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 15:
-          Sums.pass(kind, 7, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 16:
-          Sums.pass(kind, 8, false, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-        case 17:
-          Sums.pass(kind, 8, true, lists, bytes, stride, rows, values, scores, first, classes);
-          break;
-      }
+      // Loops of their own, as their sums stay in registers.
+      const own = 2 * count + isOdd;
+      if (own == 2) Sums.pass(kind, 1, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 3) Sums.pass(kind, 1, true, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 4) Sums.pass(kind, 2, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 5) Sums.pass(kind, 2, true, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 6) Sums.pass(kind, 3, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 7) Sums.pass(kind, 3, true, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 8) Sums.pass(kind, 4, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 9) Sums.pass(kind, 4, true, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 10) Sums.pass(kind, 5, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 11) Sums.pass(kind, 5, true, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 12) Sums.pass(kind, 6, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 13) Sums.pass(kind, 6, true, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 14) Sums.pass(kind, 7, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 15) Sums.pass(kind, 7, true, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 16) Sums.pass(kind, 8, false, lists, bytes, stride, rows, values, scores, first, classes);
+      if (own == 17) Sums.pass(kind, 8, true, lists, bytes, stride, rows, values, scores, first, classes);
     }
   }
 }

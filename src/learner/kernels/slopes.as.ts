@@ -1,14 +1,4 @@
-import {
-  addNumber,
-  addPair,
-  Exponential,
-  NUMBER,
-  PAIR,
-  plusFirst,
-  plusProduct,
-  sumOfLanes,
-  WHOLE,
-} from './shared.as';
+import { addPair, Exponential, NUMBER, PAIR, plusFirst, plusProduct, sumOfLanes, WHOLE } from './shared.as';
 
 /* The loops of `Slopes`. Dot products have four partial sums each, as in `dotAt`. */
 
@@ -88,33 +78,6 @@ export function dotFour(
   }
 }
 
-/** The same, row by row. */
-export function dotOne(
-  rows: usize,
-  end: usize,
-  features: usize,
-  even: usize,
-  length: usize,
-  weights: usize,
-  out: usize,
-  stride: usize,
-): void {
-  for (; rows < end; rows += WHOLE, out += stride) {
-    let row = rowAt(rows, 0, length, features);
-    let ahead = f64x2.splat(0);
-    let behind = f64x2.splat(0);
-    let weight = weights;
-    for (const evenEnd = weights + even; weight < evenEnd; weight += GROUP, row += GROUP) {
-      ahead = plusProduct(ahead, v128.load(row), v128.load(weight));
-      behind = plusProduct(behind, v128.load(row, PAIR), v128.load(weight, PAIR));
-    }
-    for (const last = weights + length; weight < last; weight += NUMBER, row += NUMBER) {
-      ahead = plusFirst(ahead, load<f64>(row) * load<f64>(weight));
-    }
-    store<f64>(out, sumOfLanes(ahead) + sumOfLanes(behind));
-  }
-}
-
 /**
  * Adds each row's features times its error to sums, for a multiple of four rows.
  *
@@ -155,31 +118,6 @@ export function addRowsFour(
     for (; at < length; at += NUMBER) {
       const sum = load<f64>(sums + at) + error0 * load<f64>(row0 + at) + error1 * load<f64>(row1 + at);
       store<f64>(sums + at, sum + error2 * load<f64>(row2 + at) + error3 * load<f64>(row3 + at));
-    }
-  }
-}
-
-/** The same, row by row. */
-export function addRowsOne(
-  rows: usize,
-  end: usize,
-  features: usize,
-  even: usize,
-  length: usize,
-  sums: usize,
-  errors: usize,
-  stride: usize,
-): void {
-  for (; rows < end; rows += WHOLE, errors += stride) {
-    const row = rowAt(rows, 0, length, features);
-    const error = load<f64>(errors);
-    const pair = f64x2.splat(error);
-    let at: usize = 0;
-    for (; at < even; at += PAIR) {
-      v128.store(sums + at, plusProduct(v128.load(sums + at), pair, v128.load(row + at)));
-    }
-    for (; at < length; at += NUMBER) {
-      addNumber(sums + at, error * load<f64>(row + at));
     }
   }
 }

@@ -29,15 +29,7 @@ export function addTwo(
   }
 }
 
-/** The same of one column. */
-export function addOne(rows: usize, end: usize, gradHess: usize, bins: usize, sums: usize): void {
-  for (; rows < end; rows += WHOLE) {
-    const row = rowAt(rows);
-    addPair(sums + binAt(bins, row) * PAIR, v128.load(gradHess + row * PAIR));
-  }
-}
-
-/** The same for one column, if a row has more gradients. `stride`: bytes of its gradients and hessian. */
+/** The same for one column, and for any number of gradients. `stride`: bytes of its gradients and hessian. */
 export function addSeveral(
   rows: usize,
   end: usize,

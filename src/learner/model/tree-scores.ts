@@ -202,7 +202,6 @@ class TreeSums {
     const { tileBytes, bins, leaves } = this;
     const { kernels } = this.scratch;
     const { roots, feature, width } = this.trees;
-    const prepare = width === 1 ? kernels.prepareValues : kernels.prepareClasses;
     const [tiles, tilesEnd] = [bins.byteOffset, bins.byteOffset + bins.byteLength];
     const out = leaves.byteOffset;
     let count = 0;
@@ -215,7 +214,7 @@ class TreeSums {
         this.addLarge(tree, walk);
         continue;
       }
-      const programEnd = prepare(root, nodes, count);
+      const programEnd = kernels.prepare(root, nodes, count, width === 1 ? 1 : 0);
       kernels.findLeaves(tiles, tilesEnd, tileBytes, programEnd, out + count * TILE);
       if (++count === SLOTS) {
         this.addFound(count);

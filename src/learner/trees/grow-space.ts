@@ -139,11 +139,7 @@ export class GrowSpace {
       kernels.addTwo(first, last, gradHess, binsOf(i), binsOf(i + 1), sumsOf(i), sumsOf(i + 1));
     }
     for (; i < columns.length; i++) {
-      if (stride === 2) {
-        kernels.addOne(first, last, gradHess, binsOf(i), sumsOf(i));
-      } else {
-        kernels.addSeveral(first, last, gradHess, binsOf(i), sumsOf(i), stride * 8);
-      }
+      kernels.addSeveral(first, last, gradHess, binsOf(i), sumsOf(i), stride * 8);
     }
   }
 
