@@ -36,27 +36,17 @@ export function addTreeScores(
 ): void {
   for (let from = 0; from < rows.length; from += STRETCH) {
     const some = rows.subarray(from, from + STRETCH);
-    addStretch(trees, columns, some, width, scores.subarray(from * width, (from + some.length) * width));
-  }
-}
-
-function addStretch(
-  trees: Trees,
-  columns: Uint8Array[],
-  rows: Int32Array,
-  width: number,
-  scores: Float64Array,
-): void {
-  const finder = new LeafFinder(trees, columns, rows);
-  const leaves = new Int32Array(rows.length);
-  const walk = (tree: number, own: Int32Array) => finder.leavesOf(tree, own);
-  if (rows.length >= MIN_LOOK_UP) {
-    addTreeSums(trees, columns, rows, width, scores, walk);
-    return;
-  }
-  for (let tree = 0; tree < trees.roots.length; tree++) {
-    finder.leavesOf(tree, leaves);
-    addValues(trees, leaves, width, tree % width, scores);
+    const own = scores.subarray(from * width, (from + some.length) * width);
+    const finder = new LeafFinder(trees, columns, some);
+    if (some.length >= MIN_LOOK_UP) {
+      addTreeSums(trees, columns, some, width, own, (tree, leaves) => finder.leavesOf(tree, leaves));
+      continue;
+    }
+    const leaves = new Int32Array(some.length);
+    for (let tree = 0; tree < trees.roots.length; tree++) {
+      finder.leavesOf(tree, leaves);
+      addValues(trees, leaves, width, tree % width, own);
+    }
   }
 }
 
@@ -110,22 +100,13 @@ export function addTreeSums(
   scores: Float64Array,
   walk: WalkTree,
 ): void {
-  closing(new TreeSums(trees, columns, rows), (sums) => addSums(sums, trees, rows, width, scores, walk));
-}
-
-function addSums(
-  sums: TreeSums,
-  trees: Trees,
-  rows: Int32Array,
-  width: number,
-  scores: Float64Array,
-  walk: WalkTree,
-): void {
-  if (trees.width > 1) {
-    sums.scores.set(scores.subarray(0, rows.length * width));
-    sums.add(0, 1, walk);
-    scores.set(sums.scores.subarray(0, rows.length * width));
-  } else {
+  closing(new TreeSums(trees, columns, rows), (sums) => {
+    if (trees.width > 1) {
+      sums.scores.set(scores.subarray(0, rows.length * width));
+      sums.add(0, 1, walk);
+      scores.set(sums.scores.subarray(0, rows.length * width));
+      return;
+    }
     for (let output = 0; output < width; output++) {
       for (let i = 0, at = output; i < rows.length; i++, at += width) {
         sums.scores[i] = scores[at];
@@ -135,7 +116,7 @@ function addSums(
         scores[at] = sums.scores[i];
       }
     }
-  }
+  });
 }
 
 /** Trees and the bins of rows in scratch memory; one at a time, since its kernels have one place. Must be closed. */

@@ -65,7 +65,7 @@ export function checkedColumns(features: unknown, encoders: unknown): Columns {
 }
 
 function checkEncoder(value: unknown, kinds: FeatureColumn['kind'][]): asserts value is Encoder {
-  const encoder = (isRecord(value) ? value : {}) as Partial<Encoder> & Record<string, unknown>;
+  const encoder = fieldsOf<Encoder>(value) as Partial<Encoder> & Record<string, unknown>;
   const { type, source, part } = encoder;
   must(typeof type === 'string' && Object.hasOwn(KINDS, type), 'an encoder is of no known type');
   must(isCount(source, kinds.length - 1), 'an encoder is of no feature');
@@ -103,7 +103,7 @@ function checkShare(share: unknown, named: number): void {
   if (share === undefined) {
     return;
   }
-  const { index, of } = (isRecord(share) ? share : {}) as Partial<Record<keyof LevelShare, unknown>>;
+  const { index, of } = fieldsOf<Record<keyof LevelShare, unknown>>(share);
   must(
     isCount(of, LEAF) && isCount(index, of - 1) && named < MOST_NAMED,
     'an encoder names levels of no share',
@@ -166,7 +166,7 @@ export function checkGrowth(value: unknown, { kinds }: Columns): void {
   if (value === undefined) {
     return;
   }
-  const { level, floor, divided, smearing } = (isRecord(value) ? value : {}) as Partial<LevelGrowth>;
+  const { level, floor, divided, smearing } = fieldsOf<LevelGrowth>(value);
   must(
     isCount(level, kinds.length - 1) &&
       kinds[level] === 'number' &&
@@ -244,7 +244,7 @@ export function checkTables(
   if (lines === undefined) {
     return;
   }
-  const { columns, means, scales, lows, highs, mosts, weights } = (isRecord(lines) ? lines : {}) as Lines;
+  const { columns, means, scales, lows, highs, mosts, weights } = fieldsOf<Lines>(lines) as Lines;
   must(
     isArrayOf(Uint16Array, columns) && columns.every((column) => hasNumbers[column]),
     'a line is of a column without numbers',
@@ -262,9 +262,7 @@ export function checkTables(
 
 /** Checks the kernel of Gaussian processes. @throws LearnerError */
 export function checkKernel(value: unknown, { specs }: Columns): asserts value is Kernel {
-  const { columns, kinds, means, scales, rates, additive, points } = (
-    isRecord(value) ? value : {}
-  ) as Partial<Kernel>;
+  const { columns, kinds, means, scales, rates, additive, points } = fieldsOf<Kernel>(value);
   must(
     isArrayOf(Uint16Array, columns) && columns.length > 0 && columns.length <= MOST_DIMENSIONS,
     'a Gaussian process has no dimensions',
@@ -290,7 +288,7 @@ export function checkKernel(value: unknown, { specs }: Columns): asserts value i
 }
 
 function checkAdditive(value: unknown, dimensions: number): void {
-  const { share, rates, weights } = (isRecord(value) ? value : {}) as Partial<Additive>;
+  const { share, rates, weights } = fieldsOf<Additive>(value);
   must(
     value === undefined ||
       (isShare(share) &&
@@ -308,9 +306,7 @@ const MOST_PLACES = 4096;
 
 /** Checks a function of one direction. @throws LearnerError */
 export function checkRidge(value: unknown, { specs, hasNumbers }: Columns): asserts value is Ridge {
-  const { columns, means, scales, weights, from, step, values } = (
-    isRecord(value) ? value : {}
-  ) as Partial<Ridge>;
+  const { columns, means, scales, weights, from, step, values } = fieldsOf<Ridge>(value);
   must(
     isArrayOf(Uint16Array, columns) &&
       columns.length > 0 &&
@@ -445,6 +441,11 @@ export function isFiniteNumber(value: unknown): value is number {
 /** An object that is neither null, a list nor an array of numbers. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+}
+
+/** The fields of what may be anything: none where it is no record. */
+export function fieldsOf<T>(value: unknown): Partial<T> {
+  return isRecord(value) ? (value as Partial<T>) : {};
 }
 
 type Numbers = Float64Array | Float32Array | Int32Array | Uint16Array | Uint8Array;

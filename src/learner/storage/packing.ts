@@ -11,7 +11,6 @@ import {
   TreeBuilder,
   type Trees,
 } from '../trees/trees';
-import { LearnerError } from '../types';
 import { isArrayOf, must } from './checks';
 
 /*
@@ -104,9 +103,8 @@ export function unpackTrees(bytes: Uint8Array): Trees {
   const leaves = branches + count;
   const own = leaves > 0 ? width : 0;
   const bits = count * EXPONENT_BITS + branches * BRANCH_BITS + leaves * LEAF_BITS;
-  if (width < 1 || Math.max(bits, own * VALUE_BITS) > bytes.length * 8) {
-    throw new LearnerError('The model is damaged: it claims more trees than it can hold.');
-  }
+  const isRoom = Math.max(bits, own * VALUE_BITS) <= bytes.length * 8;
+  must(width >= 1 && isRoom, 'it claims more trees than it can hold');
   const featureBits = input.read(5);
   const shares = input.read(1) === 1;
   const builder = new TreeBuilder(width);
@@ -117,9 +115,7 @@ export function unpackTrees(bytes: Uint8Array): Trees {
     for (let node = builder.addRoot(); node < builder.nodes; node++) {
       if (input.read(1) === 0) {
         unpackBranch(builder, node, featureBits, input);
-        if (builder.nodes > branches + leaves) {
-          throw new LearnerError('The model is damaged: it has more nodes than it says.');
-        }
+        must(builder.nodes <= branches + leaves, 'it has more nodes than it says');
       } else if (shares && input.read(1) === 1) {
         builder.shareLeaf(node, input.readCount() * width);
       } else {
@@ -187,9 +183,7 @@ function unpackSet(input: BitReader): Int32Array {
   const length = input.read(SET_LENGTH_BITS);
   const set = new Int32Array(SET_WORDS).fill(input.read(1) === 1 ? -1 : 0);
   const bytes = new Uint8Array(set.length * 4);
-  if (length > bytes.length) {
-    throw new LearnerError('The model is damaged: it has a set of too many categories.');
-  }
+  must(length <= bytes.length, 'it has a set of too many categories');
   for (let i = 0; i < bytes.length; i++) {
     bytes[i] = i < length ? input.read(8) : set[0] & 0xff;
   }
@@ -272,9 +266,7 @@ export function unpackForest({ packedTrees, leaves, ...rest }: PackedForest): Re
     const count = input.readCount();
     const bits = input.read(GAP_BITS);
     // Gaps of 0 bits take no space in the file, but their atoms would take memory.
-    if (members.length + count > MAX_ATOMS_LISTED) {
-      throw new LearnerError('The model is damaged: a leaf claims too many rows.');
-    }
+    must(members.length + count <= MAX_ATOMS_LISTED, 'a leaf claims too many rows');
     for (let i = 0, atom = 0; i < count; i++) {
       atom += input.read(bits);
       members.push(atom);
@@ -355,7 +347,7 @@ export function unpackTerms({
       case 'category':
         return { kind, bin: bins[category++] };
       default:
-        throw new LearnerError('The model is damaged: it has a term of no known kind.');
+        must(false, 'it has a term of no known kind');
     }
   });
   return { columns, rules, ...(wholeIfNearer !== undefined && { wholeIfNearer }), weights };
@@ -418,9 +410,7 @@ class BitReader {
   /** @throws LearnerError past the end */
   read(bits: number): number {
     while (this.heldBits < bits) {
-      if (this.at >= this.bytes.length) {
-        throw new LearnerError('The model is damaged: it ends too early.');
-      }
+      must(this.at < this.bytes.length, 'it ends too early');
       this.held |= this.bytes[this.at++] << this.heldBits;
       this.heldBits += 8;
     }
@@ -439,7 +429,7 @@ class BitReader {
         return value;
       }
     }
-    throw new LearnerError('The model is damaged: it counts further than it can hold.');
+    must(false, 'it counts further than it can hold');
   }
 }
 

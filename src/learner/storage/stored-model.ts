@@ -22,6 +22,7 @@ import {
   checkTerms,
   checkTrees,
   type Columns,
+  fieldsOf,
   isArrayOf,
   isCount,
   isFiniteNumber,
@@ -254,9 +255,8 @@ function checkedWidth({ task, classes, center, scale, report, ...stored }: Store
 }
 
 function checkCalibration(value: Calibration | undefined, classes: number): void {
-  const { temperature, noise, priors, averageScores, softmaxTemperature, balance } = (
-    isRecord(value) ? value : {}
-  ) as Partial<Calibration>;
+  const { temperature, noise, priors, averageScores, softmaxTemperature, balance } =
+    fieldsOf<Calibration>(value);
   must(
     [temperature, softmaxTemperature].every((one) => isFiniteNumber(one) && one > 0) &&
       isFiniteNumber(noise) &&
@@ -386,7 +386,7 @@ function checkFloor(floor: BucketFloor | undefined, buckets: number): void {
   if (floor === undefined) {
     return;
   }
-  const { weight, shares } = (isRecord(floor) ? floor : {}) as Partial<BucketFloor>;
+  const { weight, shares } = fieldsOf<BucketFloor>(floor);
   must(
     isFiniteNumber(weight) &&
       weight >= 0 &&

@@ -71,21 +71,21 @@ interface Trial extends Boosted {
   losses: Float64Array;
 }
 
+/** The rows of a part, to be held out, and those beside it. */
+function beside(part: Uint8Array, own: number) {
+  const all = indices(part.length);
+  const rows = all.filter((row) => part[row] !== own);
+  return { rows, heldOut: all.filter((row) => part[row] === own), tableRows: part.length };
+}
+
 function tryBoosting(
   table: Pick<Encoded, 'columns' | 'numbers' | 'specs'>,
   { rules, codes, classes, part, random, ...rest }: TrialInput,
 ): Trial {
-  const all = indices(part.length);
-  const heldOut = all.filter((row) => part[row] === rest.heldOut);
-  const input = {
-    columns: table.columns,
-    specs: table.specs,
-    objective: classLogLoss(codes, classes),
-    rows: all.filter((row) => part[row] !== rest.heldOut),
-    heldOut,
-    tableRows: part.length,
-  };
-  const boosted = boost(input, rules, random);
+  const { heldOut, ...learned } = beside(part, rest.heldOut);
+  const { columns, specs } = table;
+  const objective = classLogLoss(codes, classes);
+  const boosted = boost({ columns, specs, objective, heldOut, ...learned }, rules, random);
   const { base, trees } = boosted;
   const scores = partScores({ kind: 'trees', weight: 1, base, trees }, table, heldOut);
   const probas = probabilities(scores, base.length, classes, 1);
@@ -385,15 +385,7 @@ function isCalendar(encoder: Encoder): boolean {
 }
 
 function heldOutLoss({ specs, columns, objective, rules, part, random }: CalendarInput, own: number): number {
-  const all = indices(part.length);
-  const input = {
-    columns,
-    specs,
-    objective,
-    rows: all.filter((row) => part[row] !== own),
-    heldOut: all.filter((row) => part[row] === own),
-    tableRows: part.length,
-  };
+  const input = { columns, specs, objective, ...beside(part, own) };
   const quick = { ...rules, learningRate: CALENDAR.learningRate, maxIterations: CALENDAR.iterations };
   return Math.min(...boost(input, quick, random(own)).curve);
 }

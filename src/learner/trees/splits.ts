@@ -123,37 +123,25 @@ export class SplitSearch {
     this.take(isFound, category, column, best);
   }
 
+  /** Reads what a search found. Where a node has no missing values, those of later rows go to the heavier side of a border. */
   private take(isFound: number, category: boolean, column: number, best: SplitCandidate): void {
     if (!isFound) {
       return;
     }
-    if (category) {
-      this.writeSet(best, column);
-    } else {
-      this.writeBorder(best, column);
-    }
-  }
-
-  /** A border of an ordered column. If the node has no missing values, those of later rows go to the heavier side. */
-  private writeBorder(best: SplitCandidate, column: number): void {
     const { wholes, room } = this;
+    const set = category ? wholes.slice(FOUND_SET / 4, FOUND_SET / 4 + SET_WORDS) : undefined;
     best.gain = room[FOUND_GAIN / 8];
     best.column = column;
-    best.bin = wholes[FOUND_BIN / 4];
-    best.missingLeft =
-      room[FOUND_MISSING / 8] > 0
-        ? wholes[FOUND_WITH_MISSING / 4] === 1
-        : room[FOUND_HESSIAN / 8] * 2 >= this.totals[this.width];
-    best.set = undefined;
-  }
-
-  private writeSet(best: SplitCandidate, column: number): void {
-    const set = this.wholes.slice(FOUND_SET / 4, FOUND_SET / 4 + SET_WORDS);
-    best.gain = this.room[FOUND_GAIN / 8];
-    best.column = column;
-    best.bin = 0;
-    best.missingLeft = (set[0] & 1) === 1;
     best.set = set;
+    best.bin = set ? 0 : wholes[FOUND_BIN / 4];
+    if (set) {
+      best.missingLeft = (set[0] & 1) === 1;
+    } else {
+      best.missingLeft =
+        room[FOUND_MISSING / 8] > 0
+          ? wholes[FOUND_WITH_MISSING / 4] === 1
+          : room[FOUND_HESSIAN / 8] * 2 >= this.totals[this.width];
+    }
   }
 }
 
