@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,9 +85,10 @@ describe('Large files on disk', function () {
     // Noise: X is larger than the 32 MiB that stay in memory, so there is a temporary file.
     let seed = 7;
     const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
-    const numbers = (): string => Array.from({ length: 12 }, random).join(',');
-    const names = Array.from({ length: 12 }, (_, i) => `m${i}`).join(',');
-    await write(file('noise.csv'), `${names},y`, 400_000, (row) => `${numbers()},${row % 2}`);
+    const texts = (): string =>
+      Array.from({ length: 4 }, () => randomBytes(150).toString('base64')).join(',');
+    const names = Array.from({ length: 4 }, (_, i) => `m${i}`).join(',');
+    await write(file('noise.csv'), `${names},y`, 80_000, (row) => `${texts()},${row % 2}`);
     const table = { path: file('noise.csv') };
     const upload = (signal?: AbortSignal) =>
       at.connection.upload({ set: 'train', table, target: 'y', forceReupload: true }, { signal });
