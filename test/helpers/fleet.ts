@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openSeries, parseSeriesSettings } from '../doors/series';
 import { type Mosquitto, type MosquittoOptions, startMosquitto } from './mosquitto';
@@ -17,6 +18,8 @@ const AHEAD = '3s';
 const REMEMBERED = 1_500;
 /** Readings that the motor knows of its past, in place of 600: enough for a first model. */
 const HISTORY = 200;
+/** Between two looks at the rows of the hub. */
+const LOOK_MS = 500;
 /** Rows that the hub fits anew after. */
 const TRAIN_ROWS = 300;
 
@@ -255,7 +258,11 @@ export class Fleet {
       async () => {
         const there = new Set((await this.trainSet()).map(nameOf));
         missing = wanted.filter((name) => !there.has(name));
-        return missing.length === 0 || undefined;
+        if (missing.length > 0) {
+          // Each look has the hub make and write all rows that it has.
+          await sleep(LOOK_MS);
+        }
+        return missing.length === 0;
       },
       60_000,
     ).catch((error: unknown) => {

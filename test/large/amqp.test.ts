@@ -5,9 +5,11 @@ import { rabbitmqScript } from '../helpers/rabbitmq';
 import { readings } from '../helpers/scale-out';
 import { waitFor } from '../helpers/wait';
 
-const READINGS = 10_000;
 const MEMBERS = 3;
-const KILLS = 10;
+/** Each member is killed, one of them again after the others: AMQP_KILLS=10 is a long run. */
+const KILLS = Number(process.env.AMQP_KILLS ?? MEMBERS + 1);
+/** Between two kills more than a member holds at a time. */
+const READINGS = 500 * (KILLS + 2);
 
 const script = rabbitmqScript();
 const title =

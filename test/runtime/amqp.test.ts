@@ -9,7 +9,7 @@ const script = rabbitmqScript();
 const title =
   script === undefined ? ' (no RabbitMQ here: install rabbitmq-server, or set RABBITMQ_SERVER)' : '';
 
-/* The example "Nothing lost over AMQP" in two real Node-REDs. Ten kills of three: test/large/amqp.test.ts. */
+/* The example "Nothing lost over AMQP" in two real Node-REDs. More kills, of three: test/large/amqp.test.ts. */
 describe(`two Node-REDs share a queue of RabbitMQ${title}`, function () {
   this.timeout(240_000);
   let fleet: AmqpFleet;
