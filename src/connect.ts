@@ -310,7 +310,7 @@ function givenBy<T extends object>(argument: T | undefined | null): Partial<T> {
 }
 
 /**
- * @param rests takes in what of nested rows is no value of a column
+ * @param rests takes in what of nested rows is no value of a column; of a train set undefined
  * @throws ServiceError `table.invalid` where a cell of nested rows is a list, which has no column
  */
 async function chooseInput(
@@ -318,7 +318,11 @@ async function chooseInput(
   rests?: Rests,
 ): Promise<TableInput> {
   checkValue('path', file, optional(ANY_TEXT));
-  const hooks = { onList: refuseList, onRest: (...one: Parameters<Rests['set']>) => rests?.set(...one) };
+  const hooks = {
+    onList: refuseList,
+    onRest: (...one: Parameters<Rests['set']>) => rests?.set(...one),
+    numbers: rests === undefined,
+  };
   return file === undefined ? { value: await flatTable(table, hooks) } : { path: file };
 }
 

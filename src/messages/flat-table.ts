@@ -7,6 +7,7 @@ import { parseJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
 import { flatten, type Rest } from './flatten';
 import { isNamed, opened } from './paths';
+import { plainCellsOfXml, tableOfXml } from './xml';
 
 /** What is left out of the rows of a table, by the place of the row. */
 export type Rests = Map<number, Rest>;
@@ -24,17 +25,33 @@ export interface FlatTableHooks {
   onRows?: (path: string, rows: number) => void;
   /** What of a row is left out: the place of the row, and each part of it. */
   onRest?: (place: number, rest: Rest) => void;
+  /** Told of XML whose rows have something beside them that is not read: where the rows are, and the names of that. */
+  onBeside?: (rows: string, names: readonly string[]) => void;
+  /** Whether text of XML that is a number becomes one: where no model has the types of the columns yet. */
+  numbers?: boolean;
 }
 
 /**
- * A table whose rows are nested objects, with columns named by their paths (`ENERGY.Power`), as a series names them. Any
- * other table is given back as it is. What is no value of a column, such as a list, is left out.
- * @throws ServiceError `limit.exceeded`, and `table.empty` for an object without a value of a column
+ * A table whose rows are nested objects, with columns named by their paths (`ENERGY.Power`), as a series names them, and the
+ * table in what the node xml makes of a document. Any other table is given back as it is. What is no value of a column, such
+ * as a list, is left out.
+ * @throws ServiceError `limit.exceeded`, `table.empty` for an object without a value of a column, and `table.invalid` for XML
+ * with several lists that could be the rows
  */
-export async function flatTable(
-  given: unknown,
-  { onList, onRows, onRest }: FlatTableHooks,
-): Promise<unknown> {
+export async function flatTable(given: unknown, hooks: FlatTableHooks): Promise<unknown> {
+  const xml = await tableOfXml(given);
+  if (xml !== undefined) {
+    if (xml.beside.length > 0) {
+      hooks.onBeside?.(xml.path, xml.beside);
+    }
+    const table = await flatRows(xml.table, { onList: hooks.onList, onRest: hooks.onRest });
+    await plainCellsOfXml(Array.isArray(table) ? table : [table], hooks.numbers === true);
+    return table;
+  }
+  return flatRows(given, hooks);
+}
+
+async function flatRows(given: unknown, { onList, onRows, onRest }: FlatTableHooks): Promise<unknown> {
   const flat = (row: Record<string, unknown>, place: number): Record<string, unknown> => {
     const rest: Rest = [];
     const columns = flatten(row, '', { names: [], onList, onBad: () => undefined, rest });
@@ -162,7 +179,7 @@ function rowsWithin(whole: Record<string, unknown>): { path: string; rows: numbe
           continue;
         }
         const place = path === '' ? name : `${path}.${name}`;
-        if (Array.isArray(value) && value.length > 1 && value.every(isNamed)) {
+        if (Array.isArray(value) && value.length > 1 && !isSparse(value) && value.every(isNamed)) {
           return { path: place, rows: value.length };
         }
         if (isNamed(value) && !types.isProxy(value) && !isTooWide(value, false)) {

@@ -1,4 +1,4 @@
-import { setCell } from '../table';
+import { isSparse, setCell } from '../table';
 import { ServiceError } from '../wire/service-error';
 import { isNamed, opened, plainValue } from './paths';
 import { isDateText, looksLikeTime, timesIn } from './times';
@@ -142,6 +142,12 @@ function putList(into: Flattening, list: readonly unknown[], column: string, dep
   const { options } = into;
   const { names } = options;
   const isRoot = column === '';
+  if (isSparse(list)) {
+    // To go through one of two thousand million holes takes half a minute.
+    options.onList(column, list.length);
+    options.rest?.push([column, list]);
+    return;
+  }
   const entries = options.numbered === true ? undefined : namedEntries(list);
   if (entries !== undefined) {
     put(into, entries, column, depth + 1);

@@ -1,6 +1,7 @@
 import { setCell } from '../table';
 import { asBytes } from '../util/values';
-import { isNamed, opened } from './paths';
+import { opened } from './paths';
+import { elementsOfXml } from './xml';
 
 const MAX_CHARACTERS = 2 ** 20;
 const MAX_SAMPLES = 10_000;
@@ -41,58 +42,6 @@ function metricsOfText(value: unknown): unknown {
     ...(time !== '' && { timestamp: Number(time) }),
   }));
   return found.length === 0 ? value : { '#samples': found };
-}
-
-const MAX_DEPTH = 20;
-
-/**
- * What the node xml makes of a document, without the lists that it puts around each element: its text, or an object of its
- * attributes and elements; any other value as it is.
- * https://github.com/node-red/node-red/blob/master/packages/node_modules/%40node-red/nodes/locales/en-US/parsers/70-XML.html
- */
-function elementsOfXml(value: unknown): unknown {
-  const roots = isNamed(value) ? Object.entries(value) : [];
-  if (roots.length !== 1 || !isNamed(roots[0]![1]) || !isElement(roots[0]![1], 0)) {
-    return value;
-  }
-  return { [roots[0]![0]]: element(roots[0]![1]) };
-}
-
-/** Whether an object has nothing but lists of elements, its attributes as `$` and its text as `_`. */
-function isElement(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') {
-    return true;
-  }
-  const entries = isNamed(value) ? Object.entries(value) : [];
-  return (
-    depth < MAX_DEPTH &&
-    entries.length > 0 &&
-    entries.every(([name, one]) =>
-      name === '$'
-        ? isNamed(one)
-        : name === '_'
-          ? typeof one === 'string'
-          : Array.isArray(one) && one.length > 0 && one.every((each) => isElement(each, depth + 1)),
-    )
-  );
-}
-
-function element(value: unknown): unknown {
-  if (!isNamed(value)) {
-    return value;
-  }
-  const found: Record<string, unknown> = {};
-  for (const [name, one] of Object.entries(value)) {
-    if (name === '$') {
-      Object.assign(found, one);
-    } else if (name === '_') {
-      setCell(found, 'value', one);
-    } else {
-      const all = (one as unknown[]).map(element);
-      setCell(found, name, all.length === 1 ? all[0] : all);
-    }
-  }
-  return found;
 }
 
 /** A longer text is a table. */

@@ -257,7 +257,7 @@ export interface TableCollector {
 /** Reads the tables of a node that may gather message sequences. */
 export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector {
   const { node, def, status } = runtime;
-  const reader = tableReader(runtime, { allowMissing: def.collect === true, flat: true });
+  const reader = tableReader(runtime, { allowMissing: def.collect === true, flat: true, numbers: true });
   const read = runtime.settings(COLLECTING);
   let sequences: Sequences | undefined;
   let closed = false;

@@ -51,6 +51,8 @@ interface ReaderOptions {
   allowMissing?: boolean;
   /** Nested rows become columns named by their paths. */
   flat?: boolean;
+  /** Text of XML that is a number becomes one: where no model has the types of the columns yet. */
+  numbers?: boolean;
   /** Readings: their columns have no white space around their names. */
   readings?: boolean;
   /** Where the table is, whatever the dialog says. */
@@ -62,6 +64,8 @@ interface ReaderOptions {
 const TIMEOUT_MS = 60_000;
 /** Lists that are told of at most. */
 const MAX_TOLD = 100;
+/** Names in a warning. */
+const MAX_NAMED = 10;
 
 /** Reads the table of a message as its dialog says. */
 export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptions = {}): TableReader {
@@ -90,6 +94,8 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
           field: `${property}.${path}`,
         }),
       onRest: (place, rest) => rests.set(place, rest),
+      onBeside: (path, names) => tellOnce('beside', path, { names: names.slice(0, MAX_NAMED).join(', ') }),
+      numbers: options.numbers,
     });
     if (rests.size > 0) {
       leftOut.set(msg, rests);

@@ -15,6 +15,8 @@ const MAX_HEADER = 1024 * 1024;
 const LINE_END = /[\r\n]/;
 const ARFF = /^(?:\s|%[^\r\n]*[\r\n])*@relation\b/i;
 const MARKUP = /^\s*<(?:!doctype html|html|\?xml)\b/i;
+/** An element and, further on, the end of one: a name of a column may stand in angle brackets too. */
+const ELEMENTS = /^\s*<[a-z_][\w:.-]*(?:\s[^<>]*)?>[^]*<\/[a-z_][\w:.-]*\s*>/i;
 
 /** A table in CSV text, read again each time from re-readable pieces of text. */
 export class CsvSource implements SliceSource {
@@ -60,7 +62,7 @@ export class CsvSource implements SliceSource {
     if (head.trim() === '') {
       throw emptyTable('The text is empty; a CSV table needs a header line and rows.');
     }
-    if (MARKUP.test(head)) {
+    if (MARKUP.test(head) || (ELEMENTS.test(head) && (more || head.trimEnd().endsWith('>')))) {
       throw invalidTable(
         'The text is a web page (HTML) or XML, not a table. Of XML, wire a node xml in front; where a web page came instead of data, see whether the address asks to sign in.',
       );

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 
 import { flatTable } from '../../../dist/src/messages';
 
@@ -100,5 +101,101 @@ describe('nested rows as a table', () => {
     const row = { _id: uuid, price, count, share: { $numberDecimal: '0.25' } };
     assert.deepEqual(await flatTable([row], hooks), [{ price: 12.5, count: 4, share: 0.25 }]);
     assert.deepEqual(told, [[0, [['_id', uuid]]]]);
+  });
+
+  describe('of XML, as the node xml makes it', () => {
+    /** As the node xml does: each element in a list, attributes as `$`, text beside them as `_`. */
+    const { parseStringPromise: parse } = createRequire(require.resolve('@node-red/nodes/package.json'))(
+      'xml2js',
+    ) as { parseStringPromise: (text: string) => Promise<unknown> };
+    const readXml = async (text: string, numbers = true): Promise<{ table: unknown; told: unknown[] }> => {
+      const told: unknown[] = [];
+      const onList = (column: string): unknown => told.push(column);
+      const onBeside = (...one: unknown[]): unknown => told.push(one);
+      return { table: await flatTable(await parse(text), { onList, onBeside, numbers }), told };
+    };
+    const row = (id: number, temp: string): string =>
+      `<row id="${id}"><engine><temp unit="C">${temp}</temp><none xsi:nil="true"/></engine><code>0${id}</code></row>`;
+
+    it('are the elements that come again, with numbers where a column has nothing else', async () => {
+      const { table, told } = await readXml(
+        `<plant xmlns:xsi="urn:x"><rows>${row(1, '20.5')}${row(2, '')}${row(3, '-1e3')}</rows></plant>`,
+      );
+      assert.deepEqual(table, [
+        { id: 1, 'engine.temp': 20.5, 'engine.none': null, code: '01' },
+        { id: 2, 'engine.temp': null, 'engine.none': null, code: '02' },
+        { id: 3, 'engine.temp': -1000, 'engine.none': null, code: '03' },
+      ]);
+      assert.deepEqual(told, []);
+    });
+
+    it('keep their text where a model has the types of the columns', async () => {
+      const { table } = await readXml(`<rows>${row(1, '20.5')}</rows>`, false);
+      assert.deepEqual(table, { id: '1', 'engine.temp': '20.5', 'engine.none': null, code: '01' });
+    });
+
+    it('may be one row alone, whose columns are named as in several', async () => {
+      const alone = await readXml(
+        `<a xmlns="urn:x" made="2024"><b><row id="7"><x>1</x><y>2</y></row></b></a>`,
+      );
+      assert.deepEqual(alone.table, { id: 7, x: 1, y: 2 });
+      assert.deepEqual(alone.told, [['a.b[0].row[0]', ['made']]]);
+      assert.deepEqual((await readXml('<reading><x>1</x><of><y>2</y></of></reading>')).table, {
+        x: 1,
+        'of.y': 2,
+      });
+    });
+
+    it('say what stands beside them and is not read', async () => {
+      const { table, told } = await readXml(
+        '<a made="2024"><count>2</count><b><r x="1"/><r x="2"/></b><!-- no --></a>',
+      );
+      assert.deepEqual(table, [{ x: 1 }, { x: 2 }]);
+      assert.deepEqual(told, [['a.b[0].r', ['made', 'count']]]);
+    });
+
+    it('are one row where elements that come again each name a value', async () => {
+      const { table } = await readXml(
+        '<r><temp>21.5</temp><s><m id="a">12</m><m id="b">13</m></s><t>1</t><t>2</t></r>',
+      );
+      assert.deepEqual(table, { temp: 21.5, 's.m.a': 12, 's.m.b': 13 });
+    });
+
+    it('are a list that was taken out of a document', async () => {
+      const document = (await parse('<a><b><r x="1"><y>2</y></r><r x="2"><y>3</y></r></b></a>')) as {
+        a: { b: { r: unknown }[] };
+      };
+      assert.deepEqual(await flatTable(document.a.b[0]!.r, { onList: () => undefined, numbers: true }), [
+        { x: 1, y: 2 },
+        { x: 2, y: 3 },
+      ]);
+    });
+
+    it('are refused where several lists could be the rows', async () => {
+      const list = (name: string): string => `<${name}><m><x>1</x></m><m><x>2</x></m></${name}>`;
+      await assert.rejects(readXml(`<p>${list('a')}${list('b')}</p>`), {
+        code: 'table.invalid',
+        message:
+          /p\.a\[0\]\.m \(2 elements\), p\.b\[0\]\.m \(2 elements\)\. .*such as payload\.p\.a\[0\]\.m\./,
+      });
+    });
+
+    it('are not looked for in what is no XML', async () => {
+      const hole: unknown[] = [];
+      hole.length = 2 ** 31;
+      for (const given of [
+        { a: ['x', 'y'], b: ['p', 'q'] },
+        { a: { b: ['x'] }, c: 1 },
+        { rows: [{ a: 1 }, { a: 2 }], n: [1] },
+        [{ a: ['x'] }, { a: 1 }],
+        { a: { b: hole } },
+      ]) {
+        const told: unknown[] = [];
+        await flatTable(given, { onList: () => undefined, onBeside: (...one) => told.push(one) }).catch(
+          (error: unknown) => assert.equal((error as { code?: string }).code, 'table.empty'),
+        );
+        assert.deepEqual(told, []);
+      }
+    });
   });
 });

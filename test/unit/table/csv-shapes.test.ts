@@ -476,10 +476,12 @@ describe('A table that begins further down', () => {
       '<!DOCTYPE html>\n<title>Sign in</title>',
       '\n<html><body>',
       '<?xml version="1.0"?><a/>',
+      '<plant name="north">\n<row>\n<x>1</x></row></plant>\n',
     ]) {
       await rejectsWith(openTable(text), 'table.invalid', /is a web page \(HTML\) or XML/);
     }
     assert.deepEqual((await openTable('<DATE>\t<OPEN>\n1\t2\n')).names, ['<DATE>', '<OPEN>']);
+    assert.deepEqual((await openTable('<b>a</b>,<b>c</b>\n1,2\n')).names, ['<b>a</b>', '<b>c</b>']);
   });
 
   it('is not looked for where a name begins like a file of another kind', async () => {
