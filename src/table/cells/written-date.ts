@@ -31,9 +31,13 @@ export function dateOfSerial(value: number): number {
   return Math.round((value - SERIAL_OF_1970) * 86_400) * 1000;
 }
 
-const DIGITS = /^(19\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:([01]\d|2[0-3])([0-5]\d)([0-5]\d)?)?$/;
+const DIGITS =
+  /^(19\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?)?)?$/;
 
-/** A date written in digits alone, such as 20241121 or 20241121090500, in milliseconds; NaN where it is none. */
+/**
+ * A date written in digits alone, such as 20241121, 2024112109 (DWD) or 20241121090500, in milliseconds; NaN where it is none.
+ * Seconds since 1970 have as many digits as the second, and are no such date before the year 2030.
+ */
 export function dateOfDigits(text: string): number {
   const match = DIGITS.exec(text);
   if (match === null) {
@@ -48,7 +52,7 @@ export function dateOfDigits(text: string): number {
 
 /** Whether a whole number of so many digits may be a date in digits. */
 export function mayBeDigits(digits: number): boolean {
-  return digits === 8 || digits === 12 || digits === 14;
+  return digits === 8 || digits === 10 || digits === 12 || digits === 14;
 }
 
 /*

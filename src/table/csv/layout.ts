@@ -70,7 +70,10 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
       : undefined;
   const title =
     known === undefined
-      ? (several ?? belowSettings(whole, isAll, given) ?? titleAbove(whole, isAll, given))
+      ? (several ??
+        belowSettings(whole, isAll, given) ??
+        titleAbove(whole, isAll, given) ??
+        belowPlace(whole, isAll, given))
       : undefined;
   const text = whole.slice(title?.length ?? 0);
   const form: CsvForm = {
@@ -101,13 +104,19 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
       Object.assign(form, { delimiter: single, quote: SINGLE, hasRowNames: false });
     }
     const later = form.quote === SINGLE ? undefined : preambleError(text, form.delimiter, skipped);
-    if (later !== undefined) {
-      throw later;
+    const nameless =
+      later === undefined && form.quote !== SINGLE ? namelessError(text, isAll, skipped) : undefined;
+    if (later !== undefined || nameless !== undefined) {
+      throw later ?? nameless;
     }
     parser = new CsvParser(form.delimiter, new TableRows(form), form.quote);
     parser.push(text, isAll);
   }
   const line = skipped + (title?.lines ?? 0) + 1;
+  const nameless = parser.names?.length === 1 ? namelessError(text, isAll, line - 1) : undefined;
+  if (nameless !== undefined) {
+    throw nameless;
+  }
   return {
     begin: front.length + (title?.length ?? 0),
     line,
@@ -183,9 +192,21 @@ function commentsIn(head: string): string {
     return comments;
   }
   const above = comments.split(WHOLE_LINE_END).slice(0, -1);
-  const last = (above.at(-1) ?? '').replace(/^#+\s*/, '').trim();
-  const names = last.split(delimiter ?? /\s+/);
-  const isHeader = names.length === fields.length && names.every((name) => NAME.test(name));
+  const areNames = (line: string): boolean => {
+    const names = line
+      .replace(/^#+\s*/, '')
+      .trim()
+      .split(delimiter ?? /\s+/);
+    return names.length === fields.length && names.every((name) => NAME.test(name));
+  };
+  const isHeader = areNames(above.at(-1) ?? '');
+  // As KNMI has it.
+  const last = above.findLastIndex((line) => !/^#\s*$/.test(line));
+  if (fields.length > 1 && last >= 0 && last < above.length - 1 && areNames(above[last]!)) {
+    throw invalidTable(
+      `Line ${last + 1} (${show(above[last])}) seems to name the columns, but a line with nothing but # stands between it and the rows. Remove that line.`,
+    );
+  }
   const isAlone = above.length === 1 && fields.length === 1;
   return isHeader || isAlone ? comments.slice(0, startOfLine(comments, above.length - 1)) : comments;
 }
@@ -274,6 +295,59 @@ function belowSettings(text: string, isAll: boolean, given: string | undefined):
   return undefined;
 }
 
+/**
+ * Where a header stands below values that are told of the place, as TMY3 and SolarAnywhere have them in the first line,
+ * NSRDB and Open-Meteo in the second, below their names: a latitude or a time zone shows that they name no columns.
+ */
+function belowPlace(text: string, isAll: boolean, given: string | undefined): Title | undefined {
+  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
+  if (!isAll && lines.length < MAX_PREAMBLE) {
+    lines.pop();
+  }
+  for (const delimiter of given === undefined ? DELIMITERS : [given]) {
+    const rows = lines.map((line) => filledFields(line, delimiter));
+    const [first = [], second = [], third = []] = rows.filter((row) => row.length > 0);
+    const at = rows.findIndex((names, line) => {
+      const isThird = names === third && first.every(isName) && isOfPlace(second);
+      return (
+        (isThird || (names === second && isOfPlace(first))) &&
+        names.length > 1 &&
+        names.every(isName) &&
+        new Set(names).size === names.length &&
+        areMeasurements(rows.slice(line + 1), names.length)
+      );
+    });
+    if (at > 0) {
+      return { delimiter, lines: at, length: startOfLine(text, at), first: lines[0]! };
+    }
+  }
+  return undefined;
+}
+
+const isOfPlace = (row: readonly string[]): boolean =>
+  row.length > 2 && row.some((field) => isNumberText(field) && /[-.]/.test(field));
+
+/** The fields of a line but for the empty ones at its end. */
+function filledFields(line: string, delimiter: string): string[] {
+  const fields = lineFields(line, delimiter);
+  return fields.slice(0, fields.findLastIndex((field) => !isBlank(field)) + 1);
+}
+
+/** Whether all lines are rows of so many fields at most, and whether a third of the columns that are filled are numbers. */
+function areMeasurements(lines: readonly (readonly string[])[], width: number): boolean {
+  const rows = lines.filter((row) => row.length > 0);
+  const filled = Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).filter(
+    (cells) => !cells.every(isBlank),
+  );
+  const numbers = filled.filter((cells) => cells.every((cell) => isBlank(cell) || isNumberText(cell)));
+  return (
+    rows.length >= ALIKE &&
+    rows.every((row) => row.length > 1 && row.length <= width) &&
+    numbers.length > 0 &&
+    numbers.length * 3 >= filled.length
+  );
+}
+
 /** Lines of settings above a header. */
 const MIN_SETTINGS = 3;
 
@@ -354,7 +428,7 @@ function headerLine(
     rows[at]!.every(isName) &&
     rowsBelow(at).filter((row) => isRow(row, rows[at]!)).length === ALIKE;
   // The last of the columns may be for remarks, and be left out of the rows.
-  const above = rows.findIndex((_, at) =>
+  const found = rows.flatMap((_, at) =>
     isHeader(
       at,
       (row, header) =>
@@ -362,11 +436,52 @@ function headerLine(
         row.length > 1 &&
         row.length <= header.length &&
         row.some(isNumberText),
-    ),
+    )
+      ? [at]
+      : [],
   );
+  // Of several, as of a table of months above one of hours, the one with most rows.
+  const above = found.sort((a, b) => rowsAlike(rows, b) - rowsAlike(rows, a) || a - b)[0] ?? -1;
   const at =
     above >= 0
       ? above
       : rows.findIndex((_, line) => isHeader(line, (row, header) => row.length === header.length));
   return { at, width: rows[at]?.length ?? 0, isFollowedByNumbers: above >= 0 };
+}
+
+/** Fields of a line that show that it is a row, where no line names them. */
+const MANY_FIELDS = 5;
+
+/**
+ * `table.invalid` for rows of numbers below other lines, none of which names their columns, as files of weather services have
+ * them (EPW, SURFRAD); undefined for any other text.
+ */
+function namelessError(text: string, isAll: boolean, skipped: number): Error | undefined {
+  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
+  if (!isAll && lines.length < MAX_PREAMBLE) {
+    lines.pop();
+  }
+  const last = lines.findLastIndex((line) => !isBlank(line));
+  for (const delimiter of [...DELIMITERS, ' ']) {
+    const rows = lines
+      .slice(0, last + 1)
+      .map((line) => (delimiter === ' ' ? line.trim().split(/\s+/) : filledFields(line, delimiter)));
+    const width = rows.at(-1)?.length ?? 0;
+    const at = rows.findLastIndex((row) => row.length !== width) + 1;
+    // A line of several names right above the rows is a header that lacks some.
+    const isShort = at === 1 && rows[0]!.length > 1 && !rows[0]!.some(isNumberText);
+    if (at > 0 && !isShort && width >= MANY_FIELDS && areMeasurements(rows.slice(at), width)) {
+      return invalidTable(
+        `From line ${at + skipped + 1} on, each line has ${width} fields, and no line above names them. Put a line with a name for each of them in place of the ${at === 1 ? 'line' : `${at + skipped} lines`} above${delimiter === ' ' ? ', and part the fields by commas' : ''}.`,
+      );
+    }
+  }
+  return undefined;
+}
+
+/** How many lines below a header have as many fields as the first of them. */
+function rowsAlike(rows: readonly (readonly string[])[], header: number): number {
+  const below = rows.slice(header + 1);
+  const end = below.findIndex((row) => row.length !== below[0]!.length);
+  return end < 0 ? below.length : end;
 }

@@ -419,6 +419,37 @@ describe('Lines above the header', () => {
     });
   }
 
+  const hours = (row: (hour: number) => string): string =>
+    Array.from({ length: 24 }, (_, i) => row(i)).join('\n');
+  const places: [string, string, string[], RegExp][] = [
+    [
+      'NSRDB, as wide as the rows',
+      `Source,Location ID,City,Latitude,Time Zone,DHI Units\nNSRDB,401182,-,40.53,-7,w/m2\nYear,Month,Hour,DHI,,\n${hours((i) => `2017,1,${i},${i * 3},,`)}\n`,
+      ['Year', 'Month', 'Hour', 'DHI'],
+      /first 2 lines \("Source,Location.*line 3 names/,
+    ],
+    [
+      'TMY3 and SolarAnywhere',
+      `723170,"GREENSBORO, PIEDMONT",NC,-5.0,36.100\nDate (MM/DD/YYYY),Time (HH:MM),GHI (W/m^2),GHI source,DNI,Albedo\n${hours((i) => `01/31/1988,${i}:00,${i},E,${i % 5},`)}\n`,
+      ['Date (MM/DD/YYYY)', 'Time (HH:MM)', 'GHI (W/m^2)', 'GHI source', 'DNI', 'Albedo'],
+      /first line \("723170.*line 2 names/,
+    ],
+    [
+      'Open-Meteo',
+      `latitude,longitude,elevation\n52.52,13.42,38.0\n\ntime,rain (mm)\n${hours((i) => `2024-01-01T${10 + (i % 10)}:00,${i}`)}\n`,
+      ['time', 'rain (mm)'],
+      /first 3 lines .*line 4 names/,
+    ],
+  ];
+  for (const [name, text, names, warning] of places) {
+    it(`are left out where they tell of the place: ${name}`, async () => {
+      const found = await read(text);
+      assert.deepEqual(found.names, names);
+      assert.equal(found.rows.length, 24);
+      assert.match(found.warnings, warning);
+    });
+  }
+
   it('are none where the first line can be the header', async () => {
     for (const [text, names] of [
       ['a,b,\nx,y,z\n5,6,7\n', ['a', 'b', 'Unnamed: 2']],
@@ -453,6 +484,8 @@ describe('Rows of fewer fields than the header', () => {
 });
 
 describe('A table that begins further down', () => {
+  const numbers = (count: number, row: (i: number) => string): string =>
+    `${Array.from({ length: count }, (_, i) => row(i)).join('\n')}\n`;
   const refused: [string, string, RegExp][] = [
     [
       'of LabVIEW',
@@ -466,7 +499,34 @@ describe('A table that begins further down', () => {
       ].join('\n'),
       /begin in line 21 \("X_Value\\tVoltage\\tComment"\)/,
     ],
+    [
+      'the longest of several tables (PVGIS)',
+      `Latitude: 45.000\nmonth,year\n${numbers(9, (i) => `${i},2018`)}time(UTC),T2m,RH\n${numbers(20, (i) => `201801${10 + i},2.0${i},94.${i}`)}`,
+      /begin in line 12 \("time\(UTC\),T2m,RH"\)/,
+    ],
+    [
+      'rows of spaces and numbers without names (SURFRAD)',
+      ` Alamosa\n   37.70  105.92 2317 m version 1\n${numbers(9, (i) => ` 2016   1  1  1  0  ${i}  0.017 0`)}`,
+      /From line 3 on, each line has 8 fields, and no line above names them\. .*in place of the 2 lines above, and part the fields by commas/,
+    ],
+    [
+      'rows of numbers without names (EPW)',
+      `LOCATION,Amsterdam,-,NLD,IWEC Data,062400,52.30,4.77,1.0,-2.0\nDESIGN CONDITIONS,0\nDATA PERIODS,1,1,Data,Sunday, 1/ 1,12/31\n${numbers(9, (i) => `1991,1,1,${i},60,A7A7,8.7,8.5,99,99500,0,0`)}`,
+      /From line 4 on, each line has 12 fields, .*in place of the 3 lines above\.$/,
+    ],
+    [
+      'names in a comment, and an empty one below (KNMI)',
+      `# BRON: KNMI\n# STN,YYYYMMDD,   HH,   FH\n#\n${numbers(9, (i) => `  240,20220101,    ${i},   ${i * 7}`)}`,
+      /Line 2 \("# STN,YYYYMMDD,.*"\) seems to name the columns.* Remove that line/,
+    ],
   ];
+  it('is not looked for below a header that lacks names', () =>
+    rejectsWith(
+      openTable(`,b,c,d,e\n${numbers(9, (i) => `${i},1,2,3,4,5,6`)}`).then((table) => table.profile({})),
+      'table.invalid',
+      /Row 1 has 7 fields, the header has 5/,
+    ));
+
   for (const [name, text, message] of refused) {
     it(`says in which line: ${name}`, () => rejectsWith(openTable(text), 'table.invalid', message));
   }
