@@ -320,10 +320,18 @@ async function chooseInput(
   checkValue('path', file, optional(ANY_TEXT));
   const hooks = {
     onList: refuseList,
+    onTwice: refuseTwice,
     onRest: (...one: Parameters<Rests['set']>) => rests?.set(...one),
     numbers: rests === undefined,
   };
   return file === undefined ? { value: await flatTable(table, hooks) } : { path: file };
+}
+
+function refuseTwice(column: string): never {
+  throw new ServiceError(
+    'table.invalid',
+    `A row has two values of column "${column}", one by its name and one within an object. Rename one of them.`,
+  );
 }
 
 function refuseList(column: string): never {

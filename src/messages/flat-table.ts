@@ -21,6 +21,8 @@ const NESTED_JSON = /[:[,]\s*\{/;
 export interface FlatTableHooks {
   /** A list that is left out: its column. */
   onList: (column: string) => void;
+  /** A column of which a row has two values, one by its name and one by its path; the later one counts. */
+  onTwice?: (column: string) => void;
   /** Where an object that is no row holds a list of objects, as the answer of an API does: `data.items`. */
   onRows?: (path: string, rows: number) => void;
   /** What of a row is left out: the place of the row, and each part of it. */
@@ -44,17 +46,21 @@ export async function flatTable(given: unknown, hooks: FlatTableHooks): Promise<
     if (xml.beside.length > 0) {
       hooks.onBeside?.(xml.path, xml.beside);
     }
-    const table = await flatRows(xml.table, { onList: hooks.onList, onRest: hooks.onRest });
+    const { onList, onTwice, onRest } = hooks;
+    const table = await flatRows(xml.table, { onList, onTwice, onRest });
     await plainCellsOfXml(Array.isArray(table) ? table : [table], hooks.numbers === true);
     return table;
   }
   return flatRows(given, hooks);
 }
 
-async function flatRows(given: unknown, { onList, onRows, onRest }: FlatTableHooks): Promise<unknown> {
+async function flatRows(
+  given: unknown,
+  { onList, onTwice, onRows, onRest }: FlatTableHooks,
+): Promise<unknown> {
   const flat = (row: Record<string, unknown>, place: number): Record<string, unknown> => {
     const rest: Rest = [];
-    const columns = flatten(row, '', { names: [], onList, onBad: () => undefined, rest });
+    const columns = flatten(row, '', { names: [], onList, onTwice, onBad: () => undefined, rest });
     if (rest.length > 0) {
       onRest?.(place, rest);
     }

@@ -10,6 +10,8 @@ export interface FlattenOptions {
   onList: (column: string, unnamed: number) => void;
   /** Told of a value that is left out for its quality. */
   onBad: (column: string) => void;
+  /** Told of a column that has two values that differ, one by its name and one by its path; the later one counts. */
+  onTwice?: (column: string) => void;
   /** Columns that are none; `*` stands for any text. */
   omit?: readonly string[];
   /** Lists of objects are columns by the place of their entries. */
@@ -61,6 +63,10 @@ interface Flattening {
 
 function set(into: Flattening, column: string, cell: unknown): void {
   into.cells++;
+  const { onTwice } = into.options;
+  if (onTwice !== undefined && Object.hasOwn(into.out, column) && into.out[column] !== cell) {
+    onTwice(column);
+  }
   setCell(into.out, column, cell);
 }
 

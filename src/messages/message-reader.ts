@@ -69,6 +69,7 @@ export class MessageReader {
       names: settings.names,
       onList: (column, unnamed) => this.notes.list(column, unnamed),
       onBad: (column) => this.notes.bad(column),
+      onTwice: (column) => this.notes.twice(column),
     };
   }
 

@@ -88,6 +88,7 @@ export function tableReader(runtime: NodeRuntime<TableDef>, options: ReaderOptio
     const rests: Rests = new Map();
     const columns = await flattening().flatTable(whole, {
       onList: (column) => tellOnce('list', column),
+      onTwice: (column) => tellOnce('twoValues', column),
       onRows: (path, rows) =>
         tellOnce(typeof whole === 'string' ? 'rowsOfText' : 'rows', path, {
           rows,

@@ -58,7 +58,7 @@ function isDigit(code: number): boolean {
   return code > 47 && code < 58;
 }
 
-const LONGEST_UNCERTAIN = 40;
+const LONGEST_UNCERTAIN = 64;
 
 /** Numbers and dates whose meaning is not certain enough to read them. */
 const UNCERTAIN: readonly RegExp[] = [
@@ -82,6 +82,9 @@ const UNCERTAIN: readonly RegExp[] = [
   /^(?:0[1-9]|1[0-2])\.(?:19|20)\d\d$/,
   /^\/?Date\(-?\d+/,
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  // Intervals of ISO 8601.
+  /^\d{4}-\d\d(?:-\d\d)?[^/\s]*\/(?:\d|P)/,
+  /^P[\dTYMWDHS.,]+\/\d{4}-/,
   // From a date to another; with a time of day that is not read, a zone by its name.
   /^\d\d?([./])\d\d?\1\d{4}(?: \d\d?:\d\d)? ?[-–] ?\d/,
   /^\d\d?-\p{L}{3}-(?:\d\d){1,2} \d/u,

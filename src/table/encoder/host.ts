@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
+import { readReason } from '../../util/values';
 import { type ErrorCode, ServiceError } from '../../wire/service-error';
 import { batchBytes } from '../columns/column-batch';
 import { removeTempFolder } from '../storage/table-file';
@@ -223,7 +224,13 @@ class EncoderHost {
     this.looking ??= setInterval(() => this.look(), LOOK_SECONDS * 1000).unref();
     // Work under way keeps the process alive; an idle worker does not.
     worker.ref();
-    job.send({ kind: 'start', task });
+    try {
+      job.send({ kind: 'start', task });
+    } catch (error) {
+      // A function among the options of a program, or another value that is of one thread alone.
+      const message = `The options hold what cannot be handed to the thread that reads and writes tables: ${readReason(error)}`;
+      this.receive({ kind: 'failed', job: id, error: { code: 'validation.failed', message } });
+    }
     return job;
   }
 

@@ -23,6 +23,14 @@ describe('nested rows as a table', () => {
     assert.deepEqual((await read(rows[1])).table, { 'ENERGY.Power': 4, on: false });
   });
 
+  it('tell of two values that have one name, unless they are the same', async () => {
+    const told: string[] = [];
+    const hooks = { onList: () => undefined, onTwice: (column: string) => told.push(column) };
+    assert.deepEqual(await flatTable([{ 'a.b': 1, a: { b: 2 } }], hooks), [{ 'a.b': 2 }]);
+    await flatTable([{ 'a.b': 1, a: { b: 1 } }], hooks);
+    assert.deepEqual(told, ['a.b']);
+  });
+
   it('in JSON text keep every digit of whole numbers beyond 2^53', async () => {
     const { table } = await read('[{"a": {"b": 9007199254740993}, "label": 9223372036854775807}]');
     assert.deepEqual(table, [{ 'a.b': 9007199254740993n, label: 9223372036854775807n }]);

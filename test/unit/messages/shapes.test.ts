@@ -1488,6 +1488,13 @@ describe('messages without a shape', () => {
       x: 1,
     };
     assert.deepEqual((await one({ payload: twice })).values, { x: 1 });
+    const { reader: named, notes } = reader();
+    const { readings } = named.read({ payload: { 'a.b': 1, a: { b: 2 }, x: 3 } })!;
+    assert.deepEqual(readings[0]!.values, { 'a.b': 2, x: 3 });
+    assert.deepEqual(
+      notes.map(({ kind, column }) => [kind, column]),
+      [['twice', 'a.b']],
+    );
     assert.deepEqual((await one({ topic: 'LivingTemp', payload: { value: 21.5, oldValue: 21.4 } })).values, {
       LivingTemp: 21.5,
     });

@@ -346,6 +346,16 @@ describe('The sink of a file', () => {
 });
 
 describe('The encoder thread', () => {
+  it('refuses what cannot be handed to it, and goes on', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'a.csv');
+      await writeFile(file, 'a,b\n1,2\n3,4\n');
+      const table = await openTableFile(file);
+      const options = { target: 'a', onProgress: () => undefined };
+      await rejectsWith(profileTable(table, options), 'validation.failed', /cannot be handed to the thread/);
+      assert.equal((await profileTable(table, { target: 'a' })).rows, 2);
+    }));
+
   it('does not keep the process alive', async () => {
     const entry = path.resolve(__dirname, '../../../dist/src/table');
     const script = `const t = require(${JSON.stringify(entry)}); t.warmEncoder();

@@ -257,4 +257,19 @@ describe('Dates as people write them', () => {
     assert.deepEqual(cells, [day, day, day, day]);
     await rejectsWith(found(rows, { v: 'date' }), 'table.invalid', /row 5: 1.7e\+21 is not a date/);
   });
+
+  it('says of intervals that they stay text', async () => {
+    for (const cells of [
+      ['2024-01-01/2024-01-02', '2024-01-02/2024-01-03'],
+      ['2020-06-01T12:00:00.0/2020-06-01T12:01:00.0', '2020-06-01T12:01:00.0/2020-06-01T12:02:00.0'],
+      ['2024-01-01T00:00Z/PT15M', '2024-01-01T00:15Z/PT15M'],
+      ['PT15M/2024-01-01T00:15Z', 'PT15M/2024-01-01T00:30Z'],
+    ]) {
+      for (const [, table] of forms) {
+        const { column, warnings } = await found(table(cells));
+        assert.equal(column.type, 'text');
+        assert.ok(warnings.includes(cells[0]!.slice(0, 35)), `${cells[0]}: ${warnings}`);
+      }
+    }
+  });
 });
