@@ -91,6 +91,15 @@ export function transportReason(failure: TransportFailure, host: string): string
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return `${host} cannot be reached (${code}). Check the base URL, the network and the proxy.`;
+    case 'CERT_HAS_EXPIRED':
+      return `the certificate of ${host} has expired (${code}). Renew it there, or correct the clock of this computer.`;
+    case 'CERT_NOT_YET_VALID':
+      return `the certificate of ${host} is not valid yet (${code}). Correct the clock of this computer.`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `the certificate of ${host} is for another name (${code}). Check the base URL.`;
+    case 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION':
+    case 'ERR_SSL_UNSUPPORTED_PROTOCOL':
+      return `${host} speaks an old version of TLS (${code}). It has to allow TLS 1.2 or 1.3.`;
     default:
   }
   if (code?.startsWith('ERR_OSSL') === true) {

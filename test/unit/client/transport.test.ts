@@ -265,6 +265,19 @@ describe('client: ways to the service', () => {
       }
     });
 
+    it('says that a certificate has expired, and what to do', async () => {
+      const [key, cert] = [pem('expired.key.pem'), pem('expired.pem')];
+      const service = await startStrictService({ tls: { key, cert } });
+      const client = clientFor(service, { tls: { ca: cert }, retries: 1_000, timeoutMs: 600_000 });
+      try {
+        const error = await rejection(client.getModelLimits(), 'service.unavailable');
+        assert.match(error.message, /certificate of 127\.0\.0\.1:\d+ has expired .*Renew it there, or correct the/);
+      } finally {
+        await client.close();
+        await service.close();
+      }
+    });
+
     it('says what to look for where the other side speaks no TLS, and where its own settings are none', () =>
       withService({}, {}, async (service, plain) => {
         const baseUrl = service.url.replace('http:', 'https:');
