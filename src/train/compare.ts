@@ -40,6 +40,7 @@ import {
   fitAlone,
   fitSet,
   type Fitting,
+  isStillThere,
   isTaskFound,
   keepFitted,
   keepKnown,
@@ -85,9 +86,11 @@ async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay
   const set = await encodeTrainTable(table, plan, work);
   try {
     const fitting = makeFitting(work, request, set.card, set);
-    const champion = findChampion(work, request);
+    let champion = findChampion(work, request);
     const same = champion && unchanged(work, fitting);
-    if (same !== undefined) {
+    if (same !== undefined && !(await isStillThere(work, same.fitted_train_set_id))) {
+      champion = findChampion(work, request);
+    } else if (same !== undefined) {
       // Other costs, or another threshold, need no other fit.
       const put = underWay.done;
       const isInCharge = same.fitted_train_set_id === champion!.fitted_train_set_id;

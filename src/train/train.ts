@@ -107,6 +107,27 @@ async function fitAndKeep(work: Work, fitting: Fitting, put: FitUnderWay['done']
   return known ?? keepFitted(work, fitting, await fitSet(work, fitting), put);
 }
 
+/** How long the service may take to say whether it has a model. */
+const ASK_MS = 10_000;
+
+/**
+ * Whether the service still has a model, as far as it says so; one that it has not is noted as dead. Its folder may have been
+ * removed while it ran.
+ */
+export async function isStillThere({ cards, service, signal }: Work, id: string): Promise<boolean> {
+  try {
+    if (await service.hasModel(id, { signal, timeoutMs: ASK_MS })) {
+      return true;
+    }
+  } catch {
+    signal?.throwIfAborted();
+    // A service that does not start says so to what needs it.
+    return true;
+  }
+  cards.markDead(id);
+  return false;
+}
+
 /** The model of an unchanged train set with unchanged options; undefined if there is none, or a refit is asked for. */
 export async function keepKnown(
   work: Work,
@@ -119,7 +140,7 @@ export async function keepKnown(
     fingerprint === undefined || forceRefit === true || forceReupload === true
       ? undefined
       : work.cards.byFingerprint(fingerprint, model);
-  if (known === undefined) {
+  if (known === undefined || !(await isStillThere(work, known.card.fitted_train_set_id))) {
     return undefined;
   }
   const { aside } = known;

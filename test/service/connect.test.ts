@@ -52,6 +52,22 @@ describe('connect', function () {
     await assert.rejects(tabular.predict({ table: [{ size: 1 }], model: 'y' }), code('closed'));
   });
 
+  it('fits an unchanged train set again whose model was removed from the disk', async () => {
+    const dataDir = path.join(folder, 'service');
+    const tabular = await connect({ dataDir });
+    for (const replace of ['always', 'better'] as const) {
+      const training = { table: rows, target: 'y', model: replace, replace, ignore: ['id'] };
+      const first = await tabular.train(training);
+      assert.equal((await tabular.train(training)).fitted_train_set_id, first.fitted_train_set_id);
+      fs.rmSync(path.join(dataDir, 'models'), { recursive: true });
+      const again = await tabular.train(training);
+      assert.notEqual(again.fitted_train_set_id, first.fitted_train_set_id, replace);
+      const { table } = await tabular.predict({ table: [{ size: 3 }], model: replace, property: 'guess' });
+      assert.ok(Math.abs((table as { guess: number }[])[0]!.guess - 6) < 2, JSON.stringify(table));
+    }
+    await tabular.close();
+  });
+
   it('never gives a table the model of another one whose files share their CRC32C and size', async () => {
     const code = (row: number): string => (row === 0 ? `t${'0'.repeat(30)}` : 't');
     const csv = (size: (row: number) => number): string =>

@@ -66,9 +66,10 @@ export class SubmittedFits {
     return fit.id;
   }
 
-  /** Undefined for an unknown id, or one whose fit is gone. */
+  /** Undefined for an unknown id, or one whose fit is gone, with its files too. */
   findState(id: string): FitState | undefined {
-    const model = this.store.models.items.get(id);
+    const { models } = this.store;
+    const model = models.items.has(id) ? models.useIfWhole(id) : undefined;
     if (model !== undefined) {
       return { status: 'completed', report: model.entry.report };
     }
