@@ -1,8 +1,11 @@
-import type { FileHandle } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, realpath } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
 
 import { Yielder } from './concurrency';
 import { assertWithoutLinks, isFolder, makeFolder, writeAll } from './files';
-import { KeptLock } from './folder-lock';
+import { FolderInUse, type FolderLock, lockFolder } from './folder-lock';
 import { readReason } from './values';
 
 /** A write that takes longer than this is slow, in milliseconds. */
@@ -102,6 +105,81 @@ export class StateFolder {
 
   async close(): Promise<void> {
     await this.lock?.release();
+  }
+}
+
+/** The same for all locks of this process. */
+const TOKEN = randomUUID();
+/** The states that are open in this process, by their folders and the names of their locks. */
+const opened = new Map<string, KeptLock>();
+
+/**
+ * Holds the folder of a state that one process at a time reads and writes. Where nothing can be locked, as without the
+ * right to write, the state goes on without: its own writes say so.
+ */
+export class KeptLock {
+  private held: FolderLock | undefined;
+  private lost: string | undefined;
+  private releasing: Promise<void> | undefined;
+  private place = '';
+
+  private constructor(
+    private readonly folder: string,
+    private readonly name: string | undefined,
+  ) {}
+
+  /** @param name of the lock, where the folder holds several states; @throws FolderInUse */
+  static async take(folder: string, name?: string): Promise<KeptLock> {
+    const lock = new KeptLock(folder, name);
+    await lock.lock().catch((error: unknown) => lock.release().then(() => Promise.reject(error as Error)));
+    return lock;
+  }
+
+  /**
+   * To be called before each write. A lock that was removed with its folder is made anew.
+   * @throws FolderInUse; Error where another process has taken the folder over
+   */
+  async assertOurs(): Promise<void> {
+    if (this.lost !== undefined) {
+      throw new Error(this.lost);
+    }
+    if (this.held === undefined) {
+      await this.lock();
+    }
+  }
+
+  release(): Promise<void> {
+    this.releasing ??= this.letGo();
+    return this.releasing;
+  }
+
+  private async letGo(): Promise<void> {
+    await this.held?.release();
+    this.held = undefined;
+    if (opened.get(this.place) === this) {
+      opened.delete(this.place);
+    }
+  }
+
+  private async lock(): Promise<void> {
+    const { folder, name } = this;
+    this.place ||= JSON.stringify([await realpath(folder).catch(() => path.resolve(folder)), name]);
+    await opened.get(this.place)?.releasing;
+    if ((opened.get(this.place) ?? this) !== this) {
+      throw new FolderInUse(folder, `another part of this program (process ${process.pid} on ${hostname()})`);
+    }
+    opened.set(this.place, this);
+    const onLost = (reason: string, isRemoved: boolean): void => {
+      this.held = undefined;
+      this.lost = isRemoved ? undefined : reason;
+    };
+    try {
+      this.held = await lockFolder(folder, { token: TOKEN, name, onLost });
+    } catch (error) {
+      if (error instanceof FolderInUse) {
+        throw error;
+      }
+    }
   }
 }
 

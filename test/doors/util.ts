@@ -26,7 +26,8 @@ export {
   writeFileAtomic,
   writePieces,
 } from '../../dist/src/util/files';
-export { FolderInUse, type FolderLock, KeptLock, lockFolder } from '../../dist/src/util/folder-lock';
+export { FolderInUse, type FolderLock, lockFolder } from '../../dist/src/util/folder-lock';
+export { KeptLock } from '../../dist/src/util/state-folder';
 export { availableMemory, ownIdentity, type ProcessIdentity } from '../../dist/src/util/process';
 export { seededRandom } from '../../dist/src/util/random';
 export {

@@ -83,6 +83,18 @@ describe('Two processes with one folder of state', function () {
     assert.ok(!fs.readdirSync(folder).includes('lock'));
   });
 
+  it('are told of each other within one process, until the first is closed', async () => {
+    const first = await series({ folder, outcome: 'none' });
+    await first.push({ x: 1, time: 1000 });
+    await assert.rejects(series({ folder, outcome: 'none' }), refusedBy(process.pid));
+    await first.push({ x: 2, time: 2000 });
+    await first.close();
+    const second = await series({ folder, outcome: 'none' });
+    assert.equal(second.progress.readings, 2);
+    await second.close();
+    assert.ok(!fs.readdirSync(folder).includes('lock'));
+  });
+
   it('do not both write: the one that has lost the folder writes nothing more', async () => {
     const lock = await KeptLock.take(folder);
     await lock.assertOurs();

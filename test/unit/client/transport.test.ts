@@ -271,7 +271,10 @@ describe('client: ways to the service', () => {
       const client = clientFor(service, { tls: { ca: cert }, retries: 1_000, timeoutMs: 600_000 });
       try {
         const error = await rejection(client.getModelLimits(), 'service.unavailable');
-        assert.match(error.message, /certificate of 127\.0\.0\.1:\d+ has expired .*Renew it there, or correct the/);
+        assert.match(
+          error.message,
+          /certificate of 127\.0\.0\.1:\d+ has expired .*Renew it there, or correct the/,
+        );
       } finally {
         await client.close();
         await service.close();
