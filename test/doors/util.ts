@@ -27,9 +27,9 @@ export {
   writePieces,
 } from '../../dist/src/util/files';
 export { FolderInUse, type FolderLock, lockFolder } from '../../dist/src/util/folder-lock';
-export { KeptLock } from '../../dist/src/util/state-folder';
 export { availableMemory, ownIdentity, type ProcessIdentity } from '../../dist/src/util/process';
 export { seededRandom } from '../../dist/src/util/random';
+export { KeptLock } from '../../dist/src/util/state-folder';
 export {
   bare,
   cloneJson,

@@ -104,10 +104,9 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
       Object.assign(form, { delimiter: single, quote: SINGLE, hasRowNames: false });
     }
     const later = form.quote === SINGLE ? undefined : preambleError(text, form.delimiter, skipped);
-    const nameless =
-      later === undefined && form.quote !== SINGLE ? namelessError(text, isAll, skipped) : undefined;
-    if (later !== undefined || nameless !== undefined) {
-      throw later ?? nameless;
+    const problem = later ?? (form.quote === SINGLE ? undefined : namelessError(text, isAll, skipped));
+    if (problem !== undefined) {
+      throw problem;
     }
     parser = new CsvParser(form.delimiter, new TableRows(form), form.quote);
     parser.push(text, isAll);
