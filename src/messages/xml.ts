@@ -16,7 +16,7 @@ const MAX_DEPTH = 20;
  * https://github.com/node-red/node-red/blob/master/packages/node_modules/%40node-red/nodes/locales/en-US/parsers/70-XML.html
  */
 export function elementsOfXml(value: unknown): unknown {
-  const root = rootOf(value, Infinity);
+  const root = findRoot(value, Infinity);
   return root === undefined ? value : { [root.name]: element(root.root) };
 }
 
@@ -52,7 +52,7 @@ export async function tableOfXml(value: unknown): Promise<XmlTable | undefined> 
     const isXml = rows.length > 0 && rows.slice(0, LOOKED_AT).every((row) => isNamed(row) && isElement(row));
     return isXml ? { table: await elements(rows), path: '', beside: [] } : undefined;
   }
-  const document = rootOf(value, LOOKED_AT);
+  const document = findRoot(value, LOOKED_AT);
   if (document === undefined) {
     return undefined;
   }
@@ -212,7 +212,7 @@ export async function plainCellsOfXml(rows: readonly unknown[], asNumbers: boole
 }
 
 /** The only element at the top of a document; undefined of what is none. @param most elements of a list that are looked at */
-function rootOf(value: unknown, most: number): { name: string; root: Element } | undefined {
+function findRoot(value: unknown, most: number): { name: string; root: Element } | undefined {
   // Asking a Proxy for its names may have any effect.
   if (!isNamed(value) || types.isProxy(value)) {
     return undefined;
