@@ -103,8 +103,8 @@ export const RANDOMISED = {
  * 6 and 12 rows −0.4 to +2.9 %; 10 rows for numbers, and more where few rows make most of the errors, else electricity +65 %). `costly`: the gain in log-loss that randomised trees have to bring, twice that of the squared error: "What each candidate
  * and each rule is worth". Smaller weights than `least` are dropped: not measured apart.
  *
- * Up to `rowsApart` rows probabilities are told by weights and a calibration that have not seen the row: of 80 to 300 rows of
- * generated classes what is told rises by 1 to 5 %, of 2,000 by 0.2 % ("Weights that have seen the row", told.md).
+ * Up to `rowsApart` rows a loss is told by weights, iterations, penalties and a calibration that have not seen the row: of 60 to 300
+ * rows of generated classes and numbers what is told rises by 1 to 5 %, of 2,000 by 0.2 % ("Weights that have seen the row", told.md).
  *
  * Of numbers, an error larger than `mostOff` times the one that `usualPart` of the rows stay below counts as that much: "Linear
  * models" (−0.3 %, whatever the bound from 2.5 to 4 times). `rows`: a sample is enough for a few weights and a temperature; not

@@ -22,20 +22,31 @@ export interface LearnedCandidate {
   work: number;
 }
 
-/** The candidates that every fold completed. A Gaussian process joins them later: all folds share its kernel. */
-export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): LearnedCandidate[] {
+/**
+ * The candidates that every fold completed. A Gaussian process joins them later: all folds share its kernel.
+ *
+ * @param apart a fold whose held-out rows have no say in which iterations and penalties are best: to score them
+ */
+export function candidatesOf(
+  { task, plan }: PreparedFit,
+  folds: FoldResult[],
+  apart?: number,
+): LearnedCandidate[] {
   const found: LearnedCandidate[] = [];
+  const linear = ofAll(folds, (fold) => fold.linear);
+  const penalty = linear && commonBest(linear, apart);
   plan.boosts.forEach((_, run) => {
     const boosted = folds.map((fold) => fold.boosted[run]);
-    const parts = cutTogether(boosted).map((trees, m) => {
-      const { line } = folds[m];
+    const parts = cutTogether(boosted, apart).map((trees, m) => {
+      // The line that trees began with is the best one for the rows that their own fold holds out.
+      const line = m === apart && linear ? linear[m].tables[penalty!] : folds[m].line;
       return line && run === plan.lineFirst ? [linearPart(line), trees] : [trees];
     });
     found.push({ name: 'boosted', parts, boosted, work: workOf(boosted) });
   });
   const lowNoise = ofAll(folds, (fold) => fold.lowNoise);
   if (lowNoise) {
-    const parts = cutTogether(lowNoise).map((trees) => [trees]);
+    const parts = cutTogether(lowNoise, apart).map((trees) => [trees]);
     found.push({ name: 'low noise', parts, boosted: lowNoise, work: workOf(lowNoise) });
   }
   const randomised = ofAll(folds, (fold) => fold.randomised);
@@ -44,10 +55,8 @@ export function candidatesOf({ task, plan }: PreparedFit, folds: FoldResult[]): 
     const parts = randomised.map(({ base, trees }): Part[] => [{ kind, weight: 1, base, trees }]);
     found.push({ name: 'randomised', parts, work: workOf(randomised) });
   }
-  const linear = ofAll(folds, (fold) => fold.linear);
   if (linear) {
-    const best = commonBest(linear.map(({ curve }) => curve));
-    const parts = linear.map((one) => [linearPart(one.tables[best])]);
+    const parts = linear.map((one) => [linearPart(one.tables[penalty!])]);
     found.push({ name: 'linear', parts, work: workOf(linear) });
   }
   return found;
@@ -63,9 +72,9 @@ function ofAll<T>(folds: FoldResult[], of: (fold: FoldResult) => T | undefined):
   return found.length === folds.length ? found : undefined;
 }
 
-/** Per fold, the trees of a boosted candidate, cut after the iteration that is best over all folds. */
-function cutTogether(runs: Boosted[]): Part[] {
-  const iterations = commonBest(runs.map(({ curve }) => curve));
+/** Per fold, the trees of a boosted candidate, cut after the iteration that is best over all folds (but `apart`). */
+function cutTogether(runs: Boosted[], apart: number | undefined): Part[] {
+  const iterations = commonBest(runs, apart);
   return runs.map(({ base, trees, iterations: own }) => {
     const kept = firstTrees(trees, Math.min(iterations, own) * (base.length / trees.width));
     return { kind: 'trees', weight: 1, base, trees: kept };
@@ -80,7 +89,8 @@ function linearPart(tables: LinearTables): Part {
  * The number of iterations (or the penalty) with the lowest mean held-out loss over all folds. Each fold's own best
  * would overfit its few held-out rows. A fold that ended early keeps its last loss.
  */
-function commonBest(curves: Float64Array[]): number {
+function commonBest(learned: { curve: Float64Array }[], apart: number | undefined): number {
+  const curves = learned.map(({ curve }) => curve).filter((_, fold) => fold !== apart);
   const longest = Math.max(...curves.map((curve) => curve.length));
   let best = 0;
   let lowest = Infinity;

@@ -51,7 +51,7 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
       finish: () => finishClassification(prepared, folds, members, weighed),
     };
   }
-  return stackedRegression(prepared, folds, members, told(weighed));
+  return stackedRegression(prepared, folds, members, told(prepared, weighed));
 }
 
 /** What each fold adds to the model: all that counts of its candidates. */
@@ -199,7 +199,7 @@ function stackedRegression(
     residuals: {
       rows,
       predicted: outOfFold.ofModel,
-      residuals: widened(outOfFold.ofModel, actual, residuals),
+      residuals: widened(outOfFold, actual),
     },
     reportAhead,
     finish: (fit) =>
@@ -217,11 +217,12 @@ function stackedRegression(
  * What the model's own scores leave of the target, as wide as what is left where no kernel has seen the rows. Those errors
  * themselves are partly of kernels that the model does not have, and would move its mean.
  */
-function widened(scores: Float64Array, actual: Float64Array, residuals: Float64Array): Float64Array {
-  const own = actual.map((value, i) => value - scores[i]);
+function widened({ ofModel, unseen }: OutOfFold, actual: Float64Array): Float64Array {
+  const own = actual.map((value, i) => value - ofModel[i]);
+  const others = actual.map((value, i) => value - unseen[i]);
   const size = (errors: Float64Array) =>
     sorted(errors.map(Math.abs))[Math.floor(RESIDUALS.compared * (errors.length - 1))];
-  const factor = size(own) > 0 ? Math.max(1, size(residuals) / size(own)) : 1;
+  const factor = size(own) > 0 ? Math.max(1, size(others) / size(own)) : 1;
   return own.map((error) => factor * error);
 }
 

@@ -19,6 +19,8 @@ export interface Weighed {
   scores: Float64Array[];
   /** The same of other parts, folds × parts: rows × width. */
   scoresOf: (parts: Part[][]) => Float64Array;
+  /** The same as `scores` where the rows that are scored have no say in iterations and penalties. */
+  scoresApart: () => Float64Array[];
   /** The process that is the last candidate, by kernels that have not seen the rows; undefined where there is none. */
   unseen: (() => Process | undefined) | undefined;
 }
@@ -45,7 +47,15 @@ export function weigh(prepared: PreparedFit, folds: FoldResult[]): Weighed {
   }
   const width = candidates[0].parts[0][0].base.length;
   const weights = weightsOf(prepared, candidates, { rows, scores, width });
-  return { candidates, weights, width, rows, scores, scoresOf, unseen: gaussian?.unseen };
+  const scoresApart = () => {
+    const apart = folds.map((_, m) => candidatesOf(prepared, folds, folds.length > 1 ? m : undefined));
+    return candidates.map(({ name }, c) =>
+      name === 'randomised' || name === 'process'
+        ? scores[c]
+        : scoresOf(folds.map((_, m) => apart[m][c].parts[m])),
+    );
+  };
+  return { candidates, weights, width, rows, scores, scoresOf, scoresApart, unseen: gaussian?.unseen };
 }
 
 function weightsOf(
@@ -66,8 +76,10 @@ function weightsOf(
 export interface OutOfFold {
   rows: Int32Array;
   width: number;
-  /** Rows × width: the weighted sum of the candidates' scores. */
+  /** Rows × width: the weighted sum of the candidates' scores, as it is told. */
   scores: Float64Array;
+  /** The same by the model's own weights, and by kernels that have not seen the rows. */
+  unseen: Float64Array;
   /** The same by the model's own kernel, which has seen the rows. */
   ofModel: Float64Array;
   candidates: LearnedCandidate[];
@@ -76,25 +88,75 @@ export interface OutOfFold {
 }
 
 /**
- * The scores that are told: of rows that no kernel has seen. Those by which candidates are weighed stay as they are: the others
- * would leave out good processes.
+ * The scores of numbers that are told: of rows that neither a kernel, nor weights, iterations and penalties have seen. Those by
+ * which candidates are weighed stay as they are: the others would leave out good processes.
  */
-export function told({ candidates, weights, width, rows, scores, scoresOf, unseen }: Weighed): OutOfFold {
+export function told(prepared: PreparedFit, weighed: Weighed): OutOfFold {
+  const { candidates, weights, width, rows, scores, scoresOf } = weighed;
   const last = candidates.length - 1;
   const ofModel = weightedSum(scores, weights);
-  const found = weights[last] > 0 ? unseen?.() : undefined;
-  if (found === undefined) {
-    return { rows, width, scores: ofModel, ofModel, candidates, weights };
+  const found = weights[last] > 0 ? weighed.unseen?.() : undefined;
+  const ofProcess = found && scoresOf(found.parts);
+  const unseen = ofProcess ? weightedSum([...scores.slice(0, last), ofProcess], weights) : ofModel;
+  const process = found && { ...candidates[last], work: candidates[last].work + found.work };
+  const told = unseen.slice();
+  for (const { own, weights, scores } of partsApart(prepared, weighed, ofProcess)) {
+    const sum = weightedSum(scores, weights);
+    own.forEach((i, of) => (told[i] = sum[of]));
   }
-  const process = { ...candidates[last], work: candidates[last].work + found.work };
   return {
     rows,
     width,
-    scores: weightedSum([...scores.slice(0, last), scoresOf(found.parts)], weights),
+    scores: told,
+    unseen,
     ofModel,
-    candidates: [...candidates.slice(0, last), process],
+    candidates: process ? [...candidates.slice(0, last), process] : candidates,
     weights,
   };
+}
+
+interface PartApart {
+  /** The rows of a part: their places among those that were held out. */
+  own: Int32Array;
+  /** Their scores: candidates × (rows × width). */
+  scores: Float64Array[];
+  /** All others. */
+  others: Int32Array;
+  /** The sum of the others' scores by `weights`. */
+  ofOthers: Float64Array;
+  /** Of the candidates, by the others. */
+  weights: Float64Array;
+}
+
+/**
+ * Each part that folds held out, with what all other parts say of it: of a few hundred rows, weights, iterations and penalties that
+ * have seen their target promise too much. None where rows are many.
+ *
+ * @param ofProcess the scores of the process that is the last candidate, by kernels that have not seen the rows
+ */
+function* partsApart(
+  prepared: PreparedFit,
+  { candidates, rows, scores, width, scoresApart }: Weighed,
+  ofProcess?: Float64Array,
+): Generator<PartApart> {
+  const { part, plan } = prepared;
+  if (rows.length > STACKING.rowsApart) {
+    return;
+  }
+  const apart = scoresApart();
+  const told = ofProcess ? [...apart.slice(0, -1), ofProcess] : apart;
+  for (let held = 0; held < plan.parts; held++) {
+    const own = indices(rows.length).filter((i) => part[rows[i]] === held);
+    const others = indices(rows.length).filter((i) => part[rows[i]] !== held);
+    if (own.length === 0 || others.length === 0) {
+      continue;
+    }
+    const at = (chosen: Int32Array, of: Float64Array[]) => of.map((one) => scoresAt(one, width, chosen));
+    const known = at(others, scores);
+    const input = { rows: others.map((i) => rows[i]), scores: known, width };
+    const weights = weightsOf(prepared, candidates, input);
+    yield { own, scores: at(own, told), others, ofOthers: weightedSum(known, weights), weights };
+  }
 }
 
 /** Calibrates out-of-fold scores, or those of every n-th row of very many. @param codes the class of each row */
@@ -118,39 +180,27 @@ export function calibrate(
 }
 
 /**
- * The probabilities of held-out rows that are told: those of a part by weights and a calibration of all other parts. The model's
- * own have seen the class of each row, and of a few hundred rows promise too much.
+ * The probabilities of held-out rows that are told: those of a part by weights, iterations and a calibration of all other parts.
  *
  * @param ofModel rows × classes: the probabilities by the model's own weights and `calibration`
  */
 export function toldProbabilities(
   prepared: PreparedFit,
-  { candidates, rows, scores, width }: Weighed,
+  weighed: Weighed,
   calibration: Calibration,
   ofModel: Float64Array,
 ): Float64Array {
-  if (rows.length > STACKING.rowsApart) {
-    return ofModel;
-  }
-  const { part, codes, plan } = prepared;
+  const { rows, width } = weighed;
   const count = calibration.priors.length;
   const out = ofModel.slice();
-  for (let held = 0; held < plan.parts; held++) {
-    const own = indices(rows.length).filter((i) => part[rows[i]] === held);
-    const others = indices(rows.length).filter((i) => part[rows[i]] !== held);
-    if (own.length === 0 || others.length === 0) {
-      continue;
-    }
-    const at = (chosen: Int32Array) => scores.map((one) => scoresAt(one, width, chosen));
-    const ofOthers = { rows: others.map((i) => rows[i]), scores: at(others), width };
-    const weights = weightsOf(prepared, candidates, ofOthers);
+  for (const { own, scores, others, ofOthers, weights } of partsApart(prepared, weighed)) {
     const fitted = calibrate(
-      weightedSum(ofOthers.scores, weights),
+      ofOthers,
       width,
-      ofOthers.rows.map((row) => codes[row]),
+      others.map((i) => prepared.codes[rows[i]]),
       calibration.priors,
     );
-    const probas = toProbabilities(weightedSum(at(own), weights), width, { ...calibration, ...fitted });
+    const probas = toProbabilities(weightedSum(scores, weights), width, { ...calibration, ...fitted });
     own.forEach((i, of) => out.set(probas.subarray(of * count, (of + 1) * count), i * count));
   }
   return out;
