@@ -44,6 +44,8 @@ export interface ResidualInput {
 /** A forest, with its scores on rows that its trees had not seen. */
 export interface ResidualFit {
   forest: ResidualForest;
+  /** Of each of the rows, the mean residual around it by trees that had not seen it; 0 where there are more than trees learn from. */
+  shifts: Float64Array;
   pinball: number;
   coverage80: number;
   work: number;
@@ -77,7 +79,12 @@ export function fitResiduals(input: ResidualInput, random: Random): ResidualFit 
   const results = testForest(forest, columns, residuals, tested, grown.inSample);
   const best = results.reduce((a, b) => (b.pinball < a.pinball ? b : a));
   forest.mix = best.mix;
-  return { forest, pinball: best.pinball, coverage80: best.coverage80, work: grown.work };
+  const shifts = new Float64Array(input.rows.length);
+  if (chosen.length === input.rows.length) {
+    const ofChosen = meanResiduals(forest, columns, chosen.length, grown.inSample);
+    chosen.forEach((i, at) => (shifts[i] = ofChosen[at]));
+  }
+  return { forest, shifts, pinball: best.pinball, coverage80: best.coverage80, work: grown.work };
 }
 
 function pick(bins: Uint8Array, rows: Int32Array, chosen: Int32Array): Uint8Array {
@@ -181,8 +188,18 @@ function leafMeans(forest: ResidualForest): Float64Array {
   return means;
 }
 
-/** The mean of the distribution around each row, without the weight of each atom. @param rows as many as there are */
-export function meanResiduals(forest: ResidualForest, columns: Uint8Array[], rows: number): Float64Array {
+/**
+ * The mean of the distribution around each row, without the weight of each atom.
+ *
+ * @param rows as many as there are
+ * @param inSample per tree and row, 1 where the tree has no say
+ */
+export function meanResiduals(
+  forest: ResidualForest,
+  columns: Uint8Array[],
+  rows: number,
+  inSample?: Uint8Array[],
+): Float64Array {
   const { trees, atoms, overall, mix } = forest;
   let ofAll = 0;
   let total = 0;
@@ -193,8 +210,7 @@ export function meanResiduals(forest: ResidualForest, columns: Uint8Array[], row
   ofAll /= total;
   const means = leafMeans(forest);
   const out = new Float64Array(rows).fill(ofAll);
-  const count = trees.roots.length;
-  if (mix === 1 || count === 0) {
+  if (mix === 1 || trees.roots.length === 0) {
     return out;
   }
   const finder = new LeafFinder(
@@ -204,14 +220,20 @@ export function meanResiduals(forest: ResidualForest, columns: Uint8Array[], row
   );
   const leaves = new Int32Array(rows);
   const sums = new Float64Array(rows);
-  for (let tree = 0; tree < count; tree++) {
+  const counts = new Int32Array(rows);
+  for (let tree = 0; tree < trees.roots.length; tree++) {
     finder.leavesOf(tree, leaves);
     for (let row = 0; row < rows; row++) {
-      sums[row] += means[leaves[row]];
+      if (inSample?.[tree][row] !== 1) {
+        sums[row] += means[leaves[row]];
+        counts[row]++;
+      }
     }
   }
   for (let row = 0; row < rows; row++) {
-    out[row] = (1 - mix) * (sums[row] / count) + mix * ofAll;
+    if (counts[row] > 0) {
+      out[row] = (1 - mix) * (sums[row] / counts[row]) + mix * ofAll;
+    }
   }
   return out;
 }

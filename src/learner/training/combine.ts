@@ -182,9 +182,8 @@ function stackedRegression(
   outOfFold: OutOfFold,
 ): StackedFit {
   const { values } = prepared;
-  const { rows, scores } = outOfFold;
+  const { rows } = outOfFold;
   const actual = Float64Array.from(rows, (row) => values[row]);
-  const residuals = actual.map((value, i) => value - scores[i]);
   const sample = sampleOf(prepared, rows);
   const lossesOf = (table: EncodedTable, copies: number) =>
     inCopies(heldOutScores(members, holders(prepared, sample, copies), table), copies).map((one) =>
@@ -206,7 +205,6 @@ function stackedRegression(
       finishRegression(prepared, folds, members, {
         outOfFold,
         actual,
-        residuals,
         fit: fit!,
         importance: reportAhead(),
       }),
@@ -227,17 +225,16 @@ function widened({ ofModel, unseen }: OutOfFold, actual: Float64Array): Float64A
 }
 
 /**
- * Below this part of the RMSE of a constant there is no noise, but the errors of the members themselves: what they do not have in
- * common their mean has less of, while each held-out row is scored by one of them (docs/benchmarks/told.md, "How often the
- * range holds").
+ * Below this part of the RMSE of a constant there is no noise, but errors of the model itself. Later rows have less of them: the
+ * mean residual around a held-out row is of the third of the trees that had not seen it (docs/benchmarks/told.md, "The mean that
+ * is predicted"). So the range begins lower.
  */
 const NO_NOISE = 1e-4;
 
 interface Learned {
   outOfFold: OutOfFold;
-  /** The scaled target of the held-out rows, and what the ensemble leaves of it. */
+  /** The scaled target of the held-out rows. */
   actual: Float64Array;
-  residuals: Float64Array;
   fit: ResidualFit;
   importance: FeatureImportance[];
 }
@@ -246,11 +243,14 @@ function finishRegression(
   prepared: PreparedFit,
   folds: FoldResult[],
   members: Member[],
-  { outOfFold, actual, residuals, fit, importance }: Learned,
+  { outOfFold, actual, fit, importance }: Learned,
 ): Model {
   const { center, scale } = prepared;
-  const { rows, scores } = outOfFold;
+  const { rows } = outOfFold;
   const growth = prepared.growth && { ...prepared.growth, smearing: smearingOf(fit.forest, scale) };
+  // What is predicted is the mean of the distribution. That of a change that grows with its level is in `smearing`.
+  const scores = outOfFold.scores.map((score, i) => score + (growth === undefined ? fit.shifts[i] : 0));
+  const residuals = actual.map((value, i) => value - scores[i]);
   const own = (scaled: Float64Array, at: Int32Array, factor?: number) =>
     scaled.map((value, i) => inUnits(prepared, value, at[i], factor));
   const truths = own(actual, rows);

@@ -96,20 +96,27 @@ describe('What a fit tells of its loss', () => {
     assert.ok(Math.exp(ratio) < 1.7, `told over later: ${Math.exp(ratio)}`);
   });
 
-  it('has a range that holds what comes later where there is no noise, of which the mean of the members has less', () => {
-    const random = new Random(9);
-    const columns = Array.from({ length: 3 }, () =>
-      Float64Array.from({ length: 440 }, () => random.uniform() * 4 - 2),
-    );
-    const target = columns[0]!.map((value, row) => value + 2 * columns[1]![row]!);
-    const of = (from: number, to?: number) =>
-      columns.map((column, c) => numbers(`x${c}`, column.slice(from, to)));
-    const model = trainModel(regress(of(0, 140), target.slice(0, 140), { random_state: 1 }));
-    const later = (predict(model, of(140), 300) as RegressionResult).mean();
-    const squares = later.reduce((sum, value, row) => sum + (value - target[140 + row]!) ** 2, 0);
-    const { rmse, loss_low: low, loss_high: high } = model.report.scores;
-    const rmseLater = Math.sqrt(squares / 300);
-    assert.ok(rmseLater < 0.7 * rmse!, `told ${rmse}, later ${rmseLater}`);
-    assert.ok(low! < rmseLater && rmseLater < high!, `${low} to ${high}, later ${rmseLater}`);
+  it('is of the mean that is predicted, and has a range that holds what comes later, where there is no noise', () => {
+    let ratio = 0;
+    const seeds = [9, 10, 11];
+    for (const seed of seeds) {
+      const random = new Random(seed);
+      const columns = Array.from({ length: 3 }, () =>
+        Float64Array.from({ length: 440 }, () => random.uniform() * 4 - 2),
+      );
+      const target = columns[0]!.map((value, row) => value + 2 * columns[1]![row]!);
+      const of = (from: number, to?: number) =>
+        columns.map((column, c) => numbers(`x${c}`, column.slice(from, to)));
+      const model = trainModel(regress(of(0, 140), target.slice(0, 140), { random_state: 1 }));
+      const later = (predict(model, of(140), 300) as RegressionResult).mean();
+      const squares = later.reduce((sum, value, row) => sum + (value - target[140 + row]!) ** 2, 0);
+      const { rmse, loss_low: low, loss_high: high } = model.report.scores;
+      const rmseLater = Math.sqrt(squares / 300);
+      assert.ok(rmseLater < 0.8 * rmse!, `told ${rmse}, later ${rmseLater}`);
+      assert.ok(low! < rmseLater && rmseLater < high!, `${low} to ${high}, later ${rmseLater}`);
+      ratio += Math.log(rmseLater / rmse!) / seeds.length;
+    }
+    // Scores without what residuals around a row have in common tell three times what comes later.
+    assert.ok(Math.exp(ratio) > 0.5, `later over told: ${Math.exp(ratio)}`);
   });
 });
