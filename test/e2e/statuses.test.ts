@@ -7,6 +7,22 @@ import { type FlowNode, root } from '../helpers/node-red';
 import { describeInEditor, type EditorRed } from './editor';
 
 const folder = path.join(root, 'examples');
+
+/** What the status of one of our nodes may reach: it stands below its node, and runs to the right. */
+function reached(flow: FlowNode[]): FlowNode[] {
+  const own = flow.filter(({ type }) => type.startsWith('tabular-')) as (FlowNode & Place)[];
+  return flow.filter((node) => {
+    const { x, y } = node as FlowNode & Partial<Place>;
+    const isNear = (one: Place) => y! > one.y - 60 && y! < one.y + 100 && x! > one.x - 300;
+    return x === undefined || own.some(isNear);
+  });
+}
+
+interface Place {
+  x: number;
+  y: number;
+}
+
 /**
  * Drawn, but not run: nothing of them connects to anything. Nodes of other packages, for whose types Node-RED 5 would
  * wait, are drawn as function nodes of the same name.
@@ -14,7 +30,7 @@ const folder = path.join(root, 'examples');
 const flows = fs
   .readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.json'))
-  .flatMap((name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as FlowNode[])
+  .flatMap((name) => reached(JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as FlowNode[]))
   .filter(({ type, z }) => type === 'tab' || type === 'tabular-config' || z !== undefined)
   .map((node) => (node.type === 'tab' ? { ...node, disabled: true } : node))
   .map((node) =>
@@ -71,22 +87,25 @@ function drawStatuses({ tabs, texts }: { tabs: FlowNode[]; texts: Record<string,
         const node = element.closest('.red-ui-flow-node-group')!.id;
         return { node, left, right, top, bottom, text: element.textContent };
       });
+  RED.workspaces.show(tabs[0]!.id);
+  RED.view.redraw();
+  const { fontSize, fontFamily } = getComputedStyle(
+    document.querySelector('.red-ui-flow-node-status-label')!,
+  );
+  measure.font = `${fontSize} ${fontFamily}`;
+  const widest = Object.fromEntries(
+    Object.entries(texts).map(([type, all]) => [type, all.sort((a, b) => width(b) - width(a))[0]]),
+  );
+  RED.nodes.eachNode((node) => {
+    const text = widest[String(node.type)];
+    if (text !== undefined) {
+      Object.assign(node, { status: { fill: 'green', shape: 'dot', text }, dirtyStatus: true, dirty: true });
+    }
+  });
   const touching: string[] = [];
   let shown = 0;
   for (const { id, label } of tabs) {
     RED.workspaces.show(id);
-    RED.view.redraw();
-    const { fontSize, fontFamily } = getComputedStyle(
-      document.querySelector('.red-ui-flow-node-status-label')!,
-    );
-    measure.font = `${fontSize} ${fontFamily}`;
-    RED.nodes.eachNode((node) => {
-      const [widest] = (texts[String(node.type)] ?? []).sort((a, b) => width(b) - width(a));
-      if (node.z === id && widest !== undefined) {
-        const status = { fill: 'green', shape: 'dot', text: widest };
-        Object.assign(node, { status, dirtyStatus: true, dirty: true });
-      }
-    });
     RED.view.redraw();
     const nodes = boxesOf('rect.red-ui-flow-node');
     const statuses = boxesOf('.red-ui-flow-node-status-group');
