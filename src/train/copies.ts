@@ -144,21 +144,28 @@ export async function findCopies(
   const dates = columns.filter(({ type }) => type === 'date');
   const [kinds, readings] = [new RowKinds(rows), new RowKinds(rows)];
   const rising = new RisingColumns(measured, target?.name);
+  // What rises in the first batch mostly does to the end.
+  let risesAtFirst: ReadonlySet<string> | undefined;
   const yielder = new Yielder();
   for await (const batch of source.batches([...measured, ...dates], { signal })) {
-    const digests = await computeDigests(batch.rows, batch.columns.slice(0, measured.length), yielder);
+    rising.look(batch);
+    const clocks = (risesAtFirst ??= new Set(rising.names.keys()));
+    const isReading = (_: ColumnData, at: number): boolean =>
+      at < measured.length && !clocks.has(measured[at]!.name);
+    const digests = await computeDigests(batch.rows, batch.columns.filter(isReading), yielder);
     for (let row = 0; row < batch.rows; row++) {
       readings.add(digests.of(row));
     }
-    rising.look(batch);
-    await addColumns(batch.columns.slice(measured.length), digests, yielder);
+    const others = batch.columns.filter((column, at) => !isReading(column, at));
+    await addColumns(others, digests, yielder);
     for (let row = 0; row < batch.rows; row++) {
       kinds.add(digests.of(row));
     }
     await yielder.due();
   }
   const told = measured.filter(({ name }) => !rising.names.has(name));
-  const toldKinds = told.length === measured.length ? readings : await readKinds(source, told, rows, signal);
+  const isAsAtFirst = rising.names.size === (risesAtFirst?.size ?? 0);
+  const toldKinds = isAsAtFirst ? readings : await readKinds(source, told, rows, signal);
   const still = await findStill(source, told, toldKinds, signal);
   const mayBeCopied = !kinds.areAllDifferent && (!areTogether || dates.length > 0);
   const isCopied =

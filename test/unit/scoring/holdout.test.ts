@@ -139,6 +139,20 @@ describe('holdout on a metered service', () => {
     assert.equal(card.repeated_rows, undefined);
   });
 
+  it('keeps rows that differ in a number which rises for long, and then rests with the machine', async () => {
+    at = await bench();
+    const [rests, before] = [20_400, 5];
+    const rows = Array.from({ length: rests + 100 }, (_, row) => {
+      const i = row >= rests - before ? rests : row;
+      const species = i % 3 === 0 ? 'cat' : 'dog';
+      return { tick: Math.min(row, rests), heat: (i * 37) % 101, load: (i * 53) % 97, species };
+    });
+    const { card } = await at.connection.train({
+      ...{ table: { value: rows }, target: 'species', model: 'pets', holdout: 20, order: 'none' },
+    });
+    assert.equal(card.repeated_rows, 99);
+  });
+
   it('keeps the model where scoring fails, and says why', async () => {
     at = await bench();
     at.service.fault('predict', () => ({ status: 422, body: { detail: 'no such thing' } }));
