@@ -1,7 +1,7 @@
 /*
- * npm run test:every: what npm test leaves out, which runs everything on Node 20 with Node-RED 4.1 where that Node is
- * yours. The tests of test/large/, and properties with all their cases; then the runtime tests (the packed package in a
- * real Node-RED) and those in a browser on the newest Node and Node-RED, which brings a dark theme. The learner's golden
+ * npm run test:every: what npm test leaves out. The tests of test/large/, and properties with all their cases; the longest
+ * of the runtime tests (the packed package in a real Node-RED) and of those in a browser, on your Node with Node-RED 4.1;
+ * then all of both kinds on the newest Node and Node-RED, which brings a dark theme. The learner's golden
  * hashes are held against each Node that users have: the same table and seed give the same bits on all of them.
  * The npm packages node-<platform>-<arch> carry Node's own binaries.
  */
@@ -10,11 +10,11 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { buildOnce, installOnce, npm } from './lib/prepare.mjs';
-import { printFailures, runFolders, runInFull, runLarge, runMocha } from './lib/tests.mjs';
+import { printFailures, runFolders, runInFull, runLarge, runLong, runMocha } from './lib/tests.mjs';
 
 const VERSIONS = [{ node: '22' }, { node: '24', nodeRed: '5' }];
 /**
- * Npm test has seen all of these: the first two start no Node-RED, but programs on the Node that runs the tests, and what
+ * Seen on your Node by then: the first two start no Node-RED, but programs on the Node that runs the tests, and what
  * the third looks at is a page of the dashboard's package, drawn by Chromium.
  */
 const SAME = ['runtime/package', 'runtime/programs', 'e2e/dashboard'].map((name) =>
@@ -70,6 +70,7 @@ try {
   const passed = [
     await runLarge(),
     await runInFull(),
+    await runLong(),
     ...(await Promise.all(VERSIONS.map(golden))),
     await onNodeRed(VERSIONS.find(({ nodeRed }) => nodeRed !== undefined)),
   ];

@@ -1,7 +1,7 @@
 /**
  * Runs test files with Mocha, several side by side in processes of their own: many wait more than they compute. What
  * measures memory or time, or fills a machine by itself, lies in test/large/ and runs two at a time, each in a process of
- * its own: with test:every.
+ * its own: with test:every, as the longest of those in a browser or a Node-RED of their own do.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,6 +16,17 @@ const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 
 /** The folders of test/ whose files wait: for a browser or for a Node-RED in a process of its own. */
 const WAITING = ['contracts', 'e2e', 'runtime'];
+/**
+ * Of these, what npm test leaves to test:every, as it takes two thirds of their time: each example deployed, the package
+ * installed and upgraded by npm, brokers, a fit that lasts, and walks through the editor with lists, keys and the sidebar.
+ * What stays opens and saves each dialog, sends messages through each node, restarts and redeploys.
+ */
+const LONG = [
+  ...['dashboard', 'editing', 'keyboard', 'machines', 'models', 'picker', 'task-by-keyboard'].map(
+    (name) => `e2e/${name}`,
+  ),
+  ...['amqp', 'examples', 'fleet', 'install', 'progress', 'scale-out'].map((name) => `runtime/${name}`),
+].map((name) => path.join('test', `${name}.test.ts`));
 const LARGE = 'large';
 /** Those whose files compute. */
 const COMPUTING = readdirSync(path.join(root, 'test'), { withFileTypes: true })
@@ -117,17 +128,25 @@ async function runBeside(groups, args, options) {
   }
 }
 
-/** Runs all tests but those of test/large/; `args` are further arguments for Mocha. Answers if all passed. */
+/**
+ * Runs all tests but long and large ones. `args` are further arguments for Mocha: a pattern may mean a long one. Answers
+ * if all passed.
+ */
 export function runAll({ args = [] } = {}) {
   const groups = [
     { files: filesIn(COMPUTING, []), jobs: Math.max(2, JOBS - WAITING_JOBS) },
     {
-      files: filesIn(WAITING, []),
+      files: filesIn(WAITING, args.length === 0 ? LONG : []),
       jobs: WAITING_JOBS,
       title: WAITING.map((name) => `test/${name}/`).join(', '),
     },
   ];
   return runBeside(groups, args, { flags: FLAGS });
+}
+
+/** Runs what npm test leaves out of those that wait. Answers if all passed. */
+export function runLong() {
+  return runBeside([{ files: LONG, jobs: JOBS }], [], { flags: FLAGS });
 }
 
 /** Runs the tests of these folders of test/, which wait, but for the files of `without`. Answers if all passed. */
