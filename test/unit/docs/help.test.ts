@@ -165,7 +165,8 @@ const NOT_RAISED: Partial<Record<NodeName, string[]>> = {
   fit: ['columns.missing'], // of rows held back: a warning
   anomaly: ['not_found'], // told to the sidebar
   advise: ['target.missing', 'file.unreadable'], // it asks for no scores, and reads no file
-  watch: ['table.empty', 'file.unreadable'], // a message without a table may bring a truth, and no file is read
+  // A message without a table may bring a truth, no file is read, and no field names a folder.
+  watch: ['table.empty', 'file.unreadable', 'storage.failed'],
   cost: ['cost.exceeded'], // the bound is the predict node's
 };
 
