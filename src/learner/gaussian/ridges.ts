@@ -2,7 +2,7 @@ import type { EncodedTable } from '../features/encode';
 import { standardised } from '../linear/design';
 import { exp } from '../math/numeric';
 import { inducingRows } from './inducing';
-import { type Dimensions, KIND } from './kernel';
+import { type Dimensions, KIND, someDimensions } from './kernel';
 
 /**
  * A function of one direction: of a weighted sum of standardised columns, such as a difference that must be right. It is linear
@@ -84,24 +84,20 @@ export function ridgeScores(ridge: Ridge, table: EncodedTable, rows: Int32Array)
 
 /** The features of a kernel of one direction, for all rows: of places along it, between which they are linear. */
 export function ridgeFeatures(
-  { columns, kinds, means, scales }: Dimensions,
+  dimensions: Dimensions,
   { variance, weights: all }: RidgeShape,
   table: EncodedTable,
   rows: Int32Array,
 ): RidgeFeatures {
   const least = LEAST_WEIGHT * Math.max(...all.map(Math.abs));
   const used = Array.from(all.keys())
-    .filter((d) => kinds[d] === KIND.number && Math.abs(all[d]) > least)
+    .filter((d) => dimensions.kinds[d] === KIND.number && Math.abs(all[d]) > least)
     .sort((a, b) => Math.abs(all[b]) - Math.abs(all[a]) || a - b)
     .slice(0, MOST_RIDGE_COLUMNS)
     .sort((a, b) => a - b);
-  const ridge = {
-    columns: Uint16Array.from(used, (d) => columns[d]),
-    means: Float64Array.from(used, (d) => means[d]),
-    scales: Float64Array.from(used, (d) => scales[d]),
-    weights: Float64Array.from(used, (d) => all[d]),
-    ...{ from: 0, step: 1 },
-  };
+  const { columns, means, scales } = someDimensions(dimensions, used);
+  const weights = Float64Array.from(used, (d) => all[d]);
+  const ridge = { ...{ columns, means, scales, weights }, from: 0, step: 1 };
   const own = placesOf(ridge, table, rows);
   const [low, high] = own.reduce(([a, b], t) => [Math.min(a, t), Math.max(b, t)], [Infinity, -Infinity]);
   const places = Math.max(PLACES.least, Math.min(PLACES.most, Math.ceil((high - low) / APART)));

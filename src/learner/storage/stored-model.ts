@@ -46,23 +46,15 @@ import {
  * is stored by its terms. Not compressed: terminating a thread while zlib sets up a stream in it aborts the process
  * (an assertion in Node), and these threads may be terminated.
  */
-const MAGIC = 0x414d5054;
-/**
- * "TPM4" had neither packed trees nor terms; readers of "TPM5" may know no kernel and no growth; those of "TPM6" no
- * kernel for classes; those of "TPM7" no linear terms that take values as numbers; those of "TPM8" no levels
- * divided among columns and no additive kernel; those of "TPM9" no functions of one direction.
- */
-const FORMER_MAGICS = [0x344d5054, 0x354d5054, 0x364d5054, 0x374d5054, 0x384d5054, 0x394d5054];
 /** The format that `saveModel` writes. */
 export const MODEL_FORMAT = 'TPMA';
-/** The formats that `loadModel` reads. */
+/**
+ * The formats that `loadModel` reads. "TPM4" had neither packed trees nor terms; readers of "TPM5" may know no kernel and no
+ * growth; those of "TPM6" no kernel for classes; those of "TPM7" no linear terms that take values as numbers; those of "TPM8"
+ * no levels divided among columns and no additive kernel; those of "TPM9" no functions of one direction.
+ */
 export const READ_FORMATS: readonly unknown[] = [
-  'TPM4',
-  'TPM5',
-  'TPM6',
-  'TPM7',
-  'TPM8',
-  'TPM9',
+  ...['TPM4', 'TPM5', 'TPM6', 'TPM7', 'TPM8', 'TPM9'],
   MODEL_FORMAT,
 ];
 /** Formats of earlier versions, which are not read any more. */
@@ -96,7 +88,7 @@ export function saveModel(model: Model): Uint8Array {
     body.set(bytes, start + at);
   }
   const out = Buffer.alloc(16 + body.length);
-  out.writeUInt32LE(MAGIC, 0);
+  out.write(MODEL_FORMAT, 'latin1');
   out.writeUInt32LE(body.length, 4);
   out.writeUInt32LE(crc32(body), 8);
   body.copy(out, 16);
@@ -106,7 +98,7 @@ export function saveModel(model: Model): Uint8Array {
 /** @throws LearnerError if the bytes are not a model, are damaged, or were written by a newer version */
 export function loadModel(bytes: Uint8Array): Model {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.length < 16 || ![MAGIC, ...FORMER_MAGICS].includes(buffer.readUInt32LE(0))) {
+  if (buffer.length < 16 || !READ_FORMATS.includes(buffer.toString('latin1', 0, 4))) {
     throw new LearnerError('These bytes are not a model of this version.');
   }
   const packed = buffer.subarray(16);

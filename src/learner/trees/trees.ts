@@ -132,19 +132,28 @@ export class TreeBuilder {
   }
 
   finish(): Trees {
-    const t = this.flat;
-    return {
-      width: this.width,
-      roots: Int32Array.from(this.rootNodes),
-      feature: t.feature.slice(0, this.nodeCount),
-      bin: t.bin.slice(0, this.nodeCount),
-      flags: t.flags.slice(0, this.nodeCount),
-      left: t.left.slice(0, this.nodeCount),
-      setAt: t.setAt.slice(0, this.nodeCount),
-      sets: t.sets.slice(0, this.setCount),
-      values: t.values.slice(0, this.valueCount),
-    };
+    const roots = Int32Array.from(this.rootNodes);
+    return cutTo(this.flat, roots, { nodes: this.nodeCount, sets: this.setCount, values: this.valueCount });
   }
+}
+
+/** The first of each list of some trees. */
+function cutTo(
+  trees: Trees,
+  roots: Int32Array,
+  { nodes, sets, values }: { nodes: number; sets: number; values: number },
+): Trees {
+  return {
+    width: trees.width,
+    roots,
+    feature: trees.feature.slice(0, nodes),
+    bin: trees.bin.slice(0, nodes),
+    flags: trees.flags.slice(0, nodes),
+    left: trees.left.slice(0, nodes),
+    setAt: trees.setAt.slice(0, nodes),
+    sets: trees.sets.slice(0, sets),
+    values: trees.values.slice(0, values),
+  };
 }
 
 export function isCategoryNode(trees: Trees, node: number): boolean {
@@ -192,17 +201,7 @@ export function firstTrees(trees: Trees, count: number): Trees {
       sets = Math.max(sets, trees.setAt[node] + SET_WORDS);
     }
   }
-  return {
-    width: trees.width,
-    roots: trees.roots.slice(0, count),
-    feature: trees.feature.slice(0, nodes),
-    bin: trees.bin.slice(0, nodes),
-    flags: trees.flags.slice(0, nodes),
-    left: trees.left.slice(0, nodes),
-    setAt: trees.setAt.slice(0, nodes),
-    sets: trees.sets.slice(0, sets),
-    values: trees.values.slice(0, values),
-  };
+  return cutTo(trees, trees.roots.slice(0, count), { nodes, sets, values });
 }
 
 /** Grid steps on either side of zero: a leaf value takes 16 bits in a stored model. */
