@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { isAbsent, setCell } from '../table';
+import { isAbsent, isSparse, setCell } from '../table';
 import { Yielder } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import { namedEntries } from './flatten';
@@ -49,8 +49,9 @@ const MAX_NAMED = 5;
 export async function tableOfXml(value: unknown): Promise<XmlTable | undefined> {
   if (Array.isArray(value)) {
     const rows = value as unknown[];
-    const isXml = rows.length > 0 && rows.slice(0, LOOKED_AT).every((row) => isNamed(row) && isElement(row));
-    return isXml ? { table: await elements(rows), path: '', beside: [] } : undefined;
+    return areElements(rows, LOOKED_AT, 0) && rows.every(isNamed)
+      ? { table: await elements(rows), path: '', beside: [] }
+      : undefined;
   }
   const document = findRoot(value, LOOKED_AT);
   if (document === undefined) {
@@ -170,7 +171,8 @@ async function elements(list: readonly unknown[]): Promise<unknown[]> {
   const yielder = new Yielder();
   const rows: unknown[] = [];
   for (const one of list) {
-    rows.push(one === '' ? {} : element(one, true));
+    const row = element(one, true);
+    rows.push(isNamed(row) ? row : {});
     await yielder.due();
   }
   return rows;
@@ -254,10 +256,10 @@ function isElement(value: unknown, most = LOOKED_AT, depth = 0): boolean {
 }
 
 function areElements(list: unknown, most: number, depth: number): boolean {
-  if (!Array.isArray(list) || list.length === 0) {
+  if (!Array.isArray(list) || list.length === 0 || isSparse(list)) {
     return false;
   }
-  // A sparse array has holes, which are none.
+  // By its places: a hole is no element.
   for (let i = 0; i < Math.min(list.length, most); i++) {
     if (!isElement(list[i], most, depth)) {
       return false;
@@ -274,8 +276,8 @@ function element(value: unknown, isCell = false): unknown {
   const found: Element = {};
   let isEmpty = isCell;
   for (const [name, one] of Object.entries(value)) {
-    if (name === '$') {
-      for (const [attribute, text] of Object.entries(one as Element)) {
+    if (name === '$' && isNamed(one)) {
+      for (const [attribute, text] of Object.entries(one)) {
         if (!isCell || !OF_DOCUMENT.test(attribute)) {
           setCell(found, attribute, text);
           isEmpty = false;

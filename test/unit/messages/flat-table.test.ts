@@ -205,5 +205,25 @@ describe('nested rows as a table', () => {
         assert.deepEqual(told, []);
       }
     });
+
+    it('of a list with holes, or with what no element has, end as rows or as no table', async () => {
+      const hooks = { onList: () => undefined };
+      const row: object[] = [];
+      for (let i = 0; i < 150; i++) {
+        if (i !== 120) {
+          row[i] = { x: [String(i)] };
+        }
+      }
+      row[130] = { $: null, x: ['7'] };
+      const rows = (await flatTable({ document: { row } }, hooks)) as object[];
+      assert.deepEqual(
+        [rows.length, rows[119], rows[120], rows[130]],
+        [150, { x: '119' }, {}, { x: '7', $: null }],
+      );
+      const sparse: unknown[] = [...row];
+      sparse[2 ** 28] = { x: ['1'] };
+      assert.equal(await flatTable(sparse, hooks), sparse);
+      await assert.rejects(flatTable({ document: { row: sparse } }, hooks), { code: 'table.empty' });
+    });
   });
 });
