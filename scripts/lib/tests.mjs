@@ -1,7 +1,7 @@
 /**
  * Runs test files with Mocha, several side by side in processes of their own: many wait more than they compute. What
  * measures memory or time, or fills a machine by itself, lies in test/large/ and runs two at a time, each in a process of
- * its own: with test:every, as the longest of those in a browser or a Node-RED of their own do.
+ * its own: with test:every, as all that takes long does.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,16 +17,20 @@ const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 /** The folders of test/ whose files wait: for a browser or for a Node-RED in a process of its own. */
 const WAITING = ['contracts', 'e2e', 'runtime'];
 /**
- * Of these, what npm test leaves to test:every, as it takes two thirds of their time: each example deployed, the package
- * installed and upgraded by npm, brokers, a fit that lasts, and walks through the editor with lists, keys and the sidebar.
- * What stays opens and saves each dialog, sends messages through each node, restarts and redeploys.
+ * What npm test leaves to test:every, as each takes more than five seconds of processor time and all together more than half
+ * of it: walks through the editor, the package installed by npm, each example, brokers, services that are killed or run out
+ * of disk, and machines that are watched for weeks. What stays opens and saves each dialog, and sends messages through each
+ * node in a real Node-RED.
  */
-const LONG = [
-  ...['dashboard', 'editing', 'keyboard', 'machines', 'models', 'picker', 'task-by-keyboard'].map(
-    (name) => `e2e/${name}`,
-  ),
-  ...['amqp', 'examples', 'fleet', 'install', 'progress', 'scale-out'].map((name) => `runtime/${name}`),
-].map((name) => path.join('test', `${name}.test.ts`));
+const LONG = Object.entries({
+  e2e: 'dashboard editing import keyboard machines models picker statuses task-by-keyboard',
+  runtime: 'amqp examples fleet install motor programs progress scale-out',
+  service:
+    'backup bounds closing columns-on-disk command concurrency datasets deleted-folders evicted full-disk ' +
+    'killed-in-between leaks lifecycle open-files submitted-fits take-over',
+  nodes: 'large',
+  unit: 'anomaly/detector anomaly/pace docs/types learner/gaussian table/faults',
+}).flatMap(([folder, names]) => names.split(' ').map((name) => path.join('test', folder, `${name}.test.ts`)));
 const LARGE = 'large';
 /** Those whose files compute. */
 const COMPUTING = readdirSync(path.join(root, 'test'), { withFileTypes: true })
@@ -44,10 +48,10 @@ const FLAGS = ['--interrupt-budget=400000'].filter(
 /** As many files at a time: three more than there are cores, but not so many that time limits come near. */
 const JOBS = Math.min(os.availableParallelism() + 3, 6);
 /**
- * Of these, those that wait beside those that compute. Each kind has processes of its own: in one that only computes the
- * code of the package has run before, and V8 need not compile it again.
+ * In npm test, of those that wait, and as many of those that compute. Each kind has processes of its own: in one that only
+ * computes the code of the package has run before, and V8 need not compile it again.
  */
-const WAITING_JOBS = 3;
+const JOBS_OF_KIND = 3;
 const LARGE_JOBS = 2;
 
 function filesOf(folder) {
@@ -133,20 +137,23 @@ async function runBeside(groups, args, options) {
  * if all passed.
  */
 export function runAll({ args = [] } = {}) {
+  const hasPattern = args.some((arg) => /^(?:-g|-f|--f?grep)/.test(arg));
+  const without = hasPattern ? [] : LONG;
   const groups = [
-    { files: filesIn(COMPUTING, []), jobs: Math.max(2, JOBS - WAITING_JOBS) },
+    { files: filesIn(COMPUTING, without), jobs: JOBS_OF_KIND },
     {
-      files: filesIn(WAITING, args.length === 0 ? LONG : []),
-      jobs: WAITING_JOBS,
+      files: filesIn(WAITING, without),
+      jobs: JOBS_OF_KIND,
       title: WAITING.map((name) => `test/${name}/`).join(', '),
     },
   ];
   return runBeside(groups, args, { flags: FLAGS });
 }
 
-/** Runs what npm test leaves out of those that wait. Answers if all passed. */
+/** Runs what npm test leaves out, but for large ones. Answers if all passed. */
 export function runLong() {
-  return runBeside([{ files: LONG, jobs: JOBS }], [], { flags: FLAGS });
+  const files = LONG.toSorted((a, b) => sizeOf(b) - sizeOf(a));
+  return runBeside([{ files, jobs: JOBS }], [], { flags: FLAGS });
 }
 
 /** Runs the tests of these folders of test/, which wait, but for the files of `without`. Answers if all passed. */
