@@ -17,10 +17,10 @@ const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 /** The folders of test/ whose files wait: for a browser or for a Node-RED in a process of its own. */
 const WAITING = ['contracts', 'e2e', 'runtime'];
 /**
- * What npm test leaves to test:every, as each takes more than five seconds of processor time and all together more than half
- * of it: walks through the editor, the package installed by npm, each example, brokers, services that are killed or run out
- * of disk, and machines that are watched for weeks. What stays opens and saves each dialog, and sends messages through each
- * node in a real Node-RED.
+ * What npm test leaves to test:every, as each takes more than five seconds of processor time, and all together more than
+ * half: walks through the editor, the package installed by npm, each example, brokers, services that are killed or run out of
+ * disk, machines that are watched for weeks, fits on many rows. What stays opens and saves each dialog, and sends messages
+ * through each node in a real Node-RED.
  */
 const LONG = Object.entries({
   e2e: 'dashboard editing import keyboard machines models picker statuses task-by-keyboard',
@@ -28,8 +28,10 @@ const LONG = Object.entries({
   service:
     'backup bounds closing columns-on-disk command concurrency datasets deleted-folders evicted full-disk ' +
     'killed-in-between leaks lifecycle open-files submitted-fits take-over',
-  nodes: 'large',
-  unit: 'anomaly/detector anomaly/pace docs/types learner/gaussian table/faults',
+  nodes: 'large take-over',
+  unit:
+    'anomaly/detector anomaly/pace docs/types learner/explain learner/gaussian learner/hold-out scoring/evaluate ' +
+    'scoring/order table/faults table/row-groups watch/bands',
 }).flatMap(([folder, names]) => names.split(' ').map((name) => path.join('test', folder, `${name}.test.ts`)));
 const LARGE = 'large';
 /** Those whose files compute. */
