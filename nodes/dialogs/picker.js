@@ -54,7 +54,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
   let active = -1;
   // Whether the list holds only what fits the text that is being typed.
   let filtered = false;
-  // Whether text was typed that no entry fits yet.
+  // Whether the list is to open once there is an entry for it: the field was clicked, or has text that none fits yet.
   let isAwaited = false;
   let panel;
   let list;
@@ -143,7 +143,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
     shown = fitting();
     if (shown.length === 0) {
       close();
-      isAwaited = filter;
+      isAwaited = true;
       return;
     }
     if (!isOpen()) {
@@ -163,7 +163,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
     activate(shown.findIndex(({ value }) => !many && !filter && value === input.val()));
   }
 
-  /* Asks for the newest entries; a list that is open shows them, and what was typed before they came opens it. */
+  /* Asks for the newest entries; a list that is open shows them, and one that was asked for before they came opens. */
   const refresh = soon(() =>
     fetch((newest) => {
       const same = JSON.stringify(newest) === JSON.stringify(entries);

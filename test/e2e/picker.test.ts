@@ -200,13 +200,20 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     await cancel(page);
   });
 
-  it('opens for what was typed before the models had come, unless the field was left', async () => {
+  it('opens for what was typed or clicked before the models had come, unless the field was left', async () => {
     const { page } = editor;
-    for (const isLeft of [false, true]) {
+    const typed = () => combobox('Model').fill('pump');
+    const clicked = () => combobox('Model').click();
+    for (const [ask, isLeft] of [
+      [typed, false],
+      [typed, true],
+      [clicked, false],
+      [clicked, true],
+    ] as const) {
       const come = new Gate();
       held = come.opened;
       await openDialog(page, 'predict');
-      await combobox('Model').fill('pump');
+      await ask();
       if (isLeft) {
         await combobox('Model').blur();
       }
