@@ -1,8 +1,8 @@
 /*
  * npm run test:every: what npm test leaves out. The tests of test/large/, and properties with all their cases; then what
  * takes long, on your Node with Node-RED 4.1; then the runtime tests (the packed package in a real Node-RED) and those in a
- * browser on the newest Node and Node-RED, which brings a dark theme. The learner's golden
- * hashes are held against each Node that users have: the same table and seed give the same bits on all of them.
+ * browser on the newest Node and Node-RED, which brings a dark theme. The learner's golden hashes are held against each
+ * Node that users have: the same table and seed give the same bits on all of them.
  * The npm packages node-<platform>-<arch> carry Node's own binaries.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
