@@ -248,7 +248,9 @@ const CONNECTING = {
     endpoint: optional(ANY_TEXT),
     models: optional(ANY_TEXT),
   },
-  ...{ settings: optional(OBJECT), trainRows: optional(ANY_TEXT), requestBytes: optional(numberFrom(1)) },
+  settings: optional(OBJECT),
+  trainRows: optional(ANY_TEXT),
+  requestBytes: optional(numberFrom(1)),
 };
 
 /**

@@ -172,14 +172,23 @@ const WRITTEN: Form = {
 };
 
 const SERIES = {
-  ...{ time: WRITTEN, column: WRITTEN, operator: WRITTEN, ahead: WRITTEN, windows: WRITTEN, train: WRITTEN },
-  ...{ every: WRITTEN, late: WRITTEN, keep: WRITTEN, relative: optional(FLAG) },
+  time: WRITTEN,
+  column: WRITTEN,
+  operator: WRITTEN,
+  ahead: WRITTEN,
+  windows: WRITTEN,
+  train: WRITTEN,
+  every: WRITTEN,
+  late: WRITTEN,
+  keep: WRITTEN,
+  relative: optional(FLAG),
   knownAhead: {
     must: 'a text or an array of texts',
     fits: (value: unknown) => ANY_TEXT.fits(value) || ANY_TEXTS.fits(value),
     isOptional: true as const,
   },
-  ...{ folder: optional(ANY_TEXT), onNote: optional(FUNCTION) },
+  folder: optional(ANY_TEXT),
+  onNote: optional(FUNCTION),
 };
 
 const NUMBER = optional(numberFrom(0, { integer: false }));
@@ -192,7 +201,9 @@ const ANOMALIES = {
     per: optional(ANY_TEXT),
     learn: NUMBER,
   },
-  ...{ folder: optional(ANY_TEXT), onNote: optional(FUNCTION), onChange: optional(FUNCTION) },
+  folder: optional(ANY_TEXT),
+  onNote: optional(FUNCTION),
+  onChange: optional(FUNCTION),
 };
 
 const PAST = { path: optional(ANY_TEXT), signal: optional(SIGNAL) };
@@ -351,8 +362,16 @@ async function makeTraining(trainSet: SeriesTrainSet): Promise<SeriesTraining> {
   const { target, ignore, order, embargo, relative_to: relativeTo, group, folds } = trainSet;
   const { to, keys: trainedKeys } = trainSet.train;
   return {
-    ...{ table: await trainSet.rows(), target, ignore, order, embargo, relativeTo, group, folds },
-    ...{ trainedUntil: new Date(to).toISOString(), trainedKeys },
+    table: await trainSet.rows(),
+    target,
+    ignore,
+    order,
+    embargo,
+    relativeTo,
+    group,
+    folds,
+    trainedUntil: new Date(to).toISOString(),
+    trainedKeys,
   };
 }
 

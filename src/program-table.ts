@@ -89,8 +89,10 @@ const BATCHES: Form = {
 };
 
 const ENCODING = {
-  ...{ format: optional(anyAmong(['csv', 'parquet'])), compress: optional(FLAG) },
-  ...{ signal: optional(SIGNAL), onProgress: optional(FUNCTION) },
+  format: optional(anyAmong(['csv', 'parquet'])),
+  compress: optional(FLAG),
+  signal: optional(SIGNAL),
+  onProgress: optional(FUNCTION),
 };
 
 const OPENING = { signal: optional(SIGNAL) };

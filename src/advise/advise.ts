@@ -218,7 +218,10 @@ export class Advisor {
     const { missingColumns, missingWords, unreadable, timezone } = request;
     return this.predictor.predict(
       {
-        ...{ missingColumns, missingWords, unreadable, timezone },
+        missingColumns,
+        missingWords,
+        unreadable,
+        timezone,
         ...goal.asks,
         table: { value: rows },
         model: card,

@@ -242,7 +242,9 @@ export class JoinedRows {
   /** The rows that wait. @param takenBy how many rows a machine has taken */
   keep(takenBy: (of: string | null) => number): KeptSpan[] {
     return [...this.spans].map(([of, { time, sums, words }]) => ({
-      ...{ of, taken: takenBy(of), time },
+      of,
+      taken: takenBy(of),
+      time,
       sums: Object.fromEntries(sums),
       words: Object.fromEntries(words),
     }));

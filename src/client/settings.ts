@@ -101,7 +101,9 @@ const PEM: Form = {
 };
 
 const TLS = {
-  ...{ ca: PEM, cert: PEM, key: PEM },
+  ca: PEM,
+  cert: PEM,
+  key: PEM,
   passphrase: { ...optional(ANY_TEXT), isHidden: true as const },
   servername: optional(ANY_TEXT),
   rejectUnauthorized: optional(FLAG),

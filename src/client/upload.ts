@@ -63,7 +63,7 @@ export async function uploadTrainSet(
   request: TrainSetUpload,
   { onProgress, onPrepared }: TrainSetOptions,
 ): Promise<{ train_set_upload_id: string; reused: boolean }> {
-  checkGiven('uploadTrainSet', request, { ...{ x: SOURCE, y: SOURCE }, digests: optional(OBJECT) });
+  checkGiven('uploadTrainSet', request, { x: SOURCE, y: SOURCE, digests: optional(OBJECT) });
   const { x, y, digests, description, chunks } = request;
   const describeFile = ({ format, bytes, hash }: UploadSource, digest = hash): FileInfo =>
     fileInfo({ format, bytes, hash: digest }, chunks, true);

@@ -262,7 +262,10 @@ export class VersionedModel {
 function listed({ version, why, card, published }: KeptVersion): ModelVersion {
   const { fitted_at, rows, scores, compared, doubts } = card;
   return {
-    ...{ version, fitted_at, rows, why },
+    version,
+    fitted_at,
+    rows,
+    why,
     ...(scores !== undefined && { scores }),
     ...(doubts !== undefined && { doubted: true as const }),
     ...(published !== undefined && { published }),

@@ -53,7 +53,8 @@ export function predictionColumns(
 ): AddedColumn[] {
   const told = answered?.labelsOnly === true ? answered.labels : prediction;
   const { value, probabilities } = findKind(told).tell(told, {
-    ...{ digits, classes },
+    digits,
+    classes,
     answered: answered?.labels.values,
   });
   return [

@@ -224,7 +224,8 @@ export function addOffsets(
   const { prediction, effects } = scored;
   return {
     ...scored,
-    ...{ prediction: findKind(prediction).add(prediction, offsets), offsets },
+    prediction: findKind(prediction).add(prediction, offsets),
+    offsets,
     effects: effects && addOffsetsToEffects(effects, offsets, relativeTo!),
     ...(unpredicted > 0 && { unpredicted }),
   };

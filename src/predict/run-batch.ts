@@ -307,8 +307,10 @@ function makeResult(
   const why =
     request.explain === true
       ? makeCauses(scored, {
-          ...{ above: options.explain?.above, classes: model.classes },
-          ...{ causeText: settings.causeText, warn },
+          above: options.explain?.above,
+          classes: model.classes,
+          causeText: settings.causeText,
+          warn,
         })
       : undefined;
   const outcome = makeOutcome(scored, payload, model, { signal: options.signal, why });

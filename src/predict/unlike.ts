@@ -99,7 +99,10 @@ export class TrainSetComparison {
     const middle = computeMedian(sums);
     const weight = middle > 0 ? (RESIDUALS * computeMedian(own)) / middle : 0;
     return new TrainSetComparison({
-      ...{ columns, nearest, residuals, weight },
+      columns,
+      nearest,
+      residuals,
+      weight,
       own: own.map((distance, row) => distance + weight * sums[row]!).sort(),
       usual: usual.map((difference, at) => difference + weight * usualResiduals[at]!),
     });

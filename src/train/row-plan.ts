@@ -79,7 +79,9 @@ export async function chooseHoldout(
     return undefined;
   }
   const chosen = await planRows(facts, {
-    ...{ percent, seed: readSeed(options), embargo },
+    percent,
+    seed: readSeed(options),
+    embargo,
     groupsGoOn: folds === 'blocks',
   });
   if (chosen === undefined) {

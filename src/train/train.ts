@@ -97,7 +97,11 @@ export function makeSetRequest({ service }: Context, request: TrainRequest): Tra
   return {
     ...request,
     ...(!service.keepsUploads && { format: undefined }),
-    ...{ table, target, task, options, order },
+    table,
+    target,
+    task,
+    options,
+    order,
     sendsFoldColumns: isHostedThinking(service, request),
   };
 }
@@ -282,7 +286,12 @@ export function makeFitting(
       ? undefined
       : makeFingerprint(upload, task, { ...request, lineage }, context.service.learner);
   return {
-    ...{ request, upload, set, task, lineage, fingerprint },
+    request,
+    upload,
+    set,
+    task,
+    lineage,
+    fingerprint,
     ...(isHostedThinking(context.service, request) && {
       thinkingFolds: makeThinkingFolds(
         lineage,

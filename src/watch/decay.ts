@@ -108,7 +108,8 @@ class FirstLosses {
   toJSON(): FirstLossesState {
     const { losses, cells, from } = this;
     return {
-      ...{ reference: losses.toText(), referenceCells: cells.toText() },
+      reference: losses.toText(),
+      referenceCells: cells.toText(),
       ...(from !== undefined && { from }),
     };
   }

@@ -282,6 +282,7 @@ function computeMeans({
     ...(compares
       ? { rows: nowRows, loss: ownLoss / nowRows, now: now / nowRows }
       : { rows, loss: loss / rows }),
-    ...{ since, until },
+    since,
+    until,
   };
 }

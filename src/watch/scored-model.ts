@@ -377,7 +377,8 @@ export function liveNumbers(
     const estimated = expected.estimate(promised, isRegression);
     return {
       live: {
-        ...{ measure, rows: 0 },
+        measure,
+        rows: 0,
         ...(promised !== undefined && { promised }),
         ...(estimated !== undefined && { estimated }),
       },
@@ -402,7 +403,8 @@ export function keysTold(scored: ScoredModel | undefined): NonNullable<WatchRepo
   const keys = Array.from(scored.keys, ([key, scope]) => {
     const coverage = scored.coverage(scope);
     return {
-      ...{ key, live: scored.live(scope, key) },
+      key,
+      live: scored.live(scope, key),
       ...(coverage && { coverage }),
       decayed: scope.decay.isDecayed,
     };

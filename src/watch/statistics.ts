@@ -238,7 +238,9 @@ export class WeeklyPattern {
       zone: this.zoneName,
       ...(this.start !== undefined && { start: this.start }),
       weeks: this.weeks.map(({ number, sums, counts }) => ({
-        ...{ number, sums: [...sums], counts: [...counts] },
+        number,
+        sums: [...sums],
+        counts: [...counts],
       })),
     };
   }

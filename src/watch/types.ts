@@ -315,8 +315,13 @@ export interface WatchSettings {
 const NUMBER = optional(numberFrom(0, { integer: false }));
 
 const OPTIONS = {
-  ...{ honest: optional(FLAG), worse: NUMBER, recovered: NUMBER, keep: NUMBER, perKey: optional(FLAG) },
-  ...{ alarm: optional(OBJECT), timezone: optional(ANY_TEXT) },
+  honest: optional(FLAG),
+  worse: NUMBER,
+  recovered: NUMBER,
+  keep: NUMBER,
+  perKey: optional(FLAG),
+  alarm: optional(OBJECT),
+  timezone: optional(ANY_TEXT),
 };
 
 /** What a watch cannot do without. */
@@ -333,7 +338,12 @@ export function watchSettings(options: WatchOptions): WatchSettings {
   checkGiven('Watch', options, OPTIONS, 'config.invalid');
   const { honest = true, worse = 0.15, recovered = 0.05, alarm = {}, keep = 2000, perKey = false } = options;
   return {
-    ...{ honest, worse, recovered: Math.min(recovered, worse), alarm, keep: Math.max(1, keep), perKey },
+    honest,
+    worse,
+    recovered: Math.min(recovered, worse),
+    alarm,
+    keep: Math.max(1, keep),
+    perKey,
     timezone: checkZone(options.timezone),
   };
 }

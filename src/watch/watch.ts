@@ -330,7 +330,11 @@ export class Watch {
     }
     scope.told = isDecayed;
     const change: WatchChange = {
-      ...{ what, model: this.model.name, ...own, since, value: newest },
+      what,
+      model: this.model.name,
+      ...own,
+      since,
+      value: newest,
       ...(expected !== undefined && { limit: expected }),
       measure: scored.measure,
     };

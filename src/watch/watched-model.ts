@@ -25,7 +25,8 @@ export function keyRatios(losses: readonly KeyLoss[]): KeyRatio[] {
   const chance = part((one) => AUTOCORRELATION_TIME / one.rows);
   const own = Math.max(0, variance - chance);
   return losses.map(({ key, loss, rows: of }) => ({
-    ...{ key, rows: of },
+    key,
+    rows: of,
     ratio: 1 + ((loss / mean - 1) * own) / Math.max(Number.MIN_VALUE, own + AUTOCORRELATION_TIME / of),
   }));
 }

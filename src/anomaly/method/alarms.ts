@@ -178,7 +178,12 @@ export class AlarmPromise {
       over = this.close();
     }
     this.open ??= {
-      ...{ from: row, last: row, start: time, end: time, peak: 0, front },
+      from: row,
+      last: row,
+      start: time,
+      end: time,
+      peak: 0,
+      front,
       partOf: before?.id ?? before?.partOf,
       ...(before?.answer === 'real' && { answer: before.answer }),
     };
@@ -192,7 +197,9 @@ export class AlarmPromise {
     open.id ??= isAlarm ? named(open) : undefined;
     open.peak = Math.max(open.peak, rarity);
     return {
-      ...{ over, touched: this.touched, isCalledUsual },
+      over,
+      touched: this.touched,
+      isCalledUsual,
       ...(isAlarm && open.id !== undefined && { alarm: open }),
     };
   }

@@ -246,10 +246,7 @@ export class Detector {
     this.fitting = { times: history.times.slice() };
     const judgedFrom = thinnedBy === 1 ? this.around.judgedFrom(marks, first, LEAST_ROWS) : undefined;
     const withAnchor = (this.moved === undefined || thinnedBy > 1) && this.hasSeenTwoWeeks(layout);
-    return {
-      ...{ history, layout, first, taken, thinnedBy, withAnchor },
-      ...(judgedFrom !== undefined && { judgedFrom }),
-    };
+    return { history, layout, first, taken, thinnedBy, withAnchor, judgedFrom };
   }
 
   /** Nothing was learned: it is tried again after some more rows. */

@@ -58,7 +58,7 @@ export interface LearnTask {
   /** Whether creeping is to be measured by it. */
   withAnchor: boolean;
   /** The rows from this number on are left out, and judged by what the others teach. */
-  judgedFrom?: number;
+  judgedFrom: number | undefined;
 }
 
 export type Learned = FittedUsual & Omit<LearnTask, 'history'> & { judged?: JudgedRows };

@@ -272,7 +272,10 @@ export class RecentRows {
     const numbers = (which: number): Float32Array =>
       Float32Array.from(places, (at) => this.numbers[at * NUMBERS + which]);
     return {
-      ...{ value: numbers(0), expected: numbers(1), low: numbers(2), high: numbers(3) },
+      value: numbers(0),
+      expected: numbers(1),
+      low: numbers(2),
+      high: numbers(3),
       off: Uint8Array.from(places, (at) => this.off[at]),
     };
   }

@@ -172,7 +172,8 @@ export function permutationScores(
   sums.forEach(({ scores }) => sumOverSteps(permutations, width, scores));
   const isVoting = member.parts.some(({ kind }) => kind === 'votes');
   const found = sums.map(({ scores, effects }): PermutationScores => ({
-    ...{ sums: scores, effects },
+    sums: scores,
+    effects,
     scores: isVoting ? scores.slice() : scores,
   }));
   for (const part of member.parts) {

@@ -95,7 +95,9 @@ function learnedScales({ codes, random, ...table }: ClassesInput, dimensions: Di
   const second = codes.reduce((sum, code) => sum + code, 0) / codes.length;
   const spread = Math.sqrt(second * (1 - second));
   return learnScales({
-    ...{ table, dimensions, random },
+    table,
+    dimensions,
+    random,
     design: { values: new Float64Array(all.length).fill(1), size: 1 },
     target: Float64Array.from(codes, (code) => (code - second) / spread),
     from: all,

@@ -90,7 +90,10 @@ export function learnedOf(parameters: Float64Array, count: number): KernelParame
   }
   const [variance, linearVariance, noise] = found.subarray(count, count + 3);
   return {
-    ...{ rates: found.slice(0, count), variance, linearVariance, noise },
+    rates: found.slice(0, count),
+    variance,
+    linearVariance,
+    noise,
     additive: {
       share: found[3 * count + 3],
       rates: found.slice(count + 3, 2 * count + 3),

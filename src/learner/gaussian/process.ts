@@ -142,8 +142,12 @@ function fitFolds(
   const features = scratch.numbers(all.length * sizes.all);
   joinFeatures(
     {
-      ...{ factor, design, ridges: along, rows: all.length },
-      ...{ ofFactor: Math.sqrt(variance), ofDesign: Math.sqrt(linearVariance) },
+      factor,
+      design,
+      ridges: along,
+      rows: all.length,
+      ofFactor: Math.sqrt(variance),
+      ofDesign: Math.sqrt(linearVariance),
     },
     features,
   );

@@ -97,7 +97,7 @@ export function ridgeFeatures(
     .sort((a, b) => a - b);
   const { columns, means, scales } = someDimensions(dimensions, used);
   const weights = Float64Array.from(used, (d) => all[d]);
-  const ridge = { ...{ columns, means, scales, weights }, from: 0, step: 1 };
+  const ridge = { columns, means, scales, weights, from: 0, step: 1 };
   const own = placesOf(ridge, table, rows);
   const [low, high] = own.reduce(([a, b], t) => [Math.min(a, t), Math.max(b, t)], [Infinity, -Infinity]);
   const places = Math.max(PLACES.least, Math.min(PLACES.most, Math.ceil((high - low) / APART)));

@@ -113,7 +113,9 @@ function onRows<T>(
   const result = closing(openScratch(4 * alignedBytes(rows.length * rows.length * 8)), (scratch) =>
     closing(pairsOf(dimensions, own), (pairs) => {
       const f = evidenceOf({
-        ...{ dimensions, pairs, scratch },
+        dimensions,
+        pairs,
+        scratch,
         positions: own,
         linear: linearKernel(design.values, design.size, rows),
         target: Float64Array.from(rows, (row) => target[row]),
@@ -155,7 +157,10 @@ function usedOf(
     linearVariance,
     noise,
     ridges,
-    ...{ at, value, rows, work },
+    at,
+    value,
+    rows,
+    work,
   };
 }
 

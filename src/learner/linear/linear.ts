@@ -122,7 +122,9 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
   const classes = input.regression
     ? undefined
     : {
-        ...{ design: sparse(design, size), size, width },
+        design: sparse(design, size),
+        size,
+        width,
         codes: Int32Array.from(input.rows, (row) => input.target[row]),
       };
   // A step reads the sparse entries of each row twice, and solves for each output.

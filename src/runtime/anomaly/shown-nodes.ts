@@ -74,7 +74,10 @@ function listedMachine(key: string | null, machine: Detector, needed: number): L
   const { isKnowing, rows, knows, episode } = machine;
   const [asked, moved] = [machine.question.length, machine.movements.length];
   return {
-    ...{ key, rows, needed, knows },
+    key,
+    rows,
+    needed,
+    knows,
     state: machine.state ?? (isKnowing ? 'usual' : 'learning'),
     ...(episode?.id !== undefined && episode.answer !== 'usual' && { alarm: episode.start }),
     ...(asked > 0 && { asked }),
@@ -97,7 +100,9 @@ function shownMachine(
     })
     .sort((a, b) => Number(wanted.includes(b.column)) - Number(wanted.includes(a.column)) || b.off - a.off)
     .map(({ column, rows, off }, place) => ({
-      ...{ column, off, now: bandOf(rows, (numbers) => short(numbers.at(-1))) },
+      column,
+      off,
+      now: bandOf(rows, (numbers) => short(numbers.at(-1))),
       // The rows of a hundred sensors would hold the event loop.
       ...(place < MOST_PICTURES && {
         rows: {
@@ -127,7 +132,9 @@ function changesOf({ episodes, episode, movements }: Detector): ShownChange[] {
   const alarms = episodes.map((one): ShownChange => {
     const { id, start, end, answer, said, front = '' } = one;
     return {
-      ...{ what: 'alarm', since: start, id: id! },
+      what: 'alarm',
+      since: start,
+      id: id!,
       ...(one !== episode && { until: end }),
       ...(answer !== undefined && { answer }),
       // The first alarms of a version before did not keep what they said.
@@ -135,7 +142,11 @@ function changesOf({ episodes, episode, movements }: Detector): ShownChange[] {
     };
   });
   const moved = movements.map(({ id, column, by, since, isReal }): ShownChange => ({
-    ...{ what: 'moved', since, id, column, by },
+    what: 'moved',
+    since,
+    id,
+    column,
+    by,
     ...(isReal && { answer: 'real' }),
   }));
   return [...alarms, ...moved].sort((a, b) => a.since - b.since);

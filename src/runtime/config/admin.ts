@@ -66,7 +66,12 @@ function listShown(cards: ModelCards, columnsOf: unknown): unknown[] {
     .list()
     .filter((card) => card.dead !== true)
     .map(({ name, task, target, rows, scores, fitted_at, classes, thresholds, columns }) => ({
-      ...{ name, task, target, rows, scores, fitted_at },
+      name,
+      task,
+      target,
+      rows,
+      scores,
+      fitted_at,
       // A list of thousands of labels is nothing to choose from.
       classes: classes?.slice(0, MOST_CLASSES),
       // The label that is mostly looked for: the rarer of two.

@@ -38,7 +38,10 @@ export async function modelReport(cards: ModelCards, card: ModelCard): Promise<M
   const { name, version, task, target, scores, importance } = card;
   const curves = (await cards.references.get(card.fitted_train_set_id))?.curves;
   return {
-    ...{ model: name, version, task, target },
+    model: name,
+    version,
+    task,
+    target,
     ...(scores !== undefined && { scores }),
     ...(importance !== undefined && { importance }),
     ...(curves !== undefined && { curves }),

@@ -253,13 +253,28 @@ export function listedModel(card: ModelCard & { dead?: true }): ListedModel {
   const { live, decayed = false, isNew, unsure, changes = [] } = shownWatch(name, card.service) ?? {};
   const alarms = activeAlarms(changes);
   return {
-    ...{ name, task, target, rows, scores, doubts, trained_until, fitted_at },
-    ...{ fitted_train_set_id, threshold, version, versions, dead },
+    name,
+    task,
+    target,
+    rows,
+    scores,
+    doubts,
+    trained_until,
+    fitted_at,
+    fitted_train_set_id,
+    threshold,
+    version,
+    versions,
+    dead,
     // What the version before did says nothing of this one.
     ...(live?.loss !== undefined &&
       isNew !== true && {
         live: {
-          ...{ measure: live.measure, rows: live.rows, loss: live.loss, promised: live.promised, decayed },
+          measure: live.measure,
+          rows: live.rows,
+          loss: live.loss,
+          promised: live.promised,
+          decayed,
           ...(unsure && { unsure }),
         },
       }),

@@ -190,7 +190,8 @@ async function settleColumns(
     const isRequired = tally.target !== undefined && leavesOut;
     // What is undefined is left out, so that a column reads well on a model card.
     columns.push({
-      ...{ name, type },
+      name,
+      type,
       ...(decimal !== undefined && { decimal }),
       ...(order !== undefined && { order }),
       ...(years !== undefined && { years }),

@@ -44,7 +44,8 @@ const main: PredictionKind<Of<'main'>> = {
   },
   toService: ({ value }) => mapLists(value, (list) => list.map(orNull)),
   add: ({ kind, quantiles, value }, offsets) => ({
-    ...{ kind, quantiles },
+    kind,
+    quantiles,
     value: mapLists(value, (list) => plusOffsets(list, offsets)),
   }),
   width: ({ quantiles }) => 3 + quantiles,
