@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import type { Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
@@ -9,6 +8,7 @@ import type { buildConnector, Dispatcher } from 'undici';
 import { lazy, loadInParts } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { ProxyOptions, TlsOptions } from './settings';
+import { readBeforeFailing, readPastContinue } from './socket';
 
 const MAX_ERROR = 1024 * 1024;
 /** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */
@@ -17,8 +17,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Origins whose way out is remembered. */
 const MAX_ORIGINS = 100;
 const MAX_HOPS = 3;
-/** How long a failed write waits for what the other side sent before it closed. */
-const GRACE_MS = 200;
 
 /** One HTTP request. Each attempt opens a streamed body again. */
 export interface HttpRequest {
@@ -354,6 +352,7 @@ function connector(tls: TlsOptions): buildConnector.connector {
     connect(options, (...[error, socket]) => {
       if (error === null) {
         readBeforeFailing(socket);
+        readPastContinue(socket);
         callback(null, socket);
       } else {
         callback(error, null);
@@ -466,31 +465,4 @@ function refused(what: string, answer: HttpAnswer, how: string): ServiceError {
   return new ServiceError('response.invalid', `The ${what} is redirected (${answer.status}) ${how}.`, {
     status: answer.status,
   });
-}
-
-type Done = (error?: Error | null) => void;
-
-/**
- * Lets an answer be read that came before the connection broke. A server that refuses an upload answers and closes
- * while we still send; the next write then fails, and a socket whose write fails is destroyed with the answer unread
- * in it. So a failed write is reported late: by then the answer has been read, or reading has failed by itself.
- */
-export function readBeforeFailing(socket: Socket): void {
-  const late = (done: Done) => (error?: Error | null) => {
-    if (error === undefined || error === null || socket.destroyed) {
-      done(error);
-      return;
-    }
-    const timer = setTimeout(() => done(error), GRACE_MS);
-    socket.once('close', () => {
-      clearTimeout(timer);
-      done(error);
-    });
-  };
-  const write = socket._write.bind(socket);
-  socket._write = (chunk, encoding, done) => write(chunk, encoding, late(done));
-  const writev = socket._writev?.bind(socket);
-  if (writev !== undefined) {
-    socket._writev = (chunks, done) => writev(chunks, late(done));
-  }
 }

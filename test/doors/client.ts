@@ -1,5 +1,5 @@
 /** What tests reach of src/client beyond its index.ts: a file that moves there is renamed here, and nowhere else. */
-export { readBeforeFailing } from '../../dist/src/client/http';
+export { readBeforeFailing } from '../../dist/src/client/socket';
 export { AnswerTooLong, exchange, type HttpRequest } from '../../dist/src/client/http';
 export { proxyFor } from '../../dist/src/client/http';
 export { backOff, retryAfter } from '../../dist/src/client/pacing';

@@ -79,6 +79,28 @@ describe('client: behind a gateway', () => {
       ),
     ));
 
+  it('that tells to go on without being asked, a predict that was paid for is read', () =>
+    withService({}, {}, (service) =>
+      through(
+        service,
+        ({ status, body }, res) => {
+          res.writeContinue();
+          // In pieces, the last of which has the beginning of the answer too.
+          res.socket!.write('HTTP/1.1 100 Cont');
+          setTimeout(() => {
+            res.socket!.write('inue\r\nX-A: b\r\n\r\n');
+            res.writeHead(status, { 'content-type': 'application/json' });
+            res.end(body);
+          }, 20);
+        },
+        async (client) => {
+          const request = await ready(client);
+          assert.equal((await client.predict(request)).rows, 3);
+          assert.equal(service.seen('predict').length, 1);
+        },
+      ),
+    ));
+
   it('that adds a Retry-After to that of the service, the first one counts', () =>
     withService({}, {}, async (service) => {
       let refused = 0;
