@@ -25,7 +25,10 @@ export interface ErrorEnvelope {
   own: boolean;
 }
 
-/** Reads an error body. Anything but a JSON object of the service becomes a short message that says what it is. */
+/**
+ * Reads an error body. Of anything but a JSON object of the service the message is what it is, or the text of it as it
+ * came: only `Secrets.clean` cuts it, since it finds no part of a secret.
+ */
 export function readEnvelope(body: Buffer): ErrorEnvelope {
   const text = body.toString('utf8').trim();
   if (text === '') {
@@ -35,9 +38,7 @@ export function readEnvelope(body: Buffer): ErrorEnvelope {
   if (isObject(value) && !isDeeper(value, MAX_DEPTH)) {
     return readErrorBody(value);
   }
-  return (
-    storageError(text) ?? { message: text.startsWith('<') ? 'an HTML page' : text.slice(0, 200), own: false }
-  );
+  return storageError(text) ?? { message: text.startsWith('<') ? 'an HTML page' : text, own: false };
 }
 
 /** The error of a storage behind a signed URL: `<Error><Code>…</Code><Message>…</Message></Error>`. */
@@ -70,15 +71,16 @@ function readElement(xml: string, name: 'Code' | 'Message'): string | undefined 
       );
 }
 
+/** What frameworks and gateways say of a path that they know nothing of, without a code. */
+const NO_ROUTE = /^(?:route )?not found[.!]?$|^no route\b/i;
+
 export function readErrorBody(body: Body): ErrorEnvelope {
   const serviceCode = readText(body.code) ?? readText(body.error_code);
-  const own =
-    serviceCode !== undefined ||
-    typeof body.message === 'string' ||
-    (body.detail !== undefined && body.detail !== 'Not Found');
+  const message = readMessage(body);
+  const isExplained = typeof body.message === 'string' || body.detail !== undefined;
   return {
-    message: readMessage(body) ?? serviceCode ?? 'no explanation',
-    own,
+    message: message ?? serviceCode ?? 'no explanation',
+    own: serviceCode !== undefined || (isExplained && !NO_ROUTE.test(message ?? '')),
     ...(serviceCode !== undefined && { serviceCode }),
     ...given('traceId', readText(body.trace_id)),
     ...(typeof body.retryable === 'boolean' && { retryable: body.retryable }),

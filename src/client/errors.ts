@@ -14,6 +14,9 @@ export class DuplicateUploadError extends ServiceError {
   }
 }
 
+/** Most characters that are told of a text which is not the service's own. */
+const MAX_FOREIGN = 200;
+
 /** How messages name a request (`fit`), and what a 404 to it means. */
 export interface Asked {
   what: string;
@@ -49,7 +52,7 @@ export interface ErrorAnswer {
 export function answerError(answer: ErrorAnswer, asked: Asked, secrets: Secrets): ServiceError {
   const { status, envelope, retryAfterMs } = answer;
   const code = chooseCode(status, envelope, asked);
-  const said = secrets.clean(envelope.message).replace(/[.\s]+$/, '');
+  const said = secrets.clean(envelope.message, envelope.own ? undefined : MAX_FOREIGN).replace(/[.\s]+$/, '');
   const cause: ServiceErrorCause = { status };
   if (envelope.serviceCode !== undefined) {
     cause.serviceCode = secrets.clean(envelope.serviceCode, 100);

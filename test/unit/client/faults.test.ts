@@ -511,7 +511,8 @@ describe('client: faults, each injected by a real server', () => {
   it('a route that is not there is not_found with advice, even where a model could be missing', () =>
     withService({}, {}, async (service, client) => {
       const request = await ready(client);
-      for (const body of [{ detail: 'Not Found' }, '<html>404</html>', '']) {
+      const ofGateways = [{ message: 'Not Found' }, { message: 'no Route matched with those values' }];
+      for (const body of [{ detail: 'Not Found' }, '<html>404</html>', '', ...ofGateways]) {
         service.fault('predict', () => ({ status: 404, body }));
         const error = await rejection(client.predict(request), 'not_found');
         assert.match(error.message, /no route \/svc\/predict.*Check the base URL and the API name/);

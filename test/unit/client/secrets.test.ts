@@ -9,6 +9,9 @@ import { fitted, rejection, withService, xOf, yOf } from './support';
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl';
 
+/** A token that does not look like one. */
+const KEY = `sk-${'ab01'.repeat(10)}`;
+
 /** Everything that a Catch node, a log or a debugger could show of an error. */
 function shown(error: ServiceError): string {
   return [
@@ -71,6 +74,17 @@ describe('client: secrets stay out of errors and logs', () => {
         await client.close();
       }));
   }
+
+  it('a text that is told in part is told without a part of the token', () =>
+    withService({ token: KEY }, { retries: 0 }, async (service) => {
+      const client = new ServiceClient({ baseUrl: service.url, token: KEY, retries: 0 });
+      for (let before = 150; before < 215; before += 8) {
+        service.fault('get_model_limits', () => ({ status: 422, body: `${'x '.repeat(before / 2)}${KEY}` }));
+        const error = await rejection(client.getModelLimits(), 'validation.failed');
+        assert.ok(!/sk-|ab[01]/.test(error.message), error.message);
+      }
+      await client.close();
+    }));
 
   it('a storage that echoes the signed URL, whole or in parts', () =>
     withService({}, {}, async (service) => {
