@@ -195,6 +195,7 @@ export class ModelCards {
           : before.withVersion(added);
     const dropped = models.setNewest(model);
     const kept = model.card(model.byFittedId(card.fitted_train_set_id));
+    this.removePending(card.fitted_train_set_id);
     if (!isThere) {
       this.release([...gone, ...dropped]);
       this.file?.changed();
@@ -409,13 +410,13 @@ export class ModelCards {
     return [...this.stored.pending.values()];
   }
 
-  /** Keeps a fit that goes on in the service, until `removePending`. */
+  /** Keeps a fit that goes on in the service, until its model is put: whatever ends this process before, it is not lost. */
   putPending(fit: PendingFit): void {
     this.stored.pending.set(fit.card.fitted_train_set_id, cloneJson(fit));
     this.file?.changed();
   }
 
-  /** The service is done with the fit, or does not know it. */
+  /** Nothing comes of the fit any more, or its model is kept. */
   removePending(fittedTrainSetId: string): void {
     if (this.stored.pending.delete(fittedTrainSetId)) {
       this.file?.changed();

@@ -38,8 +38,11 @@ async function resumedFit(work: Work, pending: PendingFit): Promise<FitAnswer | 
   const { fitted_train_set_id: id } = pending.card;
   try {
     const answer = await work.service.resumeFit(id, { signal: work.signal });
-    work.cards.removePending(id);
-    return answer === undefined ? undefined : { fittedId: id, report: answer.report };
+    if (answer === undefined) {
+      work.cards.removePending(id);
+      return undefined;
+    }
+    return { fittedId: id, report: answer.report };
   } catch (thrown) {
     const error = toServiceError(thrown);
     if (!leavesFitPending(error)) {
@@ -290,7 +293,6 @@ async function fit(
       ),
     );
     pendingId = answer.fitted_train_set_id;
-    work.cards.removePending(pendingId);
     return { fittedId: pendingId, report: answer.report };
   } catch (thrown) {
     if (pendingId !== undefined && !leavesFitPending(toServiceError(thrown))) {

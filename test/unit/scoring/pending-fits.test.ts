@@ -8,6 +8,7 @@ import { Connection, HostedService, type ModelCard } from '../../../dist/src/con
 import { ServiceClient } from '../../doors/client';
 import { ModelCards } from '../../doors/scoring';
 import { inTurn, startStrictService, type StrictService } from '../../helpers/strict-service';
+import { waitFor } from '../../helpers/wait';
 import { history } from './stand-in';
 
 interface Visit {
@@ -87,6 +88,28 @@ describe('a fit that goes on in the service', () => {
     await second.leave();
     assert.deepEqual(kept(), []);
     assert.deepEqual(service.breaches, []);
+  });
+
+  it('that has ended is not lost where the end comes while its held out rows are scored', async () => {
+    service = await startStrictService({ jobs: { fitIsPending: true, polls: 1 } });
+    service.fault('predict', () => ({ silent: true }));
+    const first = visit();
+    const asked = { table: { value: history() }, target: 'species', model: 'pets', holdout: 20 };
+    const left = assert.rejects(first.connection.train(asked), { code: 'closed' });
+    await waitFor('the rows held out', () => service.seen('predict').length > 0);
+    await first.cards.flush();
+    const [{ card } = { card: undefined }] = kept();
+    assert.equal(card?.name, 'pets', 'a kill would lose it');
+    await first.leave();
+    await left;
+
+    service.fault('predict', undefined);
+    const second = visit();
+    await second.connection.predict({ model: 'pets', table: { value: [history()[0]] } });
+    assert.equal(second.cards.get('pets')?.fitted_train_set_id, card.fitted_train_set_id);
+    assert.equal(service.seen('fit').length, 1, 'it was fitted, and paid, twice');
+    await second.leave();
+    assert.deepEqual(kept(), []);
   });
 
   it('is what the same train set with the same options is answered with, after a time-out too', async () => {
