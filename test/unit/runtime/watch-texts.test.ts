@@ -141,7 +141,7 @@ describe('what a watch node says', () => {
     assert.equal(status({ live }, true), 'motor: MAE 1.7 (promised 1.6)');
     const rare = { measure: 'log_loss', rows: 836, loss: 0.0186, promised: 0.0033 };
     assert.equal(status({ live: rare }), 'promised 0.0033, now 0.019');
-    assert.equal(status({ live: rare, model: 'pump failure' }, true), 'pump failure: log-loss 0.019');
+    assert.equal(status({ live: rare, model: 'pump failure' }, true), 'pump failure: log loss 0.019');
     assert.equal(
       status({ live: rare, model: 'the failures of all pumps' }, true),
       'the failures of all pumps: lo…',
