@@ -133,8 +133,8 @@ function toldBy(columns: readonly string[]): Doubt {
   const [first] = columns;
   const text =
     columns.length === 1
-      ? `The column "${first}" alone tells the target almost wholly: it may be the outcome itself, or be known only afterwards. If it is not there when you predict, leave it out by Ignore.`
-      : `The columns ${quoted(columns)} together tell the target almost wholly: they may be parts of the outcome, or be known only afterwards. If they are not there when you predict, leave them out by Ignore.`;
+      ? `The column "${first}" alone predicts the target almost perfectly: it may be the outcome itself, or be known only afterwards. If you do not have it when you predict, add it to Ignore.`
+      : `The columns ${quoted(columns)} together predict the target almost perfectly: they may be parts of the outcome, or be known only afterwards. If you do not have them when you predict, add them to Ignore.`;
   return { text, columns };
 }
 
@@ -157,7 +157,7 @@ function namedLikeTarget(card: FittedModel, rests: readonly Share[], isPerfect: 
   return named === undefined
     ? undefined
     : {
-        text: `The column "${named}" is named like the target "${card.target}", and the model rests on it: it may be the outcome in other words, or be known only afterwards. If it is not there when you predict, leave it out by Ignore.`,
+        text: `The column "${named}" is named like the target "${card.target}", and the model rests on it: it may be the outcome in other words, or be known only afterwards. If you do not have it when you predict, add it to Ignore.`,
         columns: [named],
       };
 }
@@ -176,7 +176,7 @@ function copyDoubt(columns: readonly string[]): Doubt {
     columns.length === 1 ? `The column ${quoted(columns)} holds` : `The columns ${quoted(columns)} hold`;
   const them = columns.length === 1 ? 'it' : 'them';
   return {
-    text: `${named} the target in other words, row by row, so the score says nothing. Leave ${them} out by Ignore.`,
+    text: `${named} the target in other words, row by row, so the score says nothing. Add ${them} to Ignore.`,
     columns,
   };
 }
@@ -184,7 +184,7 @@ function copyDoubt(columns: readonly string[]): Doubt {
 function identifierDoubt(columns: readonly string[]): Doubt {
   const isOne = columns.length === 1;
   return {
-    text: `The ${isOne ? 'column' : 'columns'} ${quoted(columns)} ${isOne ? 'numbers or names' : 'number or name'} the rows: ${isOne ? 'its values' : 'their values'} do not come again, so nothing in ${isOne ? 'it' : 'them'} holds for new rows. Leave ${isOne ? 'it' : 'them'} out by Ignore.`,
+    text: `The ${isOne ? 'column' : 'columns'} ${quoted(columns)} ${isOne ? 'numbers or names' : 'number or name'} the rows: ${isOne ? 'its values' : 'their values'} do not recur, so nothing in ${isOne ? 'it' : 'them'} holds for new rows. Add ${isOne ? 'it' : 'them'} to Ignore.`,
     columns,
   };
 }
@@ -232,7 +232,7 @@ export function scoreWarnings(card: FittedModel): string[] {
   }
   if (card.repeated_rows !== undefined) {
     warnings.push(
-      `${card.repeated_rows} rows of the train set of "${card.name}" are copies of other rows, and were left out: a row that is scored beside its copy is known by heart. Where they are not copies, a column that tells them apart, such as a time, keeps them, but for a reading that is repeated row after row, as by a machine that stands still.`,
+      `${card.repeated_rows} rows of the train set of "${card.name}" are copies of other rows and were left out, because a row whose copy was learned from would be predicted from memory. If they are not copies, add a column that tells them apart, such as a time; a reading that is repeated row after row, as by a machine that stands still, counts once even so.`,
     );
   }
   return warnings;

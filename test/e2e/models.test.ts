@@ -53,7 +53,7 @@ const KEPT = [
   cardOf('no scores', { scores: undefined }),
   { ...cardOf('dead'), deadAt: Date.now() },
   cardOf('leaky', {
-    doubts: ['The columns "cause" and "code" together tell the target almost wholly.'],
+    doubts: ['The columns "cause" and "code" together predict the target almost perfectly.'],
     doubted_columns: ['cause', 'code'],
   }),
   ...Array.from({ length: 200 }, (_, i) => cardOf(`model ${i}`)),

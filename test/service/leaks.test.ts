@@ -86,7 +86,7 @@ describe('doubts about columns that tell the target', function () {
     const [together, ids] = card.doubts!;
     assert.match(
       together!,
-      /^The columns (?:"[A-Z]{3}"(?:, | and )?){4} together tell the target almost wholly/,
+      /^The columns (?:"[A-Z]{3}"(?:, | and )?){4} together predict the target almost perfectly/,
     );
     assert.match(ids!, /^The columns "UDI" and "Product ID" number or name the rows/);
     assert.deepEqual(card.doubted_columns!.toSorted(), ['HDF', 'OSF', 'PWF', 'Product ID', 'TWF', 'UDI']);

@@ -117,7 +117,7 @@ export function nestedCell(name: string, row: number, cell: unknown): Error {
 
 export function nestedProblem(cell: unknown): string {
   const what = typeof cell === 'function' || typeof cell === 'symbol' ? `a ${typeof cell}` : show(cell);
-  return `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first, or leave the column out by Ignore.`;
+  return `the cell holds ${what}. A cell must be a number, text, true or false, or a date: flatten it first, or add the column to Ignore.`;
 }
 
 /** Column names in a sentence, the first twenty of them. */

@@ -38,7 +38,7 @@ export class CsvSource implements SliceSource {
       ...(warning === undefined ? [] : [warning]),
       ...(shape.hasRowNames === true
         ? [
-            `The header has one name fewer than the rows have fields: the first field of each is taken for the name of the row. If it only counts the rows, leave column ${show(names[0])} out by Ignore.`,
+            `The header has one name fewer than the rows have fields: the first field of each is taken for the name of the row. If it only counts the rows, add column ${show(names[0])} to Ignore.`,
           ]
         : []),
     ];

@@ -234,7 +234,7 @@ describe('scores and importance on the embedded service', () => {
     assert.equal(card.importance?.[0]?.column, 'load');
     assert.ok(card.importance[0].permutation > 0.1);
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0]!, /^The column "load" alone tells the target almost wholly/);
+    assert.match(warnings[0]!, /^The column "load" alone predicts the target almost perfectly/);
   });
 
   it('with holdout they are of rows that the fit did not see, and free', async function () {
