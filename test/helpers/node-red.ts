@@ -146,9 +146,9 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
     options.userDir ?? removedAtEnd(fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-node-red-')));
   const modules = path.join(userDir, 'node_modules');
   fs.mkdirSync(modules, { recursive: true });
-  for (const [name, folder] of Object.entries(
-    options.link ?? { 'node-red-contrib-tabular-prediction': root },
-  )) {
+  const linked = Object.entries(options.link ?? { 'node-red-contrib-tabular-prediction': root });
+  const unused = FOUND_BESIDE.filter((found) => !linked.some(([name]) => path.basename(name) === found));
+  for (const [name, folder] of linked) {
     const link = path.join(modules, name);
     fs.mkdirSync(path.dirname(link), { recursive: true });
     if (!fs.existsSync(link)) {
@@ -176,7 +176,7 @@ export async function startNodeRed(options: StartOptions): Promise<RealNodeRed> 
         : request.path === '${options.codeEditor === 'monaco' ? '' : DIAGRAMS}' ?
           response.type('js').send('globalThis.mermaid = { initialize() {} };')
         : next(),
-      nodesExcludes: ${JSON.stringify([...UNUSED, ...(options.link === undefined ? FOUND_BESIDE : [])])},
+      nodesExcludes: ${JSON.stringify([...UNUSED, ...unused])},
       debugMaxLength: 10000000, logging: { console: { level: 'info' } }, ${options.settings ?? ''} };`,
   );
 
