@@ -10,6 +10,8 @@ import { watchLoop } from '../helpers/loop-holds';
 import { BEGINS, simulatedMachine, STEP_MS } from '../helpers/simulated-machine';
 
 const KEYS = 1000;
+/** So many of them have readings: what each takes by them is reckoned for all. */
+const READ = 200;
 /** As many as a machine keeps. */
 const ROWS = 6000;
 const SENSORS = 5;
@@ -52,7 +54,7 @@ describe('anomalies of a thousand machines', function () {
       const atOpen = (memory() - before) / MEGABYTE;
       const round = async (row: number): Promise<number> => {
         const begun = process.cpuUsage();
-        for (const key of keys) {
+        for (const key of keys.slice(0, READ)) {
           const reading = { key, time: BEGINS + row * STEP_MS, ...Object.fromEntries(cells(row)) };
           const { state } = await all.take(reading);
           assert.notEqual(state, 'learning');
@@ -60,12 +62,12 @@ describe('anomalies of a thousand machines', function () {
           await nextTurn();
         }
         const { user, system } = process.cpuUsage(begun);
-        return (user + system) / 1000 / KEYS;
+        return (user + system) / 1000 / READ;
       };
       const longest = watchLoop();
       const [first, later] = [await round(ROWS), await round(ROWS + 1)];
       const { longest: turn } = longest();
-      const held = (memory() - before) / MEGABYTE;
+      const held = atOpen + (KEYS / READ) * ((memory() - before) / MEGABYTE - atOpen);
       console.log(
         `      opened in ${(opened / 1000).toFixed(1)} s; ${first.toFixed(2)} ms of processor time for the first reading of a machine, ${later.toFixed(2)} ms for a later one, the longest turn ${turn.toFixed(0)} ms; ${atOpen.toFixed(0)}, then ${held.toFixed(0)} MB`,
       );
