@@ -7,18 +7,18 @@ import { Worker } from 'node:worker_threads';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 
-/** Kills the encoder thread after every so many messages to it, so many times. */
+/** Kills the encoder thread at every so many messages to it, so many times: before it can answer. */
 function killing(times: number, every = 1): { left: () => number; end: () => void } {
   let left = times;
   let sent = 0;
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
   const { postMessage } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, ...message) {
-    postMessage.apply(this, message);
     if (left > 0 && ++sent % every === 0) {
       left -= 1;
       void this.terminate();
     }
+    postMessage.apply(this, message);
   };
   return {
     left: () => left,
