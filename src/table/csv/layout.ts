@@ -2,6 +2,7 @@ import { invalidTable, show } from '../cells/types';
 import {
   DELIMITERS,
   findDelimiter,
+  fixedWidthError,
   hasRowNames,
   headerMark,
   paddedQuotes,
@@ -103,8 +104,13 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
     if (single !== undefined) {
       Object.assign(form, { delimiter: single, quote: SINGLE, hasRowNames: false });
     }
-    const later = form.quote === SINGLE ? undefined : preambleError(text, form.delimiter, skipped);
-    const problem = later ?? (form.quote === SINGLE ? undefined : namelessError(text, isAll, skipped));
+    const width = form.delimiter === ' ' ? 1 : (parser.names?.length ?? 1);
+    const problem =
+      form.quote === SINGLE
+        ? undefined
+        : (preambleError(text, form.delimiter, skipped) ??
+          fixedWidthError(text, isAll, width) ??
+          namelessError(text, isAll, skipped));
     if (problem !== undefined) {
       throw problem;
     }
@@ -112,9 +118,13 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
     parser.push(text, isAll);
   }
   const line = skipped + (title?.lines ?? 0) + 1;
-  const nameless = parser.names?.length === 1 ? namelessError(text, isAll, line - 1) : undefined;
-  if (nameless !== undefined) {
-    throw nameless;
+  const width = parser.names?.length ?? 0;
+  const isApart = isDrawn || (width > 1 && form.delimiter !== ' ');
+  const unreadable =
+    (isApart ? undefined : fixedWidthError(text, isAll, width)) ??
+    (width === 1 ? namelessError(text, isAll, line - 1) : undefined);
+  if (unreadable !== undefined) {
+    throw unreadable;
   }
   return {
     begin: front.length + (title?.length ?? 0),

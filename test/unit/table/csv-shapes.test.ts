@@ -519,7 +519,55 @@ describe('A table that begins further down', () => {
       `# BRON: KNMI\n# STN,YYYYMMDD,   HH,   FH\n#\n${numbers(9, (i) => `  240,20220101,    ${i},   ${i * 7}`)}`,
       /Line 2 \("# STN,YYYYMMDD,.*"\) seems to name the columns.* Remove that line/,
     ],
+    [
+      'fields told by their places (GHCN daily), some of them empty',
+      numbers(
+        6,
+        (i) =>
+          `ACW0001160419490${1 + i}TMAX  289  X-9999${'   '.repeat(i % 2)}  31${i}${i % 2 ? 'G' : ' '} X`,
+      ),
+      /of GHCN daily \(\.dly\), of fixed width: .*\. NCEI has the same data as CSV/,
+    ],
+    [
+      'fields told by their places (ISD)',
+      numbers(
+        6,
+        (i) => `0${100 + i}0290709999919010101${10 + i}004+64333+023450FM-12+0005${i % 2 ? 'REM A, B' : ''}`,
+      ),
+      /of the Integrated Surface Database \(ISD\), of fixed width: /,
+    ],
+    [
+      'fields told by their places, below their names',
+      `Name      Amount   Date\n${numbers(6, (i) => `Mr. M ${i}      ${i}    2024-01-0${i + 1}`)}`,
+      /of fixed width: .* cut each line at these places and write commas between, below a line with the names/,
+    ],
+    [
+      'fields told by their places, below dashes',
+      `Name    Amount Date\n------- ------ ----------\n${numbers(2, (i) => `Mr. M ${i}      ${i} 2024-01-0${i + 1}`)}`,
+      /of fixed width: /,
+    ],
+    [
+      'rows alike, without names (GHCN monthly)',
+      numbers(6, (i) => `10160355000188${i}TAVG 1000  A 10${i}0  A 1200  A`),
+      /^The first line \("10160355.*"\) is a row like those below it\. .* names of the columns above it\.$/,
+    ],
+    [
+      'rows alike, without names and delimiter',
+      numbers(6, (i) => `2024-01-01 10:00:0${i} INFO ${'hum '.repeat(i % 2)}temp=21.${i}`),
+      /is a row like those below it\. .*, and a sign such as a comma between the fields/,
+    ],
   ];
+  it('is not looked for where a table has one column', async () => {
+    for (const text of [
+      `message\n${numbers(6, (i) => `ERROR   2024-01-01   10:0${i}`)}`,
+      `value\n${numbers(6, (i) => `     ${i}`)}`,
+      `serial number\n${numbers(6, (i) => `0000 1111 2222 3333 444${i}`)}`,
+      `What is your opinion?\n${numbers(6, (i) => `${'It is '.repeat(1 + i)}good.`)}`,
+    ]) {
+      assert.equal((await openTable(text)).names.length, 1);
+    }
+  });
+
   it('is not looked for below a header that lacks names', () =>
     rejectsWith(
       openTable(`,b,c,d,e\n${numbers(9, (i) => `${i},1,2,3,4,5,6`)}`).then((table) => table.profile({})),
