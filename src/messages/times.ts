@@ -1,4 +1,4 @@
-import { DateReader } from '../table';
+import { DateReader, timeOfDigits } from '../table';
 import { isNamed, plainValue } from './paths';
 
 /** Names of the time of a reading, in the order in which they are believed, without case and marks. */
@@ -40,7 +40,17 @@ const NAMES = [
   'dt',
   't',
   // As exports of German and Japanese portals have them; a time of day before its date, to which it belongs.
-  ...['zeitstempel', 'zeitpunkt', 'datumuhrzeit', 'datumzeit', 'messzeit', 'zeit', 'uhrzeit', 'datum'],
+  ...[
+    'zeitstempel',
+    'zeitpunkt',
+    'datumuhrzeit',
+    'datumzeit',
+    'messzeit',
+    'messdatum',
+    'zeit',
+    'uhrzeit',
+    'datum',
+  ],
   ...['タイムスタンプ', '日時', '測定日時', '計測日時', '測定時刻', '計測時刻', '時刻', '日付'],
 ];
 const RANKS = new Map(NAMES.map((name, rank) => [name, rank]));
@@ -157,7 +167,7 @@ const DATE = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{8}T\
 const DSMR = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)([WS])$/;
 const EPOCH = /^\s*\d{9,19}(?:\.\d+)?\s*$/;
 
-/** Numbers between 2000 and 2100 are times; others may be a date in digits (`210314112233`), or a counter. */
+/** Numbers between 2000 and 2100 are times, and so are dates in digits (`202103141122`); others may be a counter. */
 const EARLIEST = Date.UTC(2000, 0);
 const LATEST = Date.UTC(2100, 0);
 
@@ -167,10 +177,14 @@ function isTime(value: unknown, rank: number): boolean {
     return true;
   }
   if (typeof value === 'number' || typeof value === 'bigint') {
-    const time = instant(value) as number;
+    const digits = timeOfDigits(value);
+    const time = Number.isNaN(digits) ? (instant(value) as number) : digits;
     return time >= EARLIEST && time < LATEST;
   }
-  return typeof value === 'string' && (DATE.test(value) || EPOCH.test(value) || DSMR.test(value));
+  return (
+    typeof value === 'string' &&
+    (DATE.test(value) || EPOCH.test(value) || DSMR.test(value) || !Number.isNaN(timeOfDigits(value)))
+  );
 }
 
 /** The name of a time that is none of the reading, but of something that it tells of: `last_updated_ts`, `bootAt`, `sunrise`. */
@@ -236,7 +250,7 @@ const NANOSECONDS_FROM = 1e17;
 
 /**
  * A time in milliseconds since 1970, of a period its end: of a number in seconds, milliseconds, microseconds or nanoseconds, or of seconds and
- * nanoseconds apart. Text that is no such number, and a Date, are left as they are.
+ * nanoseconds apart. Text that is no such number, a date in digits, and a Date, are left as they are.
  *
  * @param offset seconds ahead of UTC of a text that names no zone
  */
@@ -244,6 +258,10 @@ export function instant(value: unknown, offset?: unknown): unknown {
   // As stations upload it to Weather Underground.
   if (value === 'now') {
     return undefined;
+  }
+  const digits = timeOfDigits(value);
+  if (!Number.isNaN(digits)) {
+    return typeof offset === 'number' ? digits - offset * 1000 : value;
   }
   if (typeof value === 'bigint' || (typeof value === 'string' && EPOCH.test(value))) {
     return instant(Number(value));

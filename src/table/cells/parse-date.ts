@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../util/collections';
 import { isDate } from '../../util/values';
 import type { CellReading, DateOrder } from './types';
-import { dateOfDigits, dateOfSerial, MONTHS, tidyDate } from './written-date';
+import { dateOfDigits, dateOfSerial, MONTHS, tidyDate, timeOfDigits } from './written-date';
 
 const DAY = 86_400_000;
 /** Rules of a zone are asked for between these years: before, clocks followed the sun; after, nobody knows. */
@@ -311,8 +311,15 @@ export class DateReader {
     return this.zone === undefined || Number.isNaN(instant) ? instant : this.zone.toLocal(instant);
   }
 
-  /** The instant of a date, in milliseconds; NaN when the cell is not one. Text without a zone is in the column's. */
+  /**
+   * The instant of a date, in milliseconds; NaN when the cell is not one. Text without a zone, and a date in digits alone, are
+   * in the column's.
+   */
   instant(cell: unknown): number {
+    const digits = timeOfDigits(cell);
+    if (!Number.isNaN(digits)) {
+      return this.zone === undefined ? digits : this.zone.toInstant(digits);
+    }
     const utc = new DateReader({ order: this.order, years: this.years });
     if (typeof cell !== 'string' || this.zone === undefined) {
       return utc.read(cell);

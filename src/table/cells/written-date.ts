@@ -50,6 +50,23 @@ export function dateOfDigits(text: string): number {
     : NaN;
 }
 
+/** How far ahead a time in seconds may lie, such as that of a plan, to be believed before a date in the same digits. */
+const YEAR = 366 * 86_400_000;
+
+/**
+ * The date of a reading whose time is written in digits alone, in milliseconds; NaN where it is none. Ten digits may be
+ * seconds since 1970 as well, and are such unless these lie more than a year ahead: from 2029 on some do not.
+ */
+export function timeOfDigits(cell: unknown): number {
+  if (typeof cell !== 'string' && typeof cell !== 'number' && typeof cell !== 'bigint') {
+    return NaN;
+  }
+  const text = String(cell).trim();
+  const time = dateOfDigits(text);
+  const isEpoch = text.length === 10 && Number(text) * 1000 <= Date.now() + YEAR;
+  return isEpoch ? NaN : time;
+}
+
 /** Whether a whole number of so many digits may be a date in digits. */
 export function mayBeDigits(digits: number): boolean {
   return digits === 8 || digits === 10 || digits === 12 || digits === 14;

@@ -200,6 +200,8 @@ export class ColumnTypeInference {
   /** What the text among JavaScript values can be read as, and that of a column whose type is given. */
   private readonly strings = new TextReadings();
   private readonly values = new ValueKinds();
+  /** Whether these values are dates in digits, as numbers or text: as the csv node has them. */
+  private readonly digits = new DateNumbers();
   private tabbed = false;
   private comma: CommaUse = 'none';
   readonly size = new StoredSize();
@@ -288,7 +290,10 @@ export class ColumnTypeInference {
         numbers: this.dateNumbers?.settle(),
       };
     }
-    if (this.fields.inDigits && this.values.isEmpty && this.target === undefined) {
+    const inDigits = this.values.isEmpty
+      ? this.fields.inDigits
+      : this.fields.count === 0 && this.digits.onlyDigits;
+    if (inDigits && this.target === undefined) {
       return { type: 'date', numbers: 'digits' };
     }
     const fields = this.fields.count === 0 ? 0 : this.fields.kinds(this.tabbed);
@@ -385,6 +390,9 @@ export class ColumnTypeInference {
       const cell = cells[i];
       const kind = kindOfValue(cell) ?? this.kindOfNested(cell, first + i);
       values.add(kind, cell, first + i);
+      if ((kind & (NUMBERS | BOOLEAN | DATE | TEXT)) !== 0) {
+        this.digits.addValue(cell);
+      }
       if (kind === TEXT && strings.alive) {
         strings.add(cell as string, first + i);
       }
@@ -420,6 +428,7 @@ export class ColumnTypeInference {
         // A column that was stored as floating point stays so, even where all of its values are whole.
         const at = data.values.findIndex((value) => !Number.isNaN(value));
         if (at >= 0) {
+          this.digits.addValue(undefined);
           this.values.add(data.type === 'date' ? DATE : FRACTION, data.values[at], first + at);
         }
       }
@@ -432,6 +441,9 @@ export class ColumnTypeInference {
       const cell = cells[i];
       if (typeof cell === 'string') {
         this.values.add(TEXT, cell, first + i);
+        if (!isAbsent(cell) && cell !== '') {
+          this.digits.addValue(cell);
+        }
         if (cell !== '' && this.strings.alive && !isAbsent(cell)) {
           this.strings.add(cell, first + i);
         }

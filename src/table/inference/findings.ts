@@ -282,6 +282,9 @@ function isWhite(code: number): boolean {
   return code <= SPACE || code === NO_BREAK_SPACE;
 }
 
+/** Fewer whole numbers than these may read as dates by chance. */
+export const MIN_IN_DIGITS = 3;
+
 const NUMBER = /^\s*\d{1,15}(?:\.\d+)?\s*$/;
 
 /** What the numbers of a column that is given as dates are, over all of its cells. */
@@ -305,6 +308,18 @@ export class DateNumbers {
     this.count++;
     this.areDays &&= isSerial(Number(number));
     this.areDigits &&= !Number.isNaN(dateOfDigits(number));
+  }
+
+  /** True where no cell is anything but a date in digits, and there are enough to tell: fewer may be by chance. */
+  get onlyDigits(): boolean {
+    return this.areDigits && this.count >= MIN_IN_DIGITS;
+  }
+
+  /** A value that is not missing. */
+  addValue(value: unknown): void {
+    if (this.areDigits) {
+      this.see(typeof value === 'string' ? value.trim() : String(value));
+    }
   }
 
   /** Undefined where they are seconds or milliseconds since 1970, or there are none. */
@@ -332,10 +347,10 @@ export function dateNumbersWarning(name: string, first: number | undefined): str
   const seconds =
     [1, 1e3, 1e6, 1e9].map((unit) => first / unit).findLast((value) => value >= SECONDS[0]) ?? 0;
   const isTime = seconds >= SECONDS[0] && seconds <= SECONDS[1];
-  const isDay =
-    (first >= LIKELY_SERIALS[0] && first <= LIKELY_SERIALS[1]) || !Number.isNaN(dateOfDigits(String(first)));
+  const isSerialDay = first >= LIKELY_SERIALS[0] && first <= LIKELY_SERIALS[1];
   // 45,000 of a time may be milliseconds of anything.
-  if (!isTime && (!isDay || /time|ts$|zeit/i.test(name))) {
+  const isDay = isSerialDay ? !/time|ts$|zeit/i.test(name) : !Number.isNaN(dateOfDigits(String(first)));
+  if (!isTime && !isDay) {
     return undefined;
   }
   const types = (type: string): string => JSON.stringify({ [name]: type });

@@ -26,7 +26,15 @@ import { bothReadings, findDecimal } from '../cells/parse-number';
 import { type CellReading, type DateOrder, type Decimal, show } from '../cells/types';
 import { tidyDate } from '../cells/written-date';
 import { isCurrency, writtenNumber } from '../cells/written-number';
-import { NUMBERS, type OddWords, type Settled, type Sight, TEXT, type TextLook } from './findings';
+import {
+  MIN_IN_DIGITS,
+  NUMBERS,
+  type OddWords,
+  type Settled,
+  type Sight,
+  TEXT,
+  type TextLook,
+} from './findings';
 
 /** Of nearly all: at most one cell in ten is a word that reads as nothing else. */
 const CELLS_PER_WORD = 9;
@@ -180,9 +188,6 @@ function see(years: Map<number, Sight>, digits: number, sight: Sight): void {
 }
 
 const BOTH_MARKS = READS_POINT | READS_COMMA;
-
-/** Fewer whole numbers than these may read as dates by chance. */
-const MIN_IN_DIGITS = 3;
 
 /** What text can be read as, over many cells. */
 export class TextReadings {

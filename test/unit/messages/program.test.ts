@@ -30,6 +30,61 @@ describe('messages in a program', () => {
     });
   }
 
+  it('have a date in digits, as numbers and as text, one by one and in a table', async () => {
+    const tens = (time: number): string => new Date(time).toISOString().replace(/\D/g, '');
+    const DAY = 1440 * MINUTE;
+    const midnight = T - (T % DAY);
+    for (const [digits, step] of [
+      [8, DAY],
+      [10, 60 * MINUTE],
+      [12, MINUTE],
+      [14, MINUTE],
+    ] as const) {
+      const times = [0, 1, 2].map((i) => midnight + i * step - 4 * DAY);
+      const texts = times.map((time) => tens(time).slice(0, digits));
+      for (const cells of [texts, texts.map(Number)]) {
+        for (const [name, options] of [
+          ['time', {}],
+          ['time', { shape: 'plain' }],
+          ['Datum', {}],
+          ['MESS_DATUM', {}],
+          ['when', { time: 'when' }],
+        ] as const) {
+          const table = cells.map((cell, load) => ({ [name]: cell, load }));
+          const one = await open({ ...options, timezone: 'Asia/Tokyo' });
+          for (const reading of table) {
+            await one.push(reading);
+          }
+          const all = await open({ ...options, timezone: 'UTC' });
+          const { rows } = await all.backfill({ table });
+          const found = rows.map(({ series: { time } }) => time);
+          assert.deepEqual(found, times, `${name}: ${cells[0]}`);
+          const { rows: next } = await one.push({ ...table[2], load: 9 });
+          assert.equal(next[0]?.series.time ?? times[2]! - 540 * MINUTE, times[2]! - 540 * MINUTE);
+          const text = `${name},load\n${cells.map((cell, i) => `${cell},${i}`).join('\n')}\n`;
+          const file = await (await open({ ...options, timezone: 'UTC' })).backfill({ table: text });
+          assert.deepEqual(
+            file.rows.map(({ series: { time } }) => time),
+            times,
+            `${name}: ${text}`,
+          );
+        }
+      }
+    }
+  });
+
+  it('have seconds since 1970 where these are of now, though they could be a date in digits', async () => {
+    const now = Date.now;
+    try {
+      // 2034-01-27; as digits, the first of January of 2022.
+      Date.now = () => 2_022_010_100_000;
+      const { rows } = await (await open()).push({ time: 2_022_010_100, load: 1 });
+      assert.equal(rows[0]!.series.time, 2_022_010_100_000);
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it('are opened where a cell is JSON in text, and recognised by their shape', async () => {
     const { rows } = await (await open()).push({ value: '{"t":21}', offset: 3 });
     assert.deepEqual([rows[0]!.row['value.t'], rows[0]!.row.offset], [21, 3]);

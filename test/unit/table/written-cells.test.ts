@@ -254,12 +254,48 @@ describe('Dates as people and programs write them', () => {
     }
   });
 
+  it('dates in digits are dates in rows as they are in a file, as numbers and as text', async () => {
+    const forms = [
+      ['20240131', '20240229', '20241121', '2024-11-21'],
+      ['2024013100', '2024022923', '2024112109', '2024-11-21T09:00Z'],
+      ['202401310000', '202402292359', '202411210905', '2024-11-21T09:05Z'],
+    ];
+    for (const [first = '', second = '', third = '', last = ''] of forms) {
+      const texts = [first, second, third];
+      for (const table of [
+        texts.map((v, n) => ({ v, n })),
+        texts.map((v, n) => ({ v: Number(v), n })),
+        [...texts.map((v, n) => ({ v: Number(v), n })), { v: null, n: 1 }, { v: 'NA', n: 1 }],
+        { v: Float64Array.from(texts, Number), n: [1, 2, 3] },
+        `v,n\n${texts.join(',1\n')},1\n`,
+      ]) {
+        const { columns, cells, warnings } = await read(table);
+        assert.deepEqual([columns[0]!.type, columns[0]!.numbers, warnings], ['date', 'digits', '']);
+        assert.deepEqual(cells[0]![2], day(last));
+      }
+      // No month has so many days; two may be by chance; labels stay.
+      for (const other of ['20240231', '20240131.5', 'x']) {
+        const { columns } = await read([...texts, other].map((v, n) => ({ v, n })));
+        assert.equal(columns[0]!.type, 'text');
+      }
+      const few = await read(texts.slice(0, 2).map((v, n) => ({ date: Number(v), n })));
+      assert.equal(few.columns[0]!.type, 'integer');
+      assert.match(few.warnings, /may be dates/);
+      const target = await read(
+        texts.map((v, n) => ({ v: Number(v), n })),
+        { target: 'v' },
+      );
+      assert.equal(target.columns[0]!.type, 'integer');
+    }
+  });
+
   it('numbers that may be dates by name and size are told', async () => {
     for (const [name, value, told] of [
       ['Datum', 45292, true],
       ['lastChanged_ts', 1732000000, true],
       ['time', 1732000000000, true],
       ['time', 45292, false],
+      ['time', 202401310900, true],
       ['count', 1732000000, false],
       ['date', 7, false],
     ] as const) {
