@@ -31,7 +31,7 @@ import { type MessageNote, Notes } from './notes';
 import { at, isNamed, opened, plainValue } from './paths';
 import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
 import { alignedRows, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
-import { instant, isEpochIn, looksLikeTime, readOffset, timesIn } from './times';
+import { asInstant, instant, isEpochIn, looksLikeTime, ofSpreadsheet, readOffset, timesIn } from './times';
 import { type TopicParts, type TopicPattern } from './topic-pattern';
 import { type MessageReading, type ReadMessage, type SourceMessage } from './types';
 import { MAX_VALUE_CHARACTERS, parsePayload } from './written';
@@ -382,7 +382,7 @@ export class MessageReader {
     const taken: string[] = [];
     const { values } = found;
     const key = this.findKey(found, message, topic, taken);
-    const time = this.findTime(found, message, taken);
+    const time = asInstant(this.findTime(found, message, taken));
     const cells: Row = {};
     for (const column in values) {
       const value = values[column];
@@ -426,7 +426,9 @@ export class MessageReader {
     }
     if (setting !== undefined) {
       taken.push(setting);
-      return instant(values[setting] ?? at(message.payload, setting), readOffset(setting));
+      const told = ofSpreadsheet(setting, values[setting] ?? at(message.payload, setting));
+      this.notes.time(setting, told);
+      return instant(told, readOffset(setting));
     }
     const named = timesIn(values);
     // An empty one stays: it tells that the reading should have a time.
@@ -436,6 +438,7 @@ export class MessageReader {
     const told = time ?? named?.value;
     if (told !== undefined && told !== null) {
       const isNamedSo = (time === undefined || time === null) && named !== undefined;
+      this.notes.time(named?.column ?? '', told);
       return instant(told, isNamedSo ? readOffset(named.column) : undefined);
     }
     const { sourceTimestamp } = message;

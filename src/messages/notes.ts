@@ -1,6 +1,11 @@
-/** What is told once of a column: a list or a value of bad quality that was left out, another unit, or two values at once; of a device, a payload that nobody has decoded. */
+import { dateOfSerial, isLikelySerial } from '../table';
+
+/**
+ * What is told once of a column: a list or a value of bad quality that was left out, another unit, two values at once, or a
+ * time that may be of a spreadsheet; of a device, a payload that nobody has decoded.
+ */
 export interface MessageNote {
-  kind: 'list' | 'quality' | 'unit' | 'twice' | 'raw';
+  kind: 'list' | 'quality' | 'unit' | 'twice' | 'raw' | 'time';
   column: string;
   text: string;
 }
@@ -12,6 +17,7 @@ export class Notes {
   private readonly told = new Set<string>();
   /** The unit of a column, from its first value with one. */
   private readonly units = new Map<string, string>();
+  private hasTime = false;
 
   constructor(private readonly tell: (note: MessageNote) => void) {}
 
@@ -38,6 +44,19 @@ export class Notes {
       column,
       text: `Column "${column}": one message had two values of the same time. The later one counts, as in later messages.`,
     });
+  }
+
+  /** A time of a reading. A simulation, whose seconds begin at 0, comes by the numbers of spreadsheets too: only the first is told. */
+  time(column: string, value: unknown): void {
+    if (!this.hasTime && isLikelySerial(value)) {
+      const text = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
+      this.once({
+        kind: 'time',
+        column,
+        text: `Column "${column}": ${value} is read as seconds since 1970 (${text(value * 1000)}). If it is a date of a spreadsheet (${text(dateOfSerial(value))}), name the column "date", or send it as text.`,
+      });
+    }
+    this.hasTime = true;
   }
 
   /** @param source as the shape is named */

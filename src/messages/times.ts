@@ -1,4 +1,4 @@
-import { DateReader, timeOfDigits } from '../table';
+import { DateReader, dateOfSerial, isLikelySerial, timeOfDigits } from '../table';
 import { isNamed, plainValue } from './paths';
 
 /** Names of the time of a reading, in the order in which they are believed, without case and marks. */
@@ -119,7 +119,7 @@ export function timesIn(
     const isEmpty = value === null || value === '';
     const depth = column.includes('.') ? column.split('.').length - 1 : 0;
     // Nested ones must look like a time: a duration may have such a name.
-    if (!isEmpty && !isTime(value, depth > 0 ? ALWAYS : rank)) {
+    if (!isEmpty && !isTime(ofSpreadsheet(column, value), depth > 0 ? ALWAYS : rank)) {
       ofDay ??= OF_DAY.test(column) && isTimeOfDay(value) ? column : undefined;
       continue;
     }
@@ -136,7 +136,19 @@ export function timesIn(
     columns.push(ofDay);
     best.column = ofDay;
   }
-  return { column: best.column, value: withDate(values[best.column], columns, values), columns };
+  const value = ofSpreadsheet(best.column, values[best.column]);
+  return { column: best.column, value: withDate(value, columns, values), columns };
+}
+
+/** Names of nothing but dates: a number in them is no count of seconds since a start. */
+const OF_DATE =
+  /^(?:date|date_?time|datum|mess_?datum|datum ?\/? ?(?:uhr)?zeit|zeitpunkt|zeitstempel|(?:測定|計測)?日時|日付)$/i;
+
+/** The date of a spreadsheet, whose rows have it as a number of days, as text without a zone; any other value as it is. */
+export function ofSpreadsheet(column: string, value: unknown): unknown {
+  return isLikelySerial(value) && OF_DATE.test(column)
+    ? new Date(dateOfSerial(value)).toISOString().slice(0, -1)
+    : value;
 }
 
 /** Names of a time of day that is no time without its date. */
@@ -250,7 +262,7 @@ const NANOSECONDS_FROM = 1e17;
 
 /**
  * A time in milliseconds since 1970, of a period its end: of a number in seconds, milliseconds, microseconds or nanoseconds, or of seconds and
- * nanoseconds apart. Text that is no such number, a date in digits, and a Date, are left as they are.
+ * nanoseconds apart. Text that is no such number, and a Date, are left as they are; a date in digits is text.
  *
  * @param offset seconds ahead of UTC of a text that names no zone
  */
@@ -261,7 +273,7 @@ export function instant(value: unknown, offset?: unknown): unknown {
   }
   const digits = timeOfDigits(value);
   if (!Number.isNaN(digits)) {
-    return typeof offset === 'number' ? digits - offset * 1000 : value;
+    return typeof offset === 'number' ? digits - offset * 1000 : String(value as string | number | bigint);
   }
   if (typeof value === 'bigint' || (typeof value === 'string' && EPOCH.test(value))) {
     return instant(Number(value));
@@ -299,4 +311,11 @@ export function instant(value: unknown, offset?: unknown): unknown {
     return Number.isNaN(utc) ? value : utc - offset * 1000;
   }
   return value;
+}
+
+/** A time in milliseconds as what no one can take for seconds, or a date in digits: that of a simulation, which begins at 0. */
+export function asInstant(time: unknown): unknown {
+  return typeof time === 'number' && (Math.abs(time) < MILLISECONDS_FROM || !Number.isNaN(timeOfDigits(time)))
+    ? new Date(time)
+    : time;
 }

@@ -16,7 +16,7 @@ export {
   type Row,
   setCell,
 } from './cells/types';
-export { timeOfDigits } from './cells/written-date';
+export { dateOfSerial, isLikelySerial, timeOfDigits } from './cells/written-date';
 export { writtenNumber } from './cells/written-number';
 export {
   addCounts,

@@ -18,6 +18,7 @@ import { BytesBlob } from './storage/blob';
 import { type TableFile, userFile } from './storage/table-file';
 import { bufferChunks, decodedPieces, stringPieces, Utf8Text } from './text/decode';
 import {
+  bytesAsText,
   type Content,
   findContent,
   firstCharacter,
@@ -382,6 +383,10 @@ async function openText(text: string, signal?: AbortSignal): Promise<SliceSource
   }
   if (start === '{' || start === '[') {
     return openJsonText(text, signal);
+  }
+  const bytes = bytesAsText(text);
+  if (bytes !== undefined) {
+    throw bytes;
   }
   return CsvSource.open('parsed', stringPieces(text));
 }

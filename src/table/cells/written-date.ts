@@ -26,6 +26,14 @@ export function isSerial(value: number): boolean {
   return value >= SERIALS[0] && value <= SERIALS[1];
 }
 
+/** Serials of 1982 to 2064. */
+const LIKELY_SERIALS = [30_000, 60_000] as const;
+
+/** True for a number that is likely a date of a spreadsheet, where a date is looked for. */
+export function isLikelySerial(value: unknown): value is number {
+  return typeof value === 'number' && value >= LIKELY_SERIALS[0] && value <= LIKELY_SERIALS[1];
+}
+
 /** The date of a spreadsheet's number, in milliseconds since 1970, to the second. */
 export function dateOfSerial(value: number): number {
   return Math.round((value - SERIAL_OF_1970) * 86_400) * 1000;

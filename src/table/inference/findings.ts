@@ -19,7 +19,7 @@ import {
   listNames,
   show,
 } from '../cells/types';
-import { dateOfDigits, isSerial } from '../cells/written-date';
+import { dateOfDigits, isLikelySerial, isSerial } from '../cells/written-date';
 import { countRows } from '../columns/column-batch';
 import { assertText, MAX_TEXT } from '../columns/header';
 import type { SliceColumn } from '../columns/slices';
@@ -90,6 +90,18 @@ export function oddWordsWarning(column: string, words: OddWords, asText: boolean
   const more = list.length > SHOWN_WORDS ? ` and ${list.length - SHOWN_WORDS} others` : '';
   const type = asText ? ` and set Column types ${JSON.stringify({ [column]: 'number' })}` : '';
   return `Column "${column}" is text, since ${odd} of its ${cells} cells ${odd === 1 ? 'does' : 'do'} not read as ${like}: ${shown.join(', ')}${more}. If these mean that a value is missing, add them to Missing words (msg.missing_words)${areFew ? ', or set Unreadable cells to missing (msg.unreadable)' : ''}${type}.`;
+}
+
+/** The only word of a column, where it stands in the first row: it may be the name of the column. */
+export function nameInFirstRow({ odd, list }: OddWords): string | undefined {
+  const [first] = list;
+  return odd === 1 && first?.row === 0 ? first.word : undefined;
+}
+
+/** Says that the first row has the names, where several columns are text for a word in it alone. */
+export function namesInRowWarning(words: readonly string[]): string {
+  const shown = words.slice(0, SHOWN_WORDS).map(show).join(', ');
+  return `Row 1 seems to hold the names of the columns (${shown}${words.length > SHOWN_WORDS ? ', …' : ''}), so ${words.length} columns of numbers or dates are text. Read the table from that row on: what stands above it in a spreadsheet is no part of it.`;
 }
 
 /** How a row of totals begins, as reports and spreadsheets end with one. */
@@ -332,8 +344,6 @@ const NAMES =
   /(?:^|[^a-z])(?:date|datetime|time|timestamp|ts|datum|zeit|zeitpunkt|zeitstempel|heure|fecha|created|updated|changed)(?:[^a-z]|$)|日付|日時|時刻/i;
 /** Seconds since 1970 of 2001 to 2036. */
 const SECONDS = [1e9, 2.1e9] as const;
-/** Serials of 1982 to 2064. */
-const LIKELY_SERIALS = [30_000, 60_000] as const;
 
 /**
  * Says of a column of numbers that they may be dates, where its name and its first number let one think so.
@@ -347,9 +357,9 @@ export function dateNumbersWarning(name: string, first: number | undefined): str
   const seconds =
     [1, 1e3, 1e6, 1e9].map((unit) => first / unit).findLast((value) => value >= SECONDS[0]) ?? 0;
   const isTime = seconds >= SECONDS[0] && seconds <= SECONDS[1];
-  const isSerialDay = first >= LIKELY_SERIALS[0] && first <= LIKELY_SERIALS[1];
   // 45,000 of a time may be milliseconds of anything.
-  const isDay = isSerialDay ? !/time|ts$|zeit/i.test(name) : !Number.isNaN(dateOfDigits(String(first)));
+  const isDuration = /time|ts$|zeit/i.test(name) && !/date|datum|stamp|stempel|punkt/i.test(name);
+  const isDay = isLikelySerial(first) ? !isDuration : !Number.isNaN(dateOfDigits(String(first)));
   if (!isTime && !isDay) {
     return undefined;
   }

@@ -23,6 +23,8 @@ import {
   type LookWarning,
   lookWarnings,
   type NamedLook,
+  nameInFirstRow,
+  namesInRowWarning,
   paddingWarning,
   type Settled,
   totalWarning,
@@ -155,6 +157,8 @@ async function settleColumns(
   let target: TargetProfile | undefined;
   const looks: NamedLook[] = [];
   const padded: { name: string; cell: string }[] = [];
+  /** What may be names of columns in the first row. */
+  const inRow: { name: string; warning: string }[] = [];
   const yielder = new Yielder();
   for (const tally of tallies) {
     const { name } = tally;
@@ -164,7 +168,10 @@ async function settleColumns(
     if (settled.padded !== undefined) {
       padded.push({ name, cell: settled.padded });
     }
-    if (settled.warning !== undefined) {
+    const inFirstRow = settled.words && nameInFirstRow(settled.words);
+    if (inFirstRow !== undefined && settled.warning !== undefined) {
+      inRow.push({ name: inFirstRow, warning: settled.warning });
+    } else if (settled.warning !== undefined) {
       warnings.push(settled.warning);
     }
     const total = settled.words && totalWarning(name, settled.words);
@@ -206,6 +213,11 @@ async function settleColumns(
     if (columns.length % COLUMNS_PER_LOOK === 0) {
       await yielder.due();
     }
+  }
+  if (inRow.length > 1) {
+    warnings.push(namesInRowWarning(inRow.map(({ name }) => name)));
+  } else {
+    warnings.push(...inRow.map(({ warning }) => warning));
   }
   if (padded.length > 0) {
     warnings.push(paddingWarning(padded));

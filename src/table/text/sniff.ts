@@ -21,7 +21,7 @@ const HEAD = 4096;
 const OTHERS: readonly [magic: string, what: string][] = [
   ['PARE', 'is Parquet with an encrypted footer, which is not read. Write it without encryption.'],
   ['PK\x03\x04', 'is a spreadsheet (.xlsx, .ods) or another zip file. Save the sheet as CSV (UTF-8).'],
-  ['\xd0\xcf\x11\xe0', 'is a spreadsheet of old (.xls). Save the sheet as CSV (UTF-8).'],
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'is a spreadsheet of old (.xls). Save the sheet as CSV (UTF-8).'],
   ['\x28\xb5\x2f\xfd', 'is compressed with Zstandard. Unpack it first.'],
   ['BZh', 'is compressed with bzip2. Unpack it first.'],
   ['\xfd7zXZ', 'is compressed with xz. Unpack it first.'],
@@ -29,7 +29,33 @@ const OTHERS: readonly [magic: string, what: string][] = [
   ['ORC', 'is an ORC file. Write it as Parquet.'],
   ['Obj\x01', 'is an Avro file. Write it as Parquet.'],
   ['\x89HDF', 'is an HDF5 file. Write its table as Parquet or CSV.'],
+  ['%PDF-', 'is a PDF document. Copy its table to a spreadsheet, and save that as CSV (UTF-8).'],
 ];
+
+const READ_AS_TEXT =
+  'was read as text, which loses some of its bytes. Let the node that reads it send a Buffer, or choose the file in this node.';
+/** Files that are read, but not where they came as text. */
+const OWN: readonly [magic: string, what: string][] = [
+  ['PAR1', `is Parquet that ${READ_AS_TEXT}`],
+  ['ARROW1', `is Arrow that ${READ_AS_TEXT}`],
+  ['\x1f\x8b', `is a gzip file that ${READ_AS_TEXT}`],
+];
+
+/** `table.invalid` for a file of bytes that came as text, as a node that reads files sends it by default; undefined for text. */
+export function bytesAsText(text: string): Error | undefined {
+  const head = text.slice(0, HEAD);
+  // No text has such signs: a byte that is none in UTF-8, or a control character.
+  if (!/[\0-\x08\uFFFD]/.test(head) && !head.startsWith('%PDF-')) {
+    return undefined;
+  }
+  const isText = !/[\0-\x08]/.test(head);
+  const what = [...OWN, ...OTHERS].find(
+    ([magic]) =>
+      !(isText && /^[\w ]+$/.test(magic)) &&
+      (head.startsWith(magic) || head.startsWith(new TextDecoder().decode(Buffer.from(magic, 'latin1')))),
+  )?.[1];
+  return what === undefined ? undefined : invalidTable(`The text ${what}`);
+}
 
 /** `table.invalid` for bytes that are no table. */
 export function noTable(head: Uint8Array, what: string, problem: string): Error {

@@ -283,14 +283,21 @@ class MatrixTable extends ValueTable {
     this.rowCount = matrix.length - 1;
   }
 
-  static async open(form: TableForm, matrix: readonly unknown[], signal?: AbortSignal): Promise<MatrixTable> {
-    const header = matrix[0] as readonly unknown[];
+  static async open(form: TableForm, given: readonly unknown[], signal?: AbortSignal): Promise<MatrixTable> {
+    // As nodes that read spreadsheets give the empty rows above and below a table.
+    const begin = given.findIndex((row) => !isEmptyRow(row));
+    const end = given.findLastIndex((row) => !isEmptyRow(row)) + 1;
+    const matrix = begin <= 0 && end === given.length ? given : given.slice(Math.max(0, begin), end);
+    const header = (matrix[0] ?? []) as readonly unknown[];
     if (header.length === 0) {
-      // As a node that reads spreadsheets gives an empty sheet.
       throw emptyTable('The first row of the array of arrays is empty: it must hold the column names.');
     }
     assertWidth(header.length);
-    const names = header.map((name, index) => {
+    // Array.from, as `map` leaves out places without a value.
+    const names = Array.from(header, (name, index) => {
+      if (name === null || name === undefined) {
+        return '';
+      }
       if (typeof name !== 'string') {
         throw invalidTable(
           `The first row of an array of arrays must hold the column names; field ${index + 1} of it is ${show(name)}.`,
@@ -344,6 +351,10 @@ class MatrixTable extends ValueTable {
     });
     return matrix;
   }
+}
+
+function isEmptyRow(row: unknown): boolean {
+  return Array.isArray(row) && row.every((cell) => cell === null || cell === undefined || cell === '');
 }
 
 /**
@@ -426,6 +437,11 @@ async function openPlain(
     return new ArrowSource('arrow', value);
   }
   const names = ownNames(value);
+  if (names.includes('SheetNames') && names.includes('Sheets')) {
+    throw invalidTable(
+      `The table is a workbook of a spreadsheet: choose a sheet of it, and give its rows (sheet_to_json).`,
+    );
+  }
   const cells = names.map((name) => (value as Record<string, unknown>)[name]);
   if (cells.length === 0) {
     throw emptyTable('The table is an object without properties. A row needs at least one column.');

@@ -73,6 +73,44 @@ describe('messages in a program', () => {
     }
   });
 
+  it('have the days of a spreadsheet under the name of a date', async () => {
+    const days = [45_292, 45_292 + 1 / 24, 45_292 + 2 / 24];
+    const first = Date.UTC(2024, 0, 1);
+    for (const [name, time] of [
+      ['Datum', undefined],
+      ['date', undefined],
+      ['Zeitpunkt', 'Zeitpunkt'],
+    ] as const) {
+      const house = await open({ time, timezone: 'Europe/Berlin' });
+      const { rows } = await house.backfill({ table: days.map((day, load) => ({ [name]: day, load })) });
+      const times = rows.map(({ series: { time } }) => time - first);
+      assert.deepEqual(
+        times,
+        [-60, 0, 60].map((minutes) => minutes * MINUTE),
+      );
+    }
+  });
+
+  it('have seconds from 0 on where they are simulated; what may be of a spreadsheet is told', async () => {
+    const told = async (begin: number): Promise<string> => {
+      const notes: string[] = [];
+      const one = await open({ onNote: ({ text }) => notes.push(text) });
+      for (const i of [0, 1, 2]) {
+        const { rows } = await one.push({ time: begin + i * 60, load: i });
+        assert.equal(rows[0]!.series.time, (begin + i * 60) * 1000);
+      }
+      return notes.join('\n');
+    };
+    assert.equal(await told(0), '');
+    assert.equal(await told(29_940), '');
+    const text = await told(45_292);
+    assert.match(text, /^Column "time": 45292 is read as seconds since 1970 \(1970-01-01 12:34:52\)/);
+    assert.match(
+      text,
+      /a spreadsheet \(2024-01-01 00:00:00\), name the column "date", or send it as text\.$/,
+    );
+  });
+
   it('have seconds since 1970 where these are of now, though they could be a date in digits', async () => {
     const now = Date.now;
     try {

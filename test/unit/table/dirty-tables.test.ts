@@ -170,6 +170,85 @@ describe('Files as spreadsheets and meters save them', () => {
   }
 });
 
+describe('Sheets as nodes for spreadsheets send them', () => {
+  const rows = [45_292, 45_293, 45_294].map((date, i) => [date, 20 + i, i]);
+  const names = ['Datum', 'Temperatur', 'Druck'];
+
+  it('may have empty rows above and below, and empty cells in the row of names', async () => {
+    for (const table of [
+      [[], [null, ''], names, ...rows, [], []],
+      [names, ...rows],
+    ]) {
+      const source = await openTable(structuredClone(table));
+      assert.deepEqual([source.names, source.rowCount], [names, 3]);
+      const added = await source.addColumns({ rows: 3, columns: [{ name: 'p', cell: (row) => row }] });
+      assert.deepEqual(
+        (added as unknown[][]).map((row) => row.at(-1)),
+        ['p', 0, 1, 2],
+      );
+    }
+    // As `row.values` of exceljs, which begins at 1.
+    const sparse = [names, ...rows].map((row) => {
+      const cells: unknown[] = [];
+      row.forEach((cell, at) => (cells[at + 1] = cell));
+      return cells;
+    });
+    for (const table of [sparse, [names, ...rows].map((row) => [null, ...row])]) {
+      assert.deepEqual((await openTable(table)).names, ['Unnamed: 0', ...names]);
+    }
+  });
+
+  it('may have their names in the first row, which is told once', async () => {
+    for (const keys of [
+      ['Hall 3', '__EMPTY', '__EMPTY_1'],
+      ['A', 'B', 'C'],
+    ]) {
+      const table = [names, ...rows, ...rows, ...rows, ...rows].map((row) =>
+        Object.fromEntries(row.map((cell, at) => [keys[at]!, cell])),
+      );
+      const { warnings } = await profileTable(await openTable(table));
+      assert.equal(warnings.length, 1);
+      assert.match(
+        warnings[0]!,
+        /^Row 1 seems to hold the names of the columns \("Datum", "Temperatur", "Druck"\)/,
+      );
+    }
+    const one = [...rows, ...rows, ...rows, ...rows].map(([Datum, t, p]) => ({ Datum, t, p }));
+    const { warnings } = await profileTable(await openTable([{ Datum: 'n/v', t: 1, p: 2 }, ...one]));
+    assert.match(warnings.join(), /add them to Missing words/);
+  });
+
+  it('are no workbook, and no file that was read as text', async () => {
+    await rejectsWith(
+      openTable({ SheetNames: ['a'], Sheets: { a: { '!ref': 'A1', A1: { t: 'n', v: 1 } } }, Props: {} }),
+      'table.invalid',
+      /workbook of a spreadsheet: choose a sheet of it/,
+    );
+    for (const [bytes, message] of [
+      [
+        'PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00b\xee[Content_Types].xml',
+        /^The text is a spreadsheet \(\.xlsx/,
+      ],
+      ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00', /^The text is a spreadsheet of old/],
+      [
+        '\x1f\x8b\x08\x00\x00',
+        /^The text is a gzip file that was read as text.* send a Buffer, or choose the file/,
+      ],
+      ['PAR1\x15\x04\x15\x00', /^The text is Parquet that was read as text/],
+      ['ARROW1\x00\x00\xff\xff', /^The text is Arrow that was read as text/],
+      ['%PDF-1.4\n%\xe2\xe3\xcf\xd3\n', /^The text is a PDF/],
+    ] as const) {
+      for (const encoding of ['utf8', 'latin1'] as const) {
+        const text = Buffer.from(`${bytes}\nx,y\n1,2\n`, 'latin1').toString(encoding);
+        await rejectsWith(openTable(text), 'table.invalid', message);
+      }
+    }
+    for (const text of ['PAR1,PK\n1,2\n', 'ORC,Obj\n1,\uFFFD\n', 'BZh\n1\n']) {
+      assert.ok((await openTable(text)).names.length > 0);
+    }
+  });
+});
+
 describe('Words that mean "missing"', () => {
   const odd = { 3: 'no signal', 77: 'empty', 78: ' Empty ', 99: '/' };
 
