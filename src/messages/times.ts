@@ -1,4 +1,4 @@
-import { DateReader, dateOfSerial, isLikelySerial, timeOfDigits } from '../table';
+import { dateOfSerial, DateReader, isLikelySerial, timeOfDigits } from '../table';
 import { isNamed, plainValue } from './paths';
 
 /** Names of the time of a reading, in the order in which they are believed, without case and marks. */
@@ -273,7 +273,7 @@ export function instant(value: unknown, offset?: unknown): unknown {
   }
   const digits = timeOfDigits(value);
   if (!Number.isNaN(digits)) {
-    return typeof offset === 'number' ? digits - offset * 1000 : String(value as string | number | bigint);
+    return typeof offset === 'number' ? digits - offset * 1000 : String(value);
   }
   if (typeof value === 'bigint' || (typeof value === 'string' && EPOCH.test(value))) {
     return instant(Number(value));

@@ -41,14 +41,17 @@ const OWN: readonly [magic: string, what: string][] = [
   ['\x1f\x8b', `is a gzip file that ${READ_AS_TEXT}`],
 ];
 
+/** A control character but white space. */
+const CONTROL = /[^\P{Cc}\s]/u;
+
 /** `table.invalid` for a file of bytes that came as text, as a node that reads files sends it by default; undefined for text. */
 export function bytesAsText(text: string): Error | undefined {
   const head = text.slice(0, HEAD);
   // No text has such signs: a byte that is none in UTF-8, or a control character.
-  if (!/[\0-\x08\uFFFD]/.test(head) && !head.startsWith('%PDF-')) {
+  const isText = !CONTROL.test(head);
+  if (isText && !head.includes('\uFFFD') && !head.startsWith('%PDF-')) {
     return undefined;
   }
-  const isText = !/[\0-\x08]/.test(head);
   const what = [...OWN, ...OTHERS].find(
     ([magic]) =>
       !(isText && /^[\w ]+$/.test(magic)) &&
