@@ -154,14 +154,15 @@ export function ofSpreadsheet(column: string, value: unknown): unknown {
 /** Names of a time of day that is no time without its date. */
 const OF_DAY = /^(?:uhr|mess)?zeit$|時刻$/i;
 const TIME_OF_DAY = /^\s*\d\d?([:.])\d\d(?:\1\d\d(?:[.,]\d+)?)?\s*$/;
-const DAY = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})\s*$/;
+const DIGITS = /^((?:19|20)\d\d)(\d\d)(\d\d)$/;
+const DAY = /^\s*(?:(?:19|20)\d{6}|\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})\s*$/;
 
 function isTimeOfDay(value: unknown): boolean {
   return typeof value === 'string' && TIME_OF_DAY.test(value);
 }
 
-function isDay(value: unknown): boolean {
-  return typeof value === 'string' && DAY.test(value);
+function isDay(value: unknown): value is string | number {
+  return typeof value === 'string' ? DAY.test(value) : typeof value === 'number' && DIGITS.test(`${value}`);
 }
 
 /** A time of day, as `18:00:00` or `18.00.00`, behind the date that stands in a column of its own. */
@@ -171,7 +172,7 @@ function withDate(time: unknown, columns: readonly string[], values: Record<stri
   const date = dates.find(isDay);
   return mark === undefined || date === undefined
     ? time
-    : `${(date as string).trim()} ${(time as string).trim().replaceAll(mark, ':')}`;
+    : `${String(date).trim().replace(DIGITS, '$1-$2-$3')} ${(time as string).trim().replaceAll(mark, ':')}`;
 }
 
 const DATE = /^\s*(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{8}T\d{4})/;

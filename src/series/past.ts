@@ -30,6 +30,8 @@ export interface PastReadings {
   isTimed: boolean;
   /** Rows of a table that tell none, where a key has several. */
   crowded: number;
+  /** Rows that have other values than another one of their key and time, in the same columns. */
+  replaced: number;
 }
 
 /** The key and the time of a row. */
@@ -75,7 +77,7 @@ export async function readPast(
   const yielder = new Yielder();
   const rows: PastRow[] = [];
   const untimed: PastRow[] = [];
-  let [row, future, numbers] = [0, 0, 0];
+  let [row, future, numbers, replaced] = [0, 0, 0, 0];
   for await (const given of readings) {
     const isPlaced = given instanceof PlacedReading;
     const reading = isPlaced ? given.cells : given;
@@ -107,6 +109,7 @@ export async function readPast(
   const past: PastReading[] = [];
   const plan: PastReading[] = [];
   const isAhead = makeAhead(rows, latest, reader);
+  const last = new Map<string | null, PastReading>();
   for (const place of await sortByTime(rows)) {
     const { reading, row: number, key, time, column } = place;
     const isPlan = isAhead(place);
@@ -118,10 +121,33 @@ export async function readPast(
         `The table has more than ${MAX_TABLE_NUMBERS} numbers. Send a shorter period, fewer columns, or one key at a time.`,
       );
     }
-    (isPlan ? plan : past).push({ key, time, cells });
+    const taken = { key, time, cells };
+    (isPlan ? plan : past).push(taken);
+    if (!isPlan) {
+      replaced += isOther(last.get(key), taken) ? 1 : 0;
+      last.set(key, taken);
+    }
     await yielder.due();
   }
-  return { readings: past, plan, future, isTimed, crowded };
+  return { readings: past, plan, future, isTimed, crowded, replaced };
+}
+
+/** Whether a reading has another value in a column than the one before it, of the same time. Cells are columns and values in turns. */
+function isOther(before: PastReading | undefined, { time, cells }: PastReading): boolean {
+  if (before?.time !== time) {
+    return false;
+  }
+  const values = new Map<number, number>();
+  for (let i = 0; i < before.cells.length; i += 2) {
+    values.set(before.cells[i]!, before.cells[i + 1]!);
+  }
+  for (let i = 0; i < cells.length; i += 2) {
+    const value = values.get(cells[i]!);
+    if (value !== undefined && !Number.isNaN(value) && value !== cells[i + 1]) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /**

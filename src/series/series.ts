@@ -170,6 +170,8 @@ class LiveSeries implements Series {
 
 /** How far the clocks of a table may be ahead of ours. */
 const TABLE_AHEAD_OF_US = DAY;
+/** One row in so many of a table may have other values than another of its time, as at the end of summer time, before it is told. */
+const MANY_REPLACED = 20;
 
 /**
  * Takes a table of past readings in order of event time.
@@ -347,6 +349,12 @@ async function readTable(
       state.tellOnce({
         kind: 'no time',
         text: `The table has ${past.crowded} rows and no time: they count as readings of now, a millisecond apart, in their order. Name the column of the time in the field Time.`,
+      });
+    }
+    if (past.replaced * MANY_REPLACED > past.readings.length) {
+      state.tellOnce({
+        kind: 'same time',
+        text: `${past.replaced} of ${past.readings.length} rows of the table have the time of another row${settings.key === undefined ? '' : ' of their key'}, with other values in the same columns: of each time only the last values count. If the rows are of several machines, name the column that tells them apart in the field Key; if the time of day stands in a column of its own, join it with the date.`,
       });
     }
     state.counts.cellsMissing += cellsMissing;

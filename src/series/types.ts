@@ -217,6 +217,7 @@ export interface SeriesNote {
     | 'late'
     | 'clock'
     | 'no time'
+    | 'same time'
     | 'unknown ahead'
     | 'text'
     | 'unreadable'

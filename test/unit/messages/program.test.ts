@@ -195,6 +195,7 @@ describe('messages in a program', () => {
       ['Date;Time', '2026-11-25', '10:05:00'],
       ['time;date', '2026-11-25', '10:05'],
       ['Datum;Uhrzeit', '25.11.2026', '10.05'],
+      ['Datum;Uhrzeit', '20261125', '10:05'],
     ] as const) {
       const isDateFirst = names.startsWith('D');
       const times = (minute: string): string[] => {
@@ -211,6 +212,51 @@ describe('messages in a program', () => {
       assert.equal(rows[0]!.row['temp'], 4);
       assert.ok(!Object.keys(rows[0]!.row).some((column) => names.split(';').includes(column)), names);
     }
+  });
+
+  it('are rows of which many have the time of another, which is told', async () => {
+    const told = async (
+      rows: Record<string, unknown>[],
+      options: SeriesProgramOptions = {},
+    ): Promise<string> => {
+      const notes: string[] = [];
+      const one = await open({ timezone: 'UTC', ...options, onNote: ({ text }) => notes.push(text) });
+      await one.backfill({ table: rows });
+      return notes.join('\n');
+    };
+    const hours = Array.from({ length: 48 }, (_, i) => T + i * 60 * MINUTE);
+    const pumps = hours.flatMap((ts, i) => ['a', 'b'].map((pump, k) => ({ ts, pump, load: i + k })));
+    assert.match(
+      await told(pumps),
+      /^48 of 96 rows of the table have the time of another row, with other values .* field Key; /,
+    );
+    assert.equal(await told(pumps, { key: 'pump' }), '');
+    const days = hours.map((time, load) => ({ date: new Date(time).toISOString().slice(0, 10), load }));
+    assert.match(
+      await told(days),
+      /^45 of 48 rows .*; if the time of day stands in a column of its own, join it/,
+    );
+    // Copies, other columns, and an hour of summer time that comes again.
+    assert.equal(await told([...pumps, ...pumps], { key: 'pump' }), '');
+    assert.equal(
+      await told(
+        hours.flatMap((ts, i) => [
+          { ts, load: i },
+          { ts, heat: i },
+        ]),
+      ),
+      '',
+    );
+    assert.equal(await told([{ ts: T, load: 7 }, ...hours.map((ts, load) => ({ ts, load }))]), '');
+  });
+
+  it('are rows of the csv node whose date in digits stands beside a time of day', async () => {
+    const table = ['10:05', '10:06'].map((Uhrzeit, load) => ({ Datum: 20_261_125, Uhrzeit, load }));
+    const { rows } = await (await open({ timezone: 'UTC' })).backfill({ table });
+    assert.deepEqual(
+      rows.map(({ series: { time } }) => time),
+      [5, 6].map((minutes) => T + minutes * MINUTE),
+    );
   });
 
   it('are objects of columns where that is said, and tell what is left out', async () => {
