@@ -73,6 +73,10 @@ type PastTable = GivenTable & { key?: string; signal?: AbortSignal };
 type PushedReadings =
   { plain: SeriesReading } | { readings: ReadMessage['readings'] } | { past: SeriesTable };
 
+function isPlainList(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > 0 && value.every((cell) => typeof cell === 'number');
+}
+
 /** Reads what a program pushes as the nodes read messages. */
 class ProgramReadings {
   /** The column of the key, where one holds it. */
@@ -118,7 +122,13 @@ class ProgramReadings {
         ? { readings: withoutEmpty(read.readings) }
         : { past: placed(read.table) };
     }
-    if (this.messages !== undefined && Array.isArray(reading)) {
+    if (this.messages !== undefined && isPlainList(reading)) {
+      throw new ServiceError(
+        'validation.failed',
+        `The reading is a list of ${reading.length} values, which are not named. Give the option names, such as ['temperature', 'speed'], or push an object.`,
+      );
+    }
+    if (this.messages !== undefined && (Array.isArray(reading) || ArrayBuffer.isView(reading))) {
       return { past: await this.table({ table: reading }) };
     }
     if (typeof reading !== 'object' || reading === null) {

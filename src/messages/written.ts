@@ -100,7 +100,9 @@ function pointsOfLines(value: unknown): unknown {
   for (const line of lines) {
     const parts = LINE.exec(line);
     const fields = parts === null ? undefined : parseFields(parts[3]!);
-    if (parts === null || fields === undefined) {
+    // `temp=21.5 hum=40` has no measurement that is called `temp=21.5`.
+    const isOfPairs = parts?.[2] === '' && parts[4] === undefined && parts[1]!.includes('=');
+    if (parts === null || fields === undefined || isOfPairs) {
       return value;
     }
     points.push({
@@ -115,6 +117,8 @@ function pointsOfLines(value: unknown): unknown {
 
 const PAIR = /^\s*"?([A-Za-z_][\w./-]*)"?\s*[:=]\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i;
 const NUMBERS = /^\s*[+-]?\d+(?:\.\d+)?(?:\s*,\s*[+-]?\d+(?:\.\d+)?){2,}\s*$/;
+/** `temp=21.5 hum=40`, as scripts on small boards print it. */
+const SPACED = /^[^\s,;&:=]+[:=][^\s,;&:=]+(?:\s+[^\s,;&:=]+[:=][^\s,;&:=]+)+$/;
 const MAX_PAIRS = 500;
 
 /**
@@ -129,10 +133,8 @@ function pairsOfText(value: unknown): unknown {
   if (NUMBERS.test(value)) {
     return value.split(',').map(Number);
   }
-  const parts = value
-    .trim()
-    .replace(/^\{(.*)\}$/, '$1')
-    .split(/[,;&]/);
+  const text = value.trim().replace(/^\{(.*)\}$/, '$1');
+  const parts = text.split(SPACED.test(text) ? /\s+/ : /[,;&]/);
   const found = parts.length > MAX_PAIRS ? [null] : parts.map((part) => PAIR.exec(part));
   return found.every((pair) => pair !== null)
     ? Object.fromEntries(found.map((pair) => [pair[1]!, Number(pair[2])]))

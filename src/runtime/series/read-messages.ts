@@ -147,11 +147,11 @@ export class ReadMessages {
 }
 
 function shownTime(time: unknown): string | undefined {
-  return typeof time === 'number' && Math.abs(time) < 8.64e15
-    ? new Date(time).toISOString()
-    : time instanceof Date || typeof time === 'string'
-      ? String(time)
-      : undefined;
+  const date = typeof time === 'number' || time instanceof Date ? new Date(time) : undefined;
+  if (date !== undefined && !Number.isNaN(date.getTime())) {
+    return date.toISOString();
+  }
+  return typeof time === 'string' ? time : undefined;
 }
 
 /** Whether a reading has a value, or says that one is missing. */

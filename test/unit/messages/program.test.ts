@@ -264,6 +264,8 @@ describe('messages in a program', () => {
     const { rows } = await plain.push({ time: T, timestamp_ms: T, x: 1 });
     assert.equal(rows[0]!.row.timestamp_ms, T);
     await assert.rejects((await open()).push(7), { code: 'validation.failed' });
+    await assert.rejects((await open()).push([7, 8]), { code: 'validation.failed', message: /option names/ });
+    await assert.rejects((await open()).push(Buffer.from([0, 7])), { code: 'table.invalid' });
     const notes: string[] = [];
     const told = await open({ names: ['a'], onNote: ({ kind }) => notes.push(kind) });
     await told.push({ time: T, list: [1, 2] });

@@ -1504,9 +1504,15 @@ describe('messages without a shape', () => {
     const pairs = await one({ topic: 'emon/emontx', payload: 'power1:100,power2:-200,vrms:230.1' });
     assert.deepEqual(pairs.values, { power1: 100, power2: -200, vrms: 230.1 });
     assert.deepEqual((await one({ topic: 'a', payload: 'T=21.5;H=40' })).values, { T: 21.5, H: 40 });
+    for (const text of ['temp=21.5 hum=40', 'temp:21.5  hum:40\n', 'temp=21.5 hum=40,']) {
+      const { values } = await one({ topic: 'a/b', payload: text });
+      assert.deepEqual(values, text.endsWith(',') ? { b: text } : { temp: 21.5, hum: 40 });
+    }
+    const line = await one({ topic: 'a/b', payload: 'x=y hum=40 1732000000000000000' });
+    assert.deepEqual(line.values, { hum: 40 });
     const csv = { topic: 'emonhub/rx/10/values', payload: '100,200,230.1' };
     assert.deepEqual((await one(csv, { names: ['p1', 'p2', 'v'] })).values, { p1: 100, p2: 200, v: 230.1 });
-    for (const text of ['12:30', 'mode:auto,x:1', '21,5', 'see http://x:80/']) {
+    for (const text of ['12:30', '12:30 13:40', 'a=1 b=on', 'mode:auto,x:1', '21,5', 'see http://x:80/']) {
       assert.deepEqual((await one({ topic: 'a/b', payload: text })).values, { b: text });
     }
   });
