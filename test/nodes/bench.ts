@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
-import { hooks } from '@node-red/util';
+import { hooks, log } from '@node-red/util';
 import type { NodeInitializer } from 'node-red';
 
 import { root } from '../helpers/node-red';
@@ -44,7 +44,8 @@ interface Helper {
   startServer(): Promise<void>;
   stopServer(): Promise<void>;
   request(): Anything;
-  log(): { args: [{ level: number; msg: unknown; id?: string }][] };
+  /** What it watches Node-RED by. */
+  _sandbox: { restore(): void };
 }
 
 const requireHere = createRequire(__filename);
@@ -147,12 +148,16 @@ export interface Setup {
 
 let current: Bench | undefined;
 
-function logged(): string[] {
-  return helper
-    .log()
-    .args.filter(([entry]) => entry.level <= 30)
-    .map(([entry]) => String(entry.msg));
-}
+/** Errors and warnings that Node-RED has logged since the flow was loaded. */
+let logged: string[] = [];
+const write = log.log.bind(log);
+// A handler of its own would be gone with each start of its server.
+log.log = (entry: { level: number; msg?: unknown }) => {
+  if (entry.level <= log.WARN) {
+    logged.push(String(entry.msg));
+  }
+  write(entry);
+};
 
 /** A folder of its own, in which the embedded service is the one that the process has already. */
 async function temporaryUserDir(): Promise<string> {
@@ -207,7 +212,10 @@ export async function startBench(setup: Setup): Promise<Bench> {
     ...(setup.token === undefined ? {} : { c: { token: setup.token } }),
     ...setup.credentials,
   };
+  logged = [];
   await helper.load([withHooks, ...OURS, ...CORE], flow, credentials);
+  // Its spies keep each message, each status and each call of the log, with an error for where it came from.
+  helper._sandbox.restore();
   if (setup.settings !== undefined && 'contextStorage' in setup.settings) {
     await contextStores.load();
   }
@@ -245,7 +253,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
     out: (id, output = 0) => inboxes.get(sinkOf(id, output))!,
     caught: inboxes.get('caught')!,
     completed: inboxes.get('completed')!,
-    warnings: () => warnings ?? logged(),
+    warnings: () => warnings ?? [...logged],
     async redeploy(type = 'full') {
       await helper.setFlows(flow, type, credentials);
       if (type === 'full') {
@@ -267,7 +275,7 @@ export async function startBench(setup: Setup): Promise<Bench> {
       current = undefined;
       // Before unload, which forgets what was logged.
       await helper.clearFlows();
-      warnings = logged();
+      warnings = [...logged];
       await helper.unload();
       if (setup.userDir === undefined) {
         fs.rmSync(userDir, { recursive: true, force: true });
