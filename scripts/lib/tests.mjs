@@ -5,7 +5,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -55,6 +55,8 @@ const JOBS = Math.min(os.availableParallelism() + 3, 6);
  */
 const JOBS_OF_KIND = 3;
 const LARGE_JOBS = 2;
+/** So many files are named at the end of a run. */
+const SLOWEST = 12;
 
 function filesOf(folder) {
   return readdirSync(path.join(root, 'test', folder), { recursive: true })
@@ -117,6 +119,16 @@ export async function runMocha(args, options = {}) {
   return code === 0;
 }
 
+/** Says which files took most processor time, of those that a run has written down: one that grows may be for `LONG`. */
+function printSlowest(file) {
+  const slowest = (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [])
+    .sort((a, b) => parseFloat(b) - parseFloat(a))
+    .slice(0, SLOWEST);
+  if (slowest.length > 1) {
+    console.log(`\nMost processor time, in seconds:\n  ${slowest.join('\n  ')}`);
+  }
+}
+
 /** Runs groups of files, each in so many processes, side by side. Answers if all passed. */
 async function runBeside(groups, args, options) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-tests-'));
@@ -128,6 +140,7 @@ async function runBeside(groups, args, options) {
         runMocha(['--parallel', '--jobs', String(jobs), ...args, ...files], { ...options, env, title }),
       ),
     );
+    printSlowest(path.join(folder, 'seconds'));
     return passed.every(Boolean);
   } finally {
     rmSync(folder, { recursive: true, force: true });
