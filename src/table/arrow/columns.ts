@@ -54,7 +54,7 @@ export function arrowColumn(vector: ArrowVector, rows: ArrowRows): SliceColumn {
       return typedFloats('date', cells, timeReader(data));
     case TYPE.time:
     case TYPE.duration:
-      return typedFloats('number', cells, timeReader(data));
+      return { ...typedFloats('number', cells, timeReader(data)), ofDay: true };
     case TYPE.utf8:
     case TYPE.largeUtf8:
       return { kind: 'typed', data: texts(data, cells) };
@@ -116,7 +116,7 @@ function typedFloats(
   type: 'number' | 'integer' | 'date',
   { isNull, from, to }: ArrowCells,
   read: (row: number) => number,
-): SliceColumn {
+): Extract<SliceColumn, { kind: 'typed' }> {
   const values = new Float64Array(to - from);
   for (let row = from; row < to; row++) {
     values[row - from] = isNull(row) ? NaN : read(row);

@@ -136,7 +136,7 @@ interface WrittenNumber {
 }
 
 /** The unit of times of day and of durations, whose number is their seconds. */
-const CLOCK = 'h:mm';
+export const CLOCK = 'h:mm';
 
 const MAX_LENGTH = 40;
 

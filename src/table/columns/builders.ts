@@ -3,6 +3,7 @@ import { isAbsent } from '../cells/classify';
 import { DateReader, whyNotDate } from '../cells/parse-date';
 import { parseBigint, readNumber, whyNotNumber } from '../cells/parse-number';
 import { type Column, invalidCell, isLong, nestedProblem, show } from '../cells/types';
+import { CLOCK } from '../cells/written-number';
 import { type ColumnData, listCells, MISSING_BOOLEAN } from './column-batch';
 import { assertText, MAX_TEXT } from './header';
 import { type MissingWords, plainCells, type SliceColumn } from './slices';
@@ -96,11 +97,14 @@ class NumberBuilder extends FloatBuilder {
     // Outside a text file nothing tells the decimal mark: text is read where only one is possible.
     const grouped = column.kind !== 'fields' || column.grouped === true;
     const integers = this.column.type === 'integer';
+    // A model of text such as 9:05 learned seconds; one of Arrow, whose column has no unit, milliseconds.
+    const perUnit = column.kind === 'typed' && column.ofDay === true && this.column.unit === CLOCK ? 1000 : 1;
     let at = this.rows;
     const values = this.grow(cells.length);
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i];
-      const value = typeof cell === 'number' ? cell : this.convert(cell, first + i, comma, grouped);
+      const value =
+        (typeof cell === 'number' ? cell : this.convert(cell, first + i, comma, grouped)) / perUnit;
       if (integers && !Number.isSafeInteger(value) && !Number.isNaN(value)) {
         this.hasFractions = true;
       }

@@ -9,12 +9,12 @@ export type TableForm = 'row' | 'rows' | 'columns' | 'matrix' | 'arrow' | 'parse
 /**
  * The cells of one column in one slice: JavaScript values, the fields of a text file (empty = missing;
  * `comma` tells that numbers may have a decimal comma, `grouped` that a comma may group thousands as well), or a
- * column that has its type already.
+ * column that has its type already; `ofDay`: times of day or durations, in milliseconds.
  */
 export type SliceColumn =
   | { kind: 'values'; cells: ArrayLike<unknown> }
   | { kind: 'fields'; cells: readonly string[]; comma: boolean; grouped?: boolean }
-  | { kind: 'typed'; data: ColumnData };
+  | { kind: 'typed'; data: ColumnData; ofDay?: true };
 
 /** A few consecutive rows, processed in one turn of the event loop. */
 export interface Slice {

@@ -5,9 +5,9 @@ import path from 'node:path';
 
 import * as arrow from 'apache-arrow';
 
-import { profileTable, readRows } from '../../../dist/src/program-table';
-import { closeEncoder, openTable, openTableFile } from '../../../dist/src/table';
-import { rejectsWith, withFolder } from './helpers';
+import { profileTable, readBatches, readRows } from '../../../dist/src/program-table';
+import { cellAt, closeEncoder, type Column, openTable, openTableFile } from '../../../dist/src/table';
+import { collect, rejectsWith, withFolder } from './helpers';
 
 const BATCH = 50;
 const table = arrow.tableFromArrays({
@@ -314,4 +314,37 @@ describe('Arrow in its IPC format', () => {
       schemaAlone((builder) => ({ fields: [fieldOf(builder)], endianness: 1 })),
       (open) => rejectsWith(open(), 'table.invalid', /big-endian/),
     ));
+});
+
+describe('Times of day in Arrow', () => {
+  it('are seconds for a model of text such as 9:05, and milliseconds for one of Arrow', async () => {
+    const seconds = [0, 33_900, 86_399];
+    const text = `start,n\n0:00:00,1\n9:25:00,2\n23:59:59,3\n`;
+    const learned = await profileTable(await openTable(text));
+    for (const [type, perSecond] of [
+      [new arrow.TimeSecond(), 1],
+      [new arrow.TimeMillisecond(), 1000],
+      [new arrow.TimeMicrosecond(), 1_000_000],
+    ] as const) {
+      const cells = seconds.map((second) =>
+        perSecond > 1000 ? BigInt(second * perSecond) : second * perSecond,
+      );
+      const start = arrow.vectorFromArray(cells, type as arrow.TimeMillisecond);
+      const times = new arrow.Table({ start, n: arrow.vectorFromArray([1, 2, 3], new arrow.Int32()) });
+      for (const given of [times, arrow.tableToIPC(times, 'file')]) {
+        const source = await openTable(given);
+        const { columns } = await profileTable(source);
+        assert.deepEqual([columns[0]!.type, columns[0]!.unit], ['number', undefined]);
+        const cellsOf = async (as: Column[]): Promise<number[]> => {
+          const [batch] = await collect(readBatches(source, as));
+          return [0, 1, 2].map((row) => cellAt(batch!.columns[0]!, row) as number);
+        };
+        assert.deepEqual(await cellsOf(learned.columns), seconds);
+        assert.deepEqual(
+          await cellsOf(columns),
+          seconds.map((second) => second * 1000),
+        );
+      }
+    }
+  });
 });
