@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type Locator } from 'playwright-core';
 
 import { root } from '../helpers/node-red';
-import { describeInEditor, type Editor, type EditorRed, loaded } from './editor';
+import { describeInEditor, type Editor, type EditorRed } from './editor';
 
 const NAME = 'node-red-contrib-tabular-prediction';
 const english = fs
@@ -76,10 +76,11 @@ function importEach({ editor }: { editor: Editor }): void {
       if (unknown.length > 0) {
         // Where the packages are not installed, the editor names the missing types and offers to install.
         assert.ok(needs.length > 0, JSON.stringify(unknown));
-        const offer = page.locator('.red-ui-notification').getByRole('button', { name: 'Install all' });
-        await offer.waitFor();
-        await page.reload();
-        await loaded(page);
+        const offer = page.getByRole('button', { name: 'Install all' });
+        const notification = page.locator('.red-ui-notification').filter({ has: offer });
+        await notification.waitFor();
+        // It has no button that only closes it, and the next one is to be seen apart.
+        await notification.evaluate((shown) => shown.remove());
       }
     });
   }
