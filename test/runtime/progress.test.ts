@@ -30,7 +30,7 @@ function flow(service: StrictService): FlowNode[] {
   flow.embedded('near');
   flow.wire(
     flow.inject('go-upload'),
-    flow.code('wide', rows(40_000, 60)),
+    flow.code('wide', rows(20_000, 60)),
     flow.tabular('upload', 'upload', { config: 'far', set: 'train', target: 'y' }),
     flow.debug('sent', 'upload'),
   );
@@ -52,8 +52,8 @@ describe('progress, as a Status node of Node-RED gets it', function () {
 
   before(async () => {
     service = await startStrictService();
-    // About 20 MB in pieces of 64 KiB: some seconds.
-    service.fault('put', () => ({ slowReadMs: 10 }));
+    // About 10 MB, more than a connection buffers, in pieces of 64 KiB: some seconds.
+    service.fault('put', () => ({ slowReadMs: 20 }));
     red = await startNodeRed({ flows: [] });
     await red.deploy(flow(service));
   });
