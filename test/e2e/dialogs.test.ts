@@ -698,18 +698,15 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await cancel(page);
   });
 
-  it('reopen with what was saved: Done without a change leaves every property as it was', async () => {
+  it('reopen with what was saved, each field named for a screen reader; Done without a change leaves every property', async () => {
     const { page } = editor;
-    for (const id of ['fit', 'predict', 'upload', 'limits', 'cost', 'series', 'watch']) {
+    for (const id of SHEET_IDS) {
       const before = await properties(page, id);
-      await openDialog(page, id);
+      await (id === 'local' ? openConfigDialog(page, id) : openDialog(page, id));
+      assert.deepEqual(await page.evaluate(namelessFields), [], id);
       await done(page);
       assert.deepEqual(await properties(page, id), before, id);
     }
-    const before = await properties(page, 'local');
-    await openConfigDialog(page, 'local');
-    await done(page);
-    assert.deepEqual(await properties(page, 'local'), before);
   });
 
   it('show costs as JSON where a flow has them so, and two fields once they are taken out', async () => {
@@ -730,8 +727,12 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     assert.deepEqual([costs, costMissed], ['', '5']);
   });
 
-  it('leave a node of an earlier version as it was: Done without a change does not mark it as changed', async () => {
+  it('leave a node of an earlier version as it was: Done without a change marks nothing as changed, nor anything to deploy', async () => {
     const { page } = editor;
+    const dirty = () => page.evaluate(() => (globalThis as unknown as { RED: EditorRed }).RED.nodes.dirty());
+    if (await dirty()) {
+      await deploy(page);
+    }
     for (const id of SHEET_IDS.map((name) => `old-${name}`)) {
       const before = await properties(page, id);
       assert.ok(Object.values(before).includes(undefined), id);
@@ -739,6 +740,7 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       await done(page);
       assert.deepEqual(await properties(page, id), before, id);
       assert.equal(before.changed, false, id);
+      assert.equal(await dirty(), false, id);
     }
     await openDialog(page, 'old-fit');
     await field('Keep as').fill('kept');
@@ -763,34 +765,6 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
       return one;
     });
     assert.deepEqual([added.service, added.timeout, added.fitRequest], ['embedded', 900, 'task_config']);
-  });
-
-  it('name every field for a screen reader, and let the keyboard reach what is shown', async () => {
-    const { page } = editor;
-    for (const id of SHEET_IDS) {
-      await (id === 'local' ? openConfigDialog(page, id) : openDialog(page, id));
-      const nameless = await page.evaluate(() => {
-        const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
-        const own =
-          'input[id^=node-], input.tabular-system, select[id^=node-], textarea[id^=node-], button, summary';
-        return (
-          [...form.querySelectorAll<HTMLInputElement>(own)]
-            // Node-RED's own typedInput brings buttons of its own.
-            .filter((input) => input.type !== 'hidden' && !/typedInput-/.test(input.className))
-            .filter((input) => {
-              const labels = [...(input.labels ?? [])].map((label) => label.textContent);
-              const name = [...labels, input.getAttribute('aria-label'), input.title];
-              if (input.matches('button, summary')) {
-                name.push(input.textContent);
-              }
-              return input.tabIndex < 0 || !name.some((text) => text?.trim());
-            })
-            .map((input) => input.outerHTML)
-        );
-      });
-      assert.deepEqual(nameless, [], id);
-      await cancel(page);
-    }
   });
 
   it('take the service that is there, for a node just dragged in', async () => {
@@ -988,3 +962,24 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     }
   });
 });
+
+/** In the page: fields of the open dialog without a name for a screen reader, or that the keyboard does not reach. */
+function namelessFields(): string[] {
+  const form = [...document.querySelectorAll('.red-ui-tray .tabular-form')].at(-1)!;
+  const own =
+    'input[id^=node-], input.tabular-system, select[id^=node-], textarea[id^=node-], button, summary';
+  return (
+    [...form.querySelectorAll<HTMLInputElement>(own)]
+      // Node-RED's own typedInput brings buttons of its own.
+      .filter((input) => input.type !== 'hidden' && !/typedInput-/.test(input.className))
+      .filter((input) => {
+        const labels = [...(input.labels ?? [])].map((label) => label.textContent);
+        const name = [...labels, input.getAttribute('aria-label'), input.title];
+        if (input.matches('button, summary')) {
+          name.push(input.textContent);
+        }
+        return input.tabIndex < 0 || !name.some((text) => text?.trim());
+      })
+      .map((input) => input.outerHTML)
+  );
+}
