@@ -2,7 +2,7 @@ import type { ModelCard, Reference } from '../models/cards';
 import { checkedCard, unknownModel } from '../models/model-request';
 import { isPublication } from '../models/named-models';
 import { readReference } from '../models/reference-files';
-import type { Service, Work } from '../models/service';
+import { isStillThere, type Service, type Work } from '../models/service';
 import { serviceInWords } from '../models/service-kind';
 import { isThreshold } from '../models/threshold';
 import { MAX_COLUMNS } from '../table/columns/header';
@@ -20,7 +20,6 @@ const MAX_CARD_BYTES = 16 * 1024 * 1024;
 const PIECE = 1024 * 1024;
 const EXPORT_MS = 120_000;
 const IMPORT_MS = 120_000;
-const STATUS_MS = 10_000;
 
 const TEXTS = ['name', 'target', 'service', 'fitted_at', 'train_set_upload_id'] as const;
 
@@ -375,14 +374,11 @@ async function takenId(
  * @throws ServiceError `model.unknown`, `rollback.impossible`, `validation.failed`
  */
 export async function rollBack(work: Work, name: string, to: true | number): Promise<ModelCard> {
-  const { signal } = work;
-  const { cards, service } = work;
-  for (let id = cards.rollBackTo(name, to); ; id = cards.rollBackTo(name, to)) {
-    if (await service.hasModel(id, { signal, timeoutMs: STATUS_MS })) {
-      break;
-    }
-    cards.markDead(id);
-  }
+  const { cards } = work;
+  let id: string;
+  do {
+    id = cards.rollBackTo(name, to);
+  } while (!(await isStillThere(work, id)));
   const card = cloneJson(cards.rollBack(name, to));
   await cards.flush();
   return card;

@@ -395,6 +395,23 @@ export interface Context {
 /** One piece of work of a connection: what it works with, how it is aborted, and whom it tells how far it is. */
 export interface Work extends Context, Hooks {}
 
+/** How long a service may take to say whether it has a model. */
+const ASK_MS = 10_000;
+
+/**
+ * Whether the service has a model, as far as it says so; one that it has not is noted as dead. Its folder may have been
+ * removed while it ran.
+ *
+ * @throws ServiceError where it cannot be asked
+ */
+export async function isStillThere({ cards, service, signal }: Work, id: string): Promise<boolean> {
+  const isThere = await service.hasModel(id, { signal, timeoutMs: ASK_MS });
+  if (!isThere) {
+    cards.markDead(id);
+  }
+  return isThere;
+}
+
 /** @throws ServiceError `config.invalid` where the service knows no ids of uploads */
 export function assertKeepsUploads({ service }: Pick<Context, 'service'>, what: string): void {
   if (!service.keepsUploads) {

@@ -40,12 +40,12 @@ import {
   fitAlone,
   fitSet,
   type Fitting,
-  isStillThere,
   isTaskFound,
   keepFitted,
   keepKnown,
   makeFitting,
   makeSetRequest,
+  mayBeThere,
   train,
 } from './train';
 import { encodeTrainTable, readTrainTable, type TrainSet, type TrainTable } from './train-set';
@@ -88,7 +88,7 @@ async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay
     const fitting = makeFitting(work, request, set.card, set);
     let champion = findChampion(work, request);
     const same = champion && unchanged(work, fitting);
-    if (same !== undefined && !(await isStillThere(work, same.fitted_train_set_id))) {
+    if (same !== undefined && !(await mayBeThere(work, same.fitted_train_set_id))) {
       champion = findChampion(work, request);
     } else if (same !== undefined) {
       // Other costs, or another threshold, need no other fit.

@@ -3,7 +3,7 @@ import type { FittedModel, Reference, SeenRows, UploadCard } from '../models/car
 import type { FitUnderWay, PutModel } from '../models/fits-under-way';
 import { assertPlain } from '../models/model-request';
 import { readCurves, readLosses } from '../models/reference-files';
-import { assertKeepsUploads, type Context, type Work } from '../models/service';
+import { assertKeepsUploads, type Context, isStillThere, type Work } from '../models/service';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import { cloneJson, isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
@@ -111,25 +111,12 @@ async function fitAndKeep(work: Work, fitting: Fitting, put: FitUnderWay['done']
   return known ?? keepFitted(work, fitting, await fitSet(work, fitting), put);
 }
 
-/** How long the service may take to say whether it has a model. */
-const ASK_MS = 10_000;
-
-/**
- * Whether the service still has a model, as far as it says so; one that it has not is noted as dead. Its folder may have been
- * removed while it ran.
- */
-export async function isStillThere({ cards, service, signal }: Work, id: string): Promise<boolean> {
-  try {
-    if (await service.hasModel(id, { signal, timeoutMs: ASK_MS })) {
-      return true;
-    }
-  } catch {
-    signal?.throwIfAborted();
-    // A service that does not start says so to what needs it.
+/** As `isStillThere`; a service that cannot be asked says why to what needs it. */
+export async function mayBeThere(work: Work, id: string): Promise<boolean> {
+  return isStillThere(work, id).catch(() => {
+    work.signal?.throwIfAborted();
     return true;
-  }
-  cards.markDead(id);
-  return false;
+  });
 }
 
 /** The model of an unchanged train set with unchanged options; undefined if there is none, or a refit is asked for. */
@@ -144,7 +131,7 @@ export async function keepKnown(
     fingerprint === undefined || forceRefit === true || forceReupload === true
       ? undefined
       : work.cards.byFingerprint(fingerprint, model);
-  if (known === undefined || !(await isStillThere(work, known.card.fitted_train_set_id))) {
+  if (known === undefined || !(await mayBeThere(work, known.card.fitted_train_set_id))) {
     return undefined;
   }
   const { aside } = known;

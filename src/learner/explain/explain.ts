@@ -7,7 +7,7 @@ import {
   logOfChange,
   type Member,
   type Model,
-  type Part,
+  numberColumns,
 } from '../model/model';
 import {
   encodeWithLevels,
@@ -223,21 +223,14 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
   for (const part of members.flatMap(({ parts }) => parts)) {
     if (part.kind === 'linear') {
       part.tables.at.forEach((at, column) => (used[column] |= at >= 0 ? 1 : 0));
-      part.tables.lines?.columns.forEach((column) => (used[column] = 1));
-      continue;
     }
-    for (const column of columnsOfPart(part)) {
+    const columns =
+      part.kind === 'trees' || part.kind === 'votes' ? columnsOf(part.trees) : numberColumns(part);
+    for (const column of columns) {
       used[column] = 1;
     }
   }
   return used;
-}
-
-function columnsOfPart(part: Exclude<Part, { kind: 'linear' }>): Iterable<number> {
-  if (part.kind === 'ridge') {
-    return part.ridge.columns;
-  }
-  return part.kind === 'gaussian' ? part.gaussian.kernel.columns : columnsOf(part.trees);
 }
 
 const columnsOfTrees = new WeakMap<Trees, Set<number>>();

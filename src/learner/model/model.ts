@@ -57,6 +57,20 @@ export type Part =
   | { kind: 'gaussian'; weight: number; base: Float64Array; gaussian: GaussianScores }
   | { kind: 'ridge'; weight: number; base: Float64Array; ridge: Ridge };
 
+/** The columns that a part takes as numbers: along a line, a direction or a process. Trees ask for bins alone. */
+export function numberColumns(part: Part): Iterable<number> {
+  switch (part.kind) {
+    case 'linear':
+      return part.tables.lines?.columns ?? [];
+    case 'gaussian':
+      return part.gaussian.kernel.columns;
+    case 'ridge':
+      return part.ridge.columns;
+    default:
+      return [];
+  }
+}
+
 /** The model of one fold: a weighted sum of parts, with `width` scores per row. */
 export interface Member {
   weight: number;

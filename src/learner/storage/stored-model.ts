@@ -6,7 +6,7 @@ import type { ResidualForest } from '../calibration/residuals';
 import type { Kernel } from '../gaussian/kernel';
 import { type GaussianScores, pointsOf, storedScores } from '../gaussian/scores';
 import { type LinearTables, tablesOf } from '../linear/linear';
-import type { Member, Model, Part } from '../model/model';
+import { type Member, type Model, numberColumns, type Part } from '../model/model';
 import { LearnerError } from '../types';
 import {
   areAscending,
@@ -366,12 +366,7 @@ function unpackedTrees(packed: unknown): unknown {
 /** Columns that a line or a direction of some member takes as numbers. */
 function alongLines(members: Member[]): Set<number> {
   const parts = members.flatMap((member) => member.parts);
-  return new Set(
-    parts.flatMap((part) => {
-      const columns = part.kind === 'linear' ? part.tables.lines?.columns : undefined;
-      return Array.from((part.kind === 'ridge' ? part.ridge.columns : columns) ?? []);
-    }),
-  );
+  return new Set(parts.flatMap((part) => (part.kind === 'gaussian' ? [] : Array.from(numberColumns(part)))));
 }
 
 function checkFloor(floor: BucketFloor | undefined, buckets: number): void {

@@ -17,7 +17,7 @@ import type { EncodedTable } from '../features/encode';
 import { log, square } from '../math/numeric';
 import { sorted } from '../math/order';
 import { Random } from '../math/random';
-import { heldOutScores, inUnits, type Member, type Model, type Part } from '../model/model';
+import { heldOutScores, inUnits, type Member, type Model, numberColumns, type Part } from '../model/model';
 import { RESIDUALS } from '../tuned';
 import type { FeatureImportance, FitReport, Label } from '../types';
 import { type FoldResult, keptTrees } from './fold';
@@ -317,16 +317,8 @@ function meanOf(values: Float64Array): number {
 /** The fields of a model that do not depend on the task. Values of the background are kept only where a member needs them. */
 function commonFields(prepared: PreparedFit, members: Member[], report: FitReport) {
   const { task, classes, features, encoders, center, scale, background, centers } = prepared;
-  const linear = members.flatMap(({ parts }) => parts).filter((part) => part.kind === 'linear');
-  const asNumbers = new Set([
-    ...linear.flatMap(({ tables }) => Array.from(tables.lines?.columns ?? [])),
-    ...members.flatMap(({ parts }) =>
-      parts.flatMap((part) => {
-        const columns = part.kind === 'gaussian' ? part.gaussian.kernel.columns : [];
-        return Array.from(part.kind === 'ridge' ? part.ridge.columns : columns);
-      }),
-    ),
-  ]);
+  const parts = members.flatMap((member) => member.parts);
+  const asNumbers = new Set(parts.flatMap((part) => Array.from(numberColumns(part))));
   return {
     task,
     classes,
@@ -340,7 +332,7 @@ function commonFields(prepared: PreparedFit, members: Member[], report: FitRepor
       ...background,
       numbers: background.numbers?.map((values, column) => (asNumbers.has(column) ? values : undefined)),
     },
-    ...(linear.length > 0 && { centers }),
+    ...(parts.some(({ kind }) => kind === 'linear') && { centers }),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { invalidTable, show } from '../cells/types';
 import { CsvParser } from './parser';
-import { type CsvForm, isNumberText, type Quote, TableRows } from './table-rows';
+import { type CsvForm, type FirstLines, isNumberText, type Quote, TableRows } from './table-rows';
 
 const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;
@@ -205,12 +205,8 @@ const KNOWN = [
  *
  * @param names how many the first line gives, read with the delimiter that was found; 1 where the lines are not even so
  */
-export function fixedWidthError(text: string, isAll: boolean, names: number): Error | undefined {
-  const lines = text.split(WHOLE_LINE_END, SAMPLE_ROWS + 1);
-  if (!isAll || lines.length > SAMPLE_ROWS) {
-    lines.pop();
-  }
-  const filled = lines.filter((line) => line.trim() !== '');
+export function fixedWidthError(head: FirstLines, names: number): Error | undefined {
+  const filled = head.lines.slice(0, SAMPLE_ROWS).filter((line) => line.trim() !== '');
   const [first = '', second = ''] = filled;
   const known = KNOWN.find(({ line }) => filled.length > 0 && filled.every((one) => line.test(one)));
   const areMany = filled.length >= ALIKE_LINES;

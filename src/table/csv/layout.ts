@@ -8,7 +8,6 @@ import {
   paddedQuotes,
   quotedCells,
   quotedHeader,
-  SAMPLE_ROWS,
   SINGLE,
   takeSample,
   tryDelimiter,
@@ -19,16 +18,17 @@ import {
   type CsvForm,
   DRAWN,
   fileLine,
-  hasNumbers,
+  FirstLines,
   headerLines,
   isBlank,
   isDrawnTable,
   isNumberText,
   isUnits,
-  lineFields,
   linesOfUnits,
+  MAX_ABOVE,
   startOfLine,
   TableRows,
+  type Title,
 } from './table-rows';
 
 const LINE_END = /[\r\n]/;
@@ -61,22 +61,21 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
   const skipped = front.split(WHOLE_LINE_END).length - 1;
   const given = separator?.[1] ?? delimiter;
   const whole = head.slice(front.length);
-  const isDrawn = isDrawnTable(whole, isAll);
+  const first = new FirstLines(whole, isAll);
+  const isDrawn = isDrawnTable(first);
   const quoted = isDrawn ? undefined : quotedHeader(whole, given);
   const padded = isDrawn || quoted !== undefined ? undefined : paddedQuotes(whole, isAll, given);
   const known = isDrawn ? DRAWN : (quoted ?? padded);
   const several =
     known === undefined && ofFile === '' && !ANNOTATION.test(front)
-      ? headerLines(whole, isAll, given === undefined ? DELIMITERS : [given])
+      ? headerLines(first, given === undefined ? DELIMITERS : [given])
       : undefined;
   const title =
     known === undefined
-      ? (several ??
-        belowSettings(whole, isAll, given) ??
-        titleAbove(whole, isAll, given) ??
-        belowPlace(whole, isAll, given))
+      ? (several ?? belowSettings(first, given) ?? titleAbove(first, given) ?? belowPlace(first, given))
       : undefined;
   const text = whole.slice(title?.length ?? 0);
+  const below = title === undefined ? first : new FirstLines(text, isAll);
   const form: CsvForm = {
     delimiter: known ?? title?.delimiter ?? given ?? findDelimiter(text, isAll),
     isPadded: padded !== undefined,
@@ -109,8 +108,8 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
       form.quote === SINGLE
         ? undefined
         : (preambleError(text, form.delimiter, skipped) ??
-          fixedWidthError(text, isAll, width) ??
-          namelessError(text, isAll, skipped));
+          fixedWidthError(below, width) ??
+          namelessError(below, skipped));
     if (problem !== undefined) {
       throw problem;
     }
@@ -121,8 +120,8 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
   const width = parser.names?.length ?? 0;
   const isApart = isDrawn || (width > 1 && form.delimiter !== ' ');
   const unreadable =
-    (isApart ? undefined : fixedWidthError(text, isAll, width)) ??
-    (width === 1 ? namelessError(text, isAll, line - 1) : undefined);
+    (isApart ? undefined : fixedWidthError(below, width)) ??
+    (width === 1 ? namelessError(below, line - 1) : undefined);
   if (unreadable !== undefined) {
     throw unreadable;
   }
@@ -226,40 +225,27 @@ function spacedNumbers(line: string): string[] {
   return fields.every(isNumberText) ? fields : [line];
 }
 
-/** Lines in which a header is looked for, and lines alike that must follow it. */
-const MAX_PREAMBLE = 60;
+/** Lines alike that must follow a header. */
 const ALIKE = 3;
 /** Lines of a title. */
 const MAX_TITLE = 10;
 
 const isName = (field: string): boolean => !isBlank(field) && !isNumberText(field);
 
-/** Lines above the table that are no part of it. */
-interface Title {
-  delimiter: string;
-  lines: number;
-  /** Their characters. */
-  length: number;
-  first: string;
-}
-
 /** What stands above a header, where that is beyond doubt; undefined where nothing does. */
-function titleAbove(text: string, isAll: boolean, given: string | undefined): Title | undefined {
-  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
-  if (!isAll && lines.length < MAX_PREAMBLE) {
-    lines.pop();
-  }
+function titleAbove(head: FirstLines, given: string | undefined): Title | undefined {
+  const { text, isAll } = head;
   let best: (Title & { fields: number }) | undefined;
   for (const delimiter of given === undefined ? DELIMITERS : [given]) {
-    const at = headerBelowTitle(lines, delimiter);
-    const length = startOfLine(text, at);
+    const at = headerBelowTitle(head.rows(delimiter, MAX_ABOVE));
+    const above = head.above(at, delimiter);
     // An end of line within quotes is part of a name.
-    const isWhole = at > 0 && text.slice(0, length).split('"').length % 2 === 1;
+    const isWhole = at > 0 && text.slice(0, above.length).split('"').length % 2 === 1;
     const { even, fields } = isWhole
-      ? tryDelimiter(text.slice(length), delimiter, isAll)
+      ? tryDelimiter(text.slice(above.length), delimiter, isAll)
       : { even: false, fields: 0 };
     if (even && fields > (best?.fields ?? 1)) {
-      best = { delimiter, lines: at, length, first: lines.find((line) => !isBlank(line))!, fields };
+      best = { ...above, fields };
     }
   }
   if (best === undefined) {
@@ -277,13 +263,9 @@ function titleAbove(text: string, isAll: boolean, given: string | undefined): Ti
  * Where a header stands below lines of a name and its value each, as oscilloscopes write them: all of the rows below it are
  * numbers, and none above.
  */
-function belowSettings(text: string, isAll: boolean, given: string | undefined): Title | undefined {
-  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE + SAMPLE_ROWS);
-  if (!isAll && lines.length < MAX_PREAMBLE + SAMPLE_ROWS) {
-    lines.pop();
-  }
+function belowSettings(head: FirstLines, given: string | undefined): Title | undefined {
   for (const delimiter of given === undefined ? DELIMITERS : [given]) {
-    const rows = lines.map((line) => line.split(delimiter).map(unquoted));
+    const rows = head.rows(delimiter);
     const isRow = (row: readonly string[]): boolean => row.length > 1 && row.every(isNumberText);
     const first = rows.findIndex(isRow);
     const at = first - 1;
@@ -291,14 +273,14 @@ function belowSettings(text: string, isAll: boolean, given: string | undefined):
     const below = rows.slice(first).filter((row) => row.length > 1 || !isBlank(row[0]!));
     if (
       at >= MIN_SETTINGS &&
-      at <= MAX_PREAMBLE &&
+      at <= MAX_ABOVE &&
       rows[at]!.length === width &&
       rows[at]!.every(isName) &&
       below.length >= ALIKE &&
       below.every((row) => row.length === width && isRow(row)) &&
       rows.slice(0, at).every((row) => row.length > 1 && isName(row[0]!))
     ) {
-      return { delimiter, lines: at, length: startOfLine(text, at), first: lines[0]! };
+      return head.above(at, delimiter);
     }
   }
   return undefined;
@@ -308,13 +290,9 @@ function belowSettings(text: string, isAll: boolean, given: string | undefined):
  * Where a header stands below values that are told of the place, as TMY3 and SolarAnywhere have them in the first line,
  * NSRDB and Open-Meteo in the second, below their names: a latitude or a time zone shows that they name no columns.
  */
-function belowPlace(text: string, isAll: boolean, given: string | undefined): Title | undefined {
-  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
-  if (!isAll && lines.length < MAX_PREAMBLE) {
-    lines.pop();
-  }
+function belowPlace(head: FirstLines, given: string | undefined): Title | undefined {
   for (const delimiter of given === undefined ? DELIMITERS : [given]) {
-    const rows = lines.map((line) => filledFields(line, delimiter));
+    const rows = head.rows(delimiter, MAX_ABOVE).map(filledFields);
     const [first = [], second = [], third = []] = rows.filter((row) => row.length > 0);
     const at = rows.findIndex((names, line) => {
       const isThird = names === third && first.every(isName) && isOfPlace(second);
@@ -327,7 +305,7 @@ function belowPlace(text: string, isAll: boolean, given: string | undefined): Ti
       );
     });
     if (at > 0) {
-      return { delimiter, lines: at, length: startOfLine(text, at), first: lines[0]! };
+      return head.above(at, delimiter);
     }
   }
   return undefined;
@@ -337,8 +315,7 @@ const isOfPlace = (row: readonly string[]): boolean =>
   row.length > 2 && row.some((field) => isNumberText(field) && /[-.]/.test(field));
 
 /** The fields of a line but for the empty ones at its end. */
-function filledFields(line: string, delimiter: string): string[] {
-  const fields = lineFields(line, delimiter);
+function filledFields(fields: readonly string[]): readonly string[] {
   return fields.slice(0, fields.findLastIndex((field) => !isBlank(field)) + 1);
 }
 
@@ -361,29 +338,28 @@ function areMeasurements(lines: readonly (readonly string[])[], width: number): 
 const MIN_SETTINGS = 3;
 
 /** The line of the header, from 0, where those above it cannot be one and those below it have numbers; -1 where none is. */
-function headerBelowTitle(lines: readonly string[], delimiter: string): number {
+function headerBelowTitle(rows: readonly (readonly string[])[]): number {
   let [written, widest] = [0, 0];
   let isTitle = false;
   let isApart = false;
-  for (const [at, line] of lines.entries()) {
-    const fields = lineFields(line, delimiter);
-    const width = fields.findLastIndex((field) => !isBlank(field)) + 1;
+  for (const [at, row] of rows.entries()) {
+    const names = filledFields(row);
+    const width = names.length;
     if (width === 0) {
       isApart = true;
       continue;
     }
-    const names = fields.slice(0, width);
     if (
       (isTitle || isApart) &&
       width > 1 &&
       (width > widest || isApart) &&
       names.every((name) => isName(name) && !name.startsWith(' ')) &&
-      hasNumbers(lines.slice(at + 1), delimiter, width)
+      hasNumbers(rows.slice(at + 1), width)
     ) {
       return at;
     }
     written++;
-    if (written > MAX_TITLE || isBlank(fields[0]!)) {
+    if (written > MAX_TITLE || isBlank(names[0]!)) {
       return -1;
     }
     widest = Math.max(widest, width);
@@ -397,7 +373,19 @@ function headerBelowTitle(lines: readonly string[], delimiter: string): number {
   return -1;
 }
 
-const unquoted = (field: string): string => field.replace(/^\s*"(.*)"\s*$/, '$1');
+/** Whether a column has numbers in all of these rows but those where it is empty, and one of units above them. */
+function hasNumbers(all: readonly (readonly string[])[], width: number): boolean {
+  const rows = all.filter((row) => !row.every(isBlank));
+  if (rows.length > 1 && isUnits(rows[0]!)) {
+    rows.shift();
+  }
+  return (
+    rows.length > 0 &&
+    Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
+      (cells) => cells.some(isNumberText) && cells.every((cell) => isBlank(cell) || isNumberText(cell)),
+    )
+  );
+}
 
 function beginsLater(width: number, lines: readonly string[], at: number, skipped: number): Error {
   return invalidTable(
@@ -407,7 +395,7 @@ function beginsLater(width: number, lines: readonly string[], at: number, skippe
 
 /** `table.invalid` that names the line of the header, where other text stands before it; undefined where none does. */
 function preambleError(head: string, found: string, skipped: number): Error | undefined {
-  const lines = head.split(WHOLE_LINE_END, MAX_PREAMBLE + ALIKE);
+  const lines = head.split(WHOLE_LINE_END, MAX_ABOVE + ALIKE);
   const own = lines.map((line) => line.split(found).length);
   const headers = DELIMITERS.map((delimiter) => headerLine(lines, delimiter));
   const [header] = headers.sort(
@@ -465,16 +453,14 @@ const MANY_FIELDS = 5;
  * `table.invalid` for rows of numbers below other lines, none of which names their columns, as files of weather services have
  * them (EPW, SURFRAD); undefined for any other text.
  */
-function namelessError(text: string, isAll: boolean, skipped: number): Error | undefined {
-  const lines = text.split(WHOLE_LINE_END, MAX_PREAMBLE);
-  if (!isAll && lines.length < MAX_PREAMBLE) {
-    lines.pop();
-  }
+function namelessError(head: FirstLines, skipped: number): Error | undefined {
+  const lines = head.lines.slice(0, MAX_ABOVE);
   const last = lines.findLastIndex((line) => !isBlank(line));
   for (const delimiter of [...DELIMITERS, ' ']) {
-    const rows = lines
-      .slice(0, last + 1)
-      .map((line) => (delimiter === ' ' ? line.trim().split(/\s+/) : filledFields(line, delimiter)));
+    const rows =
+      delimiter === ' '
+        ? lines.slice(0, last + 1).map((line) => line.trim().split(/\s+/))
+        : head.rows(delimiter, last + 1).map(filledFields);
     const width = rows.at(-1)?.length ?? 0;
     const at = rows.findLastIndex((row) => row.length !== width) + 1;
     // A line of several names right above the rows is a header that lacks some.

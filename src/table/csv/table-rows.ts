@@ -234,19 +234,14 @@ const NUMBER = /^[+-]?(?!0\d)[\d.,]+$/;
 const PADDED = /^([^\0]+)\0+$/;
 
 /** Lines that name the columns together, maybe below a title. */
-interface HeaderLines {
-  delimiter: string;
+interface HeaderLines extends Title {
   /** Lines of the header. */
   count: number;
-  /** Lines above it, and their characters. */
-  lines: number;
-  length: number;
-  first: string;
 }
 
 const LINE_END = /\r\n|\n|\r/;
 /** Lines in which the first row is looked for, and rows that are looked at. */
-const MAX_ABOVE = 60;
+export const MAX_ABOVE = 60;
 const ROWS = 50;
 const MIN_ROWS = 2;
 const MAX_LINES = 8;
@@ -261,11 +256,8 @@ export const DRAWN = '|';
  * Whether a table is drawn with lines and dashes, as databases, SAP and Markdown show them: a line of dashes stands beside
  * the header, and all lines with upright lines have as many.
  */
-export function isDrawnTable(text: string, isAll: boolean): boolean {
-  const lines = text.split(LINE_END, MAX_ABOVE);
-  if (!isAll && lines.length < MAX_ABOVE) {
-    lines.pop();
-  }
+export function isDrawnTable(head: FirstLines): boolean {
+  const lines = head.lines.slice(0, MAX_ABOVE);
   const rows = lines.filter((line) => line.includes(DRAWN) && !isRule(line));
   const header = lines.indexOf(rows[0] ?? '');
   const width = rows[0]?.split(DRAWN).length;
@@ -284,17 +276,9 @@ export function isDrawnTable(text: string, isAll: boolean): boolean {
  * https://github.com/pandas-dev/pandas/blob/main/pandas/tests/io/parser/test_header.py (multi_index),
  * https://github.com/SBFspot/SBFspot/blob/master/SBFspot/CSVexport.cpp (SMA)
  */
-export function headerLines(
-  text: string,
-  isAll: boolean,
-  delimiters: readonly string[],
-): HeaderLines | undefined {
-  const lines = text.split(LINE_END, MAX_ABOVE + ROWS);
-  if (!isAll && lines.length < MAX_ABOVE + ROWS) {
-    lines.pop();
-  }
+export function headerLines(head: FirstLines, delimiters: readonly string[]): HeaderLines | undefined {
   for (const delimiter of delimiters) {
-    const rows = lines.map((line) => lineFields(line, delimiter));
+    const rows = head.rows(delimiter);
     const at = rows.findIndex((row) => row.length > 1 && !isBlank(row[0]!) && row.some(isNumberText));
     const width = rows[at]?.length;
     const below = at < 2 ? [] : rows.slice(at).filter((row) => row.length > 1 || !isBlank(row[0]!));
@@ -310,13 +294,7 @@ export function headerLines(
     if (header.length < 2 || header.length > MAX_LINES || !isTitled || !areNames(header, below)) {
       continue;
     }
-    return {
-      delimiter,
-      count: header.length,
-      lines: top,
-      length: startOfLine(text, top),
-      first: lines.find((line) => !isBlank(line))!,
-    };
+    return { count: header.length, ...head.above(top, delimiter) };
   }
   return undefined;
 }
@@ -373,7 +351,7 @@ function joinRest(line: readonly string[], i: number, lines: readonly (readonly 
 const QUOTED = /^\s*"((?:[^"]|"")*)"\s*$/;
 
 /** The fields of a line, where a field in quotes may hold the delimiter. */
-export function lineFields(line: string, delimiter: string): string[] {
+function lineFields(line: string, delimiter: string): string[] {
   if (!line.includes('"')) {
     return line.split(delimiter);
   }
@@ -389,18 +367,41 @@ export function lineFields(line: string, delimiter: string): string[] {
   return field === undefined ? fields : [...fields, field];
 }
 
-/** Whether a column has numbers in all of these lines but those where it is empty, and one of units above them. */
-export function hasNumbers(lines: readonly string[], delimiter: string, width: number): boolean {
-  const rows = lines.filter((line) => !isBlank(line)).map((line) => lineFields(line, delimiter));
-  if (rows.length > 1 && isUnits(rows[0]!)) {
-    rows.shift();
+/** Lines above the table that are no part of it. */
+export interface Title {
+  delimiter: string;
+  lines: number;
+  /** Their characters. */
+  length: number;
+  first: string;
+}
+
+/** The first lines of a text, which each delimiter parts once for all that is looked for in them. */
+export class FirstLines {
+  readonly lines: readonly string[];
+  private readonly parted = new Map<string, readonly string[][]>();
+
+  /** @param isAll whether the text is all of it: otherwise its last line may go on */
+  constructor(
+    readonly text: string,
+    readonly isAll: boolean,
+  ) {
+    const lines = text.split(LINE_END, MAX_ABOVE + ROWS);
+    this.lines = isAll || lines.length === MAX_ABOVE + ROWS ? lines : lines.slice(0, -1);
   }
-  return (
-    rows.length > 0 &&
-    Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).some(
-      (cells) => cells.some(isNumberText) && cells.every((cell) => isBlank(cell) || isNumberText(cell)),
-    )
-  );
+
+  /** The fields of the first `count` lines. */
+  rows(delimiter: string, count = MAX_ABOVE + ROWS): readonly string[][] {
+    const rows = this.parted.get(delimiter) ?? this.lines.map((line) => lineFields(line, delimiter));
+    this.parted.set(delimiter, rows);
+    return rows.slice(0, count);
+  }
+
+  /** All above the line `at`, from 0, as no part of the table. */
+  above(at: number, delimiter: string): Title {
+    const first = this.lines.find((line) => !isBlank(line))!;
+    return { delimiter, lines: at, length: startOfLine(this.text, at), first };
+  }
 }
 
 /** Where a line begins in a text. */
