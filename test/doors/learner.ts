@@ -28,7 +28,7 @@ export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
 export { descend } from '../../dist/src/learner/gaussian/descend';
 export { evidenceOf, pairsOf, startOf } from '../../dist/src/learner/gaussian/evidence';
 export { inducingRows } from '../../dist/src/learner/gaussian/inducing';
-export { kernelRow, makeDimensions, positions } from '../../dist/src/learner/gaussian/kernel';
+export { makeDimensions, positions } from '../../dist/src/learner/gaussian/kernel';
 export { denseLogistic } from '../../dist/src/learner/gaussian/logistic';
 export { MaternRows } from '../../dist/src/learner/gaussian/matern-rows';
 export { fitProcess } from '../../dist/src/learner/gaussian/process';

@@ -21,11 +21,11 @@ import {
   descend,
   dotAt,
   evidenceOf,
+  exp,
   factorise,
   gramOfSome,
   inducingRows,
   invert,
-  kernelRow,
   makeDimensions,
   MaternRows,
   openScratch,
@@ -60,13 +60,24 @@ const at = positions(dimensions, table, all);
 const width = dimensions.columns.length;
 const rates = Float64Array.from({ length: width }, (_, d) => 0.5 + d / 4);
 
+/** The kernel between one position and others. */
+function kernelOf(
+  own: { kinds: Uint8Array },
+  each: Float64Array,
+  position: Float64Array,
+  others: Float64Array,
+): Float64Array {
+  const rows = new MaternRows(own, others);
+  const kernel = rows.row({ rates: each }, position).slice();
+  rows.close();
+  return kernel;
+}
+
 /** Kernels of all pairs of rows. */
 function kernels(): Float64Array[] {
-  return Array.from(all, (row) => {
-    const out = new Float64Array(ROWS);
-    kernelRow(dimensions, rates, at.subarray(row * width), at, ROWS, out);
-    return out;
-  });
+  return Array.from(all, (row) =>
+    kernelOf(dimensions, rates, at.subarray(row * width, (row + 1) * width), at),
+  );
 }
 
 describe('Gaussian process: its kernel', () => {
@@ -207,16 +218,14 @@ describe('Gaussian process: a kernel of numbers alone', () => {
     const alone = isNumber.map((d) => dimensions.kinds[d]!);
     const weightless = rates.map((rate, d) => (isNumber.includes(d) ? rate : 0));
     const own = Float64Array.from([...all].flatMap((row) => isNumber.map((d) => at[row * width + d]!)));
-    const [quick, whole] = [new Float64Array(ROWS), new Float64Array(ROWS)];
-    kernelRow(
+    const count = isNumber.length;
+    const quick = kernelOf(
       { kinds: Uint8Array.from(alone) },
       Float64Array.from(isNumber, (d) => rates[d]!),
-      own.subarray(3 * isNumber.length),
+      own.subarray(3 * count, 4 * count),
       own,
-      ROWS,
-      quick,
     );
-    kernelRow(dimensions, weightless, at.subarray(3 * width), at, ROWS, whole);
+    const whole = kernelOf(dimensions, weightless, at.subarray(3 * width, 4 * width), at);
     assert.deepEqual(quick, whole);
   });
 });
@@ -329,13 +338,19 @@ describe('Gaussian process: its arithmetic', () => {
         );
         const each = normals(dimensionsOf, seed + 1).map(Math.exp);
         const others = places.subarray(dimensionsOf);
-        const rows = new MaternRows(own, others);
+        const position = places.subarray(0, dimensionsOf);
+        const plain = Array.from({ length: count }, (_, i) => {
+          let [factor, sum] = [1, 0];
+          each.forEach((rate, d) => {
+            const gap = Math.abs(position[d]! - others[i * dimensionsOf + d]!);
+            const s = rate * (kinds[d] === 2 ? (gap === 0 ? 0 : 1) : gap);
+            factor *= 1 + s + (s * s) / 3;
+            sum += s;
+          });
+          return factor * exp(-sum);
+        });
         // In lists, since the sign of NaN is up to the engine.
-        const kernel = Array.from(rows.row({ rates: each }, places.subarray(0, dimensionsOf)));
-        rows.close();
-        const plain = new Float64Array(count);
-        kernelRow(own, each, places.subarray(0, dimensionsOf), others, count, plain);
-        assert.deepEqual(kernel, Array.from(plain));
+        assert.deepEqual(Array.from(kernelOf(own, each, position, others)), plain);
         const gaps = others.map(Math.abs);
         const shares = normals(count, seed + 2);
         const distances = new MaternRows({ kinds: new Uint8Array(dimensionsOf) }, gaps);
