@@ -4,18 +4,16 @@ import type { Scores } from '../metrics/scores';
 import type { Evaluation, ScoredBlock, UsualTarget } from '../models/cards';
 import {
   codesOfLabels,
-  countDays,
   groupBlocks,
   type RowAnswers,
   rowBlocks,
   scoreRows,
   scoresOfRows,
   standardErrors,
-  Steps,
   usualNumbers,
-  writeTime,
 } from '../models/evaluation';
 import type { ResolvedModel } from '../models/model-request';
+import { countDays, Steps, writeTime } from '../models/row-times';
 import type { Context } from '../models/service';
 import type { Column, Label } from '../table/cells/types';
 import { type ColumnBatch, pickRows } from '../table/columns/column-batch';

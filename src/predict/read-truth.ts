@@ -1,5 +1,6 @@
-import { codesOfLabels, followsTime, isTimeName, Steps } from '../models/evaluation';
+import { codesOfLabels } from '../models/evaluation';
 import type { ResolvedModel } from '../models/model-request';
+import { followsTime, isTimeName, Steps } from '../models/row-times';
 import type { PredictRequest } from '../models/types';
 import { localZone } from '../table/cells/parse-date';
 import type { Column, Label } from '../table/cells/types';

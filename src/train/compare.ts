@@ -6,9 +6,9 @@ import type {
   VersionComparison,
   VersionReason,
 } from '../models/cards';
-import { columnTime } from '../models/evaluation';
 import type { FitUnderWay } from '../models/fits-under-way';
 import { predictToEstimate } from '../models/limits';
+import { columnTime } from '../models/row-times';
 import type { Context, Work } from '../models/service';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import type { TableSource } from '../table/open';

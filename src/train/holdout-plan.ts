@@ -1,5 +1,5 @@
 import type { KeyTime } from '../models/cards';
-import { columnInstant, countDays, followsTime, isoTime, Steps, timeCandidates } from '../models/evaluation';
+import { columnInstant, countDays, followsTime, isoTime, Steps, timeCandidates } from '../models/row-times';
 import type { Column, Label } from '../table/cells/types';
 import { type ColumnData, labelAt, numberAt } from '../table/columns/column-batch';
 import type { TableProfile } from '../table/inference/profile';

@@ -1,5 +1,5 @@
 import type { FittedModel, KeyTime } from '../models/cards';
-import { timeCandidates } from '../models/evaluation';
+import { timeCandidates } from '../models/row-times';
 import type { Hooks, SetInput, TableChoices } from '../models/types';
 import type { Column, ColumnType } from '../table/cells/types';
 import type { TableProfile } from '../table/inference/profile';
