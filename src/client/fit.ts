@@ -44,7 +44,7 @@ export async function callFit(core: Core, asked: FitCall, options: FitOptions): 
   const request = withThinkingSystem(asked);
   const timeoutMs = Math.max(
     options.timeoutMs ?? core.settings.timeoutMs,
-    thinkingMs(request),
+    asked.thinking_timeout_s === undefined ? 0 : asked.thinking_timeout_s * 1000 + THINKING_MARGIN_MS,
     options.background === true ? (options.backgroundMs ?? BACKGROUND_MS) : 0,
   );
   return core.call('fit', 'fit', { ...options, timeoutMs }, async (call) => {
@@ -78,9 +78,11 @@ function fitAtOnce(core: Core, call: Call, request: FitCall): Promise<Body> {
       'The flat shape of a fit request cannot name the group or the time of the rows: the service draws the folds of its thinking without them.',
     );
   }
+  // A request with an effort names the system too.
+  const isThinking = request.svc_systems?.includes('thinking') === true;
   const plan = core.plan('fit', 'fit', 'fit', {
     body: toWireFit(request, core.dialect),
-    repeatable: request.force_refit !== true && !isThinking(request),
+    repeatable: request.force_refit !== true && !isThinking,
     lateError: 'fit.failed',
   });
   return ask(core.wiring, call, plan);
@@ -110,15 +112,6 @@ function withThinkingSystem(request: FitCall): FitCall {
   return effort === undefined || systems.includes('thinking')
     ? request
     : { ...request, svc_systems: [...systems, 'thinking'] };
-}
-
-function isThinking(request: FitCall): boolean {
-  return request.thinking_effort !== undefined || request.svc_systems?.includes('thinking') === true;
-}
-
-function thinkingMs(request: FitCall): number {
-  const seconds = request.thinking_timeout_s;
-  return seconds === undefined ? 0 : seconds * 1000 + THINKING_MARGIN_MS;
 }
 
 /**

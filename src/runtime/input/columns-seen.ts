@@ -10,6 +10,7 @@ import type { Shown, StatusKind } from '../status/status-line';
 const MAX_COLUMNS = 2_000;
 /** How many characters of a text are searched for a header line. */
 const HEADER_CHARACTERS = 65_536;
+const NEW_LINE = 10;
 
 const seen = new Map<string, string[]>();
 
@@ -85,7 +86,8 @@ export function forgetColumns(nodeId: string): void {
 /** Column names that are known without reading the table; empty if they are not. */
 export function columnNames(value: unknown): string[] {
   try {
-    const text = typeof value === 'string' ? value : readFirstLine(value);
+    const bytes = asBytes(value);
+    const text = typeof value === 'string' ? value : bytes && firstLine(bytes.subarray(0, HEADER_CHARACTERS));
     return text === undefined ? table().namesAtHand(value) : headerNames(text.slice(0, HEADER_CHARACTERS));
   } catch {
     // A Proxy, a getter or too many names: reading the table reports it.
@@ -93,16 +95,10 @@ export function columnNames(value: unknown): string[] {
   }
 }
 
-/** Of bytes, as `firstLine`; undefined for what is no bytes. */
-function readFirstLine(value: unknown): string | undefined {
-  const bytes = asBytes(value)?.subarray(0, HEADER_CHARACTERS);
-  return bytes && firstLine(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
-}
-
 /** The first line of text in bytes, as a file node gives it; empty for what is no text, or has no other line. */
-function firstLine(bytes: Buffer): string {
-  const end = bytes.indexOf('\n') + 1;
-  const line = bytes.subarray(0, end);
+function firstLine(bytes: Uint8Array): string {
+  const end = bytes.indexOf(NEW_LINE) + 1;
+  const line = Buffer.from(bytes.buffer, bytes.byteOffset, end);
   if (line.includes(0)) {
     return '';
   }

@@ -5,7 +5,7 @@ import type { Rests } from '../../messages';
 import type { TableInput } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { TABLE } from '../../settings/nodes';
-import { isTooWide } from '../../table/columns/header';
+import { isSparse, isTooWide, maybeEndless } from '../../table/columns/header';
 import { lazy } from '../../util/concurrency';
 import { isObject, isThenable, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
@@ -195,16 +195,29 @@ function readMessageProperty(red: Red, msg: Message, property: string, place: st
   }
 }
 
-/** Whether a value may have nested rows: no table in bytes, no number, and no object of plain values, as most messages have. */
+/** Rows of a table that are looked at, as `flatTable` does. */
+const LOOKED_AT = 100;
+
+/** Whether a value may have nested rows: no table in bytes, no number, and no rows of plain values, as most messages have. */
 function mayBeNested(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) {
-    return typeof value === 'string';
+  if (!Array.isArray(value)) {
+    return typeof value === 'string' || hasObjects(value, true);
+  }
+  const endless = maybeEndless();
+  return !isSparse(value) && value.slice(0, LOOKED_AT).some((row) => hasObjects(row, endless));
+}
+
+/** Whether a row has objects or lists in its cells, or may not be looked at. */
+function hasObjects(row: unknown, endless: boolean): boolean {
+  if (typeof row !== 'object' || row === null || Array.isArray(row) || ArrayBuffer.isView(row)) {
+    return false;
   }
   // Asking a Proxy for its names may have any effect, and of an object of very many it takes long.
-  if (Array.isArray(value) || types.isProxy(value) || isTooWide(value, true)) {
+  if (types.isProxy(row) || isTooWide(row, endless)) {
     return true;
   }
-  return Object.values(value).some((cell) => typeof cell === 'object' && cell !== null);
+  // So the node xml names the text of an element.
+  return '_' in row || Object.values(row).some((cell) => typeof cell === 'object' && cell !== null);
 }
 
 /** @throws ServiceError `table.invalid`, also for a Proxy that throws when it is asked */

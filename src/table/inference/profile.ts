@@ -296,11 +296,14 @@ const MIN_SCALE = 3;
  * rise.
  */
 function areLikeRow(names: readonly string[]): boolean {
+  if (!areMostlyValues(names)) {
+    return false;
+  }
   const values = names.filter(looksLikeValue);
   const numbers = values.map((name) => parseNumber(name, true) ?? NaN).filter(Number.isFinite);
   const isRising = numbers.every((value, i) => i === 0 || value > numbers[i - 1]!);
   const isScale = numbers.length >= MIN_SCALE && isRising;
-  return areMostlyValues(names) && !isScale && !numbers.every(Number.isInteger);
+  return !isScale && !numbers.every(Number.isInteger);
 }
 
 function targetProfile(
