@@ -91,7 +91,7 @@ function areEqualLists(lists: unknown[], length: number): boolean {
 }
 
 /** How the rows of a train set belong together. */
-interface LossRows {
+export interface LossRows {
   /** They follow each other in time. */
   inTime: boolean;
   /** The label of each group, in the order in which groups come; undefined: not known. */

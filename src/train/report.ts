@@ -12,10 +12,12 @@ import type {
 } from '../models/cards';
 import { usualOfSample } from '../models/evaluation';
 import { makeReference } from '../models/reference';
+import { type LossRows, readCurves, readLosses } from '../models/reference-files';
 import type { Context, Work } from '../models/service';
 import { readCosts, thresholdBy, withCosts } from '../models/threshold';
 import type { TrainRequest } from '../models/types';
 import type { TableSample } from '../table/columns/table-sample';
+import { isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Task } from '../wire/vocabulary';
 import type { TrainSet } from './train-set';
@@ -149,51 +151,64 @@ export function inDays(
     : ({ ...curves, by_threshold: { ...curve, days: (days * curves.rows) / rows } } as ModelCurves);
 }
 
+/** What a fit answer's `report` says of the model. */
+interface FitReport {
+  /** What its card holds of it. */
+  card: {
+    scores?: ModelScores;
+    importance?: ColumnImportance[];
+    thresholds?: ModelThresholds;
+    limited?: string[];
+    folds?: 'blocks' | 'groups';
+    repeated_rows?: number;
+  };
+  /** The reported errors as a fraction of those of all rows, where they are at the level of the newest rows. */
+  growth: number;
+  /** How rows were held out that the learner found to follow each other in time. */
+  neighboursAlike?: 'blocks' | 'random';
+  curves?: ModelCurves;
+  losses?: ReferenceLosses;
+}
+
 /**
- * What a fit answer's `report` says about the model, as the embedded service sends it. The specification has no such
- * field, so whatever is not understood is left out.
+ * Reads a report as the embedded service sends it. The specification has no such field, so whatever is not understood is
+ * left out, and most services send none.
  */
-export function readReport(report: unknown): {
-  scores?: ModelScores;
-  importance?: ColumnImportance[];
-  thresholds?: ModelThresholds;
-  limited?: string[];
-  folds?: 'blocks' | 'groups';
-  repeated_rows?: number;
-} {
-  const { scores, baseline, importance, thresholds, work, folds, repeated_rows } = asObject(report);
-  const read = readScores(scores);
-  const columns = readImportance(importance);
-  const best = readThresholds(thresholds);
-  const limited = readReasons(work);
+export function readReport(report: unknown, rows: LossRows): FitReport {
+  if (!isObject(report)) {
+    return { card: {}, growth: 1 };
+  }
+  const { folds, repeated_rows, growth, neighbours_alike: areAlike } = report;
+  const scores = readScores(report.scores);
+  const columns = readImportance(report.importance);
+  const best = readThresholds(report.thresholds);
+  const limited = readReasons(report.work);
   // How rows that belong together were held out; nothing of rows without groups.
   const { by, groups } = asObject(folds);
   const isHeldOut = typeof groups === 'number' && (by === 'blocks' || by === 'groups');
+  const { factor } = asObject(growth);
+  const curves = readCurves(report);
+  const losses = readLosses(report, rows);
   return {
-    ...(read !== undefined && {
-      scores: { from: 'out-of-fold', ...read, baseline: readScores(baseline) ?? { rows: read.rows } },
-    }),
-    ...(columns.length > 0 && { importance: columns }),
-    ...(best !== undefined && { thresholds: best }),
-    ...(limited.length > 0 && { limited }),
-    ...(isHeldOut && { folds: by }),
-    ...(typeof repeated_rows === 'number' && { repeated_rows }),
+    card: {
+      ...(scores !== undefined && {
+        scores: {
+          from: 'out-of-fold',
+          ...scores,
+          baseline: readScores(report.baseline) ?? { rows: scores.rows },
+        },
+      }),
+      ...(columns.length > 0 && { importance: columns }),
+      ...(best !== undefined && { thresholds: best }),
+      ...(limited.length > 0 && { limited }),
+      ...(isHeldOut && { folds: by }),
+      ...(typeof repeated_rows === 'number' && { repeated_rows }),
+    },
+    growth: typeof factor === 'number' && factor > 0 && factor < Infinity ? factor : 1,
+    ...(areAlike === true && { neighboursAlike: by === 'blocks' ? 'blocks' : 'random' }),
+    ...(curves !== undefined && { curves }),
+    ...(losses !== undefined && { losses }),
   };
-}
-
-/** The reported errors as a fraction of those of all rows, where they are at the level of the newest rows. */
-export function readGrowth(report: unknown): number {
-  const { factor } = asObject(asObject(report).growth);
-  return typeof factor === 'number' && factor > 0 && factor < Infinity ? factor : 1;
-}
-
-/** Whether the learner found that rows follow each other in time, and how it held them out. */
-export function tellsNeighboursAlike(report: unknown): 'blocks' | 'random' | undefined {
-  const { neighbours_alike: areAlike, folds } = asObject(report);
-  if (areAlike !== true) {
-    return undefined;
-  }
-  return asObject(folds).by === 'blocks' ? 'blocks' : 'random';
 }
 
 function readScores(value: unknown): Scores | undefined {

@@ -1,7 +1,6 @@
 import type { PendingFit } from '../models/card-file';
 import type { UploadCard } from '../models/cards';
 import type { FitUnderWay } from '../models/fits-under-way';
-import { readCurves, readLosses } from '../models/reference-files';
 import type { Service, Work } from '../models/service';
 import type { TrainRequest } from '../models/types';
 import type { Column } from '../table/cells/types';
@@ -67,12 +66,11 @@ export async function takeUpFit(work: Work, pending: PendingFit, underWay: FitUn
     }
     const { card, fingerprint, threshold } = pending;
     const reference = await work.cards.references.get(fitted.fittedId);
-    const curves = readCurves(fitted.report);
-    const losses = readLosses(fitted.report, { inTime: card.order === 'time' });
-    await keepReference(work, fitted.fittedId, reference, { curves, losses });
-    const done = { ...card, fitted_at: new Date().toISOString(), ...readReport(fitted.report) };
+    const report = readReport(fitted.report, { inTime: card.order === 'time' });
+    await keepReference(work, fitted.fittedId, reference, report);
+    const done = { ...card, fitted_at: new Date().toISOString(), ...report.card };
     const costs = card.costs as Record<string, unknown> | undefined;
-    underWay.done(withThresholds(work, done, { costs, threshold }, curves), fingerprint);
+    underWay.done(withThresholds(work, done, { costs, threshold }, report.curves), fingerprint);
     await work.cards.flush();
   } catch (thrown) {
     const error = toServiceError(thrown);

@@ -44,7 +44,8 @@ export function leakDoubts(card: FittedModel, suspects: Suspects | undefined): D
   const rests = shares(card);
   const isPerfect = isNearPerfect(card.scores);
   const together = isPerfect && copies.length === 0 ? toldTogether(card, rests) : undefined;
-  const told = copies.length > 0 ? copyDoubt(copies) : (together ?? namedLikeTarget(card, rests, isPerfect));
+  const named = rests.length > 0 || isPerfect ? namedLikeTarget(card, rests) : undefined;
+  const told = copies.length > 0 ? copyDoubt(copies) : (together ?? named);
   const ids = [...identifiers];
   for (const column of counters) {
     // What counts the rows in small tables may be what the target rests on.
@@ -138,8 +139,8 @@ function toldBy(columns: readonly string[]): Doubt {
   return { text, columns };
 }
 
-/** A column that is named like the target and brings much of the score. */
-function namedLikeTarget(card: FittedModel, rests: readonly Share[], isPerfect: boolean): Doubt | undefined {
+/** A column that is named like the target and brings much of the score, or any where nobody tells what brings it. */
+function namedLikeTarget(card: FittedModel, rests: readonly Share[]): Doubt | undefined {
   const target = splitWords(card.target);
   if (target.join('').length < MIN_LETTERS) {
     return undefined;
@@ -151,9 +152,7 @@ function namedLikeTarget(card: FittedModel, rests: readonly Share[], isPerfect: 
   const named =
     rests.length > 0
       ? rests.find(({ column, share }) => share >= MUCH && isLike(column))?.column
-      : isPerfect
-        ? card.columns.find(({ name }) => name !== card.relative_to && isLike(name))?.name
-        : undefined;
+      : card.columns.find(({ name }) => name !== card.relative_to && isLike(name))?.name;
   return named === undefined
     ? undefined
     : {

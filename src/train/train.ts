@@ -2,7 +2,6 @@ import type { ModelCurves } from '../metrics/curves';
 import type { FittedModel, Reference, SeenRows, UploadCard } from '../models/cards';
 import type { FitUnderWay, PutModel } from '../models/fits-under-way';
 import { assertPlain } from '../models/model-request';
-import { readCurves, readLosses } from '../models/reference-files';
 import { assertKeepsUploads, type Context, isStillThere, type Work } from '../models/service';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
 import { cloneJson, isObject } from '../util/values';
@@ -15,10 +14,8 @@ import {
   checkThresholdChoices,
   inDays,
   keepReference,
-  readGrowth,
   readReport,
   referenceOfSet,
-  tellsNeighboursAlike,
   UNREAD,
   withThresholds,
 } from './report';
@@ -328,21 +325,22 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
         void keepReference(work, fittedId, reference);
       },
     }));
+  const inTime = fitting.lineage.order === 'time';
+  const report = readReport(fitted.report, { inTime, labels: set?.groupLabels });
   let card: FittedModel = {
     ...makeCard(work, fitting, fitted.fittedId, fitted.uploadId),
-    ...readReport(fitted.report),
+    ...report.card,
     ...(set?.repeatedRows !== undefined && { repeated_rows: set.repeatedRows }),
   };
   if (card.scores !== undefined && set?.now !== undefined) {
-    card.scores = scoresOfLevel(card.scores, set.now, readGrowth(fitted.report));
+    card.scores = scoresOfLevel(card.scores, set.now, report.growth);
   }
   if (card.limited !== undefined) {
     work.onWarning?.(
       `The model "${card.name}" is fitted, but its fit had to save work: ${card.limited.join(' ')}`,
     );
   }
-  let curves = readCurves(fitted.report);
-  let neighboursAlike = tellsNeighboursAlike(fitted.report);
+  let { curves, neighboursAlike } = report;
   if (set?.holdout !== undefined) {
     const scored = await scoreHoldout(work, card, set.holdout);
     if (scored !== undefined) {
@@ -362,10 +360,10 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
     ...(upload.doubts ?? []),
     ...scoreDoubts(card.scores, set?.distinctRows),
   ];
-  if (neighboursAlike && card.order !== 'time' && card.group === undefined) {
+  if (neighboursAlike && !inTime && card.group === undefined) {
     doubts.push(neighboursAlike === 'blocks' ? HELD_OUT_IN_BLOCKS : NEIGHBOURS_ALIKE);
   }
-  const areTogether = card.order === 'time' || card.group !== undefined || neighboursAlike !== undefined;
+  const areTogether = inTime || card.group !== undefined || neighboursAlike !== undefined;
   const evidence = card.scores && littleEvidence(card.scores, areTogether);
   if (evidence !== undefined) {
     doubts.push(evidence);
@@ -380,9 +378,7 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
   if (columns.length > 0) {
     card.doubted_columns = columns;
   }
-  const rows = { inTime: card.order === 'time', labels: set?.groupLabels };
-  const losses = readLosses(fitted.report, rows);
-  await keepReference(work, card.fitted_train_set_id, reference, { curves, losses });
+  await keepReference(work, card.fitted_train_set_id, reference, { curves, losses: report.losses });
   return { card, ...(curves !== undefined && { curves }) };
 }
 

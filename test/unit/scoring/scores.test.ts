@@ -202,13 +202,15 @@ describe('a sorted copy', () => {
 });
 
 describe('the report of a fit answer', () => {
+  const cardOf = (report: unknown) => readReport(report, { inTime: false }).card;
+
   it('becomes scores marked as out-of-fold, and importance by column, at most 50', () => {
     const importance = Array.from({ length: 60 }, (_, i) => ({
       feature: `c${i}`,
       gain: 0.1,
       permutation: 0.2,
     }));
-    const read = readReport({
+    const read = cardOf({
       scores: { rows: 10, accuracy: 0.9, odd: 'x' },
       baseline: { rows: 10, accuracy: 0.5 },
       importance,
@@ -252,7 +254,7 @@ describe('the report of a fit answer', () => {
 
   it('orders importance by what shuffling a column costs, whatever the splits gained by it', () => {
     const of = (feature: string, gain: number, permutation: number) => ({ feature, gain, permutation });
-    const { importance } = readReport({ importance: [of('id', 0.6, 0), of('x', 0.3, 0.5), of('y', 0.1, 0)] });
+    const { importance } = cardOf({ importance: [of('id', 0.6, 0), of('x', 0.3, 0.5), of('y', 0.1, 0)] });
     assert.deepEqual(
       importance?.map(({ column }) => column),
       ['x', 'id', 'y'],
@@ -261,7 +263,7 @@ describe('the report of a fit answer', () => {
 
   it('says where the fit saved work', () => {
     const reasons = ['Each tree sees 40 % of the rows.', 7, 'x'.repeat(1000)];
-    assert.deepEqual(readReport({ work: { limited: true, reasons } }), { limited: [reasons[0]] });
+    assert.deepEqual(cardOf({ work: { limited: true, reasons } }), { limited: [reasons[0]] });
     const f1 = { at: 0.3, value: 0.8 };
     const thresholds = {
       label: 'yes',
@@ -270,11 +272,11 @@ describe('the report of a fit answer', () => {
       costs: { at: 'low' },
       other: f1,
     };
-    assert.deepEqual(readReport({ thresholds }), {
+    assert.deepEqual(cardOf({ thresholds }), {
       thresholds: { label: 'yes', accuracy: { at: 0.5, value: 0.9 }, f1 },
     });
-    assert.deepEqual(readReport({ thresholds: { f1 } }), {}, 'of nobody knows which class');
-    assert.deepEqual(readReport({ work: { limited: false, reasons: [] } }), {});
+    assert.deepEqual(cardOf({ thresholds: { f1 } }), {}, 'of nobody knows which class');
+    assert.deepEqual(cardOf({ work: { limited: false, reasons: [] } }), {});
   });
 
   it('says nothing where its shape is another one, or there is none', () => {
@@ -287,7 +289,7 @@ describe('the report of a fit answer', () => {
       { work: { reasons: 'many' } },
       { scores: { rows: 3 }, importance: [null, { feature: 1 }] },
     ]) {
-      assert.deepEqual(readReport(report), {});
+      assert.deepEqual(cardOf(report), {});
     }
   });
 });
