@@ -50,7 +50,11 @@ export class TransportFailure extends Error {
 export const PROXY_REFUSED = 'PROXY_REFUSED';
 
 /** An answer longer than the request can call for. */
-export class AnswerTooLong extends Error {}
+export class AnswerTooLong extends Error {
+  constructor(maxBytes: number) {
+    super(`The answer is longer than ${maxBytes} bytes.`);
+  }
+}
 
 /**
  * No time limit of the library's own: a fit may send white space for minutes, and the call's deadline bounds it. Said
@@ -142,7 +146,7 @@ export function exchange(
             if (size <= (ok ? maxBytes : MAX_ERROR)) {
               chunks.push(data);
             } else if (ok) {
-              current.abort(new AnswerTooLong(`The answer is longer than ${maxBytes} bytes.`));
+              current.abort(new AnswerTooLong(maxBytes));
             } else {
               finish();
               current.abort(new Error('The rest of an error page is not worth reading.'));
@@ -186,7 +190,7 @@ async function unpacked(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswe
     }
     const { code, message } = error as NodeJS.ErrnoException;
     throw code === 'ERR_BUFFER_TOO_LARGE'
-      ? new AnswerTooLong(`The answer is longer than ${maxBytes} bytes.`)
+      ? new AnswerTooLong(maxBytes)
       : new TransportFailure(message, code, true);
   }
 }

@@ -1,4 +1,4 @@
-import { knownZone } from '../table/cells/parse-date';
+import { assertZone, knownZone } from '../table/cells/parse-date';
 import { type Column, COLUMN_TYPES, type ColumnType, type Label } from '../table/cells/types';
 import { ServiceError } from '../wire/service-error';
 import {
@@ -79,18 +79,6 @@ function cleaned(column: Column, { missingWords = [], unreadable, timezone }: Cl
     result.zone = assertZone(timezone);
   }
   return result;
-}
-
-/** @throws ServiceError `config.invalid` */
-function assertZone(name: string): string {
-  const zone = knownZone(name);
-  if (zone === undefined) {
-    throw new ServiceError(
-      'config.invalid',
-      `"${name}" is not a time zone. Give a name such as Europe/Berlin, America/New_York or UTC.`,
-    );
-  }
-  return zone;
 }
 
 /** Whether what a card says of reading a column can be followed. */

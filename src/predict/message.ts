@@ -112,8 +112,8 @@ const SEPARATE = [
 ];
 
 /** Messages with equal keys may share a test set. */
-export function batchKey({ request, reference, model, table }: PredictMessage): string {
-  let key = reference.kind === 'card' ? cardKey(reference.card) : orderKey(reference);
+export function batchKey({ request, reference, order, model, table }: PredictMessage): string {
+  let key = reference.kind === 'card' ? cardKey(reference.card) : order;
   for (const name of SEPARATE) {
     const value = request[name];
     key += value === undefined || value === false ? '|' : `|${JSON.stringify(value)}`;

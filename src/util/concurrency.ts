@@ -326,6 +326,7 @@ export async function untilAborted<Result>(
     signal.removeEventListener('abort', onAbort);
   }
 }
+
 /** Follows the signals of many items with one listener per signal: a node's signal is shared by all its messages. */
 export class AbortWatch<Item> {
   private readonly watched = new Map<AbortSignal, { items: Set<Item>; stop: () => void }>();

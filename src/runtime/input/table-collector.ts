@@ -264,7 +264,7 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector
   const warn = (error: unknown): void => node.warn(toServiceError(error).message);
   const begin = (): Sequences => {
     if (closed) {
-      throw new ServiceError('closed', 'The node was closed before the sequence was whole.');
+      throw closedError();
     }
     return new Sequences({
       idleMs: read('collectTimeout') * 1000,

@@ -125,7 +125,10 @@ function modelName(read: ReadSetting<typeof FIT>, node: FlowNode): string {
 
 /** What a series node says about its train set, whose rows have no time. */
 function trainTimes(train: unknown): Pick<TrainRequest, 'trainedFrom' | 'trainedUntil' | 'trainedKeys'> {
-  const { from, to, keys } = isObject(train) ? train : {};
+  if (!isObject(train)) {
+    return {};
+  }
+  const { from, to, keys } = train;
   return {
     trainedFrom: writeIsoTime(from),
     trainedUntil: writeIsoTime(to),

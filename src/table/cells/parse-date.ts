@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../util/collections';
 import { isDate } from '../../util/values';
+import { ServiceError } from '../../wire/service-error';
 import type { CellReading, DateOrder } from './types';
 import { dateOfDigits, dateOfSerial, MONTHS, tidyDate, timeOfDigits } from './written-date';
 
@@ -88,6 +89,18 @@ export function knownZone(name: string): string | undefined {
     zoneNames.set(name, canonicalName(name));
   }
   return zoneNames.get(name);
+}
+
+/** As `knownZone`. @throws ServiceError `config.invalid` where there is no such zone */
+export function assertZone(name: string): string {
+  const zone = knownZone(name);
+  if (zone === undefined) {
+    throw new ServiceError(
+      'config.invalid',
+      `"${name}" is not a time zone. Give a name such as Europe/Berlin, America/New_York or UTC.`,
+    );
+  }
+  return zone;
 }
 
 function canonicalName(name: string): string | undefined {

@@ -8,7 +8,7 @@ const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;
 
 export const DELIMITERS = [',', ';', '\t', '|'];
-export const SAMPLE_ROWS = 50;
+const SAMPLE_ROWS = 50;
 
 /**
  * The delimiter that gives the first rows an equal number of fields, the most if several do; failing that, the

@@ -2,7 +2,7 @@ import { SliceSizer, Yielder } from '../../util/concurrency';
 import { isDate } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { looksLikeValue } from '../cells/classify';
-import { knownZone } from '../cells/parse-date';
+import { assertZone } from '../cells/parse-date';
 import { parseNumber } from '../cells/parse-number';
 import {
   type Column,
@@ -235,13 +235,7 @@ function columnReading({
   unreadable,
   timezone,
 }: ProfileOptions): Omit<Column, 'name' | 'type'> {
-  const zone = timezone === undefined ? undefined : knownZone(timezone);
-  if (timezone !== undefined && zone === undefined) {
-    throw new ServiceError(
-      'config.invalid',
-      `"${timezone}" is not a time zone. Give a name such as Europe/Berlin, America/New_York or UTC.`,
-    );
-  }
+  const zone = timezone === undefined ? undefined : assertZone(timezone);
   return {
     zone: zone === 'UTC' ? undefined : zone,
     missing: missingWords.length > 0 ? missingWords : undefined,
