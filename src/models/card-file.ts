@@ -1,228 +1,21 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { BoundedMap } from '../util/collections';
 import { isNewer, makeFolder, makeFolderSync, NewerFile, writeFileAtomic } from '../util/files';
 import { isObject, readReason } from '../util/values';
-import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
-import { isPublication, type KeptVersion, NamedModels, VersionedModel } from './named-models';
+import { type SectionMark, ServiceSection } from './service-section';
 
 /** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
 const PIECE = 64 * 1024;
-/** Models that are remembered until the service has removed them. */
-const MAX_FORMER = 500;
-const MAX_UPLOADS = 500;
-const MAX_PENDING = 100;
 const DEBOUNCE_MS = 250;
 const STALE_TMP_MS = 60_000;
 /** What could not be read or written is tried again after this, and each time later. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-
-/** A fit that goes on in the service: kept, so that it is taken up again after a restart. */
-export interface PendingFit {
-  /** The card as it will be, without what the service says of the fit. */
-  card: FittedModel;
-  fingerprint?: string;
-  /** The threshold that it is to answer by. */
-  threshold?: ThresholdRule;
-  /** Its model has since been rolled back, so it does not take charge. */
-  late?: true;
-}
-
-/** A model that had a name and was dropped: what the service still holds of it. */
-export interface FormerModel {
-  /** `fitted_train_set_id` and `train_set_upload_id`; the same where it was not fitted yet when it was noted. */
-  fitted: string;
-  upload: string;
-}
-
-/** What is stored for one service. */
-export class ServiceSection {
-  models = new NamedModels();
-  uploads = new BoundedMap<string, UploadCard>(MAX_UPLOADS);
-  /** Fits that go on in the service, by the id of the model that comes of them. */
-  pending = new BoundedMap<string, PendingFit>(MAX_PENDING);
-  /** Dropped models, the newest first, until the service has removed them. */
-  former: FormerModel[] = [];
-  /** The last publication of all: the next one has a higher number, whatever became of its model. */
-  published: Publication | undefined;
-
-  /** @throws Error for what is no section of a file of cards */
-  static read(saved: unknown): ServiceSection {
-    if (!isObject(saved) || !Array.isArray(saved.models)) {
-      throw new Error('it does not hold model cards');
-    }
-    const section = new ServiceSection();
-    for (const record of saved.models as unknown[]) {
-      if (isRecord(record)) {
-        section.models.set(readModel(record));
-        // Of a version of this package that kept the ids alone.
-        section.former.push(...readFormer(record.former));
-      }
-    }
-    for (const upload of readList(saved.uploads)) {
-      if (isObject(upload) && typeof upload.id === 'string') {
-        section.uploads.set(upload.id, upload as unknown as UploadCard);
-      }
-    }
-    for (const fit of readList(saved.pending)) {
-      if (isRecord(fit)) {
-        section.pending.set(fit.card.fitted_train_set_id, fit);
-      }
-    }
-    section.former.push(...readFormer(saved.former));
-    section.published = isPublication(saved.published) ? saved.published : undefined;
-    return section;
-  }
-
-  /** As JSON, in pieces of one model, upload or fit. */
-  *write(): Generator<string> {
-    const { models, uploads, pending, former, published } = this;
-    yield '{"models":[';
-    yield* list(models);
-    yield '],"uploads":[';
-    yield* list(uploads.values());
-    yield '],"pending":[';
-    yield* list(pending.values());
-    yield '],"former":[';
-    yield* list(former);
-    yield published === undefined ? ']}' : `],"published":${JSON.stringify(published)}}`;
-  }
-
-  /** Adds what a file holds to what came before it was read, which is newer. Models of one name are versions of it. */
-  putBefore(saved: ServiceSection): void {
-    const own = { models: this.models, uploads: this.uploads, pending: this.pending };
-    this.models = saved.models;
-    this.uploads = saved.uploads;
-    this.pending = saved.pending;
-    for (const model of own.models) {
-      const before = this.models.get(model.name);
-      this.release(this.models.setNewest(before === undefined ? model : model.following(before)));
-    }
-    for (const [id, upload] of own.uploads) {
-      this.uploads.set(id, upload);
-    }
-    for (const [id, fit] of own.pending) {
-      this.pending.set(id, fit);
-    }
-    this.former.push(...saved.former);
-    this.published = saved.published ?? this.published;
-  }
-
-  /** Versions have been dropped: the service may remove them. */
-  release(gone: readonly KeptVersion[]): void {
-    this.addFormer(
-      gone.map(({ card }) => ({ fitted: card.fitted_train_set_id, upload: card.train_set_upload_id })),
-    );
-  }
-
-  /** Notes that models are no longer needed. A model takes the place of its train set, which was noted before its fit. */
-  addFormer(gone: readonly FormerModel[]): void {
-    const uploads = new Set(gone.map(({ upload }) => upload));
-    const others = this.former.filter(({ fitted }) => !uploads.has(fitted));
-    this.former = [...gone, ...others].slice(0, MAX_FORMER);
-  }
-
-  /**
-   * Notes the train sets that a fit had uploaded and no model is of, with what was fitted of them: the process was killed
-   * before it had kept the card. Only while no fit is under way.
-   */
-  noteAbandoned(): void {
-    const known = new Set([
-      ...this.meant().map((card) => card.train_set_upload_id),
-      ...this.former.map(({ upload }) => upload),
-    ]);
-    for (const { id, by_fit: byFit } of this.uploads.values()) {
-      if (byFit === true && !known.has(id)) {
-        this.former.push({ fitted: id, upload: id });
-      }
-    }
-  }
-
-  /** Models that any name means, in any version, or that are being fitted. */
-  private meant(): FittedModel[] {
-    return [
-      ...[...this.models].flatMap(({ versions }) => versions.map(({ card }) => card)),
-      ...[...this.pending.values()].map(({ card }) => card),
-    ];
-  }
-
-  meantIds(): Set<string> {
-    return new Set(this.meant().map((card) => card.fitted_train_set_id));
-  }
-
-  /**
-   * Models that no version of any name refers to and nobody uses now. `upload` is left out where the
-   * train set stays: other models are of it, or somebody has uploaded it on purpose.
-   */
-  superfluous(isHeld: (id: string) => boolean): { fitted: string; upload?: string }[] {
-    const { uploads, former } = this;
-    if (former.length === 0) {
-      return [];
-    }
-    const meant = this.meant();
-    const keptModels = new Set(meant.map((card) => card.fitted_train_set_id));
-    const keptUploads = new Set(meant.map((card) => card.train_set_upload_id));
-    const seen = new Set<string>();
-    return former
-      .filter(({ fitted }) => seen.size < seen.add(fitted).size)
-      .filter(({ fitted }) => !keptModels.has(fitted) && !isHeld(fitted))
-      .flatMap(({ fitted, upload }) => {
-        const goes = uploads.get(upload)?.by_fit === true && !keptUploads.has(upload) && !isHeld(upload);
-        return goes ? [{ fitted, upload }] : fitted === upload ? [] : [{ fitted }];
-      });
-  }
-}
-
-/** The version in charge, as it is written, with the others next to it. */
-interface WrittenModel extends KeptVersion {
-  others?: unknown;
-  former?: unknown;
-}
-
-/** A model as the file keeps it. One of a version of this package without versions is the first of its name. */
-function readModel({ others, ...written }: WrittenModel): VersionedModel {
-  const inCharge: KeptVersion = { ...written, version: written.version ?? 1, why: written.why ?? 'first' };
-  Reflect.deleteProperty(inCharge, 'former');
-  const { name, columns } = inCharge.card;
-  const rest = readList(others).flatMap((one): KeptVersion[] => {
-    const whole = isObject(one) && isObject(one.card) && { ...one, card: { columns, ...one.card, name } };
-    return isRecord(whole) && whole.version > 0 ? [whole] : [];
-  });
-  return VersionedModel.of(inCharge, rest);
-}
-
-function isRecord(value: unknown): value is WrittenModel {
-  return (
-    isObject(value) &&
-    isObject(value.card) &&
-    typeof value.card.name === 'string' &&
-    typeof value.card.fitted_train_set_id === 'string' &&
-    Array.isArray(value.card.columns)
-  );
-}
-
-function readFormer(value: unknown): FormerModel[] {
-  return readList(value).filter(
-    (one): one is FormerModel =>
-      isObject(one) && typeof one.fitted === 'string' && typeof one.upload === 'string',
-  );
-}
-
-/** A list as it should be; the file may have been edited by hand. */
-function readList(value: unknown): unknown[] {
-  return Array.isArray(value) ? (value as unknown[]) : [];
-}
-
-function* list(items: Iterable<object>): Generator<string> {
-  let comma = '';
-  for (const item of [...items]) {
-    yield comma + JSON.stringify(item);
-    comma = ',';
-  }
-}
+/** How often another process may be quicker. */
+const MAX_ATTEMPTS = 20;
 
 /** Of the format of the file. */
 const CARDS_VERSION = 1;
@@ -239,26 +32,56 @@ function readSections(body: unknown): Map<string, ServiceSection> {
 
 /** The text of the file: {version, services: {key: section}}. */
 function* writeSections(services: ReadonlyMap<string, ServiceSection>): Generator<string> {
+  const sections = Array.from(services, ([service, section]) => ({ service, texts: section.write() }));
   yield `{"version":${CARDS_VERSION},"services":{`;
   let comma = '';
-  for (const [service, section] of services) {
+  for (const { service, texts } of sections) {
     yield `${comma}${JSON.stringify(service)}:`;
-    yield* section.write();
+    yield* texts;
     comma = ',';
   }
   yield '}}';
 }
 
-function* pieces(texts: Iterable<string>): Generator<string> {
+function* pieces(texts: Iterable<string>, onPiece: (piece: string) => void): Generator<string> {
   let piece = '';
   for (const text of texts) {
     piece += text;
     if (piece.length >= PIECE) {
+      onPiece(piece);
       yield piece;
       piece = '';
     }
   }
+  onPiece(piece);
   yield piece;
+}
+
+interface SeenFile {
+  /** Undefined where there was none. */
+  state: string | undefined;
+  digest: string;
+  marks: Map<string, SectionMark>;
+}
+
+function makeDigest(text: string): string {
+  return createHash('sha1').update(text).digest('hex');
+}
+
+/**
+ * Another one for a file that was written since; undefined where there is none. Its number is no part of it: some network
+ * drives make it up anew.
+ */
+function fileState(file: string): string | undefined {
+  try {
+    const { size, mtimeNs } = statSync(file, { bigint: true });
+    return `${size} ${mtimeNs}`;
+  } catch (error) {
+    if (isMissing(error)) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Files open in this process, by absolute path: several config nodes write one file. */
@@ -268,7 +91,7 @@ const openFiles = new Map<string, CardFile>();
  * The file that model cards are kept in. It is replaced as a whole (temporary file, fsync, rename, fsync of the
  * folder), so a process killed at any moment leaves the old or the new one. Bursts of changes share a write. A file that
  * cannot be read now (too many open files, a disk in trouble, a newer version of this package) is not replaced before
- * it has been read.
+ * it has been read, and what another process has written meanwhile is taken in before.
  */
 export class CardFile {
   private readonly services = new Map<string, ServiceSection>();
@@ -285,6 +108,9 @@ export class CardFile {
   private warned = false;
   /** What the file holds is not known yet. */
   private unread = false;
+  /** The file as it was last read or written here, and what the sections held then. */
+  private seen: SeenFile = { state: undefined, digest: '', marks: new Map() };
+  private isToldOfOthers = false;
 
   private constructor(
     readonly file: string,
@@ -369,7 +195,8 @@ export class CardFile {
         await this.readLate();
       }
       await makeFolder(path.dirname(this.file), 1);
-      await writeFileAtomic(this.file, pieces(writeSections(this.services)), true);
+      await this.replace();
+      this.newer = undefined;
       this.warned = false;
       this.retryMs = RETRY_MS;
       clearTimeout(this.retry);
@@ -384,7 +211,9 @@ export class CardFile {
     try {
       makeFolderSync(path.dirname(this.file));
       removeStaleTemporaries(this.file);
-      this.take(readFileSync(this.file, 'utf8'));
+      const text = readFileSync(this.file, 'utf8');
+      this.take(text);
+      this.seen = { state: fileState(this.file), digest: makeDigest(text), marks: this.mark() };
     } catch (error) {
       if (!isMissing(error)) {
         this.unread = true;
@@ -395,8 +224,11 @@ export class CardFile {
 
   /** Reads the file that could not be read when it was opened; what has come since is newer. */
   private async readLate(): Promise<void> {
+    const state = fileState(this.file);
+    let text = '';
     try {
-      this.take(await readFile(this.file, 'utf8'));
+      text = await readFile(this.file, 'utf8');
+      this.take(text);
     } catch (error) {
       if (!isMissing(error)) {
         throw error;
@@ -404,9 +236,85 @@ export class CardFile {
     }
     this.unread = false;
     this.newer = undefined;
+    this.seen = { state, digest: makeDigest(text), marks: new Map() };
     for (const listener of this.listeners) {
       listener();
     }
+  }
+
+  /** Writes the file anew, with what another process has written meanwhile, and again where that one was quicker. */
+  private async replace(): Promise<void> {
+    const { file } = this;
+    await this.takeInOthers();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const marks = this.mark();
+      const { state } = this.seen;
+      let written: string | undefined;
+      const mayReplace = (temporary: string): boolean => {
+        written = fileState(temporary);
+        return [undefined, state].includes(fileState(file));
+      };
+      const digest = createHash('sha1');
+      const texts = pieces(writeSections(this.services), (piece) => digest.update(piece));
+      const isWritten = await writeFileAtomic(file, texts, true, mayReplace);
+      if (isWritten) {
+        this.seen = { state: written, digest: digest.digest('hex'), marks };
+      }
+      if (!(await this.takeInOthers()) && isWritten) {
+        return;
+      }
+    }
+    throw new Error('another program writes it all the time');
+  }
+
+  private mark(): SeenFile['marks'] {
+    return new Map(
+      Array.from(this.services, ([service, section]) => [
+        service,
+        section.mark(this.seen.marks.get(service)),
+      ]),
+    );
+  }
+
+  /** Takes in what another process has written since this one last read or wrote the file. @returns whether one has */
+  private async takeInOthers(): Promise<boolean> {
+    const state = fileState(this.file);
+    if (state === undefined || state === this.seen.state) {
+      return false;
+    }
+    let text: string;
+    try {
+      text = await readFile(this.file, 'utf8');
+    } catch (error) {
+      if (isMissing(error)) {
+        return false;
+      }
+      throw error;
+    }
+    const { marks } = this.seen;
+    const digest = makeDigest(text);
+    // Some file systems round the time of a file later.
+    const isOurs = digest === this.seen.digest;
+    const written = isOurs ? undefined : this.parse(text);
+    this.seen = { state, digest, marks };
+    if (written === undefined) {
+      return false;
+    }
+    for (const [service, section] of written) {
+      const mark = marks.get(service) ?? new ServiceSection().mark(undefined);
+      marks.set(service, mark);
+      this.section(service).takeIn(section, mark);
+    }
+    if (!this.isToldOfOthers) {
+      this.isToldOfOthers = true;
+      this.warn(
+        `Another program writes ${this.file} too: its models are taken in. Give each Node-RED a user folder of its own.`,
+      );
+    }
+    for (const listener of this.listeners) {
+      listener();
+    }
+    return true;
   }
 
   /** Cards stay in memory, and are tried to be read and written again later. */
@@ -431,21 +339,7 @@ export class CardFile {
    * @throws NewerFile; Error where a damaged file cannot be set aside
    */
   private take(text: string): void {
-    let saved: Map<string, ServiceSection>;
-    try {
-      const body = JSON.parse(text) as unknown;
-      if (isNewer(body, CARDS_VERSION)) {
-        throw new NewerFile(body.version, CARDS_VERSION);
-      }
-      saved = readSections(body);
-    } catch (error) {
-      if (error instanceof NewerFile) {
-        throw error;
-      }
-      this.setAside(readReason(error));
-      return;
-    }
-    for (const [service, section] of saved) {
+    for (const [service, section] of this.parse(text) ?? []) {
       const own = this.services.get(service);
       if (own === undefined) {
         if (service === 'embedded') {
@@ -455,6 +349,23 @@ export class CardFile {
       } else {
         own.putBefore(section);
       }
+    }
+  }
+
+  /** Undefined for a damaged file, which is set aside. @throws as `take` */
+  private parse(text: string): Map<string, ServiceSection> | undefined {
+    try {
+      const body = JSON.parse(text) as unknown;
+      if (isNewer(body, CARDS_VERSION)) {
+        throw new NewerFile(body.version, CARDS_VERSION);
+      }
+      return readSections(body);
+    } catch (error) {
+      if (error instanceof NewerFile) {
+        throw error;
+      }
+      this.setAside(readReason(error));
+      return undefined;
     }
   }
 

@@ -7,11 +7,12 @@ import { thresholdCurveOf } from '../metrics/curves';
 import { Serial } from '../util/concurrency';
 import { cloneJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
-import { CardFile, type FormerModel, type PendingFit, ServiceSection } from './card-file';
+import { CardFile } from './card-file';
 import type { FittedModel, ModelCard, Publication, UploadCard } from './cards';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
 import { assertModelName, type KeptVersion, type NewVersion, VersionedModel } from './named-models';
 import { ReferenceFiles } from './reference-files';
+import { type FormerModel, type PendingFit, ServiceSection } from './service-section';
 import { keptThreshold, thresholdBy, withChosenCosts } from './threshold';
 import type { ThresholdWish } from './types';
 

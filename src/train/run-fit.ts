@@ -1,7 +1,7 @@
-import type { PendingFit } from '../models/card-file';
 import type { UploadCard } from '../models/cards';
 import type { FitUnderWay } from '../models/fits-under-way';
 import type { Service, Work } from '../models/service';
+import type { PendingFit } from '../models/service-section';
 import type { TrainRequest } from '../models/types';
 import type { Column } from '../table/cells/types';
 import { ServiceError, toServiceError } from '../wire/service-error';

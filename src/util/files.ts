@@ -107,12 +107,15 @@ export class NewerFile extends Error {
  *
  * @param data an iterable is written a piece at a time
  * @param durable also survive a power cut: fsync the file and its folder
+ * @param mayReplace asked of a durable file, with its temporary name, in the moment before it takes its place
+ * @returns whether it did
  */
 export async function writeFileAtomic(
   file: string,
   data: string | Uint8Array | Iterable<string>,
   durable: boolean,
-): Promise<void> {
+  mayReplace?: (temporary: string) => boolean,
+): Promise<boolean> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   if (!durable) {
     // Writing a small file without fsync takes microseconds, less than the trip to libuv's threads and back.
@@ -124,7 +127,7 @@ export async function writeFileAtomic(
       rmSync(temporary, { force: true });
       throw error;
     }
-    return;
+    return true;
   }
   try {
     const handle = await open(temporary, 'wx', 0o600);
@@ -134,9 +137,14 @@ export async function writeFileAtomic(
     } finally {
       await handle.close();
     }
+    if (mayReplace?.(temporary) === false) {
+      await rm(temporary, { force: true });
+      return false;
+    }
     await rename(temporary, file);
     // The file is in its place. Some file systems refuse to sync a folder, which changes nothing else.
     await syncFolder(path.dirname(file)).catch(() => undefined);
+    return true;
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

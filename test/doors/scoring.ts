@@ -26,6 +26,7 @@ export { driftBin, driftBins, driftOfNumbers } from '../../dist/src/models/refer
 export { isReferenceLosses, readCurves, readLosses } from '../../dist/src/models/reference-files';
 export { LimitsCache, Reach, type ServiceCalls } from '../../dist/src/models/service';
 export { serviceKey } from '../../dist/src/models/service-kind';
+export { ServiceSection } from '../../dist/src/models/service-section';
 export { keptThreshold, readCosts, thresholdBy } from '../../dist/src/models/threshold';
 export { TrainRows } from '../../dist/src/models/train-rows';
 export { ALL_DIGITS, flatColumns, predictionColumns, tellingDigits } from '../../dist/src/predict/attach';
