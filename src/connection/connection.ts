@@ -85,7 +85,7 @@ export class Connection {
   private takeUpFits(): void {
     const onWarning = (text: string): void => this.options.log?.('warn', text);
     for (const pending of this.cards.pending()) {
-      const underWay = this.cards.beginFit(pending.card.name, pending.late);
+      const underWay = this.cards.beginFit(pending.card.name, pending);
       void this.work({ onWarning }, (work) => takeUpFit(work, pending, underWay)).then(
         () => this.releaseFormer(),
         (error: unknown) => underWay.failed(toServiceError(error)),

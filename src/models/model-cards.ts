@@ -10,14 +10,12 @@ import { ServiceError } from '../wire/service-error';
 import { CardFile } from './card-file';
 import type { FittedModel, ModelCard, Publication, UploadCard } from './cards';
 import { FitsUnderWay, type FitUnderWay } from './fits-under-way';
-import { assertModelName, type KeptVersion, type NewVersion, VersionedModel } from './named-models';
+import { assertModelName, isDead, type KeptVersion, type NewVersion, VersionedModel } from './named-models';
 import { ReferenceFiles } from './reference-files';
 import { type FormerModel, type PendingFit, ServiceSection } from './service-section';
 import { keptThreshold, thresholdBy, withChosenCosts } from './threshold';
 import type { ThresholdWish } from './types';
 
-/** A dead model is asked for again after this, since a 404 may have come from something on the way. */
-const DEAD_MS = 60_000;
 /** The folder, next to the file of the cards, with the references of their train sets. */
 const REFERENCES = 'references';
 
@@ -148,12 +146,23 @@ export class ModelCards {
     return this.stored.models.addressed(name);
   }
 
-  /** Announces a fit. Until it ends, `fits.end(name)` is there to wait for. `late`: it must not take charge. */
-  beginFit(name: string, late = false): FitUnderWay {
+  /**
+   * Announces a fit. Until it ends, `fits.end(name)` is there to wait for.
+   * @param takenUp the one that is taken up after a restart; left out: a new one
+   */
+  beginFit(name: string, takenUp?: PendingFit): FitUnderWay {
     const fit = this.fits.announce(name);
+    const late = takenUp?.late === true;
+    const pending = this.pending();
+    // They began before: where this one takes charge, they do not any more, after another restart either.
+    const earlier = pending.slice(0, takenUp === undefined ? pending.length : pending.indexOf(takenUp));
     return {
       done: (card, fingerprint, why) => {
-        const own = this.put(card, fingerprint, { why, takesCharge: !late && fit.takeCharge() });
+        const takesCharge = !late && fit.takeCharge();
+        const own = this.put(card, fingerprint, { why, takesCharge });
+        if (takesCharge) {
+          this.noteLate(name, earlier);
+        }
         fit.end();
         return { own, inCharge: this.named(card.name)!.card() };
       },
@@ -225,12 +234,18 @@ export class ModelCards {
     const model = this.known(name, 'roll back');
     const rolled = this.change(model.withCharge(model.earlier(to)));
     this.fits.overtake(name);
-    for (const fit of this.stored.pending.values()) {
+    this.noteLate(name, this.pending());
+    return rolled;
+  }
+
+  /** What comes of these fits, as far as they are of the name, does not take charge any more. */
+  private noteLate(name: string, fits: readonly PendingFit[]): void {
+    for (const fit of fits) {
       if (fit.card.name === name) {
         fit.late = true;
+        this.file?.changed();
       }
     }
-    return rolled;
   }
 
   /**
@@ -479,10 +494,4 @@ function withoutVersion(card: FittedModel & Partial<ModelCard>): FittedModel {
   delete card.published;
   delete card.versions;
   return card;
-}
-
-function isDead({ deadAt }: KeptVersion): boolean {
-  // Negative where the clock was set back since.
-  const age = Date.now() - (deadAt ?? -Infinity);
-  return age >= 0 && age < DEAD_MS;
 }

@@ -38,6 +38,15 @@ export interface KeptVersion {
   deadAt?: number;
 }
 
+/** A dead model is asked for again after this, since a 404 may have come from something on the way. */
+const DEAD_MS = 60_000;
+
+export function isDead({ deadAt }: KeptVersion): boolean {
+  // Negative where the clock was set back since.
+  const age = Date.now() - (deadAt ?? -Infinity);
+  return age >= 0 && age < DEAD_MS;
+}
+
 /** What becomes a version. */
 export type NewVersion = Pick<KeptVersion, 'card' | 'fingerprint' | 'published'> & {
   /** Default `refit`. */

@@ -15,7 +15,7 @@ export interface PendingFit {
   fingerprint?: string;
   /** The threshold that it is to answer by. */
   threshold?: ThresholdRule;
-  /** Its model has since been rolled back, so it does not take charge. */
+  /** Its model has since been rolled back, or fitted anew, so it does not take charge. */
   late?: true;
 }
 

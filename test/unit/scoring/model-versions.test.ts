@@ -202,7 +202,7 @@ describe('versions of a model', () => {
       await cards.close();
       open();
       const [pending] = cards.pending();
-      assert.equal(cards.beginFit('pump', pending!.late).done(pending!.card).inCharge.version, 1);
+      assert.equal(cards.beginFit('pump', pending).done(pending!.card).inCharge.version, 1);
     });
 
     it('a file of before there were versions holds the first of each name, and ids to remove', async () => {

@@ -125,6 +125,29 @@ describe('a fit that goes on in the service', () => {
     assert.equal(service.seen('prepare_train_set_upload').length, 1, 'nothing is uploaded again');
   });
 
+  it('that nobody waits for does not take charge after a restart where the model was fitted anew', async () => {
+    service = await startStrictService({ jobs: { fitIsPending: true, polls: 1 } });
+    service.fault('get_fit_status', () => ({ silent: true }));
+    const first = visit(1_000);
+    await assert.rejects(fit(first), { code: 'service.timeout' });
+    service.fault('get_fit_status', undefined);
+    const asked = { table: { value: history(30) }, target: 'species', model: 'pets' };
+    const { card } = await first.connection.train(asked);
+    await first.leave();
+    assert.equal(kept().length, 1);
+
+    const second = visit();
+    await waitFor('the earlier fit', () => second.cards.pending().length === 0);
+    assert.equal(second.cards.get('pets')?.fitted_train_set_id, card.fitted_train_set_id);
+    assert.deepEqual(
+      second.cards.get('pets')?.versions.map(({ version, why }) => [version, why]),
+      [
+        [2, 'late'],
+        [1, 'first'],
+      ],
+    );
+  });
+
   it('is told, where it failed there, with the service’s words, and not taken up a second time', async () => {
     service = await startStrictService({
       jobs: { fitIsPending: true, polls: 3, failure: { error: 'Out of memory' } },
