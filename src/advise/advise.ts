@@ -129,7 +129,7 @@ export class Advisor {
     if (reference === undefined || reference.rows.length === 0) {
       throw new ServiceError(
         'validation.failed',
-        `Nothing of the train set of "${card.name}" is kept here, so nobody can tell what is known ground: fit the model again, from a table.`,
+        `Nothing of the train set of "${card.name}" is kept here, so it is not known what it covers: fit the model again, from a table.`,
       );
     }
     const { row, cell } = await readRow(request, card, hooks.signal);

@@ -192,7 +192,7 @@ export class Anomalies {
         throw new ServiceError(
           'outcome.unknown',
           id === undefined
-            ? 'There was no alarm yet that msg.confirm could speak of, and no sensor that has moved.'
+            ? 'msg.confirm answers an alarm or a sensor that has moved, and there has been none yet.'
             : `No alarm of the last four weeks and no sensor that has moved has the id "${id}": set msg.anomaly.id to that of an alarm or a movement, or leave it out for the last one.`,
         );
       }

@@ -118,7 +118,7 @@ export function transportReason(failure: TransportFailure, host: string): string
     return `${host} did not let it through. Check the proxy and its password.`;
   }
   if (!failure.sent) {
-    return `no connection to ${host} came about (${code ?? 'unknown reason'}).`;
+    return `no connection to ${host} could be made (${code ?? 'unknown reason'}).`;
   }
   return `the connection to ${host} broke before the whole answer had come (${code ?? 'unknown reason'}).`;
 }

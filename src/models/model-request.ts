@@ -279,7 +279,7 @@ function bareModel(fittedId: string, request: PredictRequest): ResolvedModel {
   if (request.threshold !== undefined) {
     throw new ServiceError(
       'validation.failed',
-      `The model ${fittedId} has no card here, so nobody knows which class a threshold is of.`,
+      `The model ${fittedId} has no card here, so it is not known which class a threshold is for.`,
     );
   }
   const outputType = chooseOutputType(task, request);

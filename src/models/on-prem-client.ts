@@ -133,7 +133,7 @@ export class OnPremClient implements ServiceCalls {
   }
 
   estimateCost(): Promise<never> {
-    return unsupported('An on-premises endpoint tells no costs: leave out the cost node and Highest cost.');
+    return unsupported('An on-premises endpoint reports no costs: leave out the cost node and Highest cost.');
   }
 
   predictLegacy(): Promise<never> {

@@ -84,7 +84,10 @@ function serviceUrl(value: string): string {
   try {
     url = new URL(trimmed);
   } catch {
-    throw new ServiceError('config.invalid', `The base URL "${shown}" is no URL; it begins with https://.`);
+    throw new ServiceError(
+      'config.invalid',
+      `The base URL "${shown}" is not a URL; it must begin with https:// or http://.`,
+    );
   }
   if (url.username !== '' || url.password !== '') {
     throw new ServiceError(

@@ -49,7 +49,7 @@ function assertTwo(classes: readonly Label[]): void {
   if (classes.length !== 2) {
     throw new ServiceError(
       'config.invalid',
-      `Costs are of two classes, and the target has ${classes.length}: leave them out.`,
+      `Costs are for two classes, and the target has ${classes.length}: leave them out.`,
     );
   }
 }
@@ -137,8 +137,8 @@ export function thresholdBy(card: FittedModel, wish: Exclude<ThresholdWish, null
     if (best === undefined) {
       throw refused(
         wish === 'costs'
-          ? `Of the model "${card.name}" nobody knows what its answers cost: give the fit node costs, or set them in the sidebar Models.`
-          : `Of the model "${card.name}" nobody knows which threshold is best: keep rows back in the fit node.`,
+          ? `What the wrong answers of the model "${card.name}" cost is not known: enter costs in the fit node or in the sidebar Models.`
+          : `Which threshold is best for the model "${card.name}" is not known: hold back rows in the fit node.`,
       );
     }
     return { label: card.thresholds!.label, at: best.at, by: wish };
@@ -160,7 +160,7 @@ function soughtCurve(card: FittedModel, curve: ThresholdCurve | undefined): Thre
   assertTwoClasses(card);
   if (curve === undefined) {
     throw refused(
-      `Of the model "${card.name}" nobody knows what a threshold finds: keep rows back in the fit node.`,
+      `What a threshold finds with the model "${card.name}" is not known: hold back rows in the fit node.`,
     );
   }
   return curve;
@@ -173,10 +173,10 @@ function soughtClass({ threshold, thresholds, classes }: FittedModel): Label | u
 
 function assertTwoClasses({ name, task, classes }: FittedModel): void {
   if (task !== 'classification') {
-    throw refused(`The model "${name}" predicts numbers: a threshold is of two classes.`);
+    throw refused(`The model "${name}" predicts numbers: a threshold is for two classes.`);
   }
   if (classes !== undefined && classes.length !== 2) {
-    throw refused(`The model "${name}" has ${classes.length} classes: a threshold is of two.`);
+    throw refused(`The model "${name}" has ${classes.length} classes: a threshold is for two.`);
   }
 }
 

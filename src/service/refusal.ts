@@ -79,7 +79,7 @@ export function toRefusal(error: unknown): Refusal {
     return new Refusal({
       status: 503,
       errorCode: 'STORAGE_FAILED',
-      message: 'Something in the folder of the service was deleted meanwhile. Send the request again.',
+      message: 'Something in the folder of the service was deleted in the meantime. Send the request again.',
       retryable: true,
       retryAfter: 1,
     });

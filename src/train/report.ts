@@ -95,13 +95,13 @@ export function checkThresholdChoices(
   if (task !== 'classification') {
     throw new ServiceError(
       'config.invalid',
-      'Costs and a threshold are of two classes, and the target is a number: leave them out.',
+      'Costs and a threshold are for two classes, and the target is a number: leave them out.',
     );
   }
   if (threshold !== undefined && classes !== undefined && classes.length !== 2) {
     throw new ServiceError(
       'config.invalid',
-      `A threshold is of two classes, and the target has ${classes.length}: leave it out.`,
+      `A threshold is for two classes, and the target has ${classes.length}: leave it out.`,
     );
   }
   if (costs !== undefined) {

@@ -79,7 +79,7 @@ describe('nodes on an on-premises endpoint', function () {
     for (const [id, said] of [
       ['upload', /keeps no uploads/],
       ['thinking', /no thinking fits/],
-      ['cost', /tells no costs/],
+      ['cost', /reports no costs/],
     ] as const) {
       const { length: before } = bench.caught.all;
       bench.send(id, { payload: trainRows(30) });

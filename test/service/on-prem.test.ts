@@ -223,7 +223,7 @@ describe('on-premises: an endpoint of one stateless route', function () {
       /no thinking fits/,
     );
     const limited = await open({ settings: { maxCost: 5 } });
-    await refused(limited.predict({ table: row15, model: 'state' }), /tells no costs/);
+    await refused(limited.predict({ table: row15, model: 'state' }), /reports no costs/);
     await limited.close();
     await refused(connect({ endpoint: endpoint.url, dataDir: folder }), /Give one of dataDir/);
     assert.deepEqual(endpoint.asked, []);

@@ -357,7 +357,7 @@ function tooMuchText(name: string, row: number): Refusal {
     status: 413,
     errorCode: 'LIMIT_EXCEEDED',
     message:
-      `Column "${name}" holds more different text than the memory of this service bears: by row ${row + 1} it needs ` +
+      `Column "${name}" holds more different text than the memory of this service can hold: by row ${row + 1} it needs ` +
       `more than ${Math.floor(heapForTexts() / 1e6)} MB. Leave the column out, shorten its texts, or use fewer rows.`,
     retryable: false,
   });

@@ -190,7 +190,7 @@ export function makeHeader(written: readonly string[]): Header {
   }
   return {
     names,
-    warning: `The header has names that are empty or come again: these columns are called ${listNames(changed)}, here and when the model predicts.`,
+    warning: `The header has empty or repeated names: these columns are called ${listNames(changed)}, here and when the model predicts.`,
   };
 }
 

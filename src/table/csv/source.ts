@@ -64,7 +64,7 @@ export class CsvSource implements SliceSource {
     }
     if (MARKUP.test(head) || (ELEMENTS.test(head) && (more || head.trimEnd().endsWith('>')))) {
       throw invalidTable(
-        'The text is a web page (HTML) or XML, not a table. Of XML, wire a node xml in front; where a web page came instead of data, see whether the address asks to sign in.',
+        'The text is a web page (HTML) or XML, not a table. For XML, wire an xml node in front; if a web page came instead of data, check whether the address asks you to sign in.',
       );
     }
     if (ARFF.test(head)) {
@@ -116,11 +116,13 @@ export class CsvSource implements SliceSource {
         : [
             `Cells such as ${shell} are formulas of a spreadsheet that give their text: they are read as ${show(shell.slice(2, -1))} and the like.`,
           ]),
-      ...(repeated === 0 ? [] : [`The header comes again in ${lines(repeated)}, left out as no row.`]),
+      ...(repeated === 0
+        ? []
+        : [`The header is repeated in ${lines(repeated)}, which ${repeated === 1 ? 'is' : 'are'} left out.`]),
       ...(short === 0
         ? []
         : [
-            `${short === 1 ? `Row ${firstShort} has` : `${short} rows, the first of them row ${firstShort}, have`} fewer fields than the header: what lacks at the end is missing. Text that holds line breaks must be in quotes.`,
+            `${short === 1 ? `Row ${firstShort} has` : `${short} rows, the first of them row ${firstShort}, have`} fewer fields than the header: cells absent at the end are missing values. Text that holds line breaks must be in quotes.`,
           ]),
       ...(nulsAbove
         ? [
@@ -197,7 +199,7 @@ function checkHeader(names: readonly string[], line: string): void {
   if (names[0] === 'Record Length' && names.length > 4 && Number.isFinite(parseNumber(names[3]!, true))) {
     // https://github.com/chemdrv/python-for-pchem (F0000CH1.CSV of a Tektronix TDS2001C)
     throw invalidTable(
-      'The text is of an oscilloscope (Tektronix): settings stand beside the values, and no line names the columns. Keep its last columns, and write a first line with their names, such as time,CH1.',
+      'The text is an oscilloscope export (Tektronix): settings stand beside the values, and no line names the columns. Keep its last columns, and write a first line with their names, such as time,CH1.',
     );
   }
   const numbers = names.map((name) =>

@@ -52,17 +52,17 @@ function silenceError(task: EncoderTask, seconds: number): ServiceError {
   if (origin === undefined) {
     return new ServiceError(
       'storage.failed',
-      `Writing the table did not get on: ${silence}. Check the disk with the temporary folder.`,
+      `Writing the table made no progress: ${silence}. Check the disk with the temporary folder.`,
     );
   }
   return origin.kind === 'path'
     ? new ServiceError(
         'file.unreadable',
-        `Reading the file "${origin.path}" did not get on: ${silence}. It may be damaged, or its disk does not answer.`,
+        `Reading the file "${origin.path}" made no progress: ${silence}. It may be damaged, or its disk does not answer.`,
       )
     : new ServiceError(
         'table.invalid',
-        `Reading the table did not get on: ${silence}. It may be damaged; write it anew.`,
+        `Reading the table made no progress: ${silence}. It may be damaged; write it anew.`,
       );
 }
 

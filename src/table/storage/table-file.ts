@@ -30,7 +30,7 @@ export function demandSame(path: string, expected: FileVersion, found: FileVersi
   if (!isSameVersion(expected, found)) {
     throw new ServiceError(
       'file.unreadable',
-      `The file "${path}" was changed while it was read. Give a new table a name of its own, or wait with writing it until the message is done.`,
+      `The file "${path}" was changed while it was read. Give a new table a name of its own, or write it only when the message is done.`,
     );
   }
 }

@@ -21,11 +21,11 @@ const HEAD = 4096;
 const OTHERS: readonly [magic: string, what: string][] = [
   ['PARE', 'is Parquet with an encrypted footer, which is not read. Write it without encryption.'],
   ['PK\x03\x04', 'is a spreadsheet (.xlsx, .ods) or another zip file. Save the sheet as CSV (UTF-8).'],
-  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'is a spreadsheet of old (.xls). Save the sheet as CSV (UTF-8).'],
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'is an old spreadsheet (.xls). Save the sheet as CSV (UTF-8).'],
   ['\x28\xb5\x2f\xfd', 'is compressed with Zstandard. Unpack it first.'],
   ['BZh', 'is compressed with bzip2. Unpack it first.'],
   ['\xfd7zXZ', 'is compressed with xz. Unpack it first.'],
-  ['SQLite format 3', 'is a database of SQLite. Read its rows with a node for SQLite.'],
+  ['SQLite format 3', 'is an SQLite database. Read its rows with a node for SQLite.'],
   ['ORC', 'is an ORC file. Write it as Parquet.'],
   ['Obj\x01', 'is an Avro file. Write it as Parquet.'],
   ['\x89HDF', 'is an HDF5 file. Write its table as Parquet or CSV.'],

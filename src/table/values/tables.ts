@@ -386,7 +386,7 @@ class ShortRows {
     const which = count === 1 ? `Row ${first} has` : `${count} rows, the first of them row ${first}, have`;
     return count === 0
       ? undefined
-      : `${which} fewer values than the row of names: what lacks at the end is missing.`;
+      : `${which} fewer values than the row of names: cells absent at the end are missing values.`;
   }
 }
 

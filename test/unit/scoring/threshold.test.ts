@@ -26,12 +26,12 @@ describe('a threshold', () => {
     assert.deepEqual(thresholdBy({ ...CARD, thresholds: undefined }, 0.2), { label: 'fine', at: 0.2 });
     for (const [card, wish, said] of [
       [{ ...CARD, task: 'regression' }, 0.2, /predicts numbers/],
-      [{ ...CARD, classes: ['a', 'b', 'c'] }, 0.2, /has 3 classes: a threshold is of two/],
+      [{ ...CARD, classes: ['a', 'b', 'c'] }, 0.2, /has 3 classes: a threshold is for two/],
       [{ ...CARD, classes: undefined, thresholds: undefined }, 0.2, /classes .* are not known/],
       [CARD, 1.5, /from 0 to 1/],
       [CARD, Number.NaN, /from 0 to 1/],
-      [CARD, 'costs', /give the fit node costs/],
-      [CARD, 'accuracy', /keep rows back/],
+      [CARD, 'costs', /enter costs in the fit node/],
+      [CARD, 'accuracy', /hold back rows/],
     ] as const) {
       assert.throws(() => thresholdBy(card as FittedModel, wish), said);
     }
@@ -66,8 +66,8 @@ describe('a threshold', () => {
       [{ missed: -1 }, undefined, /Costs are two numbers/],
       [{ missed: '20' }, undefined, /Costs are two numbers/],
       [{ missed: 20, fine: 1 }, undefined, /Costs are two numbers/],
-      [errors, ['a', 'b', 'c'], /of two classes, and the target has 3/],
-      [costs, ['a', 'b', 'c'], /of two classes, and the target has 3/],
+      [errors, ['a', 'b', 'c'], /for two classes, and the target has 3/],
+      [costs, ['a', 'b', 'c'], /for two classes, and the target has 3/],
       [{ fault: { fien: 5 } }, ['fault', 'fine'], /"fien".*"fault" and "fine"/],
     ] as const) {
       assert.throws(() => readCosts(given, classes), said);
@@ -190,9 +190,9 @@ describe('a threshold on the embedded service', function () {
     const three = readings().map((row, i) => ({ ...row, state: ['a', 'b', 'c'][i % 3]! }));
     await assert.rejects(
       fit({ costs: { a: { b: 2 } } }, three),
-      /Costs are of two classes, and the target has 3/,
+      /Costs are for two classes, and the target has 3/,
     );
-    await assert.rejects(fit({ threshold: 'f1' }, three), /A threshold is of two classes/);
+    await assert.rejects(fit({ threshold: 'f1' }, three), /A threshold is for two classes/);
     await assert.rejects(fit({ threshold: 'f1', target: 'heat' }), /the target is a number/);
     await fit({ model: 'three' }, three);
     await assert.rejects(at.connection.chooseThreshold('three', 0.5), /has 3 classes/);

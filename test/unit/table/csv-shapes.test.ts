@@ -39,7 +39,7 @@ describe('A header with names that are empty or come again', () => {
       assert.deepEqual([found.names, found.rows], [names, rows]);
       assert.match(
         found.warnings,
-        /^The header has names .* "Unnamed: 0", "a.1", "a.2", "Unnamed: 5", here and when the model predicts\.$/,
+        /^The header has empty or repeated names: .* "Unnamed: 0", "a.1", "a.2", "Unnamed: 5", here and when the model predicts\.$/,
       );
     });
   }
@@ -48,7 +48,7 @@ describe('A header with names that are empty or come again', () => {
     const source = await openTable('a,b,a\n1,2,3\n');
     await assert.rejects(
       profileTable(source, { target: 'y' }),
-      /no column "y" .* "a", "b", "a\.1"\. The header has names .*: these columns are called "a\.1"/,
+      /no column "y" .* "a", "b", "a\.1"\. The header has empty or repeated names: these columns are called "a\.1"/,
     );
   });
 
@@ -127,7 +127,7 @@ describe('A text file as other programs write it', () => {
       assert.ok(rows.every(([, time, value]) => time instanceof Date && typeof value === 'number'));
       assert.equal(
         warnings,
-        text.includes('attic') ? 'The header comes again in a line, left out as no row.' : '',
+        text.includes('attic') ? 'The header is repeated in a line, which is left out.' : '',
       );
     }
   });
@@ -137,7 +137,7 @@ describe('A text file as other programs write it', () => {
     const { rows, warnings } = await read(`${part}\n${part}${part}`);
     assert.equal(rows.length, 9);
     assert.ok(rows.every(([time, value]) => time instanceof Date && typeof value === 'number'));
-    assert.equal(warnings, 'The header comes again in 2 lines, left out as no row.');
+    assert.equal(warnings, 'The header is repeated in 2 lines, which are left out.');
     const numbered = await read('0,1\n0,1\n0,2\n1,1\n');
     assert.deepEqual([numbered.rows.length, numbered.warnings], [3, '']);
   });
@@ -473,7 +473,7 @@ describe('Rows of fewer fields than the header', () => {
     ]);
     assert.equal(
       warnings,
-      '2 rows, the first of them row 2, have fewer fields than the header: what lacks at the end is missing. Text that holds line breaks must be in quotes.',
+      '2 rows, the first of them row 2, have fewer fields than the header: cells absent at the end are missing values. Text that holds line breaks must be in quotes.',
     );
     await rejectsWith(
       openTable('a,b\n1,2\n3,4,5\n'),
@@ -617,7 +617,7 @@ describe('A table that is drawn with lines', () => {
     [
       'by SAP, a page and another',
       framed('-'.repeat(36)).repeat(1) + framed('-'.repeat(36)).split('\n').slice(0, 3).join('\n'),
-      /comes again in a line/,
+      /is repeated in a line/,
     ],
     ['by MySQL', `${framed('+------+----------+------------+')}3 rows in set (0.00 sec)\n`, /"3 rows in set/],
     ['by PostgreSQL', `${open}(3 rows)\n\n`, /a line of other text \("\(3 rows\)"\) is left out as no row/],

@@ -98,7 +98,7 @@ describe('Input forms of a table', () => {
       ['eve'],
     ]);
     assert.deepEqual((await profileTable(source)).warnings, [
-      '3 rows, the first of them row 2, have fewer values than the row of names: what lacks at the end is missing.',
+      '3 rows, the first of them row 2, have fewer values than the row of names: cells absent at the end are missing values.',
     ]);
     const [batch] = await collect(readBatches(source, COLUMNS));
     assert.deepEqual(

@@ -81,7 +81,7 @@ describe('An encoder thread that does not answer', () => {
       await rejectsWith(
         first,
         'file.unreadable',
-        /lost\.csv" did not get on: nothing was heard of it for 2 min/,
+        /lost\.csv" made no progress: nothing was heard of it for 2 min/,
       );
       assert.deepEqual((await second).names, ['a', 'b']);
     }));
