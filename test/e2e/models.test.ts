@@ -248,7 +248,7 @@ describe('the sidebar Models, in Chromium', function () {
     for (const part of [
       /^Looks good: better than no model$/m,
       /this model\s+no model\s+Accuracy\s+\d+%\s+\d+%\s+ROC AUC\s+0\.\d{3}\s+0\.5\s/,
-      /Log loss of as many rows to come: from 0(\.\d+)? to \d\.\d+ in 9 of 10 cases/,
+      /Log loss on as many new rows: from 0(\.\d+)? to \d\.\d+ in 9 of 10 cases/,
       /\d+ of 240 correct/,
       /Area under the curve 0\.\d+/,
       /Furthest off: predicted/,
@@ -733,7 +733,7 @@ describe('the sidebar Models, in Chromium', function () {
     assert.ok(Number(to) > 55 && Number(to) < 75, said);
     assert.ok(Math.abs(Number(cost) - 2 * (Number(to) - 20)) < 0.5, said);
     assert.match(said, /\d+ of 2\d\d kept train rows are near/);
-    await find.getByRole('button', { name: 'Take over into the row' }).click();
+    await find.getByRole('button', { name: 'Use in the row' }).click();
     assert.equal(await page.locator('.tabular-form-rows input[type=number]').first().inputValue(), to);
     await find.getByLabel('Goal').selectOption('As high as possible');
     assert.equal(await find.getByLabel('Value').isVisible(), false);
