@@ -174,9 +174,6 @@ async function main(): Promise<void> {
       await page.goto(`${red.url}/dashboard/`);
       await page.waitForTimeout(seconds * 1000);
       await page.screenshot({ path: path.join(images, 'live-machine.png'), fullPage: true });
-      await openEditor(page, red.url);
-      await page.waitForTimeout(3000);
-      await page.screenshot({ path: path.join(images, 'live-machine-flow.png') });
     });
   }
 }
