@@ -8,15 +8,17 @@ import {
   isCategoryNode,
   LEAF,
   SET_WORDS,
+  type Split,
   TreeBuilder,
   type Trees,
 } from '../trees/trees';
-import { isArrayOf, must } from './checks';
+import { BitReader, type Bits, bitsFor, BitWriter } from './bits';
+import { checked, f64, must, u8 } from './checks';
 
 /*
  * Bit-packed trees. Nodes are stored level by level, so that child indices are implicit: one bit marks a leaf; a
  * branch has its column, bin and side of missing values. Leaf values take 16 bits if they lie on the grid of their
- * tree (`roundToGrid`), else 32.
+ * tree (`roundToGrid`), else 32. The functions that begin with `code` write what they are given, or read it: they return it.
  */
 
 const VALUE_BITS = 16;
@@ -39,88 +41,78 @@ interface PackedTrees {
 }
 
 export function packTrees(trees: Trees): PackedTrees {
-  const { roots, feature, left, width } = trees;
-  const out = new BitWriter();
-  const featureBits = bitsFor(feature.reduce((most, one) => (one === LEAF ? most : Math.max(most, one)), 0));
+  const { roots, feature, left, values, width } = trees;
+  const orders = Array.from(roots, (root) => levels(trees, root));
   const leaves: number[] = [];
   /** Where the values of a leaf begin in `Trees.values` → its place in `leaves`; -1 before it has one. */
-  const placeOf = new Int32Array(trees.values.length).fill(-1);
-  let branches = 0;
-  let shares = false;
-  const orders = Array.from(roots, (root) => levels(trees, root));
+  const placeOf = new Int32Array(values.length).fill(-1);
+  let ends = 0;
   for (const nodes of orders) {
     for (const node of nodes) {
-      if (feature[node] !== LEAF) {
-        branches++;
-      } else if (placeOf[left[node]] >= 0) {
-        shares = true;
-      } else {
-        placeOf[left[node]] = leaves.length;
-        leaves.push(left[node]);
-      }
-    }
-  }
-  out.writeCount(width);
-  out.writeCount(roots.length);
-  out.writeCount(branches);
-  out.write(featureBits, 5);
-  out.write(shares ? 1 : 0, 1);
-  let known = 0;
-  for (const nodes of orders) {
-    const exponent = gridOf(trees, nodes);
-    out.write(exponent === undefined ? 0 : exponent + EXPONENT_BIAS, EXPONENT_BITS);
-    for (const node of nodes) {
-      const isLeaf = feature[node] === LEAF;
-      out.write(isLeaf ? 1 : 0, 1);
-      if (!isLeaf) {
-        packBranch(trees, node, featureBits, out);
-        continue;
-      }
-      const place = placeOf[left[node]];
-      if (shares) {
-        out.write(place < known ? 1 : 0, 1);
-        if (place < known) {
-          out.writeCount(place);
-          continue;
+      if (feature[node] === LEAF) {
+        ends++;
+        if (placeOf[left[node]] < 0) {
+          placeOf[left[node]] = leaves.push(left[node]) - 1;
         }
       }
-      known++;
-      for (let k = 0; k < width; k++) {
-        packValue(trees.values[left[node] + k], exponent, out);
+    }
+  }
+  const bits = new BitWriter();
+  const featureBits = bitsFor(feature.reduce((most, one) => (one === LEAF ? most : Math.max(most, one)), 0));
+  const shares = leaves.length < ends;
+  bits.count(width);
+  bits.count(roots.length);
+  bits.count(feature.length - ends);
+  bits.code(5, featureBits);
+  bits.flag(shares);
+  let known = 0;
+  for (const nodes of orders) {
+    const step = codeStep(bits, gridOf(trees, nodes));
+    for (const node of nodes) {
+      const at = left[node];
+      if (!bits.flag(feature[node] === LEAF)) {
+        codeSplit(bits, featureBits, splitOf(trees, node));
+      } else if (shares && bits.flag(placeOf[at] < known)) {
+        bits.count(placeOf[at]);
+      } else {
+        known++;
+        for (let k = 0; k < width; k++) {
+          codeValue(bits, step, values[at + k]);
+        }
       }
     }
   }
-  return { bytes: out.finish(), leaves };
+  return { bytes: bits.finish(), leaves };
 }
 
-/** @throws LearnerError for bytes that are not trees */
-export function unpackTrees(bytes: Uint8Array): Trees {
-  const input = new BitReader(bytes);
-  const width = input.readCount();
-  const count = input.readCount();
-  const branches = input.readCount();
+/** @throws LearnerError for what is no bytes, or bytes that are not trees */
+export function unpackTrees(packed: unknown): Trees {
+  must(u8()(packed), 'its trees are no bytes');
+  const bits = new BitReader(packed);
+  const width = bits.count();
+  const count = bits.count();
+  const branches = bits.count();
   // Larger claims than bits are refused before allocating.
   const leaves = branches + count;
   const own = leaves > 0 ? width : 0;
-  const bits = count * EXPONENT_BITS + branches * BRANCH_BITS + leaves * LEAF_BITS;
-  const isRoom = Math.max(bits, own * VALUE_BITS) <= bytes.length * 8;
+  const least = count * EXPONENT_BITS + branches * BRANCH_BITS + leaves * LEAF_BITS;
+  const isRoom = Math.max(least, own * VALUE_BITS) <= packed.length * 8;
   must(width >= 1 && isRoom, 'it claims more trees than it can hold');
-  const featureBits = input.read(5);
-  const shares = input.read(1) === 1;
+  const featureBits = bits.code(5);
+  const shares = bits.flag();
   const builder = new TreeBuilder(width);
   const values = new Float64Array(own);
   for (let tree = 0; tree < count; tree++) {
-    const coded = input.read(EXPONENT_BITS);
-    const step = coded === 0 ? undefined : powerOfTwo(coded - EXPONENT_BIAS);
+    const step = codeStep(bits);
     for (let node = builder.addRoot(); node < builder.nodes; node++) {
-      if (input.read(1) === 0) {
-        unpackBranch(builder, node, featureBits, input);
+      if (!bits.flag()) {
+        builder.split(node, codeSplit(bits, featureBits));
         must(builder.nodes <= branches + leaves, 'it has more nodes than it says');
-      } else if (shares && input.read(1) === 1) {
-        builder.shareLeaf(node, input.readCount() * width);
+      } else if (shares && bits.flag()) {
+        builder.shareLeaf(node, bits.count() * width);
       } else {
         for (let k = 0; k < width; k++) {
-          values[k] = unpackValue(step, input);
+          values[k] = codeValue(bits, step);
         }
         builder.setLeaf(node, values);
       }
@@ -140,56 +132,11 @@ function levels({ feature, left }: Trees, root: number): number[] {
   return nodes;
 }
 
-function packBranch(trees: Trees, node: number, featureBits: number, out: BitWriter): void {
-  const isCategory = isCategoryNode(trees, node);
-  out.write(trees.feature[node], featureBits);
-  out.write(isCategory ? 1 : 0, 1);
-  if (isCategory) {
-    packSet(trees.sets.subarray(trees.setAt[node], trees.setAt[node] + SET_WORDS), out);
-  } else {
-    out.write(trees.bin[node], 8);
-    out.write(goesMissingLeft(trees, node) ? 1 : 0, 1);
-  }
-}
-
-function unpackBranch(builder: TreeBuilder, node: number, featureBits: number, input: BitReader): void {
-  const column = input.read(featureBits);
-  if (input.read(1) === 1) {
-    const set = unpackSet(input);
-    builder.split(node, { column, bin: 0, missingLeft: (set[0] & 1) === 1, set });
-  } else {
-    const bin = input.read(8);
-    builder.split(node, { column, bin, missingLeft: input.read(1) === 1, set: undefined });
-  }
-}
-
-/** Drops trailing bytes that are all 0 or all 255: categories that no row of the node has share a side. */
-function packSet(set: Int32Array, out: BitWriter): void {
-  const byteOf = (i: number) => (set[i >> 2] >>> ((i & 3) * 8)) & 0xff;
-  let length = SET_WORDS * 4;
-  const last = byteOf(length - 1);
-  const isFilled = last === 0 || last === 255;
-  while (isFilled && length > 0 && byteOf(length - 1) === last) {
-    length--;
-  }
-  out.write(length, SET_LENGTH_BITS);
-  out.write(last & 1, 1);
-  for (let i = 0; i < length; i++) {
-    out.write(byteOf(i), 8);
-  }
-}
-
-function unpackSet(input: BitReader): Int32Array {
-  const length = input.read(SET_LENGTH_BITS);
-  const set = new Int32Array(SET_WORDS).fill(input.read(1) === 1 ? -1 : 0);
-  const bytes = new Uint8Array(set.length * 4);
-  must(length <= bytes.length, 'it has a set of too many categories');
-  for (let i = 0; i < bytes.length; i++) {
-    bytes[i] = i < length ? input.read(8) : set[0] & 0xff;
-  }
-  return set.map(
-    (_, w) => bytes[w * 4] | (bytes[w * 4 + 1] << 8) | (bytes[w * 4 + 2] << 16) | (bytes[w * 4 + 3] << 24),
-  );
+function splitOf(trees: Trees, node: number): Split {
+  const { feature, bin, sets, setAt } = trees;
+  const at = setAt[node];
+  const set = isCategoryNode(trees, node) ? sets.subarray(at, at + SET_WORDS) : undefined;
+  return { column: feature[node], bin: bin[node], missingLeft: goesMissingLeft(trees, node), set };
 }
 
 /** The exponent of the grid on which all values of a tree lie, if there is one. */
@@ -208,22 +155,48 @@ function gridOf({ feature, left, values, width }: Trees, nodes: number[]): numbe
   return own.every((value) => Number.isInteger(value / step)) ? exponent : undefined;
 }
 
-function packValue(value: number, exponent: number | undefined, out: BitWriter): void {
-  if (exponent !== undefined) {
-    out.write((value / powerOfTwo(exponent)) & 0xffff, VALUE_BITS);
-    return;
-  }
-  float[0] = value;
-  out.write(floatHalves[0], 16);
-  out.write(floatHalves[1], 16);
+/** The step of the grid of a tree's values, if they are on one. */
+function codeStep(bits: Bits, exponent?: number): number | undefined {
+  const coded = bits.code(EXPONENT_BITS, exponent === undefined ? 0 : exponent + EXPONENT_BIAS);
+  return coded === 0 ? undefined : powerOfTwo(coded - EXPONENT_BIAS);
 }
 
-function unpackValue(step: number | undefined, input: BitReader): number {
-  if (step !== undefined) {
-    return ((input.read(VALUE_BITS) << 16) >> 16) * step;
+function codeSplit(bits: Bits, featureBits: number, split?: Split): Split {
+  const column = bits.code(featureBits, split?.column);
+  if (bits.flag(split?.set !== undefined)) {
+    const set = codeSet(bits, split?.set);
+    return { column, bin: 0, missingLeft: (set[0] & 1) === 1, set };
   }
-  floatHalves[0] = input.read(16);
-  floatHalves[1] = input.read(16);
+  const bin = bits.code(8, split?.bin);
+  return { column, bin, missingLeft: bits.flag(split?.missingLeft), set: undefined };
+}
+
+/** Drops trailing bytes that are all 0 or all 255: categories that no row of the node has share a side. */
+function codeSet(bits: Bits, set: Int32Array = new Int32Array(SET_WORDS)): Int32Array {
+  const byteOf = (i: number) => (set[i >> 2] >>> ((i & 3) * 8)) & 0xff;
+  const bytes = SET_WORDS * 4;
+  const last = byteOf(bytes - 1);
+  let most = bytes;
+  while ((last === 0 || last === 255) && most > 0 && byteOf(most - 1) === last) {
+    most--;
+  }
+  const length = bits.code(SET_LENGTH_BITS, most);
+  const coded = new Int32Array(SET_WORDS).fill(bits.flag((last & 1) === 1) ? -1 : 0);
+  must(length <= bytes, 'it has a set of too many categories');
+  for (let i = 0; i < length; i++) {
+    const shift = (i & 3) * 8;
+    coded[i >> 2] = (coded[i >> 2] & ~(0xff << shift)) | (bits.code(8, byteOf(i)) << shift);
+  }
+  return coded;
+}
+
+function codeValue(bits: Bits, step: number | undefined, value = 0): number {
+  if (step !== undefined) {
+    return ((bits.code(VALUE_BITS, (value / step) & 0xffff) << 16) >> 16) * step;
+  }
+  float[0] = value;
+  floatHalves[0] = bits.code(16, floatHalves[0]);
+  floatHalves[1] = bits.code(16, floatHalves[1]);
   return float[0];
 }
 
@@ -241,39 +214,40 @@ const MAX_ATOMS_LISTED = 1 << 23;
 /** The order of atoms in a leaf does not matter, so they are sorted. */
 export function packForest({ trees, offsets, members, ...rest }: ResidualForest): PackedForest {
   const { bytes, leaves } = packTrees(trees);
-  const out = new BitWriter();
+  const bits = new BitWriter();
   for (const leaf of leaves) {
-    const atoms = members.slice(offsets[leaf], offsets[leaf + 1]).sort();
-    const gaps = atoms.map((atom, i) => atom - (i > 0 ? atoms[i - 1] : 0));
-    const bits = bitsFor(gaps.reduce((most, gap) => Math.max(most, gap), 0));
-    out.writeCount(atoms.length);
-    out.write(bits, GAP_BITS);
-    for (const gap of gaps) {
-      out.write(gap, bits);
-    }
+    codeAtoms(bits, [], members.slice(offsets[leaf], offsets[leaf + 1]).sort());
   }
-  return { ...rest, packedTrees: bytes, leaves: out.finish() };
+  return { ...rest, packedTrees: bytes, leaves: bits.finish() };
 }
 
 /** @throws LearnerError for bytes that are not a forest */
-export function unpackForest({ packedTrees, leaves, ...rest }: PackedForest): ResidualForest {
-  must(isArrayOf(Uint8Array, packedTrees) && isArrayOf(Uint8Array, leaves), 'its residuals are no bytes');
+export function unpackForest(packed: PackedForest): ResidualForest {
+  const { packedTrees, leaves, ...rest } = checked<PackedForest>(packed, {
+    'its residuals are no bytes': { packedTrees: u8(), leaves: u8() },
+  });
   const trees = unpackTrees(packedTrees);
-  const input = new BitReader(leaves);
+  const bits = new BitReader(leaves);
   const offsets = new Int32Array(trees.values.length + 1);
   const members: number[] = [];
   for (let leaf = 0; leaf < trees.values.length; leaf++) {
-    const count = input.readCount();
-    const bits = input.read(GAP_BITS);
-    // Gaps of 0 bits take no space in the file, but their atoms would take memory.
-    must(members.length + count <= MAX_ATOMS_LISTED, 'a leaf claims too many rows');
-    for (let i = 0, atom = 0; i < count; i++) {
-      atom += input.read(bits);
-      members.push(atom);
-    }
+    codeAtoms(bits, members);
     offsets[leaf + 1] = members.length;
   }
   return { ...rest, trees, offsets, members: Uint16Array.from(members) };
+}
+
+/** Adds the atoms of a leaf to `listed`. @param atoms ascending */
+function codeAtoms(bits: Bits, listed: number[], atoms?: Uint16Array): void {
+  const gaps = atoms?.map((atom, i) => atom - (i > 0 ? atoms[i - 1] : 0));
+  const count = bits.count(atoms?.length);
+  const gapBits = bits.code(GAP_BITS, bitsFor(gaps?.reduce((most, gap) => Math.max(most, gap), 0) ?? 0));
+  // Gaps of 0 bits take no space in the file, but their atoms would take memory.
+  must(listed.length + count <= MAX_ATOMS_LISTED, 'a leaf claims too many rows');
+  for (let i = 0, atom = 0; i < count; i++) {
+    atom += bits.code(gapBits, gaps?.[i]);
+    listed.push(atom);
+  }
 }
 
 /** The terms of a linear model as arrays. `numbers` holds those of all rules, one after another. */
@@ -287,153 +261,43 @@ export interface PackedTerms {
   weights: Float32Array;
 }
 
-const KINDS = ['ordered', 'missing', 'category', 'number', 'whole'] as const;
+/** The kinds of rules, which are stored by their places here, and the numbers of each. */
+const RULES = [
+  ['ordered', ['mean', 'scale']],
+  ['missing', ['share']],
+  ['category', ['bin']],
+  ['number', ['mean', 'scale', 'low', 'high']],
+  ['whole', ['mean', 'scale', 'low', 'high']],
+] as const;
+const KINDS = RULES.map(([kind]) => kind);
 
 export function packTerms({ columns, rules, wholeIfNearer, weights }: LinearTerms): PackedTerms {
-  const numbers = rules.flatMap((rule) => {
-    switch (rule.kind) {
-      case 'number':
-      case 'whole':
-        return [rule.mean, rule.scale, rule.low, rule.high];
-      case 'ordered':
-        return [rule.mean, rule.scale];
-      case 'missing':
-        return [rule.share];
-      case 'category':
-        return [];
-    }
-  });
+  const numbersOf = (rule: TermRule) =>
+    RULES[KINDS.indexOf(rule.kind)][1].map((name) => (rule as unknown as Record<string, number>)[name]);
+  const isCategory = ({ kind }: TermRule) => kind === 'category';
   return {
     columns,
     kinds: Uint8Array.from(rules, ({ kind }) => KINDS.indexOf(kind)),
-    numbers: Float64Array.from(numbers),
-    bins: Uint8Array.from(rules.flatMap((rule) => (rule.kind === 'category' ? [rule.bin] : []))),
+    numbers: Float64Array.from(rules.filter((rule) => !isCategory(rule)).flatMap(numbersOf)),
+    bins: Uint8Array.from(rules.filter(isCategory).flatMap(numbersOf)),
     ...(wholeIfNearer && { wholeIfNearer }),
     weights,
   };
 }
 
 /** @throws LearnerError if a rule is invalid */
-export function unpackTerms({
-  columns,
-  kinds,
-  numbers,
-  bins,
-  wholeIfNearer,
-  weights,
-}: PackedTerms): LinearTerms {
-  must(
-    isArrayOf(Uint8Array, kinds) && isArrayOf(Float64Array, numbers) && isArrayOf(Uint8Array, bins),
-    'its terms are no numbers',
-  );
-  let number = 0;
-  let category = 0;
-  const rules = Array.from(kinds, (code): TermRule => {
-    const kind = KINDS[code];
-    switch (kind) {
-      case 'number':
-      case 'whole':
-        return {
-          kind,
-          mean: numbers[number++],
-          scale: numbers[number++],
-          low: numbers[number++],
-          high: numbers[number++],
-        };
-      case 'ordered':
-        return { kind, mean: numbers[number++], scale: numbers[number++] };
-      case 'missing':
-        return { kind, share: numbers[number++] };
-      case 'category':
-        return { kind, bin: bins[category++] };
-      default:
-        must(false, 'it has a term of no known kind');
-    }
+export function unpackTerms(packed: unknown): LinearTerms {
+  const { columns, kinds, numbers, bins, wholeIfNearer, weights } = checked<PackedTerms>(packed, {
+    'a linear model has no terms': {},
+    'its terms are no numbers': { kinds: u8(), numbers: f64(), bins: u8() },
+  });
+  const [number, bin] = [numbers.values(), bins.values()];
+  const rules = Array.from(kinds, (code) => {
+    must(code < RULES.length, 'it has a term of no known kind');
+    const [kind, names] = RULES[code];
+    const from = kind === 'category' ? bin : number;
+    const own = names.map((name) => [name, from.next().value]);
+    return { kind, ...Object.fromEntries(own) } as TermRule;
   });
   return { columns, rules, ...(wholeIfNearer !== undefined && { wholeIfNearer }), weights };
-}
-
-/** Writes bit-packed integers. */
-class BitWriter {
-  private bytes = new Uint8Array(1024);
-  private size = 0;
-  private held = 0;
-  private heldBits = 0;
-
-  /** @param bits at most 24; `value` is below 2^bits */
-  write(value: number, bits: number): void {
-    this.held |= value << this.heldBits;
-    this.heldBits += bits;
-    while (this.heldBits >= 8) {
-      this.put(this.held & 0xff);
-      this.held >>>= 8;
-      this.heldBits -= 8;
-    }
-  }
-
-  /** A non-negative integer below 2^32, seven bits at a time (LEB128). */
-  writeCount(value: number): void {
-    let rest = value;
-    for (; rest >= 128; rest = Math.floor(rest / 128)) {
-      this.write(128 | (rest & 127), 8);
-    }
-    this.write(rest, 8);
-  }
-
-  finish(): Uint8Array {
-    if (this.heldBits > 0) {
-      this.put(this.held);
-    }
-    return this.bytes.slice(0, this.size);
-  }
-
-  private put(byte: number): void {
-    if (this.size === this.bytes.length) {
-      const larger = new Uint8Array(this.size * 2);
-      larger.set(this.bytes);
-      this.bytes = larger;
-    }
-    this.bytes[this.size++] = byte;
-  }
-}
-
-const LARGEST = 2 ** 32;
-
-/** Reads what `BitWriter` wrote. */
-class BitReader {
-  private at = 0;
-  private held = 0;
-  private heldBits = 0;
-
-  constructor(private readonly bytes: Uint8Array) {}
-
-  /** @throws LearnerError past the end */
-  read(bits: number): number {
-    while (this.heldBits < bits) {
-      must(this.at < this.bytes.length, 'it ends too early');
-      this.held |= this.bytes[this.at++] << this.heldBits;
-      this.heldBits += 8;
-    }
-    const value = this.held & ((1 << bits) - 1);
-    this.held >>>= bits;
-    this.heldBits -= bits;
-    return value;
-  }
-
-  /** @throws LearnerError past the end, and for a number of 2^32 or more */
-  readCount(): number {
-    for (let value = 0, scale = 1; scale < LARGEST; scale *= 128) {
-      const byte = this.read(8);
-      value += (byte & 127) * scale;
-      if (byte < 128 && value < LARGEST) {
-        return value;
-      }
-    }
-    must(false, 'it counts further than it can hold');
-  }
-}
-
-/** Bits that integers from 0 to `largest` need. */
-function bitsFor(largest: number): number {
-  return 32 - Math.clz32(largest);
 }

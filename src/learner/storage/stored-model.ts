@@ -1,34 +1,24 @@
 import { crc32 } from 'node:zlib';
 
-import type { Calibration } from '../calibration/calibrate';
-import type { BucketFloor } from '../calibration/distribution';
-import type { ResidualForest } from '../calibration/residuals';
 import type { Kernel } from '../gaussian/kernel';
 import { type GaussianScores, pointsOf, storedScores } from '../gaussian/scores';
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { type Member, type Model, numberColumns, type Part } from '../model/model';
 import { LearnerError } from '../types';
+import { among, areFinite, checked, f32, f64, isFiniteNumber, isRecord, list, must, upTo } from './checks';
 import {
-  areAscending,
-  areFinite,
+  checkAnswers,
   checkBackground,
-  checkCenters,
-  checkedColumns,
-  checkGrowth,
-  checkKernel,
-  checkResiduals,
-  checkRidge,
-  checkTables,
+  checkBuckets,
   checkTerms,
-  checkTrees,
   type Columns,
-  fieldsOf,
-  isArrayOf,
-  isCount,
-  isFiniteNumber,
-  isRecord,
-  must,
-} from './checks';
+  columnsOf,
+  kernelOf,
+  residualsOf,
+  ridgeOf,
+  storedTables,
+  treesOf,
+} from './fields';
 import {
   type PackedForest,
   type PackedTerms,
@@ -121,11 +111,12 @@ export function loadModel(bytes: Uint8Array): Model {
  */
 function parsed(text: string, bytes: Uint8Array): unknown {
   let left = bytes.length;
+  const isPlace = upTo(bytes.length);
   const arrayOf = (value: object): unknown => {
-    const { $array: name, at, length } = value as { $array: unknown; at: unknown; length: unknown };
+    const { $array: name, at, length } = value as { $array: unknown; at: number; length: number };
     must(typeof name === 'string' && Object.hasOwn(ARRAYS, name), 'an array is of no known type');
     const type = ARRAYS[name as ArrayName];
-    must(isCount(at, bytes.length) && at % 8 === 0 && isCount(length, bytes.length), 'an array is nowhere');
+    must(isPlace(at) && at % 8 === 0 && isPlace(length), 'an array is nowhere');
     const size = length * type.BYTES_PER_ELEMENT;
     left -= size;
     must(at + size <= bytes.length && left >= 0, 'its arrays are larger than the file');
@@ -148,25 +139,26 @@ function parsed(text: string, bytes: Uint8Array): unknown {
 /** Far more than any fit produces. */
 const MOST_MEMBERS = 256;
 const MOST_PARTS = 256;
-const MOST_BUCKETS = 4096;
 /** Of the tables of all linear models together. Their terms, which are stored, take up to 250 times less. */
 const MOST_TABLE_BYTES = 512e6;
 
-/** A part with its trees packed, or with terms in place of tables. */
-type StoredPart =
-  | Exclude<Part, { kind: 'gaussian' }>
-  | (Omit<Part, 'trees' | 'tables'> & {
-      packed?: Uint8Array;
-      terms?: PackedTerms;
-      /** The weights of a Gaussian process's factor. Older models store those of its kernel. */
-      ofFactor?: Float32Array;
-      kernelWeights?: Float64Array;
-    });
+/** A part with its trees packed, with terms in place of tables, or with the weights of a Gaussian process alone. */
+type StoredPart = Pick<Part, 'kind' | 'weight' | 'base'> & {
+  packed?: Uint8Array;
+  terms?: PackedTerms;
+  /** The weights of a Gaussian process's factor. Older models store those of its kernel. */
+  ofFactor?: Float32Array;
+  kernelWeights?: Float64Array;
+  /** Of older models, and of a function of one direction. */
+  trees?: unknown;
+  tables?: unknown;
+  ridge?: unknown;
+};
 
 /** A model as it is stored. */
 interface StoredModel extends Omit<Model, 'members' | 'residuals'> {
   members: (Omit<Member, 'parts'> & { parts: StoredPart[] })[];
-  residuals: ResidualForest | PackedForest | undefined;
+  residuals: PackedForest | undefined;
   /** Shared by all Gaussian processes. */
   kernel?: Kernel;
 }
@@ -184,225 +176,134 @@ function toStored(model: Model): StoredModel {
 }
 
 function toStoredPart(part: Part): StoredPart {
-  if (part.kind === 'gaussian') {
-    const { gaussian, ...rest } = part;
-    const { weights, ofFactor } = gaussian;
-    return { ...rest, ...(ofFactor ? { ofFactor } : { kernelWeights: weights }) };
+  switch (part.kind) {
+    case 'gaussian': {
+      const { gaussian, ...rest } = part;
+      const { weights, ofFactor } = gaussian;
+      return { ...rest, ...(ofFactor ? { ofFactor } : { kernelWeights: weights }) };
+    }
+    case 'linear': {
+      const { tables, ...rest } = part;
+      return tables.terms ? { ...rest, terms: packTerms(tables.terms) } : part;
+    }
+    case 'ridge':
+      return part;
+    default: {
+      const { trees, ...rest } = part;
+      return { ...rest, packed: packTrees(trees).bytes };
+    }
   }
-  if (part.kind === 'ridge') {
-    return part;
-  }
-  if (part.kind !== 'linear') {
-    const { trees, ...rest } = part;
-    return { ...rest, packed: packTrees(trees).bytes };
-  }
-  const { tables, ...rest } = part;
-  return tables.terms ? { ...rest, terms: packTerms(tables.terms) } : part;
 }
 
-/**
- * The model of what a file holds, which may be anything. All that predicting and explaining rest on is checked here, in
- * one pass over its numbers, so that they end, and read nothing beyond their arrays.
- *
- * @throws LearnerError
- */
+/** The model of what a file holds, which may be anything. @throws LearnerError */
 function fromStored(value: unknown): Model {
-  must(isRecord(value), 'it holds no model');
-  const { kernel, ...stored } = value as unknown as StoredModel;
-  const columns = checkedColumns(stored.features, stored.encoders);
-  const width = checkedWidth(stored);
-  checkCenters(stored.centers, columns);
-  checkGrowth(stored.growth, columns);
-  const read = new PartReader(columns, width, stored.centers ?? [], kernel);
-  const members = membersOf(stored.members, width, (part) => read.part(part));
-  checkBackground(stored.background, columns, alongLines(members));
-  return { ...stored, members, residuals: residualsOf(stored, columns.specs.length) };
-}
-
-/** Checks how scores become answers. @returns scores per row */
-function checkedWidth({ task, classes, center, scale, report, ...stored }: StoredModel): number {
-  must(Array.isArray(classes) && isRecord(report), 'it holds no classes, or no report');
-  must(isFiniteNumber(center) && isFiniteNumber(scale), 'it has no scale');
-  if (task === 'regression') {
-    must(stored.calibration === undefined && classes.length === 0, 'it is of numbers and of classes');
-    must([undefined, true].includes(stored.meanOfDistribution), 'its mean is of no known kind');
-    return 1;
+  const { kernel, ...stored } = checked<StoredModel>(value, { 'it holds no model': {} });
+  const columns = columnsOf(stored.features, stored.encoders);
+  const width = checkAnswers(stored as Model, columns);
+  const reader = new PartReader(columns, width, stored.centers ?? [], kernel);
+  const members = reader.members(stored.members);
+  if (stored.background !== undefined) {
+    checkBackground(stored.background, columns, alongLines(members));
   }
-  must(task === 'classification' && stored.residuals === undefined, 'it is of no known task');
-  must(
-    classes.length > 0 && classes.every((label) => ['string', 'number', 'boolean'].includes(typeof label)),
-    'a class has no label',
-  );
-  checkCalibration(stored.calibration, classes.length);
-  const { threshold } = stored;
-  must(
-    threshold === undefined ||
-      (isRecord(threshold) &&
-        classes.length === 2 &&
-        isCount(threshold.of, 1) &&
-        isFiniteNumber(threshold.at)),
-    'its threshold is of no class',
-  );
-  return classes.length === 2 ? 1 : classes.length;
-}
-
-function checkCalibration(value: Calibration | undefined, classes: number): void {
-  const { temperature, noise, priors, averageScores, softmaxTemperature, balance } =
-    fieldsOf<Calibration>(value);
-  must(
-    [temperature, softmaxTemperature].every((one) => isFiniteNumber(one) && one > 0) &&
-      isFiniteNumber(noise) &&
-      noise >= 0 &&
-      noise <= 1 &&
-      isArrayOf(Float64Array, priors, classes) &&
-      areFinite(priors) &&
-      priors.every((prior) => prior >= 0) &&
-      typeof averageScores === 'boolean' &&
-      typeof balance === 'boolean',
-    'it is not calibrated',
-  );
-}
-
-function membersOf(stored: unknown, width: number, read: (part: StoredPart) => Part): Member[] {
-  must(Array.isArray(stored) && stored.length > 0 && stored.length <= MOST_MEMBERS, 'it has no members');
-  return stored.map((value: unknown) => {
-    const member = (isRecord(value) ? value : {}) as unknown as StoredModel['members'][number];
-    const { weight, parts } = member;
-    must(
-      isFiniteNumber(weight) && member.width === width && Array.isArray(parts) && parts.length <= MOST_PARTS,
-      'a member has no parts',
-    );
-    return { weight, width, parts: parts.map(read) };
-  });
+  if (stored.task === 'classification') {
+    return { ...stored, members, residuals: undefined };
+  }
+  checkBuckets(stored as Model);
+  const { residuals } = stored;
+  const forest = isRecord(residuals) && 'packedTrees' in residuals ? unpackForest(residuals) : residuals;
+  return { ...stored, members, residuals: residualsOf(forest, columns.specs.length) };
 }
 
 /** Reads the parts of all members. */
 class PartReader {
   private tableBytes = 0;
+  private readonly kernel: Kernel | undefined;
   private readonly scoresOf: ((ofFactor: Float32Array) => GaussianScores) | undefined;
 
   constructor(
     private readonly columns: Columns,
     private readonly width: number,
     private readonly centers: NonNullable<Model['centers']>,
-    private readonly kernel: Kernel | undefined,
+    kernel: unknown,
   ) {
     if (kernel !== undefined) {
-      checkKernel(kernel, columns);
-      this.scoresOf = storedScores(kernel);
+      this.kernel = kernelOf(kernel, columns);
+      this.scoresOf = storedScores(this.kernel);
     }
   }
 
-  part(value: StoredPart): Part {
-    must(isRecord(value), 'a part is nothing');
-    const { kind, weight, base } = value;
-    must(
-      isFiniteNumber(weight) && isArrayOf(Float64Array, base, this.width) && areFinite(base),
-      'a part has no base',
-    );
+  members(stored: unknown): Member[] {
+    must(list([1, MOST_MEMBERS])(stored), 'it has no members');
+    const { width } = this;
+    return (stored as unknown[]).map((value) => {
+      const { weight, parts } = checked<StoredModel['members'][number]>(value, {
+        'a member has no parts': {
+          weight: isFiniteNumber,
+          width: among([width]),
+          parts: list([0, MOST_PARTS]),
+        },
+      });
+      return { weight, width, parts: parts.map((part) => this.part(part)) };
+    });
+  }
+
+  private part(value: unknown): Part {
+    const { columns, width } = this;
+    const part = checked<StoredPart>(value, {
+      'a part is nothing': {},
+      'a part has no base': { weight: isFiniteNumber, base: f64(width, areFinite) },
+    });
+    const { kind, weight, base } = part;
     switch (kind) {
       case 'trees':
       case 'votes': {
-        const trees: unknown =
-          'packed' in value ? unpackedTrees(value.packed) : (value as Part & { kind: 'trees' }).trees;
-        checkTrees(trees, this.columns.specs.length, this.width);
-        return { kind, weight, base, trees };
+        const trees = 'packed' in part ? unpackTrees(part.packed) : part.trees;
+        return { kind, weight, base, trees: treesOf(trees, columns.specs.length, width) };
       }
       case 'linear':
-        return { kind, weight, base, tables: this.tables(value, base) };
+        return { kind, weight, base, tables: this.tables(part) };
       case 'gaussian':
-        return { kind, weight, base, gaussian: this.gaussian(value) };
-      case 'ridge': {
-        const { ridge } = value as { ridge?: unknown };
-        must(this.width === 1, 'a function of one direction is of classes');
-        checkRidge(ridge, this.columns);
-        return { kind, weight, base, ridge };
-      }
+        return { kind, weight, base, gaussian: this.gaussian(part) };
+      case 'ridge':
+        must(width === 1, 'a function of one direction is of classes');
+        return { kind, weight, base, ridge: ridgeOf(part.ridge, columns) };
       default:
         must(false, 'a part is of no known kind');
     }
   }
 
-  private tables(value: StoredPart, base: Float64Array): LinearTables {
+  private tables(part: StoredPart): LinearTables {
     const { columns, width } = this;
-    if (!('terms' in value)) {
-      const { tables } = value as Part & { kind: 'linear' };
-      checkTables(tables, columns, width);
-      return tables;
+    if (!('terms' in part)) {
+      return storedTables(part.tables, columns, width);
     }
-    must(isRecord(value.terms), 'a linear model has no terms');
-    const terms = unpackTerms(value.terms);
+    const terms = unpackTerms(part.terms);
     checkTerms(terms, columns, width);
     for (const column of new Set(terms.columns)) {
       this.tableBytes += columns.specs[column].bins * width * 4;
     }
     must(this.tableBytes <= MOST_TABLE_BYTES, 'its linear models are too large');
-    return tablesOf(terms, base, columns.specs, this.centers);
+    return tablesOf(terms, part.base, columns.specs, this.centers);
   }
 
-  private gaussian(value: StoredPart): GaussianScores {
+  private gaussian(part: StoredPart): GaussianScores {
     const { kernel, scoresOf, width } = this;
     must(kernel !== undefined && scoresOf !== undefined, 'a Gaussian process has no kernel');
-    const { ofFactor, kernelWeights } = value as { ofFactor?: unknown; kernelWeights?: unknown };
     const length = width * pointsOf(kernel);
-    if (isArrayOf(Float32Array, ofFactor, length) && areFinite(ofFactor)) {
-      const scores = scoresOf(ofFactor);
+    if (f32(length, areFinite)(part.ofFactor)) {
+      const scores = scoresOf(part.ofFactor);
       must(areFinite(scores.weights), 'the points of a Gaussian process are alike');
       return scores;
     }
-    must(
-      isArrayOf(Float64Array, kernelWeights, length) && areFinite(kernelWeights),
-      'a Gaussian process lacks weights',
-    );
-    return { kernel, weights: kernelWeights };
+    const { kernelWeights } = checked<StoredPart>(part, {
+      'a Gaussian process lacks weights': { kernelWeights: f64(length, areFinite) },
+    });
+    return { kernel, weights: kernelWeights! };
   }
-}
-
-function unpackedTrees(packed: unknown): unknown {
-  must(isArrayOf(Uint8Array, packed), 'its trees are no bytes');
-  return unpackTrees(packed);
 }
 
 /** Columns that a line or a direction of some member takes as numbers. */
 function alongLines(members: Member[]): Set<number> {
   const parts = members.flatMap((member) => member.parts);
   return new Set(parts.flatMap((part) => (part.kind === 'gaussian' ? [] : Array.from(numberColumns(part)))));
-}
-
-function checkFloor(floor: BucketFloor | undefined, buckets: number): void {
-  if (floor === undefined) {
-    return;
-  }
-  const { weight, shares } = fieldsOf<BucketFloor>(floor);
-  must(
-    isFiniteNumber(weight) &&
-      weight >= 0 &&
-      weight <= 1 &&
-      isArrayOf(Float64Array, shares, buckets) &&
-      shares.every((share) => share > 0 && share <= 1),
-    'the floor of its distribution is of no buckets',
-  );
-}
-
-/** @param columns without that of the prediction */
-function residualsOf(
-  { task, residuals, borders, floor }: StoredModel,
-  columns: number,
-): ResidualForest | undefined {
-  if (task === 'classification') {
-    return undefined;
-  }
-  must(
-    isArrayOf(Float64Array, borders) &&
-      borders.length > 1 &&
-      borders.length <= MOST_BUCKETS &&
-      areAscending(borders),
-    'the borders of its distribution do not ascend',
-  );
-  checkFloor(floor, borders.length - 1);
-  must(isRecord(residuals), 'it has no residuals');
-  const forest: unknown =
-    'packedTrees' in residuals ? unpackForest(residuals as unknown as PackedForest) : residuals;
-  checkResiduals(forest, columns);
-  return forest;
 }
