@@ -1,10 +1,5 @@
 import type { Kernels } from '../kernels/bytes';
-import {
-  BLOCKS_SCRATCH_BYTES,
-  SCRATCH_NEXT_RESULT,
-  SCRATCH_RESULTS_END,
-  SCRATCH_SHAPLEY_WEIGHTS,
-} from '../kernels/layout';
+import { BlocksAt } from '../kernels/layout';
 import { openOwnMemory } from '../kernels/scratch';
 import { SHAPLEY_WEIGHTS } from './shapley';
 
@@ -36,7 +31,7 @@ export class BlockMemory {
   readonly floats: Float32Array;
   readonly numbers: Float64Array;
   /** The addresses for rows, and for blocks without a place. */
-  readonly rows = aligned(BLOCKS_SCRATCH_BYTES);
+  readonly rows = aligned(BlocksAt.END);
   readonly spare: number;
   private next: number;
   private readonly end: number;
@@ -51,9 +46,9 @@ export class BlockMemory {
     this.wholes = new Int32Array(buffer);
     this.floats = new Float32Array(buffer);
     this.numbers = new Float64Array(buffer);
-    SHAPLEY_WEIGHTS.forEach((row, i) => this.numbers.set(row, SCRATCH_SHAPLEY_WEIGHTS / 8 + i * row.length));
-    this.wholes[SCRATCH_NEXT_RESULT / 4] = this.end;
-    this.wholes[SCRATCH_RESULTS_END / 4] = this.end + aligned(size.results);
+    SHAPLEY_WEIGHTS.forEach((row, i) => this.numbers.set(row, BlocksAt.SHAPLEY_WEIGHTS / 8 + i * row.length));
+    this.wholes[BlocksAt.NEXT_RESULT / 4] = this.end;
+    this.wholes[BlocksAt.RESULTS_END / 4] = this.end + aligned(size.results);
   }
 
   /** Allocates bytes for blocks and returns their address, or undefined if the memory is full. */

@@ -1,16 +1,4 @@
-import {
-  BLOCK_LEAVES,
-  FLIP_BYTES,
-  HEADER_GROUPS,
-  HEADER_LEAVES,
-  HEADER_PLACES,
-  HEADER_SLOTS,
-  MAX_PLACES,
-  PLACE_BITS,
-  SLOT_BYTES,
-  SLOT_PASSES,
-  SLOT_PLACE,
-} from '../kernels/layout';
+import { BLOCK_LEAVES, FLIP_BYTES, Header, MAX_PLACES, PLACE_BITS, Slot } from '../kernels/layout';
 import type { Permutations } from './shapley';
 
 /**
@@ -33,7 +21,7 @@ export class FlipWriter {
 
   /** Bytes that the flips of a block take. */
   bytes(block: Int32Array): number {
-    return this.count * (block[HEADER_PLACES / 4] + 1) * FLIP_BYTES;
+    return this.count * (block[Header.PLACES / 4] + 1) * FLIP_BYTES;
   }
 
   /** Writes the flips of a block, and returns where they end among the whole numbers. */
@@ -50,21 +38,21 @@ export class FlipWriter {
   }
 
   private findOthers(block: Int32Array, row: number): void {
-    const slotsAt = block[HEADER_SLOTS / 4] / 4;
-    this.others.fill(-1, 0, block[HEADER_PLACES / 4]);
+    const slotsAt = block[Header.SLOTS / 4] / 4;
+    this.others.fill(-1, 0, block[Header.PLACES / 4]);
     let slot = slotsAt;
-    for (let leaf = block[HEADER_LEAVES / 4] / 4, bit = 1; leaf < slotsAt; leaf++, bit <<= 1) {
-      for (const end = slot + block[leaf] * (SLOT_BYTES / 4); slot < end; slot += SLOT_BYTES / 4) {
-        const isPassed = (block[slot + SLOT_PASSES / 4] >>> row) & 1;
-        this.others[block[slot + SLOT_PLACE / 4]] &= isPassed ? -1 : ~bit;
+    for (let leaf = block[Header.LEAVES / 4] / 4, bit = 1; leaf < slotsAt; leaf++, bit <<= 1) {
+      for (const end = slot + block[leaf] * (Slot.BYTES / 4); slot < end; slot += Slot.BYTES / 4) {
+        const isPassed = (block[slot + Slot.PASSES / 4] >>> row) & 1;
+        this.others[block[slot + Slot.PLACE / 4]] &= isPassed ? -1 : ~bit;
       }
     }
   }
 
   private writePermutation(block: Int32Array, permutation: number, flips: Int32Array, to: number): number {
     const { others, sequence, permutations } = this;
-    const places = block[HEADER_PLACES / 4];
-    const groupsAt = block[HEADER_GROUPS / 4] / 4;
+    const places = block[Header.PLACES / 4];
+    const groupsAt = block[Header.GROUPS / 4] / 4;
     const first = permutation * permutations.steps;
     const stepsAt = permutation * permutations.groups;
     for (let place = 0; place < places; place++) {
@@ -76,7 +64,7 @@ export class FlipWriter {
       }
       sequence[at] = flip;
     }
-    const leaves = (block[HEADER_SLOTS / 4] - block[HEADER_LEAVES / 4]) / 4;
+    const leaves = (block[Header.SLOTS / 4] - block[Header.LEAVES / 4]) / 4;
     let within = leaves === BLOCK_LEAVES ? -1 : (1 << leaves) - 1;
     for (let i = places; i > 0; i--) {
       const flip = sequence[i - 1];

@@ -1,30 +1,4 @@
-import {
-  BLOCK_LEAVES,
-  BRANCH_BYTES,
-  BRANCH_COLUMN,
-  BRANCH_FROM,
-  BRANCH_IS_SET,
-  BRANCH_LIMIT,
-  BRANCH_PLACE,
-  BRANCH_SET,
-  BRANCH_TO_LEFT,
-  BRANCH_TO_RIGHT,
-  HEADER_BRANCHES,
-  HEADER_BYTES,
-  HEADER_EFFECTS,
-  HEADER_GROUPS,
-  HEADER_LEAVES,
-  HEADER_OUTPUT,
-  HEADER_PLACES,
-  HEADER_SIZE,
-  HEADER_SLOTS,
-  HEADER_VALUES,
-  MAX_PLACES,
-  MAX_SLOTS,
-  SLOT_BYTES,
-  SLOT_PASSES,
-  SLOT_PLACE,
-} from '../kernels/layout';
+import { BLOCK_LEAVES, Branch, Header, MAX_PLACES, MAX_SLOTS, Slot } from '../kernels/layout';
 import type { Background } from '../model/model';
 import { goesMissingLeft, isCategoryNode, isLeft, LEAF, SET_WORDS, type Trees } from '../trees/trees';
 import { LearnerError } from '../types';
@@ -40,7 +14,7 @@ import { allRows } from './shapley';
  */
 
 /** A branch, the leaves below it (numbered from left to right), and the first of them on its right. */
-interface Branch {
+interface BranchSpan {
   node: number;
   first: number;
   middle: number;
@@ -56,7 +30,7 @@ interface Leaf {
 
 /** The branches and leaves of a tree, from left to right. */
 interface Paths {
-  branches: Branch[];
+  branches: BranchSpan[];
   leaves: Leaf[];
 }
 
@@ -87,8 +61,8 @@ export function leafBlocks(
     const output = trees.width > 1 ? 0 : tree % width;
     for (const stretch of stretchesOf(paths.leaves)) {
       const block = writeBlock(trees, groupOf, paths, stretch);
-      block[HEADER_OUTPUT / WHOLE] = output * NUMBER;
-      block[HEADER_EFFECTS / WHOLE] = output * groups * NUMBER;
+      block[Header.OUTPUT / WHOLE] = output * NUMBER;
+      block[Header.EFFECTS / WHOLE] = output * groups * NUMBER;
       blocks.push(block);
     }
   });
@@ -111,7 +85,7 @@ function pathsOf(
   { masks, groupOf, all }: { masks: Int32Array; groupOf: Int32Array; all: number },
   root: number,
 ): Paths {
-  const branches: Branch[] = [];
+  const branches: BranchSpan[] = [];
   const leaves: Leaf[] = [];
   const from = (node: number, groups: number[], passes: number[]): void => {
     const column = trees.feature[node];
@@ -176,49 +150,49 @@ function writeBlock(
   const slots = leaves.reduce((sum, { groups }) => sum + groups.length, 0);
   const { width } = trees;
   // After the values of the leaves, and a 0 for each output.
-  const groupsAt = HEADER_BYTES + (leaves.length + 1) * width * WHOLE;
+  const groupsAt = Header.BYTES + (leaves.length + 1) * width * WHOLE;
   const setsAt = groupsAt + placeOf.size * WHOLE;
   const branchesAt = setsAt + sets * SET_WORDS * WHOLE;
-  const leavesAt = branchesAt + branches.length * BRANCH_BYTES;
+  const leavesAt = branchesAt + branches.length * Branch.BYTES;
   const slotsAt = leavesAt + leaves.length * WHOLE;
-  const size = Math.ceil((slotsAt + slots * SLOT_BYTES) / NUMBER) * NUMBER;
+  const size = Math.ceil((slotsAt + slots * Slot.BYTES) / NUMBER) * NUMBER;
   const words = new Int32Array(size / WHOLE);
   const put = (at: number, value: number) => (words[at / WHOLE] = value);
-  put(HEADER_SIZE, size);
-  put(HEADER_VALUES, HEADER_BYTES + (leaves.length - BLOCK_LEAVES) * width * WHOLE);
-  put(HEADER_PLACES, placeOf.size);
-  put(HEADER_GROUPS, groupsAt);
-  put(HEADER_BRANCHES, branchesAt);
-  put(HEADER_LEAVES, leavesAt);
-  put(HEADER_SLOTS, slotsAt);
+  put(Header.SIZE, size);
+  put(Header.VALUES, Header.BYTES + (leaves.length - BLOCK_LEAVES) * width * WHOLE);
+  put(Header.PLACES, placeOf.size);
+  put(Header.GROUPS, groupsAt);
+  put(Header.BRANCHES, branchesAt);
+  put(Header.LEAVES, leavesAt);
+  put(Header.SLOTS, slotsAt);
   words.set([...placeOf.keys()], groupsAt / WHOLE);
-  const values = new Float32Array(words.buffer, HEADER_BYTES, leaves.length * width);
+  const values = new Float32Array(words.buffer, Header.BYTES, leaves.length * width);
   let slot = slotsAt;
   leaves.forEach((leaf, i) => {
     const own = trees.values.subarray(leaf.values, leaf.values + width);
     values.set(own, (leaves.length - 1 - i) * width);
     put(leavesAt + i * WHOLE, leaf.groups.length);
     leaf.groups.forEach((group, place) => {
-      put(slot + SLOT_PLACE, placeOf.get(group)!);
-      put(slot + SLOT_PASSES, leaf.passes[place]);
-      slot += SLOT_BYTES;
+      put(slot + Slot.PLACE, placeOf.get(group)!);
+      put(slot + Slot.PASSES, leaf.passes[place]);
+      slot += Slot.BYTES;
     });
   });
   const bytes = new Uint8Array(words.buffer);
   let set = setsAt;
   branches.forEach(({ node, first, middle, end }, i) => {
-    const at = branchesAt + i * BRANCH_BYTES;
+    const at = branchesAt + i * Branch.BYTES;
     const lowest = goesMissingLeft(trees, node) ? 0 : 1;
-    put(at + BRANCH_COLUMN, trees.feature[node]);
-    bytes[at + BRANCH_FROM] = lowest;
-    bytes[at + BRANCH_LIMIT] = trees.bin[node] + 1 - lowest;
-    bytes[at + BRANCH_PLACE] = placeOf.get(groupOf[trees.feature[node]])!;
-    put(at + BRANCH_TO_LEFT, bitsBetween(first - from, Math.min(middle, to) - from));
-    put(at + BRANCH_TO_RIGHT, bitsBetween(middle - from, Math.min(end, to) - from));
+    put(at + Branch.COLUMN, trees.feature[node]);
+    bytes[at + Branch.FROM] = lowest;
+    bytes[at + Branch.LIMIT] = trees.bin[node] + 1 - lowest;
+    bytes[at + Branch.PLACE] = placeOf.get(groupOf[trees.feature[node]])!;
+    put(at + Branch.TO_LEFT, bitsBetween(first - from, Math.min(middle, to) - from));
+    put(at + Branch.TO_RIGHT, bitsBetween(middle - from, Math.min(end, to) - from));
     if (isCategoryNode(trees, node)) {
       const own = trees.setAt[node];
-      bytes[at + BRANCH_IS_SET] = 1;
-      put(at + BRANCH_SET, set);
+      bytes[at + Branch.IS_SET] = 1;
+      put(at + Branch.SET, set);
       words.set(trees.sets.subarray(own, own + SET_WORDS), set / WHOLE);
       set += SET_WORDS * WHOLE;
     }

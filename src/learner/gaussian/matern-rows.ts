@@ -1,11 +1,4 @@
-import {
-  DIMENSION_BYTES,
-  DIMENSION_IS_CATEGORY,
-  DIMENSION_POSITION,
-  DIMENSION_RATE,
-  DIMENSION_WEIGHT,
-  POSITIONS_TOGETHER,
-} from '../kernels/layout';
+import { Dimension, POSITIONS_TOGETHER } from '../kernels/layout';
 import {
   alignedBytes,
   EXPONENTIAL_NUMBERS,
@@ -22,7 +15,7 @@ export class MaternRows {
   private readonly byDimension: Float64Array;
   private readonly padded: number;
   private readonly table: Float64Array;
-  /** Of each dimension: see `DIMENSION_POSITION`. */
+  /** Of each dimension: see `Dimension.POSITION`. */
   private readonly records: Float64Array;
   private readonly found: Float64Array;
   private readonly foundAdditive: Float64Array;
@@ -38,13 +31,13 @@ export class MaternRows {
     this.scratch = openScratch(
       (dimensions + 3) * padded * 8 +
         alignedBytes(EXPONENTIAL_NUMBERS * 8) +
-        alignedBytes(dimensions * DIMENSION_BYTES) +
+        alignedBytes(dimensions * Dimension.BYTES) +
         alignedBytes(2 * dimensions * 8),
     );
     const { scratch } = this;
     this.byDimension = scratch.numbers(dimensions * padded);
     this.table = scratch.numbers(EXPONENTIAL_NUMBERS);
-    this.records = scratch.numbers((dimensions * DIMENSION_BYTES) / 8);
+    this.records = scratch.numbers((dimensions * Dimension.BYTES) / 8);
     this.found = scratch.numbers(padded).subarray(0, count);
     this.foundAdditive = scratch.numbers(padded).subarray(0, count);
     this.shares = scratch.numbers(padded);
@@ -60,7 +53,7 @@ export class MaternRows {
     // Whatever the memory held before, nothing is added for the padding.
     this.shares.fill(0);
     kinds.forEach((kind, d) => {
-      this.records[(d * DIMENSION_BYTES + DIMENSION_IS_CATEGORY) / 8] = kind === KIND.category ? 1 : 0;
+      this.records[(d * Dimension.BYTES + Dimension.IS_CATEGORY) / 8] = kind === KIND.category ? 1 : 0;
     });
   }
 
@@ -130,10 +123,10 @@ export class MaternRows {
   private write({ rates, weights }: Partial<Additive>, position?: Float64Array): void {
     const { records } = this;
     rates!.forEach((rate, d) => {
-      const at = d * DIMENSION_BYTES;
-      records[(at + DIMENSION_RATE) / 8] = rate;
-      records[(at + DIMENSION_POSITION) / 8] = position?.[d] ?? 0;
-      records[(at + DIMENSION_WEIGHT) / 8] = weights?.[d] ?? 1;
+      const at = d * Dimension.BYTES;
+      records[(at + Dimension.RATE) / 8] = rate;
+      records[(at + Dimension.POSITION) / 8] = position?.[d] ?? 0;
+      records[(at + Dimension.WEIGHT) / 8] = weights?.[d] ?? 1;
     });
   }
 

@@ -1,43 +1,14 @@
 import {
-  BRANCH_BYTES,
-  BRANCH_COLUMN,
-  BRANCH_FROM,
-  BRANCH_IS_SET,
-  BRANCH_LIMIT,
-  BRANCH_PLACE,
-  BRANCH_SET,
-  BRANCH_TO_LEFT,
-  BRANCH_TO_RIGHT,
-  CHANGE_BYTES,
-  CHANGE_LEAF_BITS,
+  BlocksAt,
+  Branch,
+  Change,
   FLIP_BYTES,
   GROUP_BITS,
-  HEADER_BRANCHES,
-  HEADER_EFFECTS,
-  HEADER_FLIPS,
-  HEADER_FLIPS_END,
-  HEADER_GROUPS,
-  HEADER_KEYS,
-  HEADER_LEAVES,
-  HEADER_OUTPUT,
-  HEADER_PLACES,
-  HEADER_SIZE,
-  HEADER_SLOTS,
-  HEADER_VALUES,
+  Header,
   MAX_SLOTS,
   PLACE_BITS,
-  RESULT_EFFECTS,
-  RESULT_SIZE,
-  SCRATCH_INSIDE,
-  SCRATCH_NEXT_RESULT,
-  SCRATCH_OUTSIDE,
-  SCRATCH_OWN,
-  SCRATCH_RESULTS_END,
-  SCRATCH_ROWS_FAILING,
-  SCRATCH_SHAPLEY_WEIGHTS,
-  SLOT_BYTES,
-  SLOT_PASSES,
-  SLOT_PLACE,
+  Result,
+  Slot,
   WEIGHTS_ROW,
 } from './layout';
 import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
@@ -61,11 +32,11 @@ function part(header: usize, offset: usize): usize {
 
 /** Whether a row goes left at a branch: 1 or 0. */
 function isToLeft(header: usize, branch: usize, bins: usize): u32 {
-  const bin = load<u8>(bins + load<u32>(branch, BRANCH_COLUMN)) as u32;
-  if (load<u8>(branch, BRANCH_IS_SET)) {
-    return (load<u32>(header + load<u32>(branch, BRANCH_SET) + ((bin >> 5) << 2)) >> bin) & 1;
+  const bin = load<u8>(bins + load<u32>(branch, Branch.COLUMN)) as u32;
+  if (load<u8>(branch, Branch.IS_SET)) {
+    return (load<u32>(header + load<u32>(branch, Branch.SET) + ((bin >> 5) << 2)) >> bin) & 1;
   }
-  return u32(((bin - load<u8>(branch, BRANCH_FROM)) & 0xff) < (load<u8>(branch, BRANCH_LIMIT) as u32));
+  return u32(((bin - load<u8>(branch, Branch.FROM)) & 0xff) < (load<u8>(branch, Branch.LIMIT) as u32));
 }
 
 /**
@@ -73,13 +44,13 @@ function isToLeft(header: usize, branch: usize, bins: usize): u32 {
  * passed.
  */
 function findPasses(header: usize, bins: usize): void {
-  memory.fill(SCRATCH_OWN, 0xff, load<u32>(header, HEADER_PLACES) * WHOLE);
-  const end = part(header, HEADER_LEAVES);
-  for (let at = part(header, HEADER_BRANCHES); at < end; at += BRANCH_BYTES) {
-    const own = SCRATCH_OWN + (load<u8>(at, BRANCH_PLACE) as usize) * WHOLE;
+  memory.fill(BlocksAt.OWN, 0xff, load<u32>(header, Header.PLACES) * WHOLE);
+  const end = part(header, Header.LEAVES);
+  for (let at = part(header, Header.BRANCHES); at < end; at += Branch.BYTES) {
+    const own = BlocksAt.OWN + (load<u8>(at, Branch.PLACE) as usize) * WHOLE;
     const others = select<u32>(
-      load<u32>(at, BRANCH_TO_RIGHT),
-      load<u32>(at, BRANCH_TO_LEFT),
+      load<u32>(at, Branch.TO_RIGHT),
+      load<u32>(at, Branch.TO_LEFT),
       isToLeft(header, at, bins) != 0,
     );
     store<u32>(own, load<u32>(own) & ~others);
@@ -136,23 +107,23 @@ class Changes {
     weight: f64,
     width: usize,
   ): usize {
-    const flipsEnd: usize = load<u32>(header, HEADER_FLIPS_END);
-    const permutationBytes = (load<u32>(header, HEADER_PLACES) + 1) * FLIP_BYTES;
-    const values = part(header, HEADER_VALUES);
-    for (let at: usize = load<u32>(header, HEADER_FLIPS); at < flipsEnd;) {
+    const flipsEnd: usize = load<u32>(header, Header.FLIPS_END);
+    const permutationBytes = (load<u32>(header, Header.PLACES) + 1) * FLIP_BYTES;
+    const values = part(header, Header.VALUES);
+    for (let at: usize = load<u32>(header, Header.FLIPS); at < flipsEnd;) {
       const end = at + permutationBytes;
       let before = clz<u32>(load<u32>(at, WHOLE));
       let last: f64 = width == NUMBER && !isWritten ? weight * valueAt(values + (before << 2)) : 0;
       let passed: u32 = 0xffffffff;
       for (at += FLIP_BYTES; at < end; at += FLIP_BYTES) {
         const flip = load<u32>(at);
-        passed &= load<u32>((flip & PLACE) << 2, SCRATCH_OWN);
+        passed &= load<u32>((flip & PLACE) << 2, BlocksAt.OWN);
         const now = clz<u32>(passed & load<u32>(at, WHOLE));
         // Whether or not the leaf changes: a branch would be mispredicted.
         if (isWritten) {
-          const mixture = (flip & ~PLACE) << (2 * CHANGE_LEAF_BITS - PLACE_BITS);
-          store<u32>(to, mixture | (before << CHANGE_LEAF_BITS) | now);
-          to += usize(before != now) * CHANGE_BYTES;
+          const mixture = (flip & ~PLACE) << (2 * Change.LEAF_BITS - PLACE_BITS);
+          store<u32>(to, mixture | (before << Change.LEAF_BITS) | now);
+          to += usize(before != now) * Change.BYTES;
         } else if (width == NUMBER) {
           const value = weight * valueAt(values + (now << 2));
           addNumber(to + (flip >> PLACE_BITS) * mixtureBytes, value - last);
@@ -182,13 +153,13 @@ class Slots {
    */
   @inline
   static divide(slots: usize, end: usize, bit: u32, rows: u32, groups: usize, size: usize): void {
-    let inside: usize = SCRATCH_INSIDE;
-    let outside: usize = SCRATCH_OUTSIDE;
+    let inside: usize = BlocksAt.INSIDE;
+    let outside: usize = BlocksAt.OUTSIDE;
     reaching = rows;
-    for (; slots < end; slots += SLOT_BYTES) {
-      const place = load<u32>(slots, SLOT_PLACE);
-      const isPassed = (load<u32>(place << 2, SCRATCH_OWN) >> bit) & 1;
-      const passing = load<u32>(slots, SLOT_PASSES);
+    for (; slots < end; slots += Slot.BYTES) {
+      const place = load<u32>(slots, Slot.PLACE);
+      const isPassed = (load<u32>(place << 2, BlocksAt.OWN) >> bit) & 1;
+      const passing = load<u32>(slots, Slot.PASSES);
       // Every slot is written to both lists, but only one of them advances: a branch would be mispredicted.
       store<u32>(inside, ~passing);
       const told = (groups ? load<u32>(groups + (place << 2)) : place) * size;
@@ -208,23 +179,23 @@ function weigh(share: usize, step: usize, failing: usize, most: usize, rows: u32
   let sum: f64 = 0;
   for (; failing <= most; failing += WHOLE, share += step) {
     const count = popcnt<u32>(rows & load<u32>(failing));
-    sum += load<f64>(share, SCRATCH_SHAPLEY_WEIGHTS) * (count as f64);
+    sum += load<f64>(share, BlocksAt.SHAPLEY_WEIGHTS) * (count as f64);
   }
   return sum;
 }
 
 /** Sorts the rows of `mask` by how many of the slots passed they fail, and returns where the last of these sets is. */
 function countRows(mask: u32): usize {
-  let most: usize = SCRATCH_ROWS_FAILING;
+  let most: usize = BlocksAt.ROWS_FAILING;
   store<u32>(most, mask);
-  for (let at: usize = SCRATCH_INSIDE; at < insideEnd; at += 8) {
+  for (let at: usize = BlocksAt.INSIDE; at < insideEnd; at += 8) {
     const some = load<u32>(at) & mask;
     store<u32>(at, some);
     if (some) {
       most += WHOLE;
       store<u32>(most, 0);
       let p = most;
-      for (; p > (SCRATCH_ROWS_FAILING as usize); p -= WHOLE) {
+      for (; p > (BlocksAt.ROWS_FAILING as usize); p -= WHOLE) {
         store<u32>(p, (load<u32>(p) & ~some) | (load<u32>(p - WHOLE) & some));
       }
       store<u32>(p, load<u32>(p) & ~some);
@@ -237,30 +208,30 @@ class Effects {
   /** Adds the Shapley values of a block for the background `rows`, per place. */
   @inline
   static add(header: usize, rows: u32, effects: usize, width: usize): void {
-    const leavesEnd = part(header, HEADER_SLOTS);
-    let from = part(header, HEADER_VALUES) + LAST_LEAF * (width / 2);
+    const leavesEnd = part(header, Header.SLOTS);
+    let from = part(header, Header.VALUES) + LAST_LEAF * (width / 2);
     let slots = leavesEnd;
     let bit: u32 = 0;
-    for (let leaf = part(header, HEADER_LEAVES); leaf < leavesEnd; leaf += WHOLE, bit++, from -= width / 2) {
-      const end = slots + load<u32>(leaf) * SLOT_BYTES;
+    for (let leaf = part(header, Header.LEAVES); leaf < leavesEnd; leaf += WHOLE, bit++, from -= width / 2) {
+      const end = slots + load<u32>(leaf) * Slot.BYTES;
       Slots.divide(slots, end, bit, rows, 0, width);
       slots = end;
       if (!reaching) {
         continue;
       }
       const most = countRows(reaching);
-      const failed = (outsideEnd - SCRATCH_OUTSIDE) << 1;
-      for (let at: usize = SCRATCH_INSIDE; at < insideEnd; at += 8) {
+      const failed = (outsideEnd - BlocksAt.OUTSIDE) << 1;
+      for (let at: usize = BlocksAt.INSIDE; at < insideEnd; at += 8) {
         const some = load<u32>(at);
         if (some) {
-          const first = SCRATCH_ROWS_FAILING + WHOLE;
+          const first = BlocksAt.ROWS_FAILING + WHOLE;
           const sum = weigh(failed + WEIGHTS_ROW, WEIGHTS_ROW, first, most, some);
           Values.addShare(effects + load<u32>(at, WHOLE), from, sum, width);
         }
       }
       if (failed) {
-        const sum = weigh(failed * (MAX_SLOTS + 1), NUMBER, SCRATCH_ROWS_FAILING, most, 0xffffffff);
-        for (let at: usize = SCRATCH_OUTSIDE; at < outsideEnd; at += WHOLE) {
+        const sum = weigh(failed * (MAX_SLOTS + 1), NUMBER, BlocksAt.ROWS_FAILING, most, 0xffffffff);
+        for (let at: usize = BlocksAt.OUTSIDE; at < outsideEnd; at += WHOLE) {
           Values.addShare(effects + load<u32>(at), from, -sum, width);
         }
       }
@@ -272,20 +243,20 @@ class Effects {
 function keyOf(header: usize, bins: usize): usize {
   let key: u32 = 0;
   let bit: u32 = 2;
-  const end = part(header, HEADER_LEAVES);
-  for (let at = part(header, HEADER_BRANCHES); at < end; at += BRANCH_BYTES, bit++) {
+  const end = part(header, Header.LEAVES);
+  for (let at = part(header, Header.BRANCHES); at < end; at += Branch.BYTES, bit++) {
     key |= isToLeft(header, at, bins) << bit;
   }
-  return key + load<u32>(header, HEADER_KEYS);
+  return key + load<u32>(header, Header.KEYS);
 }
 
 /** Copies a result to the cache, and its address to `key`, if there is space. */
 function keep(result: usize, key: usize): void {
-  const size = (load<u32>(result, RESULT_SIZE) + 7) & -8;
-  const to = load<u32>(SCRATCH_NEXT_RESULT);
-  if (size < load<u32>(SCRATCH_RESULTS_END) - to) {
+  const size = (load<u32>(result, Result.SIZE) + 7) & -8;
+  const to = load<u32>(BlocksAt.NEXT_RESULT);
+  if (size < load<u32>(BlocksAt.RESULTS_END) - to) {
     memory.copy(to, result, size);
-    store<u32>(SCRATCH_NEXT_RESULT, to + size);
+    store<u32>(BlocksAt.NEXT_RESULT, to + size);
     store<u32>(key, to);
   }
 }
@@ -294,13 +265,13 @@ class Results {
   @inline
   static write(header: usize, bins: usize, rows: u32, result: usize, width: usize): void {
     findPasses(header, bins);
-    const effects = result + RESULT_EFFECTS;
-    const places = load<u32>(header, HEADER_PLACES) * width;
+    const effects = result + Result.EFFECTS;
+    const places = load<u32>(header, Header.PLACES) * width;
     memory.fill(effects, 0, places);
     Effects.add(header, rows, effects, width);
-    const isKeyed = load<u32>(header, HEADER_KEYS) != 0;
+    const isKeyed = load<u32>(header, Header.KEYS) != 0;
     const end = effects + places;
-    store<u32>(result, (isKeyed ? Changes.take(true, header, end, 0, 0, width) : end) - result, RESULT_SIZE);
+    store<u32>(result, (isKeyed ? Changes.take(true, header, end, 0, 0, width) : end) - result, Result.SIZE);
   }
 
   /** Adds the effects of the block's places, and the changes along permutations. */
@@ -315,27 +286,27 @@ class Results {
     weight: f64,
     width: usize,
   ): void {
-    let at = result + RESULT_EFFECTS;
-    let group = part(header, HEADER_GROUPS);
-    const first = effects + load<u32>(header, HEADER_EFFECTS);
-    for (const end = group + load<u32>(header, HEADER_PLACES) * WHOLE; group < end; group += WHOLE) {
+    let at = result + Result.EFFECTS;
+    let group = part(header, Header.GROUPS);
+    const first = effects + load<u32>(header, Header.EFFECTS);
+    for (const end = group + load<u32>(header, Header.PLACES) * WHOLE; group < end; group += WHOLE) {
       let to = first + load<u32>(group) * NUMBER;
       for (const last = at + width; at < last; at += NUMBER, to += groups) {
         addNumber(to, weight * load<f64>(at));
       }
     }
-    const output = scores + load<u32>(header, HEADER_OUTPUT);
-    if (!load<u32>(header, HEADER_KEYS)) {
+    const output = scores + load<u32>(header, Header.OUTPUT);
+    if (!load<u32>(header, Header.KEYS)) {
       Changes.take(false, header, output, mixtureBytes, weight, width);
       return;
     }
-    const values = part(header, HEADER_VALUES);
-    for (const end = result + load<u32>(result, RESULT_SIZE); at < end; at += CHANGE_BYTES) {
+    const values = part(header, Header.VALUES);
+    for (const end = result + load<u32>(result, Result.SIZE); at < end; at += Change.BYTES) {
       const change = load<u32>(at);
       Values.addChange(
-        output + (change >> (2 * CHANGE_LEAF_BITS)) * mixtureBytes,
+        output + (change >> (2 * Change.LEAF_BITS)) * mixtureBytes,
         values + (change & CHANGE_LEAF) * (width / 2),
-        values + ((change >> CHANGE_LEAF_BITS) & CHANGE_LEAF) * (width / 2),
+        values + ((change >> Change.LEAF_BITS) & CHANGE_LEAF) * (width / 2),
         weight,
         width,
       );
@@ -356,8 +327,8 @@ class Results {
     weight: f64,
     width: usize,
   ): void {
-    for (let header = blocks; header < end; header += load<u32>(header, HEADER_SIZE)) {
-      const key: usize = load<u32>(header, HEADER_KEYS) ? keyOf(header, bins) : 0;
+    for (let header = blocks; header < end; header += load<u32>(header, Header.SIZE)) {
+      const key: usize = load<u32>(header, Header.KEYS) ? keyOf(header, bins) : 0;
       let result: usize = key ? load<u32>(key) : 0;
       if (!result) {
         result = scratch;
@@ -424,28 +395,28 @@ export function addBlockCoalitions(
   weight: f64,
   width: usize,
 ): void {
-  for (let header = blocks; header < end; header += load<u32>(header, HEADER_SIZE)) {
+  for (let header = blocks; header < end; header += load<u32>(header, Header.SIZE)) {
     findPasses(header, bins);
-    const groups = part(header, HEADER_GROUPS);
-    const leavesEnd = part(header, HEADER_SLOTS);
-    const output = scores + load<u32>(header, HEADER_OUTPUT);
-    let from = part(header, HEADER_VALUES) + LAST_LEAF * (width / 2);
+    const groups = part(header, Header.GROUPS);
+    const leavesEnd = part(header, Header.SLOTS);
+    const output = scores + load<u32>(header, Header.OUTPUT);
+    let from = part(header, Header.VALUES) + LAST_LEAF * (width / 2);
     let slots = leavesEnd;
     let bit: u32 = 0;
-    for (let leaf = part(header, HEADER_LEAVES); leaf < leavesEnd; leaf += WHOLE, bit++, from -= width / 2) {
-      const last = slots + load<u32>(leaf) * SLOT_BYTES;
+    for (let leaf = part(header, Header.LEAVES); leaf < leavesEnd; leaf += WHOLE, bit++, from -= width / 2) {
+      const last = slots + load<u32>(leaf) * Slot.BYTES;
       Slots.divide(slots, last, bit, rows, groups, GROUP_BITS);
       slots = last;
       for (let rest = reaching; rest; rest &= rest - 1) {
         const row = ctz<u32>(rest);
         const own = bits + row * WHOLE;
         let inside: u32 = 0;
-        for (let at: usize = SCRATCH_INSIDE; at < insideEnd; at += 8) {
+        for (let at: usize = BlocksAt.INSIDE; at < insideEnd; at += 8) {
           const isFailing = (load<u32>(at) >> row) & 1;
           inside |= load<u32>(own + load<u32>(at, WHOLE)) & (0 - isFailing);
         }
         let outside: u32 = 0;
-        for (let at: usize = SCRATCH_OUTSIDE; at < outsideEnd; at += WHOLE) {
+        for (let at: usize = BlocksAt.OUTSIDE; at < outsideEnd; at += WHOLE) {
           outside |= load<u32>(own + load<u32>(at));
         }
         const first = output + (load<u32>(starts + row * WHOLE) + inside) * mixtureBytes;

@@ -8,14 +8,7 @@ import {
   plusProduct,
   sumOfLanes,
 } from './shared.as';
-import {
-  DIMENSION_BYTES,
-  DIMENSION_IS_CATEGORY,
-  DIMENSION_POSITION,
-  DIMENSION_RATE,
-  DIMENSION_WEIGHT,
-  POSITIONS_TOGETHER,
-} from './layout';
+import { Dimension, POSITIONS_TOGETHER } from './layout';
 
 /* The loops of `dense.ts`, four rows at a time. Dot products have four partial sums each, as in `dotAt`. */
 
@@ -221,10 +214,10 @@ export function maternRow(
     let sum2 = f64x2.splat(0);
     let sum3 = f64x2.splat(0);
     let at = others;
-    for (let dimension = dimensions; dimension < dimensionsEnd; dimension += DIMENSION_BYTES, at += length) {
-      const position = v128.load64_splat(dimension, DIMENSION_POSITION);
-      const rate = v128.load64_splat(dimension, DIMENSION_RATE);
-      const isCategory = load<f64>(dimension, DIMENSION_IS_CATEGORY) > 0;
+    for (let dimension = dimensions; dimension < dimensionsEnd; dimension += Dimension.BYTES, at += length) {
+      const position = v128.load64_splat(dimension, Dimension.POSITION);
+      const rate = v128.load64_splat(dimension, Dimension.RATE);
+      const isCategory = load<f64>(dimension, Dimension.IS_CATEGORY) > 0;
       const s0 = scaled(f64x2.sub(position, v128.load(at)), rate, isCategory);
       const s1 = scaled(f64x2.sub(position, v128.load(at, PAIR)), rate, isCategory);
       const s2 = scaled(f64x2.sub(position, v128.load(at, 2 * PAIR)), rate, isCategory);
@@ -263,8 +256,8 @@ export function maternSlopes(
 ): void {
   const ones = f64x2.splat(1);
   const threes = f64x2.splat(3);
-  for (; dimensions < dimensionsEnd; dimensions += DIMENSION_BYTES, gaps += length, out += NUMBER) {
-    const rate = v128.load64_splat(dimensions, DIMENSION_RATE);
+  for (; dimensions < dimensionsEnd; dimensions += Dimension.BYTES, gaps += length, out += NUMBER) {
+    const rate = v128.load64_splat(dimensions, Dimension.RATE);
     let slope: f64 = 0;
     let at = gaps;
     for (let share = shares; share < sharesEnd; share += PAIR, at += PAIR) {
@@ -302,12 +295,12 @@ export function additiveRow(
     let factor0 = f64x2.splat(1);
     let factor1 = f64x2.splat(1);
     let at = others;
-    for (let dimension = dimensions; dimension < dimensionsEnd; dimension += DIMENSION_BYTES, at += length) {
-      const position = v128.load64_splat(dimension, DIMENSION_POSITION);
-      const rate = v128.load64_splat(dimension, DIMENSION_RATE);
-      const weight = v128.load64_splat(dimension, DIMENSION_WEIGHT);
+    for (let dimension = dimensions; dimension < dimensionsEnd; dimension += Dimension.BYTES, at += length) {
+      const position = v128.load64_splat(dimension, Dimension.POSITION);
+      const rate = v128.load64_splat(dimension, Dimension.RATE);
+      const weight = v128.load64_splat(dimension, Dimension.WEIGHT);
       const rest = f64x2.sub(f64x2.splat(1), weight);
-      const isCategory = load<f64>(dimension, DIMENSION_IS_CATEGORY) > 0;
+      const isCategory = load<f64>(dimension, Dimension.IS_CATEGORY) > 0;
       const s0 = scaled(f64x2.sub(position, v128.load(at)), rate, isCategory);
       const s1 = scaled(f64x2.sub(position, v128.load(at, PAIR)), rate, isCategory);
       factor0 = f64x2.mul(factor0, Factor.of(s0, weight, rest, table));
@@ -335,9 +328,9 @@ export function additiveSlopes(
 ): void {
   const ones = f64x2.splat(1);
   const threes = f64x2.splat(3);
-  for (; dimensions < dimensionsEnd; dimensions += DIMENSION_BYTES, gaps += length, out += PAIR) {
-    const rate = v128.load64_splat(dimensions, DIMENSION_RATE);
-    const weight = v128.load64_splat(dimensions, DIMENSION_WEIGHT);
+  for (; dimensions < dimensionsEnd; dimensions += Dimension.BYTES, gaps += length, out += PAIR) {
+    const rate = v128.load64_splat(dimensions, Dimension.RATE);
+    const weight = v128.load64_splat(dimensions, Dimension.WEIGHT);
     const rest = f64x2.sub(ones, weight);
     let byRate: f64 = 0;
     let byWeight: f64 = 0;
@@ -353,7 +346,7 @@ export function additiveSlopes(
       byRate = byRate - f64x2.extract_lane(rateTerm, 0) - f64x2.extract_lane(rateTerm, 1);
       byWeight = byWeight - f64x2.extract_lane(weightTerm, 0) - f64x2.extract_lane(weightTerm, 1);
     }
-    const own = load<f64>(dimensions, DIMENSION_WEIGHT);
+    const own = load<f64>(dimensions, Dimension.WEIGHT);
     store<f64>(out, own * byRate);
     store<f64>(out, own * (1 - own) * byWeight, NUMBER);
   }

@@ -1,29 +1,15 @@
 import { NUMBER, PAIR } from './shared.as';
 import {
-  ARRAY_BIN,
-  ARRAY_FEATURE,
-  ARRAY_FLAGS,
-  ARRAY_HIGHEST,
-  ARRAY_LEFT,
-  ARRAY_OFFSETS,
-  ARRAY_SET_AT,
-  ARRAY_SETS,
-  ARRAY_VALUES,
-  CATEGORIES,
   CATEGORIES_BYTES,
   CHUNK_BYTES,
-  COUNTS,
-  FIRSTS,
   LEAF_BYTES,
-  LEAF_TABLES,
   MAX_LEAVES,
-  ORDERED,
   ORDERED_BYTES,
   PLANE_BYTES,
-  PROGRAM,
   SLOTS,
   TILE,
-  TREE_ARRAYS,
+  TreeArray,
+  TreesAt,
 } from './layout';
 
 /* The loops of `TreeSums`: eight leaves of 64 rows at a time. */
@@ -38,7 +24,7 @@ const CATEGORY: u32 = 2;
 const IN_FOUR_BYTES: u32 = 0x01010101;
 
 function array(offset: usize): usize {
-  return load<u32>(TREE_ARRAYS + offset);
+  return load<u32>(TreesAt.TREE_ARRAYS + offset);
 }
 
 /**
@@ -50,32 +36,32 @@ function array(offset: usize): usize {
  * @param hasOneValue 1 if the table holds the values of leaves; 0 for the addresses of their values per class
  */
 export function prepare(root: usize, nodes: usize, slot: usize, hasOneValue: u32): usize {
-  const feature = array(ARRAY_FEATURE) + root * 2;
-  const bin = array(ARRAY_BIN) + root;
-  const flags = array(ARRAY_FLAGS) + root;
-  const left = array(ARRAY_LEFT) + root * 4;
-  const setAt = array(ARRAY_SET_AT) + root * 4;
-  const sets = array(ARRAY_SETS);
-  const values = array(ARRAY_VALUES);
-  const offsets = array(ARRAY_OFFSETS);
-  const highest = array(ARRAY_HIGHEST);
+  const feature = array(TreeArray.FEATURE) + root * 2;
+  const bin = array(TreeArray.BIN) + root;
+  const flags = array(TreeArray.FLAGS) + root;
+  const left = array(TreeArray.LEFT) + root * 4;
+  const setAt = array(TreeArray.SET_AT) + root * 4;
+  const sets = array(TreeArray.SETS);
+  const values = array(TreeArray.VALUES);
+  const offsets = array(TreeArray.OFFSETS);
+  const highest = array(TreeArray.HIGHEST);
   // Leaves below each node; children follow their parents.
   for (let node = nodes; node !== 0;) {
     node--;
     if (load<u16>(feature + node * 2) == LEAF) {
-      store<u8>(node, 1, COUNTS);
+      store<u8>(node, 1, TreesAt.COUNTS);
     } else {
       const child = load<u32>(left + node * 4) - root;
-      store<u8>(node, load<u8>(child, COUNTS) + load<u8>(child, COUNTS + 1), COUNTS);
+      store<u8>(node, load<u8>(child, TreesAt.COUNTS) + load<u8>(child, TreesAt.COUNTS + 1), TreesAt.COUNTS);
     }
   }
-  store<u8>(0, 0, FIRSTS);
-  let ordered: usize = ORDERED;
-  let category: usize = CATEGORIES;
+  store<u8>(0, 0, TreesAt.FIRSTS);
+  let ordered: usize = TreesAt.ORDERED;
+  let category: usize = TreesAt.CATEGORIES;
   let always: u32 = 0;
-  const table = LEAF_TABLES + slot * (MAX_LEAVES * LEAF_BYTES);
+  const table = TreesAt.LEAF_TABLES + slot * (MAX_LEAVES * LEAF_BYTES);
   for (let node: usize = 0; node < nodes; node++) {
-    const first = load<u8>(node, FIRSTS) as u32;
+    const first = load<u8>(node, TreesAt.FIRSTS) as u32;
     const column = load<u16>(feature + node * 2) as u32;
     if (column == LEAF) {
       const valueAt = values + (load<u32>(left + node * 4) << 2);
@@ -88,9 +74,9 @@ export function prepare(root: usize, nodes: usize, slot: usize, hasOneValue: u32
       continue;
     }
     const child = load<u32>(left + node * 4) - root;
-    const onLeft = load<u8>(child, COUNTS) as u32;
-    store<u8>(child, first as u8, FIRSTS);
-    store<u8>(child, (first + onLeft) as u8, FIRSTS + 1);
+    const onLeft = load<u8>(child, TreesAt.COUNTS) as u32;
+    store<u8>(child, first as u8, TreesAt.FIRSTS);
+    store<u8>(child, (first + onLeft) as u8, TreesAt.FIRSTS + 1);
     const mask = (((1 as u32) << onLeft) - 1) << first;
     const flag = load<u8>(flags + node) as u32;
     if (flag & CATEGORY) {
@@ -118,13 +104,13 @@ export function prepare(root: usize, nodes: usize, slot: usize, hasOneValue: u32
 
 /** Writes the program from the branches noted, and returns its end. */
 function writeProgram(orderedEnd: usize, categoriesEnd: usize, always: u32): usize {
-  let program: usize = PROGRAM;
-  const leaves = load<u8>(0, COUNTS) as u32;
+  let program: usize = TreesAt.PROGRAM;
+  const leaves = load<u8>(0, TreesAt.COUNTS) as u32;
   for (let shift: u32 = 0; shift < leaves; shift += 8) {
     const header = program;
     store<u32>(header, ((always >> shift) & 0xff) * IN_FOUR_BYTES);
     program += PLANE_BYTES;
-    for (let at: usize = ORDERED; at < orderedEnd; at += ORDERED_BYTES) {
+    for (let at: usize = TreesAt.ORDERED; at < orderedEnd; at += ORDERED_BYTES) {
       const mask = (load<u32>(at, 8) >> shift) & 0xff;
       store<u32>(program, load<u32>(at));
       store<u32>(program, load<u32>(at, 4), 4);
@@ -132,7 +118,7 @@ function writeProgram(orderedEnd: usize, categoriesEnd: usize, always: u32): usi
       program += mask ? ORDERED_BYTES : 0;
     }
     store<u32>(header, program as u32, 4);
-    for (let at: usize = CATEGORIES; at < categoriesEnd; at += CATEGORIES_BYTES) {
+    for (let at: usize = TreesAt.CATEGORIES; at < categoriesEnd; at += CATEGORIES_BYTES) {
       const mask = (load<u32>(at, 4) >> shift) & 0xff;
       if (mask) {
         program = writeChunks(program, at, i8x16.splat(mask as i8));
@@ -210,7 +196,7 @@ export function findLeaves(
     let leaves2 = leaves0;
     let leaves3 = leaves0;
     let bias = i8x16.splat(0);
-    let at: usize = PROGRAM;
+    let at: usize = TreesAt.PROGRAM;
     while (at < programEnd) {
       let removed0 = v128.load32_splat(at);
       let removed1 = removed0;
@@ -352,7 +338,7 @@ class Sums {
       let sums6 = pairs > 6 ? v128.load(to, 6 * PAIR) : sums0;
       let sums7 = pairs > 7 ? v128.load(to, 7 * PAIR) : sums0;
       let one: f64 = isOdd ? load<f64>(to + pairs * PAIR) : 0;
-      let table: usize = kind == TREES ? LEAF_TABLES : values;
+      let table: usize = kind == TREES ? TreesAt.LEAF_TABLES : values;
       const end = lists + bytes;
       for (let at = lists; at < end; at += stride) {
         let from: usize;

@@ -1,6 +1,6 @@
 import { powerOfTwo, rootOfTwo } from '../math/numeric';
 import { bytes as code, type Kernels } from './bytes';
-import { POWERS, ROOTS, SCRATCH_BYTES } from './layout';
+import { POWERS, ROOTS, TreesAt } from './layout';
 
 /** The part of the engine's WebAssembly used here; TypeScript has it among a browser's types only. */
 interface WasmEngine {
@@ -119,7 +119,7 @@ export function openScratch(bytes: number): Scratch {
   const { memory } = common;
   const size = alignedBytes(bytes);
   // The kernels of QuickScorer have the beginning.
-  let start = alignedBytes(SCRATCH_BYTES);
+  let start = alignedBytes(TreesAt.END);
   let at = 0;
   while (at < loans.length && loans[at].start < start + size) {
     start = loans[at++].end;

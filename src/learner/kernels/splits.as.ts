@@ -1,24 +1,4 @@
-import {
-  FOUND_BIN,
-  FOUND_GAIN,
-  FOUND_HESSIAN,
-  FOUND_MISSING,
-  FOUND_SET,
-  FOUND_WITH_MISSING,
-  SEARCH_BIN_AT,
-  SEARCH_CATEGORY_LAMBDA,
-  SEARCH_KEYS,
-  SEARCH_LAMBDA,
-  SEARCH_LEFT,
-  SEARCH_MIN_GAIN,
-  SEARCH_MIN_HESSIAN,
-  SEARCH_OCCURS,
-  SEARCH_PLACES,
-  SEARCH_SMOOTH,
-  SEARCH_SORTED,
-  SEARCH_STEPS,
-  SEARCH_SUMS,
-} from './layout';
+import { Found, Search } from './layout';
 import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
 
 /*
@@ -37,28 +17,28 @@ function score(gradients: usize, width: usize, hessian: f64): f64 {
 }
 
 function tell(room: usize, gain: f64, bin: u32, hessian: f64, missing: f64, withMissing: u32): void {
-  store<f64>(room, gain, FOUND_GAIN);
-  store<f64>(room, hessian, FOUND_HESSIAN);
-  store<f64>(room, missing, FOUND_MISSING);
-  store<u32>(room, bin, FOUND_BIN);
-  store<u32>(room, withMissing, FOUND_WITH_MISSING);
+  store<f64>(room, gain, Found.GAIN);
+  store<f64>(room, hessian, Found.HESSIAN);
+  store<f64>(room, missing, Found.MISSING);
+  store<u32>(room, bin, Found.BIN);
+  store<u32>(room, withMissing, Found.WITH_MISSING);
 }
 
 /** Of one gradient: the gains of two borders are worked out side by side. */
 function searchOne(room: usize, sums: usize, bins: usize, totals: usize, gain: f64): bool {
-  const lambda = load<f64>(room, SEARCH_LAMBDA);
+  const lambda = load<f64>(room, Search.LAMBDA);
   const total = load<f64>(totals);
   const totalHessian = load<f64>(totals, NUMBER);
   const allTotals = f64x2.splat(total);
   const allHessians = f64x2.splat(totalHessian);
   const lambdas = f64x2.splat(lambda);
-  const leasts = v128.load64_splat(room + SEARCH_MIN_HESSIAN);
+  const leasts = v128.load64_splat(room + Search.MIN_HESSIAN);
   const none = f64x2.splat(0);
   const parent = (total * total) / (totalHessian + lambda);
   const missing = v128.load(sums);
   const missingHessian = f64x2.extract_lane(missing, 1);
   const last = sums + bins * PAIR - PAIR;
-  let top = max<f64>(gain, load<f64>(room, SEARCH_MIN_GAIN)) + parent;
+  let top = max<f64>(gain, load<f64>(room, Search.MIN_GAIN)) + parent;
   let tops = f64x2.splat(top);
   let found: usize = 0;
   let foundHessian: f64 = 0;
@@ -129,16 +109,16 @@ function gainOf(left: usize, totals: usize, width: usize, hessian: f64, rest: f6
 
 /** Of more gradients. */
 function searchSeveral(room: usize, sums: usize, bins: usize, width: usize, totals: usize, gain: f64): bool {
-  const lambda = load<f64>(room, SEARCH_LAMBDA);
-  const least = load<f64>(room, SEARCH_MIN_HESSIAN);
-  const left = room + SEARCH_LEFT;
+  const lambda = load<f64>(room, Search.LAMBDA);
+  const least = load<f64>(room, Search.MIN_HESSIAN);
+  const left = room + Search.LEFT;
   const bytes = width * NUMBER;
   const stride = bytes + NUMBER;
   const totalHessian = load<f64>(totals + bytes);
   const parent = score(totals, width, totalHessian + lambda);
   const missing = load<f64>(sums + bytes);
   const end = sums + bins * stride;
-  let top = max<f64>(gain, load<f64>(room, SEARCH_MIN_GAIN));
+  let top = max<f64>(gain, load<f64>(room, Search.MIN_GAIN));
   let isFound = false;
   const passes: u32 = missing > 0 ? 2 : 1;
   for (let pass: u32 = 0; pass < passes; pass++) {
@@ -216,7 +196,7 @@ function widest(sums: usize, bins: usize, width: usize): usize {
 
 /** Sorts numbers, of which no two are alike: by where they lie between the ends, then by insertion. */
 function sort(room: usize, count: i32): void {
-  const keys = room + SEARCH_KEYS;
+  const keys = room + Search.KEYS;
   const end = keys + usize(count) * NUMBER;
   if (count > 16) {
     spread(room, keys, end);
@@ -233,8 +213,8 @@ function sort(room: usize, count: i32): void {
 
 /** Puts numbers into as many equal steps from the lowest to the highest, which leaves them nearly in order. */
 function spread(room: usize, keys: usize, end: usize): void {
-  const places = room + SEARCH_PLACES;
-  const steps = room + SEARCH_STEPS;
+  const places = room + Search.PLACES;
+  const steps = room + Search.STEPS;
   let low = load<f64>(keys);
   let high = low;
   for (let at = keys; at < end; at += NUMBER) {
@@ -255,7 +235,7 @@ function spread(room: usize, keys: usize, end: usize): void {
     store<u8>(at, place);
     place += count;
   }
-  const sorted = room + SEARCH_SORTED;
+  const sorted = room + Search.SORTED;
   for (let at = keys, step = steps; at < end; at += NUMBER, step++) {
     const to = places + load<u8>(step);
     store<f64>(sorted + usize(load<u8>(to)) * NUMBER, load<f64>(at));
@@ -280,10 +260,10 @@ export function searchCategories(
 ): bool {
   const bytes = width * NUMBER;
   const stride = bytes + NUMBER;
-  const smooth = load<f64>(room, SEARCH_SMOOTH);
-  const least = load<f64>(room, SEARCH_MIN_HESSIAN);
+  const smooth = load<f64>(room, Search.SMOOTH);
+  const least = load<f64>(room, Search.MIN_HESSIAN);
   const main = width > 1 ? widest(sums, bins, width) : 0;
-  const keys = room + SEARCH_KEYS;
+  const keys = room + Search.KEYS;
   let seen = 0;
   for (let bin: usize = 0, at = sums; bin < bins; bin++, at += stride) {
     const hessian = load<f64>(at + bytes);
@@ -298,15 +278,15 @@ export function searchCategories(
     return false;
   }
   sort(room, seen);
-  let lambda = load<f64>(room, SEARCH_LAMBDA);
+  let lambda = load<f64>(room, Search.LAMBDA);
   if (seen > 4) {
-    lambda += load<f64>(room, SEARCH_CATEGORY_LAMBDA);
+    lambda += load<f64>(room, Search.CATEGORY_LAMBDA);
   }
-  const left = room + SEARCH_LEFT;
+  const left = room + Search.LEFT;
   const totalHessian = load<f64>(totals + bytes);
   const parent = score(totals, width, totalHessian + lambda);
   const byChance = chance * f64(seen - 1);
-  const minGain = load<f64>(room, SEARCH_MIN_GAIN);
+  const minGain = load<f64>(room, Search.MIN_GAIN);
   let top = max<f64>(gain, minGain);
   let hessian: f64 = 0;
   let one: f64 = 0;
@@ -345,7 +325,7 @@ export function searchCategories(
     return false;
   }
   // Bins that the node lacks go to the heavier side.
-  const set = room + FOUND_SET;
+  const set = room + Found.SET;
   memory.fill(set, isHeavier ? 0xff : 0, 32);
   for (let i = 0; i < seen; i++) {
     const bin = load<u8>(keys + usize(i) * NUMBER) as usize;
@@ -353,7 +333,7 @@ export function searchCategories(
     const bit: u32 = 1 << u32(bin & 31);
     store<u32>(word, i <= cut ? load<u32>(word) | bit : load<u32>(word) & ~bit);
   }
-  store<f64>(room, top, FOUND_GAIN);
+  store<f64>(room, top, Found.GAIN);
   return true;
 }
 
@@ -370,8 +350,8 @@ export function searchRows(
   gain: f64,
   chance: f64,
 ): bool {
-  const sums = room + SEARCH_SUMS;
-  const occurs = room + SEARCH_OCCURS;
+  const sums = room + Search.SUMS;
+  const occurs = room + Search.OCCURS;
   for (; rows < end; rows += WHOLE) {
     const row = load<u32>(rows) as usize;
     const bin = load<u8>(column + row) as usize;
@@ -386,7 +366,7 @@ export function searchRows(
     return isFound;
   }
   // The bins that occur move next to each other, in order: place k > 0 is bin `binAt[k]`.
-  const binAt = room + SEARCH_BIN_AT;
+  const binAt = room + Search.BIN_AT;
   store<u64>(occurs, load<u64>(occurs) & ~1);
   let places: usize = 1;
   for (let word: usize = 0; word < 4; word++) {
@@ -404,7 +384,7 @@ export function searchRows(
   const isFound = searchOne(room, sums, places, totals, gain);
   memory.fill(sums, 0, places * PAIR);
   if (isFound) {
-    store<u32>(room, load<u8>(binAt + usize(load<u32>(room, FOUND_BIN))), FOUND_BIN);
+    store<u32>(room, load<u8>(binAt + usize(load<u32>(room, Found.BIN))), Found.BIN);
   }
   return isFound;
 }

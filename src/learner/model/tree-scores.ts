@@ -1,22 +1,5 @@
 import type { Kernels } from '../kernels/bytes';
-import {
-  ARRAY_BIN,
-  ARRAY_FEATURE,
-  ARRAY_FLAGS,
-  ARRAY_HIGHEST,
-  ARRAY_LEFT,
-  ARRAY_OFFSETS,
-  ARRAY_SET_AT,
-  ARRAY_SETS,
-  ARRAY_VALUES,
-  LEAF_BYTES,
-  LEAF_TABLES,
-  MAX_LEAVES,
-  SLOTS,
-  TILE,
-  TREE_ARRAYS,
-  TREE_ARRAYS_BYTES,
-} from '../kernels/layout';
+import { LEAF_BYTES, MAX_LEAVES, SLOTS, TILE, TreeArray, TreesAt } from '../kernels/layout';
 import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
 import { LEAF, type Trees } from '../trees/trees';
 import { LeafFinder } from '../trees/walk';
@@ -151,22 +134,22 @@ class TreeSums {
         tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * 8 * trees.width),
     );
     const { scratch } = this;
-    const header = new Int32Array(scratch.buffer, TREE_ARRAYS, TREE_ARRAYS_BYTES / 4);
+    const header = new Int32Array(scratch.buffer, TreesAt.TREE_ARRAYS, TreeArray.BYTES / 4);
     const place = <A extends { byteOffset: number }>(at: number, array: A): A => {
       header[at / 4] = array.byteOffset;
       return array;
     };
     const features = new Uint8Array(feature.buffer, feature.byteOffset, feature.byteLength);
-    place(ARRAY_FEATURE, scratch.bytes(features.length)).set(features);
-    place(ARRAY_BIN, scratch.bytes(bin.length)).set(bin);
-    place(ARRAY_FLAGS, scratch.bytes(flags.length)).set(flags);
-    place(ARRAY_LEFT, scratch.wholes(left.length)).set(left);
-    place(ARRAY_SET_AT, scratch.wholes(setAt.length)).set(setAt);
-    place(ARRAY_SETS, scratch.wholes(sets.length)).set(sets);
-    this.values = place(ARRAY_VALUES, scratch.floats(values.length));
+    place(TreeArray.FEATURE, scratch.bytes(features.length)).set(features);
+    place(TreeArray.BIN, scratch.bytes(bin.length)).set(bin);
+    place(TreeArray.FLAGS, scratch.bytes(flags.length)).set(flags);
+    place(TreeArray.LEFT, scratch.wholes(left.length)).set(left);
+    place(TreeArray.SET_AT, scratch.wholes(setAt.length)).set(setAt);
+    place(TreeArray.SETS, scratch.wholes(sets.length)).set(sets);
+    this.values = place(TreeArray.VALUES, scratch.floats(values.length));
     this.values.set(values);
-    const offsets = place(ARRAY_OFFSETS, scratch.wholes(columns.length));
-    const highest = place(ARRAY_HIGHEST, scratch.bytes(columns.length));
+    const offsets = place(TreeArray.OFFSETS, scratch.wholes(columns.length));
+    const highest = place(TreeArray.HIGHEST, scratch.bytes(columns.length));
     this.tileBytes = tileBytesOf(used);
     this.bins = scratch.bytes(tiles * this.tileBytes);
     used.forEach((column, i) => {
@@ -251,7 +234,7 @@ function addSlots(kernels: Kernels, count: number, leaves: number, sums: number,
         : count - slot >= 4
           ? [kernels.addValues4, 4]
           : [kernels.addValues1, 1];
-    add(leaves + slot * TILE, sums, end, LEAF_TABLES + slot * MAX_LEAVES * LEAF_BYTES);
+    add(leaves + slot * TILE, sums, end, TreesAt.LEAF_TABLES + slot * MAX_LEAVES * LEAF_BYTES);
     slot += trees;
   }
 }

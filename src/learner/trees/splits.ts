@@ -1,14 +1,5 @@
 import type { ColumnSpec } from '../features/encode';
-import {
-  FOUND_BIN,
-  FOUND_GAIN,
-  FOUND_HESSIAN,
-  FOUND_MISSING,
-  FOUND_SET,
-  FOUND_WITH_MISSING,
-  SEARCH_LEFT,
-  SEARCH_RULES,
-} from '../kernels/layout';
+import { Found, Search } from '../kernels/layout';
 import { alignedBytes, type Scratch } from '../kernels/scratch';
 import { SET_WORDS, type Split } from './trees';
 
@@ -50,7 +41,7 @@ export class SplitSearch {
     this.room = scratch.numbers(roomNumbers(width));
     this.room.fill(0);
     this.totals = scratch.numbers(width + 1);
-    this.wholes = new Int32Array(this.room.buffer, this.room.byteOffset, FOUND_SET / 4 + SET_WORDS);
+    this.wholes = new Int32Array(this.room.buffer, this.room.byteOffset, Found.SET / 4 + SET_WORDS);
   }
 
   /** Of what its constructor takes. */
@@ -60,7 +51,7 @@ export class SplitSearch {
 
   /** Begins a tree. */
   begin({ lambda, minHessian, minGain, categorySmooth, categoryLambda }: SplitRules): void {
-    this.room.set([lambda, minHessian, minGain, categorySmooth, categoryLambda], SEARCH_RULES / 8);
+    this.room.set([lambda, minHessian, minGain, categorySmooth, categoryLambda], Search.LAMBDA / 8);
   }
 
   /** Turns to another node. `sums`: those of its gradients, and of its hessian. */
@@ -129,22 +120,22 @@ export class SplitSearch {
       return;
     }
     const { wholes, room } = this;
-    const set = category ? wholes.slice(FOUND_SET / 4, FOUND_SET / 4 + SET_WORDS) : undefined;
-    best.gain = room[FOUND_GAIN / 8];
+    const set = category ? wholes.slice(Found.SET / 4, Found.SET / 4 + SET_WORDS) : undefined;
+    best.gain = room[Found.GAIN / 8];
     best.column = column;
     best.set = set;
-    best.bin = set ? 0 : wholes[FOUND_BIN / 4];
+    best.bin = set ? 0 : wholes[Found.BIN / 4];
     if (set) {
       best.missingLeft = (set[0] & 1) === 1;
     } else {
       best.missingLeft =
-        room[FOUND_MISSING / 8] > 0
-          ? wholes[FOUND_WITH_MISSING / 4] === 1
-          : room[FOUND_HESSIAN / 8] * 2 >= this.totals[this.width];
+        room[Found.MISSING / 8] > 0
+          ? wholes[Found.WITH_MISSING / 4] === 1
+          : room[Found.HESSIAN / 8] * 2 >= this.totals[this.width];
     }
   }
 }
 
 function roomNumbers(width: number): number {
-  return SEARCH_LEFT / 8 + width;
+  return Search.LEFT / 8 + width;
 }
