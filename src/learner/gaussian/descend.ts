@@ -1,3 +1,5 @@
+import { dot } from '../math/matrix';
+
 /** A function of parameters that writes its gradient. */
 export type Differentiable = (at: Float64Array, gradient: Float64Array) => number;
 
@@ -106,12 +108,4 @@ function update(inverse: Float64Array, step: Float64Array, change: Float64Array,
 function product(matrix: Float64Array, vector: Float64Array): Float64Array {
   const size = vector.length;
   return vector.map((_, i) => dot(matrix.subarray(i * size, (i + 1) * size), vector));
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
 }

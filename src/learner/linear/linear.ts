@@ -145,11 +145,7 @@ function fitOneWay(input: LinearInput): LearnedLinear | undefined {
     const rule = input.regression ? WHOLE_IF_NEARER : {};
     const table = makeTables(terms, byTerm(weights, size), input.specs, { width, ...rule });
     const own = linearScores(table, input, input.heldOut);
-    input.heldOut.forEach((row, held) => {
-      for (let k = 0; k < width; k++) {
-        scores[row * width + k] = own[held * width + k];
-      }
-    });
+    input.heldOut.forEach((row, i) => scores.set(own.subarray(i * width, (i + 1) * width), row * width));
     curve[i] = input.objective.loss(scores, input.heldOut);
     tables.push(table);
   };

@@ -61,7 +61,15 @@ export function solve(factor: Float64Array, size: number, right: Float64Array): 
   }
 }
 
-/** The sum of a[i + k] · b[j + k] for k below `count`. */
+export function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+/** The sum of a[i + k] · b[j + k] for k below `count`, four sums at a time. */
 export function dotAt(a: Float64Array, i: number, b: Float64Array, j: number, count: number): number {
   let sum0 = 0;
   let sum1 = 0;

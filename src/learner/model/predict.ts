@@ -8,7 +8,7 @@ import { exp, log } from '../math/numeric';
 import { indices } from '../math/order';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { ensembleMean, ensembleProbabilities } from './ensemble';
-import { changeOfLog, divideByLevel, levelsOf, type Member, type Model } from './model';
+import { divideByLevel, inUnits, levelsOf, type Member, type Model } from './model';
 
 /** What a caller may override; anything left out stays as fitted. */
 export interface PredictOptions {
@@ -144,31 +144,28 @@ function regressionResult(
   levels: Float64Array | undefined,
 ): RegressionResult {
   const { center, scale, residuals, borders, floor, growth } = model;
+  const units = { center, scale, levels };
   const scaled = ensembleMean(model.members, table, all);
   const rows = all.length;
   if (!residuals || !borders) {
     throw new LearnerError('The model holds no residuals.');
   }
   const atoms = new Float64Array(residuals.atoms.length);
-  const inUnits = (score: number, row: number, factor?: number) => {
-    const value = center + scale * score;
-    return levels === undefined ? value : changeOfLog(value, levels[row], factor);
-  };
   /** Visits each row's distribution, in units of the target. */
   const eachRow = (visit: (distribution: Atoms, row: number) => void) => {
     eachDistribution(model, table, scaled, (around, weights, row) => {
       for (let i = 0; i < atoms.length; i++) {
-        atoms[i] = inUnits(scaled[row] + around[i], row);
+        atoms[i] = inUnits(units, scaled[row] + around[i], row);
       }
       visit({ atoms, weights }, row);
     });
   };
   const mean = () => {
     if (model.meanOfDistribution !== true) {
-      return scaled.map((score, row) => inUnits(score, row, growth?.smearing));
+      return scaled.map((score, row) => inUnits(units, score, row, growth?.smearing));
     }
     const shifts = meanShifts(model, table, scaled);
-    return scaled.map((score, row) => inUnits(score + shifts[row], row));
+    return scaled.map((score, row) => inUnits(units, score + shifts[row], row));
   };
   const quantiles = (levels: number[]) => {
     const odd = levels.find((level) => !(level > 0 && level < 1));

@@ -2,7 +2,7 @@ import type { ColumnSpec } from '../features/encode';
 import { fitLinear, type LearnedLinear, linearScores, type LinearTables } from '../linear/linear';
 import { indices } from '../math/order';
 import { Random } from '../math/random';
-import { type Part, partScores } from '../model/model';
+import { memberScores, type Part } from '../model/model';
 import { boost, type Boosted, type BoostRules } from '../trees/boost';
 import { classLogLoss, type Objective, squaredError } from '../trees/loss';
 import { growRandomised, type Randomised } from '../trees/randomised';
@@ -258,15 +258,9 @@ function randomisedOf(
     { kind, weight: RANDOMISED.trial.share, base: trial.base, trees: trial.trees },
   ];
   const { width } = objective;
+  const own = memberScores({ weight: 1, width, parts }, prepared, heldOut);
   const scores = new Float64Array(prepared.rows * width);
-  for (const part of parts) {
-    const own = partScores(part, prepared, heldOut);
-    heldOut.forEach((row, i) => {
-      for (let k = 0; k < width; k++) {
-        scores[row * width + k] += part.weight * own[i * width + k];
-      }
-    });
-  }
+  heldOut.forEach((row, i) => scores.set(own.subarray(i * width, (i + 1) * width), row * width));
   if (objective.loss(scores, heldOut) < rival.loss) {
     return grow();
   }

@@ -345,42 +345,25 @@ const RESIDUALS_PART = 8;
  */
 export function bucketBorders(prepared: PreparedFit, atoms: Float64Array): Float64Array {
   const { values, center, scale, levels } = prepared;
-  const low = Math.min(0, atoms[0]);
-  const high = Math.max(0, atoms[atoms.length - 1]);
-  const half = BUCKETS / 2;
-  const points = new Set<number>();
-  let own: Float64Array;
+  const own = sorted(values.map((value, row) => inUnits(prepared, value, row)));
+  let first = values.reduce((least, value) => Math.min(least, value), Infinity) + Math.min(0, atoms[0]);
+  let last =
+    values.reduce((most, value) => Math.max(most, value), -Infinity) + Math.max(0, atoms[atoms.length - 1]);
   let unit = scale;
-  const addEnds = (first: number, last: number) => {
-    const margin = Math.max(1e-9, Math.abs(center) * 1e-9, scale * 1e-6);
-    points.add(first - margin);
-    points.add(last + margin);
-  };
-  if (levels === undefined) {
-    const ascending = sorted(values);
-    own = ascending.map((value) => center + scale * value);
-    const first = ascending[0] + low;
-    const last = ascending[ascending.length - 1] + high;
-    for (let i = 0; i <= half; i++) {
-      points.add(own[Math.round((i * (own.length - 1)) / half)]);
-      points.add(center + scale * (first + ((last - first) * i) / half));
-    }
-    addEnds(center + scale * first, center + scale * last);
-  } else {
-    own = values.map((value, row) => inUnits(prepared, value, row)).sort();
-    const top = levels.reduce((most, level) => Math.max(most, level), 0);
-    unit = scale * top;
-    const [least, most] = values.reduce(
-      ([down, up], value) => [Math.min(down, value), Math.max(up, value)],
-      [Infinity, -Infinity],
-    );
-    const first = Math.min(own[0], changeOfLog(center + scale * (least + low), top));
-    const last = Math.max(own[own.length - 1], changeOfLog(center + scale * (most + high), top));
-    for (let i = 0; i <= half; i++) {
-      points.add(own[Math.round((i * (own.length - 1)) / half)]);
-      points.add(first + ((last - first) * i) / half);
-    }
-    addEnds(first, last);
+  let borderAt = (place: number) => center + scale * place;
+  if (levels !== undefined) {
+    const top = levels.reduce((highest, level) => Math.max(highest, level), 0);
+    unit *= top;
+    first = Math.min(own[0], changeOfLog(borderAt(first), top));
+    last = Math.max(own[own.length - 1], changeOfLog(borderAt(last), top));
+    borderAt = (place) => place;
+  }
+  const margin = Math.max(1e-9, Math.abs(center) * 1e-9, scale * 1e-6);
+  const points = new Set([borderAt(first) - margin, borderAt(last) + margin]);
+  const half = BUCKETS / 2;
+  for (let i = 0; i <= half; i++) {
+    points.add(own[Math.round((i * (own.length - 1)) / half)]);
+    points.add(borderAt(first + ((last - first) * i) / half));
   }
   const ofTarget = spread(own, 0.01) / TARGET_PART;
   const ofResiduals = (unit * spread(atoms, 0.1)) / RESIDUALS_PART;

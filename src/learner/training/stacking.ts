@@ -2,6 +2,7 @@ import { errorsOf } from '../../metrics/regression';
 import { rocAuc } from '../../metrics/roc-auc';
 import type { Scores } from '../../metrics/scores';
 import { logLoss, probabilities } from '../calibration/calibrate';
+import { dot } from '../math/matrix';
 import { log, sigmoid, softmax, square } from '../math/numeric';
 import { STACKING } from '../tuned';
 
@@ -283,14 +284,6 @@ function evenRows(errors: Float64Array): number {
   const second = dot(errors, errors);
   const fourth = errors.reduce((sum, error) => sum + square(square(error)), 0);
   return fourth > 0 ? Math.min(errors.length, (3 * square(second)) / fourth) : errors.length;
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
 }
 
 /**

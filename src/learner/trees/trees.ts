@@ -126,11 +126,6 @@ export class TreeBuilder {
     return this.flat;
   }
 
-  /** The root of the newest tree. */
-  get lastRoot(): number {
-    return this.rootNodes[this.rootNodes.length - 1];
-  }
-
   finish(): Trees {
     const roots = Int32Array.from(this.rootNodes);
     return cutTo(this.flat, roots, { nodes: this.nodeCount, sets: this.setCount, values: this.valueCount });
