@@ -164,101 +164,84 @@ function prepareShape(input: TrainInput): Shaped {
 }
 
 function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Shaped {
-  const rows = rowsOf(input.target);
   const settings = readOptions(input.options, input.features, input.target.task);
+  const randomOf = (stream: keyof typeof STREAM) => (step?: number) =>
+    new Random(settings.seed, STREAM[stream], step);
   const groups = readGroups(input.features, settings);
   const given = input.features.filter((_, i) => i !== groups?.leftOut);
   const features = growth === undefined ? given : divideByLevel(growth, given);
   const levels = growth && levelsOf(growth, given);
   const target = levels === undefined ? input.target : logsOf(input.target, levels);
-  const encoders: Encoder[] = [];
+  const { task } = target;
+  const regression = task === 'regression';
+  const classes = regression ? [] : target.classes;
+  const { codes, values, center, scale } = readTarget(target);
+  const rows = rowsOf(target);
+  const { blocks, folds } = settings.holdOut;
   const maxBins = binsFor(rows, features.length);
-  features.forEach((feature, source) => {
-    const random = new Random(settings.seed, STREAM.bins, source);
+  // A lone column stays whole: there would be nothing left to learn from.
+  const inTime = blocks !== undefined && features.length > 1;
+  const encoders = features.flatMap((feature, source) => {
     const asCategory = settings.categoryColumns.includes(input.features.indexOf(given[source]));
-    // A lone column stays whole: there would be nothing left to learn from.
-    const inTime = settings.holdOut.blocks !== undefined && features.length > 1;
-    encoders.push(...chooseEncoders(feature, source, { asCategory, inTime, calendar, maxBins, random }));
+    const random = randomOf('bins')(source);
+    return chooseEncoders(feature, source, { asCategory, inTime, calendar, maxBins, random });
   });
   shareTokens(encoders, rows, features.length);
   let encoded = encodeAll(encoders, features);
-  const { specs: firstSpecs } = encoded;
-  if (firstSpecs.length >= 0xffff) {
+  if (encoded.specs.length >= 0xffff) {
     throw new LearnerError(`The table has too many columns: ${features.length}.`);
   }
-  const { codes, values, center, scale } = readTarget(target);
-  const classes = target.task === 'classification' ? target.classes : [];
-  const { blocks, folds } = settings.holdOut;
   const rounds = folds === 'blocks' && groups?.clusters ? roundsOf(groups.clusters) : undefined;
   const goOn = rounds !== undefined && rounds.count >= FEWEST_ROUNDS;
   const whole = goOn ? undefined : groups?.clusters;
   const maxParts = whole?.count ?? Math.min(blocks ?? rows, goOn ? rounds.count : rows);
-  const plan = makePlan({
-    rows,
-    specs: firstSpecs,
-    task: target.task,
-    classes: classes.length,
-    settings,
-    maxParts,
-  });
+  const plan = makePlan({ rows, specs: encoded.specs, task, classes: classes.length, settings, maxParts });
   const byBlocks =
     blocks === undefined || plan.parts < 2
       ? undefined
       : blocksOf(target, settings.holdOut, blocks, plan.parts, rounds);
   const clusters = whole ?? byBlocks;
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
-  let part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+  const divide = () => assignParts(target, clusters, plan.parts, randomOf('parts')());
+  let part = divide();
   if (calendar && plan.linear && hasCalendar(encoders)) {
-    const objective =
-      target.task === 'regression' ? squaredError(values) : classLogLoss(codes, classes.length);
+    const objective = regression ? squaredError(values) : classLogLoss(codes, classes.length);
     const trial = { ...encoded, objective, rules: plan.boosts[0], part, parts: plan.parts };
-    const random = (stream: number) => new Random(settings.seed, STREAM.calendar, stream);
-    if (!wantsCalendar({ ...trial, random })) {
+    if (!wantsCalendar({ ...trial, random: randomOf('calendar') })) {
       return prepareAs(input, growth, false);
     }
   }
-  if (target.task === 'classification' && plan.lowNoise) {
-    encoded = withFinerBins(encoded, {
-      features,
-      rules: plan.lowNoise.rules,
-      codes,
-      classes: classes.length,
-      part,
-      parts: plan.parts,
-      maxBins,
-      random: (stream) => new Random(settings.seed, STREAM.borders, stream),
-    });
+  if (!regression && plan.lowNoise) {
+    const { rules } = plan.lowNoise;
+    const trial = { features, rules, codes, classes: classes.length, part, parts: plan.parts, maxBins };
+    encoded = withFinerBins(encoded, { ...trial, random: randomOf('borders') });
   }
-  const { columns, specs, numbers, centers } = encoded;
-  const random = new Random(settings.seed, STREAM.background);
-  const kept = numbers.map((values) => (values && plan.linear ? sharedNumbers(values) : undefined));
-  const background = makeBackground(given, { columns, numbers: kept }, rows, () => random.uniform());
+  const { columns, specs, centers } = encoded;
+  const numbers = encoded.numbers.map((own) => (own && plan.linear ? sharedNumbers(own) : undefined));
+  const random = randomOf('background')();
+  const background = makeBackground(given, { columns, numbers }, rows, () => random.uniform());
   if (plan.randomised) {
-    const regression = target.task === 'regression';
-    const table = { columns, numbers: kept, specs, centers, part };
+    const table = { columns, numbers, specs, centers, part };
     const trial = { ...table, target: regression ? values : codes, classes: classes.length };
     const single = randomisedRules(rows, specs.length, regression, plan.folds, true);
     const ofModel = (rules: PlannedTrees) => ({ ...rules, trees: rules.trees * plan.folds });
-    const own = new Random(settings.seed, STREAM.leaves);
-    if (wantsSingleRowsOfMany(trial, [ofModel(plan.randomised), ofModel(single)], own)) {
+    if (wantsSingleRowsOfMany(trial, [ofModel(plan.randomised), ofModel(single)], randomOf('leaves')())) {
       plan.randomised = single;
       // Where nearby rows predict each other, predictions are better the fewer of them are held out.
       if (plan.folds < plan.parts && clusters === undefined) {
         plan.parts *= 2;
-        part = assignParts(target, clusters, plan.parts, new Random(settings.seed, STREAM.parts));
+        part = divide();
       }
     }
   }
-  const named = features.map(({ name, kind }) => ({ name, kind }));
-  const task = target.task;
   return {
     folds: plan.folds,
     rows,
-    features: named,
+    features: features.map(({ name, kind }) => ({ name, kind })),
     encoders: encoded.encoders,
     specs,
     columns,
-    numbers: kept,
+    numbers,
     centers,
     task,
     classes,
