@@ -10,7 +10,7 @@ import { beyondColumns, findDirections } from './directions';
 import { JITTER } from './evidence';
 import { type Dimensions, makeDimensions, positions } from './kernel';
 import { choosePoints } from './points';
-import { type Ridge, type RidgeFeatures, ridgeFeatures, ridgeOfWeights, writeRidgeFeatures } from './ridges';
+import { type Ridge, ridgeFeatures, ridgeOfWeights, writeRidgeFeatures } from './ridges';
 import { learnRidge, learnScales, type Scales, type ScalesInput, type Stage } from './scales';
 import { type GaussianScores, scoresOfFactor } from './scores';
 
@@ -139,26 +139,24 @@ function fitFolds(
   const sizes = { points: pivots.length, all: pivots.length + size + ofRidges };
   const columns = Uint16Array.from(terms, ({ column }) => column);
   const scratch = openScratch(bytesOfGram(all.length, sizes.all, 1));
+  /** Rows × features: of the points, of the linear kernel, and of those of one direction. */
   const features = scratch.numbers(all.length * sizes.all);
-  joinFeatures(
-    {
-      factor,
-      design,
-      ridges: along,
-      rows: all.length,
-      ofFactor: Math.sqrt(variance),
-      ofDesign: Math.sqrt(linearVariance),
-    },
-    features,
-  );
+  const [ofFactors, ofDesign] = [Math.sqrt(variance), Math.sqrt(linearVariance)];
+  for (let row = 0, at = 0; row < all.length; row++) {
+    for (let point = 0; point < sizes.points; point++) {
+      features[at++] = ofFactors * factor[point * all.length + row];
+    }
+    for (let t = 0; t < size; t++) {
+      features[at++] = ofDesign * design[row * size + t];
+    }
+    for (const ridge of along) {
+      writeRidgeFeatures(ridge, row, features, at);
+      at += ridge.count;
+    }
+  }
   const ofFold = (weights: Float64Array) => {
-    const ofFactor = Float32Array.from(
-      weights.subarray(0, sizes.points),
-      (weight) => weight * Math.sqrt(variance),
-    );
-    const slopes = weights
-      .subarray(sizes.points, sizes.points + size)
-      .map((weight) => weight * Math.sqrt(linearVariance));
+    const ofFactor = Float32Array.from(weights.subarray(0, sizes.points), (weight) => weight * ofFactors);
+    const slopes = weights.subarray(sizes.points, sizes.points + size).map((weight) => weight * ofDesign);
     const linear = {
       columns,
       rules: terms.map(({ rule }) => rule),
@@ -203,39 +201,6 @@ function linearTerms(input: ProcessInput, rows: Int32Array): Term[] {
     column: chosen[term.column],
   }));
   return terms.length <= MOST_TERMS ? terms : terms.filter(({ rule }) => rule.kind !== 'category');
-}
-
-/** The features of all kernels, each with its scale. */
-interface Features {
-  /** Points × rows. */
-  factor: Float64Array;
-  ofFactor: number;
-  /** Rows × (1 + terms). */
-  design: Float64Array;
-  ofDesign: number;
-  ridges: RidgeFeatures[];
-  rows: number;
-}
-
-/** Writes rows × features: of the points, of the linear kernel, and of those of one direction. */
-function joinFeatures(
-  { factor, ofFactor, design, ofDesign, ridges, rows }: Features,
-  out: Float64Array,
-): void {
-  const points = factor.length / rows;
-  const size = design.length / rows;
-  for (let row = 0, at = 0; row < rows; row++) {
-    for (let point = 0; point < points; point++) {
-      out[at++] = ofFactor * factor[point * rows + row];
-    }
-    for (let t = 0; t < size; t++) {
-      out[at++] = ofDesign * design[row * size + t];
-    }
-    for (const ridge of ridges) {
-      writeRidgeFeatures(ridge, row, out, at);
-      at += ridge.count;
-    }
-  }
 }
 
 /**

@@ -1,10 +1,9 @@
-import type { EncodedTable } from '../features/encode';
 import { fitClasses } from '../gaussian/classes';
 import { fitProcess, type ProcessInput, type ProcessRules } from '../gaussian/process';
 import type { LinearTables } from '../linear/linear';
 import { indices } from '../math/order';
 import { Random } from '../math/random';
-import { type Part, partScores } from '../model/model';
+import type { Part } from '../model/model';
 import type { Boosted } from '../trees/boost';
 import { firstTrees } from '../trees/trees';
 import { PROCESS } from '../tuned';
@@ -105,17 +104,6 @@ function commonBest(learned: { curve: Float64Array }[], apart: number | undefine
     }
   }
   return best;
-}
-
-/** The summed scores of a candidate's parts: rows × width. */
-export function sumOfParts(parts: Part[], table: EncodedTable, rows: Int32Array): Float64Array {
-  const [sum, ...others] = parts.map((part) => partScores(part, table, rows));
-  for (const scores of others) {
-    for (let i = 0; i < sum.length; i++) {
-      sum[i] += scores[i];
-    }
-  }
-  return sum;
 }
 
 /** A Gaussian process in all folds. */

@@ -1,8 +1,8 @@
 import { type Calibration, fitCalibration, toProbabilities } from '../calibration/calibrate';
 import { indices } from '../math/order';
-import type { Part } from '../model/model';
+import { memberScores, type Part } from '../model/model';
 import { STACKING } from '../tuned';
-import { candidatesOf, gaussianOf, type LearnedCandidate, type Process, sumOfParts } from './candidates';
+import { candidatesOf, gaussianOf, type LearnedCandidate, type Process } from './candidates';
 import { type FoldResult, foldRows } from './fold';
 import type { PreparedFit } from './prepare';
 import { chooseWeights, leastLeft, type StackInput, weightedSum } from './stacking';
@@ -30,7 +30,9 @@ export function weigh(prepared: PreparedFit, folds: FoldResult[]): Weighed {
   const candidates = candidatesOf(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
   const scoresOf = (parts: Part[][]) => {
-    const scores = parts.map((own, m) => sumOfParts(own, prepared, heldOut[m]));
+    const scores = parts.map((own, m) =>
+      memberScores({ weight: 1, width: own[0].base.length, parts: own }, prepared, heldOut[m]),
+    );
     return join(scores, new Float64Array(lengthOf(scores)));
   };
   const scores = candidates.map(({ parts }) => scoresOf(parts));
@@ -166,11 +168,7 @@ export function calibrate(
   codes: Int32Array,
   priors: Float64Array,
 ): Pick<Calibration, 'temperature' | 'noise'> {
-  const step = Math.ceil(codes.length / STACKING.rows);
-  if (step <= 1) {
-    return fitCalibration(scores, codes, width, priors);
-  }
-  const chosen = indices(Math.ceil(codes.length / step)).map((i) => i * step);
+  const chosen = notTooMany(codes.length);
   return fitCalibration(
     scoresAt(scores, width, chosen),
     chosen.map((i) => codes[i]),
@@ -206,15 +204,19 @@ export function toldProbabilities(
   return out;
 }
 
-/** Every n-th row of very many. */
+/** The places of all rows, or of every n-th of very many. */
+function notTooMany(rows: number): Int32Array {
+  const step = Math.max(1, Math.ceil(rows / STACKING.rows));
+  return indices(Math.ceil(rows / step)).map((i) => i * step);
+}
+
 function stackInput(
   prepared: PreparedFit,
   rows: Int32Array,
   scores: Float64Array[],
   width: number,
 ): StackInput {
-  const step = Math.ceil(rows.length / STACKING.rows);
-  const chosen = indices(Math.ceil(rows.length / step)).map((i) => i * step);
+  const chosen = notTooMany(rows.length);
   const regression = prepared.task === 'regression';
   const target = regression ? prepared.values : prepared.codes;
   return {
