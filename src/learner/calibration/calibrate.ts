@@ -154,11 +154,15 @@ export function probabilities(
 /** The probabilities that a calibration answers, by all that it holds. @param scores rows × width @returns rows × classes */
 export function toProbabilities(scores: Float64Array, width: number, calibration: Calibration): Float64Array {
   const { priors, temperature } = calibration;
-  const probas = probabilities(scores, width, priors.length, temperature);
+  return calibrated(probabilities(scores, width, priors.length, temperature), calibration);
+}
+
+/** The probabilities, with all that comes after the first temperature, in place. */
+export function calibrated(probas: Float64Array, calibration: Calibration): Float64Array {
   mixWithPriors(probas, calibration);
   applyTemperature(probas, calibration);
   if (calibration.balance) {
-    balance(probas, priors);
+    balance(probas, calibration.priors);
   }
   return probas;
 }
@@ -177,7 +181,7 @@ export function mixWithPriors(probas: Float64Array, { noise, priors }: Calibrati
 }
 
 /** Divides the calibrated logits (the logarithms of the probabilities) by the requested temperature, in place. */
-export function applyTemperature(probas: Float64Array, { softmaxTemperature, priors }: Calibration): void {
+function applyTemperature(probas: Float64Array, { softmaxTemperature, priors }: Calibration): void {
   if (softmaxTemperature === 1) {
     return;
   }
@@ -189,7 +193,7 @@ export function applyTemperature(probas: Float64Array, { softmaxTemperature, pri
 }
 
 /** Divides probabilities by the frequency of their class and normalises each row, in place. */
-export function balance(probas: Float64Array, priors: Float64Array): void {
+function balance(probas: Float64Array, priors: Float64Array): void {
   const classes = priors.length;
   for (let at = 0; at < probas.length; at += classes) {
     let sum = 0;

@@ -61,6 +61,13 @@ export function solve(factor: Float64Array, size: number, right: Float64Array): 
   }
 }
 
+/** Adds `factor` times the values to the sum. */
+export function addTimes(factor: number, values: Float64Array, sum: Float64Array): void {
+  for (let i = 0; i < sum.length; i++) {
+    sum[i] += factor * values[i];
+  }
+}
+
 export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) {

@@ -1,12 +1,7 @@
-import {
-  applyTemperature,
-  balance,
-  type Calibration,
-  mixWithPriors,
-  probabilities,
-} from '../calibration/calibrate';
+import { calibrated, type Calibration, probabilities } from '../calibration/calibrate';
 import type { EncodedTable } from '../features/encode';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
+import { addTimes } from '../math/matrix';
 import { type Member, memberScores } from './model';
 
 /** The class probabilities that an ensemble answers: rows × classes. */
@@ -48,17 +43,10 @@ export function calibratedProbabilities(
   for (const member of members) {
     const scores = scoresOf(member);
     const part = averageScores ? scores : probabilities(scores, width, classes, temperature);
-    for (let i = 0; i < part.length; i++) {
-      sum[i] += member.weight * part[i];
-    }
+    addTimes(member.weight, part, sum);
   }
   const mean = averageScores ? probabilities(sum, width, classes, temperature) : normalised(sum, classes);
-  mixWithPriors(mean, calibration);
-  applyTemperature(mean, calibration);
-  if (calibration.balance) {
-    balance(mean, priors);
-  }
-  return mean;
+  return calibrated(mean, calibration);
 }
 
 function normalised(probas: Float64Array, classes: number): Float64Array {
@@ -114,12 +102,6 @@ export function processApart(members: Member[]): Apart {
   return { process, others };
 }
 
-function addTimes(factor: number, values: Float64Array, sum: Float64Array): void {
-  for (let i = 0; i < sum.length; i++) {
-    sum[i] += factor * values[i];
-  }
-}
-
 /** The ensemble's mean prediction of each row, on the scale of the scores. */
 export function ensembleMean(members: Member[], table: EncodedTable, rows: Int32Array): Float64Array {
   const { process, others } = processApart(members);
@@ -127,10 +109,7 @@ export function ensembleMean(members: Member[], table: EncodedTable, rows: Int32
     ? gaussianScores(process.gaussian, process.base, table, rows)
     : new Float64Array(rows.length);
   for (const member of others) {
-    const scores = memberScores(member, table, rows);
-    for (let i = 0; i < sum.length; i++) {
-      sum[i] += member.weight * scores[i];
-    }
+    addTimes(member.weight, memberScores(member, table, rows), sum);
   }
   return sum;
 }

@@ -5,6 +5,7 @@ import type { EncodedTable, Encoder } from '../features/encode';
 import { type Ridge, ridgeScores } from '../gaussian/ridges';
 import { type GaussianScores, gaussianScores } from '../gaussian/scores';
 import { linearScores, type LinearTables } from '../linear/linear';
+import { addTimes } from '../math/matrix';
 import { exp, log } from '../math/numeric';
 import { indices, sorted } from '../math/order';
 import type { Trees } from '../trees/trees';
@@ -117,10 +118,7 @@ export function partScores(part: Part, table: EncodedTable, rows: Int32Array): F
 export function memberScores(member: Member, table: EncodedTable, rows: Int32Array): Float64Array {
   const sum = new Float64Array(rows.length * member.width);
   for (const part of member.parts) {
-    const scores = partScores(part, table, rows);
-    for (let i = 0; i < sum.length; i++) {
-      sum[i] += part.weight * scores[i];
-    }
+    addTimes(part.weight, partScores(part, table, rows), sum);
   }
   return sum;
 }
@@ -169,9 +167,7 @@ export function addScoresOfVotes(
   out: Float64Array,
 ): void {
   scoresOfVotes(votes, width);
-  for (let i = 0; i < out.length; i++) {
-    out[i] += weight * votes[i];
-  }
+  addTimes(weight, votes, out);
 }
 
 /** Rows of the background, one per bit of a 32-bit integer. */
