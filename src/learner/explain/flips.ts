@@ -1,4 +1,4 @@
-import { BLOCK_LEAVES, FLIP_BYTES, Header, MAX_PLACES, PLACE_BITS, Slot } from '../kernels/layout';
+import { BLOCK_LEAVES, BlockHeader, FLIP_BYTES, MAX_PLACES, PLACE_BITS, Slot } from '../kernels/layout';
 import type { Permutations } from './shapley';
 
 /**
@@ -21,7 +21,7 @@ export class FlipWriter {
 
   /** Bytes that the flips of a block take. */
   bytes(block: Int32Array): number {
-    return this.count * (block[Header.PLACES / 4] + 1) * FLIP_BYTES;
+    return this.count * (block[BlockHeader.PLACES / 4] + 1) * FLIP_BYTES;
   }
 
   /** Writes the flips of a block, and returns where they end among the whole numbers. */
@@ -38,10 +38,10 @@ export class FlipWriter {
   }
 
   private findOthers(block: Int32Array, row: number): void {
-    const slotsAt = block[Header.SLOTS / 4] / 4;
-    this.others.fill(-1, 0, block[Header.PLACES / 4]);
+    const slotsAt = block[BlockHeader.SLOTS / 4] / 4;
+    this.others.fill(-1, 0, block[BlockHeader.PLACES / 4]);
     let slot = slotsAt;
-    for (let leaf = block[Header.LEAVES / 4] / 4, bit = 1; leaf < slotsAt; leaf++, bit <<= 1) {
+    for (let leaf = block[BlockHeader.LEAVES / 4] / 4, bit = 1; leaf < slotsAt; leaf++, bit <<= 1) {
       for (const end = slot + block[leaf] * (Slot.BYTES / 4); slot < end; slot += Slot.BYTES / 4) {
         const isPassed = (block[slot + Slot.PASSES / 4] >>> row) & 1;
         this.others[block[slot + Slot.PLACE / 4]] &= isPassed ? -1 : ~bit;
@@ -51,8 +51,8 @@ export class FlipWriter {
 
   private writePermutation(block: Int32Array, permutation: number, flips: Int32Array, to: number): number {
     const { others, sequence, permutations } = this;
-    const places = block[Header.PLACES / 4];
-    const groupsAt = block[Header.GROUPS / 4] / 4;
+    const places = block[BlockHeader.PLACES / 4];
+    const groupsAt = block[BlockHeader.GROUPS / 4] / 4;
     const first = permutation * permutations.steps;
     const stepsAt = permutation * permutations.groups;
     for (let place = 0; place < places; place++) {
@@ -64,7 +64,7 @@ export class FlipWriter {
       }
       sequence[at] = flip;
     }
-    const leaves = (block[Header.SLOTS / 4] - block[Header.LEAVES / 4]) / 4;
+    const leaves = (block[BlockHeader.SLOTS / 4] - block[BlockHeader.LEAVES / 4]) / 4;
     let within = leaves === BLOCK_LEAVES ? -1 : (1 << leaves) - 1;
     for (let i = places; i > 0; i--) {
       const flip = sequence[i - 1];

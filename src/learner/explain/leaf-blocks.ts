@@ -1,4 +1,4 @@
-import { BLOCK_LEAVES, Branch, Header, MAX_PLACES, MAX_SLOTS, Slot } from '../kernels/layout';
+import { BLOCK_LEAVES, BlockHeader, Branch, MAX_PLACES, MAX_SLOTS, Slot } from '../kernels/layout';
 import type { Background } from '../model/model';
 import { goesMissingLeft, isCategoryNode, isLeft, LEAF, SET_WORDS, type Trees } from '../trees/trees';
 import { LearnerError } from '../types';
@@ -61,8 +61,8 @@ export function leafBlocks(
     const output = trees.width > 1 ? 0 : tree % width;
     for (const stretch of stretchesOf(paths.leaves)) {
       const block = writeBlock(trees, groupOf, paths, stretch);
-      block[Header.OUTPUT / WHOLE] = output * NUMBER;
-      block[Header.EFFECTS / WHOLE] = output * groups * NUMBER;
+      block[BlockHeader.OUTPUT / WHOLE] = output * NUMBER;
+      block[BlockHeader.EFFECTS / WHOLE] = output * groups * NUMBER;
       blocks.push(block);
     }
   });
@@ -150,7 +150,7 @@ function writeBlock(
   const slots = leaves.reduce((sum, { groups }) => sum + groups.length, 0);
   const { width } = trees;
   // After the values of the leaves, and a 0 for each output.
-  const groupsAt = Header.BYTES + (leaves.length + 1) * width * WHOLE;
+  const groupsAt = BlockHeader.BYTES + (leaves.length + 1) * width * WHOLE;
   const setsAt = groupsAt + placeOf.size * WHOLE;
   const branchesAt = setsAt + sets * SET_WORDS * WHOLE;
   const leavesAt = branchesAt + branches.length * Branch.BYTES;
@@ -158,15 +158,15 @@ function writeBlock(
   const size = Math.ceil((slotsAt + slots * Slot.BYTES) / NUMBER) * NUMBER;
   const words = new Int32Array(size / WHOLE);
   const put = (at: number, value: number) => (words[at / WHOLE] = value);
-  put(Header.SIZE, size);
-  put(Header.VALUES, Header.BYTES + (leaves.length - BLOCK_LEAVES) * width * WHOLE);
-  put(Header.PLACES, placeOf.size);
-  put(Header.GROUPS, groupsAt);
-  put(Header.BRANCHES, branchesAt);
-  put(Header.LEAVES, leavesAt);
-  put(Header.SLOTS, slotsAt);
+  put(BlockHeader.SIZE, size);
+  put(BlockHeader.VALUES, BlockHeader.BYTES + (leaves.length - BLOCK_LEAVES) * width * WHOLE);
+  put(BlockHeader.PLACES, placeOf.size);
+  put(BlockHeader.GROUPS, groupsAt);
+  put(BlockHeader.BRANCHES, branchesAt);
+  put(BlockHeader.LEAVES, leavesAt);
+  put(BlockHeader.SLOTS, slotsAt);
   words.set([...placeOf.keys()], groupsAt / WHOLE);
-  const values = new Float32Array(words.buffer, Header.BYTES, leaves.length * width);
+  const values = new Float32Array(words.buffer, BlockHeader.BYTES, leaves.length * width);
   let slot = slotsAt;
   leaves.forEach((leaf, i) => {
     const own = trees.values.subarray(leaf.values, leaf.values + width);

@@ -1,4 +1,4 @@
-import { Branch, Change, GROUP_BITS, Header, Result } from '../kernels/layout';
+import { BlockHeader, BlockResult, Branch, GROUP_BITS, LeafChange } from '../kernels/layout';
 import { aligned, type BlockMemory } from './block-memory';
 import { FlipWriter } from './flips';
 import { allRows, type ForegroundRow, mixtureCount, type Permutations } from './shapley';
@@ -86,10 +86,10 @@ export class TreeBlocks {
     this.flips = permutations && new FlipWriter(permutations);
     // Results of several values per leaf are long, and seldom asked for again.
     const isKeyed = memory.size.results > 0 && sizes.perLeaf === 1;
-    const places = blocks.reduce((most, block) => Math.max(most, block[Header.PLACES / WHOLE]), 0);
+    const places = blocks.reduce((most, block) => Math.max(most, block[BlockHeader.PLACES / WHOLE]), 0);
     // The place after the last change is written to, but not counted.
-    const changes = isKeyed ? ((this.flips?.count ?? 0) * places + 1) * Change.BYTES : 0;
-    const result = aligned(Result.EFFECTS + places * sizes.perLeaf * 8 + changes);
+    const changes = isKeyed ? ((this.flips?.count ?? 0) * places + 1) * LeafChange.BYTES : 0;
+    const result = aligned(BlockResult.EFFECTS + places * sizes.perLeaf * 8 + changes);
     const placed = memory.place(result + this.bytes(blocks, isKeyed));
     this.isPlaced = placed !== undefined;
     this.result = placed ?? memory.spare;
@@ -210,11 +210,11 @@ export class TreeBlocks {
     let next = end;
     for (const block of blocks) {
       const keys = isKeyed ? keyBytes(block) : 0;
-      wholes[(header + Header.KEYS) / WHOLE] = keys > 0 ? next : 0;
+      wholes[(header + BlockHeader.KEYS) / WHOLE] = keys > 0 ? next : 0;
       next += keys;
-      wholes[(header + Header.FLIPS) / WHOLE] = next;
+      wholes[(header + BlockHeader.FLIPS) / WHOLE] = next;
       next = (this.flips?.write(block, wholes, next / WHOLE) ?? next / WHOLE) * WHOLE;
-      wholes[(header + Header.FLIPS_END) / WHOLE] = next;
+      wholes[(header + BlockHeader.FLIPS_END) / WHOLE] = next;
       header += block.byteLength;
     }
     return { from, end, next };
@@ -223,6 +223,6 @@ export class TreeBlocks {
 
 /** Bytes of a block's table of cached results: an address per key. */
 function keyBytes(block: Int32Array): number {
-  const branches = (block[Header.LEAVES / WHOLE] - block[Header.BRANCHES / WHOLE]) / Branch.BYTES;
+  const branches = (block[BlockHeader.LEAVES / WHOLE] - block[BlockHeader.BRANCHES / WHOLE]) / Branch.BYTES;
   return branches <= MAX_KEYED_BRANCHES ? aligned(WHOLE << branches) : 0;
 }

@@ -1,13 +1,13 @@
 import {
   BlocksAt,
   Branch,
-  Change,
+  LeafChange,
   FLIP_BYTES,
   GROUP_BITS,
-  Header,
+  BlockHeader,
   MAX_SLOTS,
   PLACE_BITS,
-  Result,
+  BlockResult,
   Slot,
   WEIGHTS_ROW,
 } from './layout';
@@ -44,9 +44,9 @@ function isToLeft(header: usize, branch: usize, bins: usize): u32 {
  * passed.
  */
 function findPasses(header: usize, bins: usize): void {
-  memory.fill(BlocksAt.OWN, 0xff, load<u32>(header, Header.PLACES) * WHOLE);
-  const end = part(header, Header.LEAVES);
-  for (let at = part(header, Header.BRANCHES); at < end; at += Branch.BYTES) {
+  memory.fill(BlocksAt.OWN, 0xff, load<u32>(header, BlockHeader.PLACES) * WHOLE);
+  const end = part(header, BlockHeader.LEAVES);
+  for (let at = part(header, BlockHeader.BRANCHES); at < end; at += Branch.BYTES) {
     const own = BlocksAt.OWN + (load<u8>(at, Branch.PLACE) as usize) * WHOLE;
     const others = select<u32>(
       load<u32>(at, Branch.TO_RIGHT),
@@ -107,10 +107,10 @@ class Changes {
     weight: f64,
     width: usize,
   ): usize {
-    const flipsEnd: usize = load<u32>(header, Header.FLIPS_END);
-    const permutationBytes = (load<u32>(header, Header.PLACES) + 1) * FLIP_BYTES;
-    const values = part(header, Header.VALUES);
-    for (let at: usize = load<u32>(header, Header.FLIPS); at < flipsEnd;) {
+    const flipsEnd: usize = load<u32>(header, BlockHeader.FLIPS_END);
+    const permutationBytes = (load<u32>(header, BlockHeader.PLACES) + 1) * FLIP_BYTES;
+    const values = part(header, BlockHeader.VALUES);
+    for (let at: usize = load<u32>(header, BlockHeader.FLIPS); at < flipsEnd;) {
       const end = at + permutationBytes;
       let before = clz<u32>(load<u32>(at, WHOLE));
       let last: f64 = width == NUMBER && !isWritten ? weight * valueAt(values + (before << 2)) : 0;
@@ -121,9 +121,9 @@ class Changes {
         const now = clz<u32>(passed & load<u32>(at, WHOLE));
         // Whether or not the leaf changes: a branch would be mispredicted.
         if (isWritten) {
-          const mixture = (flip & ~PLACE) << (2 * Change.LEAF_BITS - PLACE_BITS);
-          store<u32>(to, mixture | (before << Change.LEAF_BITS) | now);
-          to += usize(before != now) * Change.BYTES;
+          const mixture = (flip & ~PLACE) << (2 * LeafChange.LEAF_BITS - PLACE_BITS);
+          store<u32>(to, mixture | (before << LeafChange.LEAF_BITS) | now);
+          to += usize(before != now) * LeafChange.BYTES;
         } else if (width == NUMBER) {
           const value = weight * valueAt(values + (now << 2));
           addNumber(to + (flip >> PLACE_BITS) * mixtureBytes, value - last);
@@ -208,11 +208,15 @@ class Effects {
   /** Adds the Shapley values of a block for the background `rows`, per place. */
   @inline
   static add(header: usize, rows: u32, effects: usize, width: usize): void {
-    const leavesEnd = part(header, Header.SLOTS);
-    let from = part(header, Header.VALUES) + LAST_LEAF * (width / 2);
+    const leavesEnd = part(header, BlockHeader.SLOTS);
+    let from = part(header, BlockHeader.VALUES) + LAST_LEAF * (width / 2);
     let slots = leavesEnd;
     let bit: u32 = 0;
-    for (let leaf = part(header, Header.LEAVES); leaf < leavesEnd; leaf += WHOLE, bit++, from -= width / 2) {
+    for (
+      let leaf = part(header, BlockHeader.LEAVES);
+      leaf < leavesEnd;
+      leaf += WHOLE, bit++, from -= width / 2
+    ) {
       const end = slots + load<u32>(leaf) * Slot.BYTES;
       Slots.divide(slots, end, bit, rows, 0, width);
       slots = end;
@@ -243,16 +247,16 @@ class Effects {
 function keyOf(header: usize, bins: usize): usize {
   let key: u32 = 0;
   let bit: u32 = 2;
-  const end = part(header, Header.LEAVES);
-  for (let at = part(header, Header.BRANCHES); at < end; at += Branch.BYTES, bit++) {
+  const end = part(header, BlockHeader.LEAVES);
+  for (let at = part(header, BlockHeader.BRANCHES); at < end; at += Branch.BYTES, bit++) {
     key |= isToLeft(header, at, bins) << bit;
   }
-  return key + load<u32>(header, Header.KEYS);
+  return key + load<u32>(header, BlockHeader.KEYS);
 }
 
 /** Copies a result to the cache, and its address to `key`, if there is space. */
 function keep(result: usize, key: usize): void {
-  const size = (load<u32>(result, Result.SIZE) + 7) & -8;
+  const size = (load<u32>(result, BlockResult.SIZE) + 7) & -8;
   const to = load<u32>(BlocksAt.NEXT_RESULT);
   if (size < load<u32>(BlocksAt.RESULTS_END) - to) {
     memory.copy(to, result, size);
@@ -265,13 +269,17 @@ class Results {
   @inline
   static write(header: usize, bins: usize, rows: u32, result: usize, width: usize): void {
     findPasses(header, bins);
-    const effects = result + Result.EFFECTS;
-    const places = load<u32>(header, Header.PLACES) * width;
+    const effects = result + BlockResult.EFFECTS;
+    const places = load<u32>(header, BlockHeader.PLACES) * width;
     memory.fill(effects, 0, places);
     Effects.add(header, rows, effects, width);
-    const isKeyed = load<u32>(header, Header.KEYS) != 0;
+    const isKeyed = load<u32>(header, BlockHeader.KEYS) != 0;
     const end = effects + places;
-    store<u32>(result, (isKeyed ? Changes.take(true, header, end, 0, 0, width) : end) - result, Result.SIZE);
+    store<u32>(
+      result,
+      (isKeyed ? Changes.take(true, header, end, 0, 0, width) : end) - result,
+      BlockResult.SIZE,
+    );
   }
 
   /** Adds the effects of the block's places, and the changes along permutations. */
@@ -286,27 +294,27 @@ class Results {
     weight: f64,
     width: usize,
   ): void {
-    let at = result + Result.EFFECTS;
-    let group = part(header, Header.GROUPS);
-    const first = effects + load<u32>(header, Header.EFFECTS);
-    for (const end = group + load<u32>(header, Header.PLACES) * WHOLE; group < end; group += WHOLE) {
+    let at = result + BlockResult.EFFECTS;
+    let group = part(header, BlockHeader.GROUPS);
+    const first = effects + load<u32>(header, BlockHeader.EFFECTS);
+    for (const end = group + load<u32>(header, BlockHeader.PLACES) * WHOLE; group < end; group += WHOLE) {
       let to = first + load<u32>(group) * NUMBER;
       for (const last = at + width; at < last; at += NUMBER, to += groups) {
         addNumber(to, weight * load<f64>(at));
       }
     }
-    const output = scores + load<u32>(header, Header.OUTPUT);
-    if (!load<u32>(header, Header.KEYS)) {
+    const output = scores + load<u32>(header, BlockHeader.OUTPUT);
+    if (!load<u32>(header, BlockHeader.KEYS)) {
       Changes.take(false, header, output, mixtureBytes, weight, width);
       return;
     }
-    const values = part(header, Header.VALUES);
-    for (const end = result + load<u32>(result, Result.SIZE); at < end; at += Change.BYTES) {
+    const values = part(header, BlockHeader.VALUES);
+    for (const end = result + load<u32>(result, BlockResult.SIZE); at < end; at += LeafChange.BYTES) {
       const change = load<u32>(at);
       Values.addChange(
-        output + (change >> (2 * Change.LEAF_BITS)) * mixtureBytes,
+        output + (change >> (2 * LeafChange.LEAF_BITS)) * mixtureBytes,
         values + (change & CHANGE_LEAF) * (width / 2),
-        values + ((change >> Change.LEAF_BITS) & CHANGE_LEAF) * (width / 2),
+        values + ((change >> LeafChange.LEAF_BITS) & CHANGE_LEAF) * (width / 2),
         weight,
         width,
       );
@@ -327,8 +335,8 @@ class Results {
     weight: f64,
     width: usize,
   ): void {
-    for (let header = blocks; header < end; header += load<u32>(header, Header.SIZE)) {
-      const key: usize = load<u32>(header, Header.KEYS) ? keyOf(header, bins) : 0;
+    for (let header = blocks; header < end; header += load<u32>(header, BlockHeader.SIZE)) {
+      const key: usize = load<u32>(header, BlockHeader.KEYS) ? keyOf(header, bins) : 0;
       let result: usize = key ? load<u32>(key) : 0;
       if (!result) {
         result = scratch;
@@ -395,15 +403,19 @@ export function addBlockCoalitions(
   weight: f64,
   width: usize,
 ): void {
-  for (let header = blocks; header < end; header += load<u32>(header, Header.SIZE)) {
+  for (let header = blocks; header < end; header += load<u32>(header, BlockHeader.SIZE)) {
     findPasses(header, bins);
-    const groups = part(header, Header.GROUPS);
-    const leavesEnd = part(header, Header.SLOTS);
-    const output = scores + load<u32>(header, Header.OUTPUT);
-    let from = part(header, Header.VALUES) + LAST_LEAF * (width / 2);
+    const groups = part(header, BlockHeader.GROUPS);
+    const leavesEnd = part(header, BlockHeader.SLOTS);
+    const output = scores + load<u32>(header, BlockHeader.OUTPUT);
+    let from = part(header, BlockHeader.VALUES) + LAST_LEAF * (width / 2);
     let slots = leavesEnd;
     let bit: u32 = 0;
-    for (let leaf = part(header, Header.LEAVES); leaf < leavesEnd; leaf += WHOLE, bit++, from -= width / 2) {
+    for (
+      let leaf = part(header, BlockHeader.LEAVES);
+      leaf < leavesEnd;
+      leaf += WHOLE, bit++, from -= width / 2
+    ) {
       const last = slots + load<u32>(leaf) * Slot.BYTES;
       Slots.divide(slots, last, bit, rows, groups, GROUP_BITS);
       slots = last;

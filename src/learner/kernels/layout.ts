@@ -5,7 +5,7 @@
  */
 
 /** What a search for splits found, at the beginning of the room of `SplitSearch`. */
-export const enum Found {
+export const enum FoundSplit {
   GAIN = 0,
   /** Hessian on the left, and of the rows without a value. */
   HESSIAN = 8,
@@ -128,7 +128,7 @@ export const MAX_SLOTS = 127;
 export const WEIGHTS_ROW = 1024;
 
 /** What a block begins with. */
-export const enum Header {
+export const enum BlockHeader {
   /** Of the block. */
   SIZE = 0,
   /** Offsets of its output among a mixture's scores and among the effects. */
@@ -151,13 +151,13 @@ export const enum Header {
 }
 
 /** A cached result: its size, the effect of each place, then the changes along permutations. */
-export const enum Result {
+export const enum BlockResult {
   SIZE = 0,
   EFFECTS = 8,
 }
 
 /** A change: the mixture in the high bits, then the leaf before and the leaf after as the leading zeros of its bit. */
-export const enum Change {
+export const enum LeafChange {
   LEAF_BITS = 6,
   BYTES = 4,
 }

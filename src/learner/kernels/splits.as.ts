@@ -1,4 +1,4 @@
-import { Found, Search } from './layout';
+import { FoundSplit, Search } from './layout';
 import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
 
 /*
@@ -17,11 +17,11 @@ function score(gradients: usize, width: usize, hessian: f64): f64 {
 }
 
 function tell(room: usize, gain: f64, bin: u32, hessian: f64, missing: f64, withMissing: u32): void {
-  store<f64>(room, gain, Found.GAIN);
-  store<f64>(room, hessian, Found.HESSIAN);
-  store<f64>(room, missing, Found.MISSING);
-  store<u32>(room, bin, Found.BIN);
-  store<u32>(room, withMissing, Found.WITH_MISSING);
+  store<f64>(room, gain, FoundSplit.GAIN);
+  store<f64>(room, hessian, FoundSplit.HESSIAN);
+  store<f64>(room, missing, FoundSplit.MISSING);
+  store<u32>(room, bin, FoundSplit.BIN);
+  store<u32>(room, withMissing, FoundSplit.WITH_MISSING);
 }
 
 /** Of one gradient: the gains of two borders are worked out side by side. */
@@ -325,7 +325,7 @@ export function searchCategories(
     return false;
   }
   // Bins that the node lacks go to the heavier side.
-  const set = room + Found.SET;
+  const set = room + FoundSplit.SET;
   memory.fill(set, isHeavier ? 0xff : 0, 32);
   for (let i = 0; i < seen; i++) {
     const bin = load<u8>(keys + usize(i) * NUMBER) as usize;
@@ -333,7 +333,7 @@ export function searchCategories(
     const bit: u32 = 1 << u32(bin & 31);
     store<u32>(word, i <= cut ? load<u32>(word) | bit : load<u32>(word) & ~bit);
   }
-  store<f64>(room, top, Found.GAIN);
+  store<f64>(room, top, FoundSplit.GAIN);
   return true;
 }
 
@@ -384,7 +384,7 @@ export function searchRows(
   const isFound = searchOne(room, sums, places, totals, gain);
   memory.fill(sums, 0, places * PAIR);
   if (isFound) {
-    store<u32>(room, load<u8>(binAt + usize(load<u32>(room, Found.BIN))), Found.BIN);
+    store<u32>(room, load<u8>(binAt + usize(load<u32>(room, FoundSplit.BIN))), FoundSplit.BIN);
   }
   return isFound;
 }

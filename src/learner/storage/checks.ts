@@ -39,11 +39,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** How many elements a field has, before it is known to be a list or an array. */
 export function lengthOf(value: unknown, field: string): number {
-  const list = isRecord(value) ? value[field] : undefined;
-  return Array.isArray(list) || ArrayBuffer.isView(list) ? (list as Numbers).length : 0;
+  const held = isRecord(value) ? value[field] : undefined;
+  return Array.isArray(held) || ArrayBuffer.isView(held) ? (held as Numbers).length : 0;
 }
 
-export const optional = (test: Test) => (value: unknown) => value === undefined || passes(value, test);
+export const orMissing = (test: Test) => (value: unknown) => value === undefined || passes(value, test);
 export const among = (values: readonly unknown[]) => (value: unknown) => values.includes(value);
 export const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);
 export const isPositive = (value: unknown) => isFiniteNumber(value) && value > 0;
@@ -62,7 +62,7 @@ function isLength(actual: number, length: Length = [0, Infinity]): boolean {
 }
 
 /** A list of that length. @param test of each element */
-export const list =
+export const listOf =
   (length: Length, test: (value: unknown, index: number) => boolean = () => true) =>
   (value: unknown) =>
     Array.isArray(value) && isLength(value.length, length) && value.every(test);
@@ -102,4 +102,4 @@ export const each = (test: (value: number) => boolean) => (values: Numbers) => v
 /** None below 0, none missing. */
 export const areNotNegative = each((value) => value >= 0);
 /** None above `most`. */
-export const within = (most: number) => each((value) => value <= most);
+export const noneAbove = (most: number) => each((value) => value <= most);

@@ -27,15 +27,15 @@ import {
   isShare,
   isText,
   lengthOf,
-  list,
+  listOf,
   must,
-  optional,
+  noneAbove,
+  orMissing,
   passes,
   type Test,
   u8,
   u16,
   upTo,
-  within,
 } from './checks';
 
 /*
@@ -76,7 +76,7 @@ export interface Columns {
 const BORDERS = { 'the borders of a column do not ascend': { borders: f64([0, MOST_NAMED], areAscending) } };
 const SHARE = {
   'an encoder names levels of no share': {
-    share: optional(
+    share: orMissing(
       (share) =>
         passes(share, { of: upTo(LEAF) }) && passes(share, { index: upTo((share as LevelShare).of - 1) }),
     ),
@@ -97,11 +97,11 @@ const ENCODERS: Record<
   date: { of: ['date'], holds: BORDERS },
   category: {
     of: ['text'],
-    holds: { 'an encoder holds no texts': { values: list([0, MOST_NAMED], isText) }, ...SHARE },
+    holds: { 'an encoder holds no texts': { values: listOf([0, MOST_NAMED], isText) }, ...SHARE },
   },
   length: { of: ['text'], holds: BORDERS },
   numberInText: { of: ['text'], holds: BORDERS },
-  tokens: { of: ['text'], holds: { 'an encoder holds no texts': { tokens: list([0, LEAF], isText) } } },
+  tokens: { of: ['text'], holds: { 'an encoder holds no texts': { tokens: listOf([0, LEAF], isText) } } },
 };
 
 /** The columns of features and encoders, which may be anything. @throws LearnerError */
@@ -151,14 +151,14 @@ function encoderOf(value: unknown, kinds: Columns['kinds']): Encoder {
 }
 
 const IS_REGRESSION: Faults<Model> = {
-  'it is of numbers and of classes': { calibration: isMissing, classes: list(0) },
+  'it is of numbers and of classes': { calibration: isMissing, classes: listOf(0) },
   'its mean is of no known kind': { meanOfDistribution: among([undefined, true]) },
 };
 
 const isClassification = (classes: number): Faults<Model> => ({
   'it is of no known task': { task: among(['classification']), residuals: isMissing },
   'a class has no label': {
-    classes: list([1, Infinity], (label) => ['string', 'number', 'boolean'].includes(typeof label)),
+    classes: listOf([1, Infinity], (label) => ['string', 'number', 'boolean'].includes(typeof label)),
   },
   'it is not calibrated': {
     calibration: {
@@ -171,7 +171,7 @@ const isClassification = (classes: number): Faults<Model> => ({
     },
   },
   'its threshold is of no class': {
-    threshold: optional({ of: (of) => classes === 2 && upTo(1)(of), at: isFiniteNumber }),
+    threshold: orMissing({ of: (of) => classes === 2 && upTo(1)(of), at: isFiniteNumber }),
   },
 });
 
@@ -180,20 +180,23 @@ export function checkAnswers(model: Model, { specs, kinds }: Columns): number {
   const isFeature = upTo(kinds.length - 1);
   const classes = lengthOf(model, 'classes');
   checked<Model>(model, {
-    'it holds no classes, or no report': { classes: list(undefined), report: isRecord },
+    'it holds no classes, or no report': { classes: listOf(undefined), report: isRecord },
     'it has no scale': { center: isFiniteNumber, scale: isFiniteNumber },
     ...(model.task === 'regression' ? IS_REGRESSION : isClassification(classes)),
-    'the means of its bins are no list': { centers: optional(list(specs.length)) },
+    'the means of its bins are no list': { centers: orMissing(listOf(specs.length)) },
     'the means of bins are no numbers': {
-      centers: optional(
-        list(specs.length, (means, column) => means === null || optional(finite(specs[column].bins))(means)),
+      centers: orMissing(
+        listOf(
+          specs.length,
+          (means, column) => means === null || orMissing(finite(specs[column].bins))(means),
+        ),
       ),
     },
     'it grows with no level': {
-      growth: optional({
+      growth: orMissing({
         level: (level) => isFeature(level) && kinds[level as number] === 'number',
         floor: isPositive,
-        divided: list([0, kinds.length], isFeature),
+        divided: listOf([0, kinds.length], isFeature),
         smearing: isFiniteNumber,
       }),
     },
@@ -213,12 +216,12 @@ export function checkBackground(value: unknown, { specs, kinds }: Columns, along
   checked<Background>(value, {
     'its background is no rows': {},
     'its background has no rows': { rows: (count) => count !== 0 && upTo(BACKGROUND_ROWS)(count) },
-    'its background has other columns': { columns: list(specs.length) },
+    'its background has other columns': { columns: listOf(specs.length) },
     'its background has bins that are not there': {
-      columns: list(specs.length, (bins, column) => u8(rows, within(specs[column].bins - 1))(bins)),
+      columns: listOf(specs.length, (bins, column) => u8(rows, noneAbove(specs[column].bins - 1))(bins)),
     },
     'its background has other numbers': {
-      numbers: optional(list(specs.length, (one) => one === null || f64(rows)(one))),
+      numbers: orMissing(listOf(specs.length, (one) => one === null || f64(rows)(one))),
     },
     'its background lacks the numbers of a line': {
       numbers: () => Array.from(along).every((column) => f64()(numbers?.[column])),
@@ -231,7 +234,7 @@ export function checkBackground(value: unknown, { specs, kinds }: Columns, along
 export function checkTerms(terms: LinearTerms, { specs, hasNumbers }: Columns, width: number): void {
   const { length } = terms.rules;
   checked<LinearTerms>(terms, {
-    'a linear model has too many terms': { rules: list([0, MAX_TERMS]), columns: u16(length) },
+    'a linear model has too many terms': { rules: listOf([0, MAX_TERMS]), columns: u16(length) },
     'a linear model lacks weights': { weights: f32(length * width, areFinite) },
     'a linear model clips in no known way': {
       wholeIfNearer: among(width === 1 ? [undefined, true] : [undefined]),
@@ -266,7 +269,7 @@ export function storedTables(value: unknown, { specs, hasNumbers }: Columns, wid
   const lines = lengthOf(tables.lines, 'columns');
   checked<LinearTables>(tables, {
     [NO_NUMBERS]: {
-      lines: optional({
+      lines: orMissing({
         columns: u16(
           lines,
           each((column) => hasNumbers[column]),
@@ -274,12 +277,12 @@ export function storedTables(value: unknown, { specs, hasNumbers }: Columns, wid
       }),
     },
     'a line is not numbers': {
-      lines: optional({
+      lines: orMissing({
         means: finite(lines),
         scales: finite(lines),
         lows: finite(lines),
         highs: finite(lines),
-        mosts: optional(finite(lines)),
+        mosts: orMissing(finite(lines)),
         weights: finite(lines * width),
       }),
     },
@@ -293,14 +296,14 @@ export function kernelOf(value: unknown, { specs }: Columns): Kernel {
   return checked<Kernel>(value, {
     'a Gaussian process has no dimensions': { columns: u16([1, MOST_DIMENSIONS]) },
     'a dimension of a Gaussian process is of no column': {
-      columns: u16(dimensions, within(specs.length - 1)),
-      kinds: u8(dimensions, within(Math.max(...Object.values(KIND)))),
+      columns: u16(dimensions, noneAbove(specs.length - 1)),
+      kinds: u8(dimensions, noneAbove(Math.max(...Object.values(KIND)))),
       means: finite(dimensions),
       scales: finite(dimensions),
       rates: falling(dimensions),
     },
     'an additive kernel is of no dimensions': {
-      additive: optional({
+      additive: orMissing({
         share: isShare,
         rates: falling(dimensions),
         weights: f64(dimensions, each(isShare)),
@@ -338,7 +341,7 @@ export function checkBuckets(model: Model): void {
   checked<Model>(model, {
     'the borders of its distribution do not ascend': { borders: f64([2, MOST_BUCKETS], areAscending) },
     'the floor of its distribution is of no buckets': {
-      floor: optional({
+      floor: orMissing({
         weight: isShare,
         shares: f64(
           lengthOf(model, 'borders') - 1,
@@ -368,7 +371,7 @@ export function residualsOf(value: unknown, columns: number): ResidualForest {
   checked<ResidualForest>(forest, {
     'a leaf lists residuals that are not there': {
       offsets: i32(values.length + 1, (all) => all[0] === 0, areAscending),
-      members: (members) => u16(offsets[values.length], within(atoms - 1))(members),
+      members: (members) => u16(offsets[values.length], noneAbove(atoms - 1))(members),
     },
     'a leaf lists too many residuals': {
       offsets: i32(undefined, (all) =>

@@ -5,7 +5,7 @@ import { type GaussianScores, pointsOf, storedScores } from '../gaussian/scores'
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { type Member, type Model, numberColumns, type Part } from '../model/model';
 import { LearnerError } from '../types';
-import { among, areFinite, checked, f32, f64, isFiniteNumber, isRecord, list, must, upTo } from './checks';
+import { among, areFinite, checked, f32, f64, isFiniteNumber, isRecord, listOf, must, upTo } from './checks';
 import {
   checkAnswers,
   checkBackground,
@@ -233,14 +233,14 @@ class PartReader {
   }
 
   members(stored: unknown): Member[] {
-    must(list([1, MOST_MEMBERS])(stored), 'it has no members');
+    must(listOf([1, MOST_MEMBERS])(stored), 'it has no members');
     const { width } = this;
     return (stored as unknown[]).map((value) => {
       const { weight, parts } = checked<StoredModel['members'][number]>(value, {
         'a member has no parts': {
           weight: isFiniteNumber,
           width: among([width]),
-          parts: list([0, MOST_PARTS]),
+          parts: listOf([0, MOST_PARTS]),
         },
       });
       return { weight, width, parts: parts.map((part) => this.part(part)) };

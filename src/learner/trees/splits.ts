@@ -1,5 +1,5 @@
 import type { ColumnSpec } from '../features/encode';
-import { Found, Search } from '../kernels/layout';
+import { FoundSplit, Search } from '../kernels/layout';
 import { alignedBytes, type Scratch } from '../kernels/scratch';
 import { SET_WORDS, type Split } from './trees';
 
@@ -41,7 +41,7 @@ export class SplitSearch {
     this.room = scratch.numbers(roomNumbers(width));
     this.room.fill(0);
     this.totals = scratch.numbers(width + 1);
-    this.wholes = new Int32Array(this.room.buffer, this.room.byteOffset, Found.SET / 4 + SET_WORDS);
+    this.wholes = new Int32Array(this.room.buffer, this.room.byteOffset, FoundSplit.SET / 4 + SET_WORDS);
   }
 
   /** Of what its constructor takes. */
@@ -120,18 +120,18 @@ export class SplitSearch {
       return;
     }
     const { wholes, room } = this;
-    const set = category ? wholes.slice(Found.SET / 4, Found.SET / 4 + SET_WORDS) : undefined;
-    best.gain = room[Found.GAIN / 8];
+    const set = category ? wholes.slice(FoundSplit.SET / 4, FoundSplit.SET / 4 + SET_WORDS) : undefined;
+    best.gain = room[FoundSplit.GAIN / 8];
     best.column = column;
     best.set = set;
-    best.bin = set ? 0 : wholes[Found.BIN / 4];
+    best.bin = set ? 0 : wholes[FoundSplit.BIN / 4];
     if (set) {
       best.missingLeft = (set[0] & 1) === 1;
     } else {
       best.missingLeft =
-        room[Found.MISSING / 8] > 0
-          ? wholes[Found.WITH_MISSING / 4] === 1
-          : room[Found.HESSIAN / 8] * 2 >= this.totals[this.width];
+        room[FoundSplit.MISSING / 8] > 0
+          ? wholes[FoundSplit.WITH_MISSING / 4] === 1
+          : room[FoundSplit.HESSIAN / 8] * 2 >= this.totals[this.width];
     }
   }
 }
