@@ -60,6 +60,11 @@ describeInEditor('machines of anomaly nodes in the sidebar Models', FLOWS, ({ re
     await red.inject('go-on');
     await red.inject('break');
     await told('alarm');
+    // The alarm comes before the last of these readings.
+    await waitFor('all readings of pump 2', async () => {
+      const answer = await fetch(`${red.url}/tabular-prediction/anomalies/pumps/machine?key=pump%202`);
+      return ((await answer.json()) as { rows: number }).rows === LEARNED + 60;
+    });
     await editor.page.evaluate("RED.sidebar.show('tabular-models')");
     await line('pump 10').waitFor();
   });
