@@ -229,7 +229,7 @@ describe('Sheets as nodes for spreadsheets send them', () => {
         'PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00b\xee[Content_Types].xml',
         /^The text is a spreadsheet \(\.xlsx/,
       ],
-      ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00', /^The text is a spreadsheet of old/],
+      ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00', /^The text is an old spreadsheet/],
       [
         '\x1f\x8b\x08\x00\x00',
         /^The text is a gzip file that was read as text.* send a Buffer, or choose the file/,
