@@ -284,9 +284,9 @@ class MatrixTable extends ValueTable {
   }
 
   static async open(form: TableForm, given: readonly unknown[], signal?: AbortSignal): Promise<MatrixTable> {
-    // As nodes that read spreadsheets give the empty rows above and below a table.
+    // As nodes that read spreadsheets give the empty rows above and below a table. Below it, a row of empty cells is a row.
     const begin = given.findIndex((row) => !isEmptyRow(row));
-    const end = given.findLastIndex((row) => !isEmptyRow(row)) + 1;
+    const end = given.findLastIndex((row) => !hasNoCells(row)) + 1;
     const matrix = begin <= 0 && end === given.length ? given : given.slice(Math.max(0, begin), end);
     const header = (matrix[0] ?? []) as readonly unknown[];
     if (header.length === 0) {
@@ -351,6 +351,10 @@ class MatrixTable extends ValueTable {
     });
     return matrix;
   }
+}
+
+function hasNoCells(row: unknown): boolean {
+  return Array.isArray(row) && !row.some(() => true);
 }
 
 function isEmptyRow(row: unknown): boolean {

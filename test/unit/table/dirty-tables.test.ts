@@ -187,6 +187,9 @@ describe('Sheets as nodes for spreadsheets send them', () => {
         ['p', 0, 1, 2],
       );
     }
+    // A row of empty cells that stands below is one, with a prediction of its own.
+    const source = await openTable([names, ...rows, [null, null, null]]);
+    assert.equal(source.rowCount, 4);
     // As `row.values` of exceljs, which begins at 1.
     const sparse = [names, ...rows].map((row) => {
       const cells: unknown[] = [];
