@@ -62,9 +62,9 @@ export class Source {
 
   /**
    * Waits for every result; with `resendMs`, what has none is sent again under its key once no result at all has come
-   * for so long: a reading may be slow, but then others are on their way too.
+   * for so long, and nobody works at one: a reading may be slow, but then it or others are on their way.
    */
-  async settled(timeoutMs: number, resendMs = Infinity): Promise<void> {
+  async settled(timeoutMs: number, resendMs = Infinity, isIdle = () => true): Promise<void> {
     const end = Date.now() + timeoutMs;
     let results = this.results.length;
     let quietSince = Date.now();
@@ -75,6 +75,8 @@ export class Source {
       await new Promise((resolve) => setTimeout(resolve, 50));
       if (this.results.length !== results) {
         results = this.results.length;
+        quietSince = Date.now();
+      } else if (!isIdle()) {
         quietSince = Date.now();
       } else if (Date.now() - quietSince > resendMs) {
         const lost = [...this.waiting.values()];

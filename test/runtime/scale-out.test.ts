@@ -37,6 +37,10 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
       return shown?.text === text || undefined;
     });
 
+  /** No member shows that readings are under way. */
+  const areIdle = () =>
+    [...members.values()].every((red) => red.statuses.get(id('tabular-predict', 'load'))?.fill !== 'blue');
+
   async function start(scorer: string): Promise<RealNodeRed> {
     const red = await startNodeRed({
       flows: [],
@@ -147,7 +151,7 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
     await start('b');
     await status(members.get('b')!, 'scoring');
     await stream;
-    await source.settled(60_000, 4_000);
+    await source.settled(60_000, 4_000, areIdle);
     await sleep(500);
     assertOnce(sent);
     assert.deepEqual(source.errors, []);
@@ -173,7 +177,7 @@ describe(`two Node-REDs share a stream over MQTT 5${title}`, function () {
     await gone;
     members.delete('b');
     await stream;
-    await source.settled(60_000, 4_000);
+    await source.settled(60_000, 4_000, areIdle);
     assertOwn(sent);
     const a = members.get('a')!;
     const written = await a.shown(id('debug', 'result'), 5_000, 30_000);
