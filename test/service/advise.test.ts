@@ -121,7 +121,7 @@ describe('advice of a program', function () {
     await refused(
       { model: { ...strength, fitted_train_set_id: 'elsewhere' } },
       'validation.failed',
-      /known ground/,
+      /not known what it covers/,
     );
   });
 });
