@@ -21,25 +21,26 @@ const SAME = ['runtime/package', 'runtime/programs', 'e2e/dashboard'].map((name)
   path.join('test', `${name}.test.ts`),
 );
 
-installOnce();
-buildOnce();
+await installOnce();
+await buildOnce();
 
 const system = process.platform === 'win32' ? 'win' : process.platform;
 const binaryPackage = `node-${system}-${process.arch}`;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'tabular-every-'));
 
-/** Installs a Node, and a Node-RED where one is named; answers a path in its node_modules. */
-function installed({ node, nodeRed }) {
+/** Installs a Node, and a Node-RED where one is named. */
+async function install({ node, nodeRed }) {
   const own = path.join(folder, node);
   mkdirSync(own);
   writeFileSync(path.join(own, 'package.json'), JSON.stringify({ name: 'every', private: true }));
   const wanted = [`${binaryPackage}@${node}`, ...(nodeRed === undefined ? [] : [`node-red@~${nodeRed}`])];
   // The binary is for the tests alone: Node-RED's engines are checked against the Node that runs npm.
-  npm(own, 'install', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', ...wanted);
-  return path.join(own, 'node_modules');
+  await npm(own, 'install', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', ...wanted);
 }
 
-/** The file of a Node that `installed` has brought. */
+const modulesOf = ({ node }) => path.join(folder, node, 'node_modules');
+
+/** The file of a Node that `install` has brought. */
 const binaryIn = (modules) =>
   [path.join('bin', 'node'), 'node.exe']
     .map((name) => path.join(modules, binaryPackage, name))
@@ -47,14 +48,15 @@ const binaryIn = (modules) =>
 
 /** Each keeps one core busy. */
 function golden(version) {
-  const binary = binaryIn(installed(version));
+  const binary = binaryIn(modulesOf(version));
   const title = `The learner's golden hashes on Node ${version.node}`;
   const files = ['golden', 'explain-golden'].map((name) => `test/unit/learner/${name}.test.ts`);
   return runMocha(files, { binary, title });
 }
 
-function onNodeRed({ node, nodeRed }) {
-  const modules = path.join(folder, node, 'node_modules');
+function onNodeRed(version) {
+  const { node, nodeRed } = version;
+  const modules = modulesOf(version);
   console.log(`\nNode-RED ${nodeRed} on Node ${node}`);
   const env = {
     ...process.env,
@@ -67,13 +69,16 @@ function onNodeRed({ node, nodeRed }) {
 }
 
 try {
-  const passed = [
-    await runLarge(),
-    await runInFull(),
-    await runLong(),
-    ...(await Promise.all(VERSIONS.map(golden))),
-    await onNodeRed(VERSIONS.find(({ nodeRed }) => nodeRed !== undefined)),
-  ];
+  const passed = [await runLarge(), await runInFull()];
+  // Beside what takes long: npm waits for the network most of the time.
+  const [long, ...installs] = await Promise.allSettled([runLong(), ...VERSIONS.map(install)]);
+  for (const { status, reason } of [long, ...installs]) {
+    if (status === 'rejected') {
+      throw reason;
+    }
+  }
+  passed.push(long.value, ...(await Promise.all(VERSIONS.map(golden))));
+  passed.push(await onNodeRed(VERSIONS.find(({ nodeRed }) => nodeRed !== undefined)));
   printFailures();
   process.exitCode = passed.every(Boolean) ? 0 : 1;
 } finally {

@@ -1,5 +1,5 @@
 /* Installs and builds a checkout where that is still to be done, as npm start and npm test do before anything else. */
 import { buildOnce, installOnce } from './lib/prepare.mjs';
 
-installOnce();
-buildOnce();
+await installOnce();
+await buildOnce();

@@ -14,8 +14,8 @@ if (!Number.isInteger(port) || port < 1 || port > 65535) {
   process.exit(2);
 }
 
-installOnce();
-buildOnce();
+await installOnce();
+await buildOnce();
 
 const userDir = path.join(root, '.node-red');
 const modules = path.join(userDir, 'node_modules');

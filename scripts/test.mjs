@@ -5,8 +5,8 @@
 import { buildOnce, installOnce } from './lib/prepare.mjs';
 import { printFailures, runAll, runMocha } from './lib/tests.mjs';
 
-installOnce();
-buildOnce();
+await installOnce();
+await buildOnce();
 const args = process.argv.slice(2);
 const named = args.some((arg) => arg.endsWith('.test.ts'));
 const passed = await (named ? runMocha(args) : runAll({ args }));

@@ -2,8 +2,9 @@
  * Brings a checkout to where it can run: installs what package-lock.json names and builds dist/, each only when
  * something has changed since the last time. Nothing but Node is needed before it has run.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,27 +15,18 @@ export const root = path.resolve(import.meta.dirname, '..', '..');
 const installStamp = path.join(root, 'node_modules', '.installed-for');
 const buildStamp = path.join(root, 'dist', '.built-from');
 
-function run(folder, command, args) {
-  const done = spawnSync(command, args, {
-    cwd: folder,
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-  });
-  if (done.status !== 0) {
-    throw new Error(
-      `${path.basename(command)} ${args.join(' ')} ended with ${done.status ?? done.signal ?? done.error}`,
-    );
+async function run(folder, command, args) {
+  const child = spawn(command, args, { cwd: folder, stdio: 'inherit', shell: process.platform === 'win32' });
+  const [code, signal] = await once(child, 'close');
+  if (code !== 0) {
+    throw new Error(`${path.basename(command)} ${args.join(' ')} ended with ${code ?? signal}`);
   }
 }
 
 /** npm as the one that runs us, where npm runs us; else the one on the path. */
 export function npm(folder, ...args) {
   const cli = process.env.npm_execpath;
-  if (cli?.endsWith('.js')) {
-    run(folder, process.execPath, [cli, ...args]);
-  } else {
-    run(folder, 'npm', args);
-  }
+  return cli?.endsWith('.js') ? run(folder, process.execPath, [cli, ...args]) : run(folder, 'npm', args);
 }
 
 function digest(files) {
@@ -59,7 +51,7 @@ function isStamped(stamp, value) {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === value;
 }
 
-export function installOnce() {
+export async function installOnce() {
   const wanted = digest([path.join(root, 'package-lock.json')]);
   if (isStamped(installStamp, wanted)) {
     return;
@@ -70,11 +62,11 @@ export function installOnce() {
     return;
   }
   console.log('Installing the packages that package-lock.json names (the first time only) …');
-  npm(root, 'ci', '--no-audit', '--no-fund', '--loglevel=error');
+  await npm(root, 'ci', '--no-audit', '--no-fund', '--loglevel=error');
   writeFileSync(installStamp, wanted);
 }
 
-export function buildOnce() {
+export async function buildOnce() {
   // Without what the build writes among them.
   const sources = ['src', 'nodes', 'icons', 'plugins'].flatMap((folder) =>
     filesBelow(path.join(root, folder)).filter((file) => path.basename(file) !== 'bytes.d.ts'),
@@ -90,6 +82,6 @@ export function buildOnce() {
   }
   console.log('Building dist/, about a minute (once, and after a change) …');
   // With source maps: a stack trace then points into TypeScript. What is published is built without.
-  run(root, process.execPath, [path.join(root, 'scripts', 'build.mjs'), '--sourceMap']);
+  await run(root, process.execPath, [path.join(root, 'scripts', 'build.mjs'), '--sourceMap']);
   writeFileSync(buildStamp, wanted);
 }
