@@ -20,11 +20,11 @@ const WAITING = ['contracts', 'e2e', 'runtime'];
  * What npm test leaves to test:every, as each takes more than five seconds of processor time, and all together more than
  * half: walks through the editor, the package installed by npm, each example, brokers, services that are killed or run out of
  * disk, machines that are watched for weeks, fits on many rows. What stays opens and saves each dialog, and sends messages
- * through each node in a real Node-RED.
+ * through each node in a real Node-RED. They begin in this order: those of runtime/ wait longest.
  */
 const LONG = Object.entries({
-  e2e: 'dashboard editing import keyboard machines models picker statuses task-by-keyboard',
   runtime: 'amqp examples fleet install motor programs progress scale-out',
+  e2e: 'dashboard editing import keyboard machines models picker statuses task-by-keyboard',
   service:
     'backup bounds closing columns-on-disk command concurrency datasets deleted-folders evicted full-disk ' +
     'killed-in-between leaks lifecycle open-files submitted-fits take-over',
@@ -32,7 +32,9 @@ const LONG = Object.entries({
   unit:
     'anomaly/detector anomaly/pace docs/types learner/explain learner/gaussian learner/hold-out scoring/evaluate ' +
     'scoring/order table/faults table/row-groups watch/bands',
-}).flatMap(([folder, names]) => names.split(' ').map((name) => path.join('test', folder, `${name}.test.ts`)));
+}).flatMap(([folder, names]) =>
+  largestFirst(names.split(' ').map((name) => path.join('test', folder, `${name}.test.ts`))),
+);
 const LARGE = 'large';
 /** Those whose files compute. */
 const COMPUTING = readdirSync(path.join(root, 'test'), { withFileTypes: true })
@@ -65,12 +67,15 @@ function filesOf(folder) {
     .map((name) => path.join('test', folder, name));
 }
 
-const sizeOf = (file) => statSync(path.join(root, file)).size;
+/** The order in which files begin: what takes longest is none of the last, beside which the others have ended. */
+function largestFirst(files) {
+  const sizeOf = (file) => statSync(path.join(root, file)).size;
+  return files.toSorted((a, b) => sizeOf(b) - sizeOf(a));
+}
 
-/** The files of these folders in the order in which they begin. The largest that waits is first, so that none is last. */
+/** The files of these folders, one folder after the other. */
 function filesIn(folders, without) {
-  const files = folders.flatMap(filesOf).filter((file) => !without.includes(file));
-  return folders === COMPUTING ? files : files.sort((a, b) => sizeOf(b) - sizeOf(a));
+  return folders.flatMap((folder) => largestFirst(filesOf(folder).filter((file) => !without.includes(file))));
 }
 
 /** What Mocha printed of the tests that failed, for each run with one. */
@@ -165,11 +170,9 @@ export function runAll({ args = [] } = {}) {
   return runBeside(groups, args, { flags: FLAGS });
 }
 
-/** Runs what npm test leaves out, but for large ones: those that wait first, so that none is last. Answers if all passed. */
+/** Runs what npm test leaves out, but for large ones. Answers if all passed. */
 export function runLong() {
-  const waits = (file) => WAITING.includes(file.split(path.sep)[1]);
-  const files = LONG.toSorted((a, b) => waits(b) - waits(a) || sizeOf(b) - sizeOf(a));
-  return runBeside([{ files, jobs: JOBS }], [], { flags: FLAGS });
+  return runBeside([{ files: LONG, jobs: JOBS }], [], { flags: FLAGS });
 }
 
 /** Runs the tests of these folders of test/, which wait, but for the files of `without`. Answers if all passed. */
