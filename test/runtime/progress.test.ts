@@ -52,8 +52,8 @@ describe('progress, as a Status node of Node-RED gets it', function () {
 
   before(async () => {
     service = await startStrictService();
-    // About 10 MB, more than a connection buffers, in pieces of 64 KiB: some seconds.
-    service.fault('put', () => ({ slowReadMs: 20 }));
+    // About 10 MB in pieces of 64 KiB; a connection buffers half of it, the other half takes three seconds.
+    service.fault('put', () => ({ slowReadMs: 40 }));
     red = await startNodeRed({ flows: [] });
     await red.deploy(flow(service));
   });
