@@ -4,21 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { type FittedModel, ModelCards, ServiceSection } from '../../doors/scoring';
+import { storedCard } from './stand-in';
 
-function card(name: string, id = `fitted-${name}`): FittedModel {
-  return {
-    name,
-    fitted_train_set_id: id,
-    train_set_upload_id: `upload-${id}`,
-    task: 'regression',
-    target: 'wear',
-    columns: [{ name: 'x', type: 'number' }],
-    rows: 10,
-    options: {},
-    service: 'hosted',
-    fitted_at: '2026-01-01T00:00:00.000Z',
-  };
-}
+const card = (name: string, id?: string): FittedModel => storedCard(name, 'hosted', id);
 
 /** One file under two paths, each of which is as good as a process of its own: it knows nothing of the other. */
 describe('A file of model cards that two processes write', () => {

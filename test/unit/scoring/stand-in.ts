@@ -11,9 +11,26 @@ import {
   type PredictOutcome,
 } from '../../../dist/src/connection';
 import { type ClientOptions, ServiceClient } from '../../doors/client';
+import type { FittedModel } from '../../doors/scoring';
 import type { ServiceError } from '../../doors/wire';
 import { startStrictService, type StrictOptions, type StrictService } from '../../helpers/strict-service';
 import { sharedService } from '../../service/shared';
+
+/** A card as the file of them holds it, of a model of numbers. */
+export function storedCard(name: string, service: string, id = `fitted-${name}`): FittedModel {
+  return {
+    name,
+    fitted_train_set_id: id,
+    train_set_upload_id: `upload-${id}`,
+    task: 'regression',
+    target: 'wear',
+    columns: [{ name: 'x', type: 'number' }],
+    rows: 10,
+    options: {},
+    service,
+    fitted_at: '2026-01-01T00:00:00.000Z',
+  };
+}
 
 export interface Bench {
   service: StrictService;

@@ -17,21 +17,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, EmbeddedService } from '../../../dist/src/connection';
 import { type FittedModel, ModelCards } from '../../doors/scoring';
 import { failing } from '../../helpers/failing-files';
+import { storedCard } from './stand-in';
 
-function card(name: string, id: string): FittedModel {
-  return {
-    name,
-    fitted_train_set_id: id,
-    train_set_upload_id: `upload-${id}`,
-    task: 'regression',
-    target: 'wear',
-    columns: [{ name: 'x', type: 'number' }],
-    rows: 10,
-    options: {},
-    service: 'embedded',
-    fitted_at: '2026-01-01T00:00:00.000Z',
-  };
-}
+const card = (name: string, id: string): FittedModel => storedCard(name, 'embedded', id);
 
 describe('A file of model cards that cannot be read or written now', () => {
   let root: string;
