@@ -204,6 +204,14 @@ describe('the sidebar Models, in Chromium', function () {
     return body().innerText();
   }
 
+  /** The row that is tried is asked for a moment after its model opens; the answer moves what is below it. */
+  const allAnswered = () =>
+    editor.page.waitForFunction(() => {
+      const part = document.querySelector<HTMLDetailsElement>('[data-part=try]');
+      const isAnswered = part?.open !== true || part.querySelector('.tabular-answer > *') !== null;
+      return isAnswered && (window as unknown as { jQuery: { active: number } }).jQuery.active === 0;
+    });
+
   it('lists every model with its task, target and score, and finds one by its name', async () => {
     const { page } = editor;
     const lines = page.locator('.tabular-model');
@@ -980,6 +988,7 @@ describe('the sidebar Models, in Chromium', function () {
   it('takes a click while new numbers come, and gives the focus back to the button that is in its place then', async () => {
     const { page } = editor;
     await opened('fitted state');
+    await allAnswered();
     const rename = page.locator('.tabular-manage').getByRole('button', { name: 'Rename' });
     /** Another threshold: all of the model is drawn anew. */
     const changeCard = async (threshold: number | null): Promise<void> => {
@@ -1078,11 +1087,7 @@ describe('the sidebar Models, in Chromium', function () {
     );
     await page.waitForSelector('.tabular-facts');
     // What is asked of it is answered while it is there.
-    await page.waitForFunction(() => {
-      const part = document.querySelector<HTMLDetailsElement>('[data-part=try]');
-      const isAnswered = part?.open !== true || part.querySelector('.tabular-answer > *') !== null;
-      return isAnswered && (window as unknown as { jQuery: { active: number } }).jQuery.active === 0;
-    });
+    await allAnswered();
     // The notice that it is gone comes before the answer: nothing is asked of it in between, which would be a 404.
     await page.route('**/tabular-prediction/models/*/delete', async (route) => {
       const response = await route.fetch();
