@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type APIResponse, type Browser, chromium, type Page, type Route } from 'playwright-core';
 
 import {
   type FlowNode,
@@ -36,6 +36,17 @@ export const FLAGS = [
 ];
 /** Nothing here looks at the icons of the palette: to draw them takes a tenth of an editor's processor time. */
 const EDITOR_FLAGS = [...FLAGS, '--blink-settings=imagesEnabled=false'];
+
+/**
+ * For what Playwright itself asks: a connection of its own. Node-RED closes one that was idle for 5 s, maybe while the
+ * next request is on its way.
+ */
+export const OWN = { connection: 'close' };
+
+/** What Node-RED answers to a request of the editor. */
+export function handOn(route: Route): Promise<APIResponse> {
+  return route.fetch({ headers: { ...route.request().headers(), ...OWN } });
+}
 
 /** Chromium by the variable CHROMIUM, in its usual place, or on the path. */
 export function findChromium(): string | undefined {
@@ -142,6 +153,7 @@ export async function openWindow(browser: Browser, url: string, locale = 'en-US'
   // Node-RED starts its tips a second after its settings are there, on a slow machine before the box they stand in is.
   await page.request.post(`${url}/settings/user`, {
     data: { editor: { view: { 'view-show-tips': false } } },
+    headers: OWN,
   });
   await page.goto(url);
   await loaded(page);

@@ -8,7 +8,7 @@ import type { Locator } from 'playwright-core';
 import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { sidebarParts } from '../helpers/sidebar-parts';
 import { waitFor } from '../helpers/wait';
-import { type Editor, findChromium, openEditor, themes, useTheme } from './editor';
+import { type Editor, findChromium, handOn, openEditor, OWN, themes, useTheme } from './editor';
 
 const LONG = `one${'Word'.repeat(30)}`;
 const HELL = [
@@ -803,7 +803,7 @@ describe('the sidebar Models, in Chromium', function () {
     const { page } = editor;
     const shown = '**/tabular-prediction/sidebar/*/model*';
     await page.route(shown, async (route) => {
-      const answer = await route.fetch();
+      const answer = await handOn(route);
       const body = (await answer.json()) as { curves: { by_threshold: { days?: number } } };
       body.curves.by_threshold.days = 10;
       await route.fulfill({ response: answer, json: body });
@@ -973,7 +973,7 @@ describe('the sidebar Models, in Chromium', function () {
     assert.match(editor.complaints.splice(0).join(), /502/);
     await page.unroute(list);
     await page.route(list, async (route) => {
-      const answer = await route.fetch();
+      const answer = await handOn(route);
       const services = (await answer.json()) as object[];
       await route.fulfill({ response: answer, json: services.map((one) => ({ ...one, away: true })) });
     });
@@ -994,7 +994,7 @@ describe('the sidebar Models, in Chromium', function () {
     const changeCard = async (threshold: number | null): Promise<void> => {
       const answered = page.waitForResponse((response) => /sidebar\/\w+\/model/.test(response.url()));
       const data = { model: 'fitted state', threshold };
-      await page.request.post(`${red.url}/tabular-prediction/models/local/threshold`, { data });
+      await page.request.post(`${red.url}/tabular-prediction/models/local/threshold`, { data, headers: OWN });
       await (await answered).finished();
       // What the answer calls for is done by then.
       await page.evaluate(() => new Promise((done) => setTimeout(done)));
@@ -1019,7 +1019,7 @@ describe('the sidebar Models, in Chromium', function () {
     await press('give-again');
     const shown = '**/tabular-prediction/sidebar/*/model*';
     await page.route(shown, async (route) => {
-      const answer = await route.fetch();
+      const answer = await handOn(route);
       const body = (await answer.json()) as { card: { versions: object[] } };
       const own = {
         with: 1,
@@ -1090,7 +1090,7 @@ describe('the sidebar Models, in Chromium', function () {
     await allAnswered();
     // The notice that it is gone comes before the answer: nothing is asked of it in between, which would be a 404.
     await page.route('**/tabular-prediction/models/*/delete', async (route) => {
-      const response = await route.fetch();
+      const response = await handOn(route);
       await page.waitForTimeout(NOTICE_MS);
       await route.fulfill({ response });
     });
