@@ -8,40 +8,39 @@ import type { ServiceError } from '../../wire/service-error';
  */
 const QUIET_TURNS = 20;
 
-/** One message under way. It settles once; what comes later is ignored. */
-export interface Ticket {
-  open: boolean;
-  settle(error?: ServiceError): void;
+/** A message under way. */
+interface Pending {
+  settle(error: ServiceError): void;
 }
 
 /** The messages a node has taken and not yet answered with `done`. */
 export class InFlight {
-  private readonly tickets = new Set<Ticket>();
+  private readonly messages = new Set<Pending>();
   private idle: (() => void)[] = [];
 
   get size(): number {
-    return this.tickets.size;
+    return this.messages.size;
   }
 
-  /** Adds a message; `onSettled` is called exactly once. */
-  begin(onSettled: (error?: ServiceError) => void): Ticket {
-    const ticket: Ticket = {
-      open: true,
-      settle: (error) => {
-        if (ticket.open) {
-          ticket.open = false;
-          this.leave(ticket);
-          onSettled(error);
-        }
-      },
-    };
-    this.tickets.add(ticket);
-    return ticket;
+  add(message: Pending): void {
+    this.messages.add(message);
+  }
+
+  delete(message: Pending): void {
+    this.messages.delete(message);
+    if (this.messages.size > 0) {
+      return;
+    }
+    const idle = this.idle;
+    this.idle = [];
+    for (const wake of idle) {
+      wake();
+    }
   }
 
   /** Resolves when nothing is under way, or after `ms` milliseconds. */
   async drained(ms: number): Promise<void> {
-    if (this.tickets.size === 0) {
+    if (this.messages.size === 0) {
       return;
     }
     await new Promise<void>((resolve) => {
@@ -54,20 +53,8 @@ export class InFlight {
   }
 
   settleAll(error: ServiceError): void {
-    for (const ticket of [...this.tickets]) {
-      ticket.settle(error);
-    }
-  }
-
-  private leave(ticket: Ticket): void {
-    this.tickets.delete(ticket);
-    if (this.tickets.size > 0) {
-      return;
-    }
-    const idle = this.idle;
-    this.idle = [];
-    for (const wake of idle) {
-      wake();
+    for (const message of [...this.messages]) {
+      message.settle(error);
     }
   }
 }

@@ -196,19 +196,33 @@ export class LaterSendings {
   constructor(readonly list: AsyncIterable<Sending>) {}
 }
 
-/** The work that one message sets off: what stops it, and what it shows of itself. */
+/**
+ * One message on its way through a node: what stops its work, what that shows of itself, what is sent on, and how it ends.
+ * It ends once; what comes later is ignored.
+ */
 export class MessageWork {
   private made: Hooks | undefined;
   private follower: Follower | undefined;
+  private isOpen = true;
+  /** Aborted when the node closes. */
+  readonly signal: AbortSignal;
+  /** The message in a form that a node can change, once it is known to have one. */
+  usable: Message | undefined;
+  private readonly leave: (() => void) | undefined;
 
-  /** @param signal aborted when the node closes */
   constructor(
-    private readonly runtime: NodeRuntime,
-    readonly signal: AbortSignal,
-  ) {}
+    private readonly node: NodeMessages<unknown>,
+    private readonly received: Message,
+    private readonly send: (output: Sending) => void,
+    private readonly done: (error?: Error) => void,
+  ) {
+    this.signal = node.closing.signal;
+    this.leave = HandOver.enter(received._msgid);
+    node.inFlight.add(this);
+  }
 
   get status(): StatusLine {
-    return this.runtime.status;
+    return this.node.runtime.status;
   }
 
   /** For what works on below: it shows its progress in the node's status, and warns as the node. */
@@ -217,8 +231,76 @@ export class MessageWork {
       signal: this.signal,
       // Most messages of a stream are done before they have anything to show.
       onStatus: (event) => (this.follower ??= new Follower(this.status)).show(event),
-      onWarning: (warning) => this.runtime.node.warn(warning),
+      onWarning: (warning) => this.node.runtime.node.warn(warning),
     });
+  }
+
+  /**
+   * Sends on. Node-RED copies a message that goes to several nodes.
+   * @throws ServiceError `validation.failed` where it cannot
+   */
+  output(output: Exclude<Output, LaterSendings>): void {
+    // Where the close has settled the message already, a late result has nowhere to go.
+    if (output === undefined || !this.isOpen) {
+      return;
+    }
+    if (this.signal.aborted) {
+      // The next nodes may be closed already: Node-RED would drop the output silently.
+      throw closedError();
+    }
+    try {
+      for (const sending of output instanceof Sendings ? output.list : [output]) {
+        withSharedArrays(sending, () => this.send(sending));
+      }
+    } catch (error) {
+      throw new ServiceError(
+        'validation.failed',
+        `Node-RED could not send the message on: ${readReason(error)}. A message that goes to several nodes is copied, ` +
+          'which fails where it is nested too deeply or has a property that throws.',
+      );
+    }
+  }
+
+  fail(error: unknown): void {
+    this.settle(finalError(readable(error, this.received), this.signal, this.node.handler.secrets?.()));
+  }
+
+  /** Ends the message, with an error or, where there is none, done. */
+  settle(error?: ServiceError): void {
+    if (!this.isOpen) {
+      return;
+    }
+    this.isOpen = false;
+    const { inFlight, handler, toldEnds } = this.node;
+    inFlight.delete(this);
+    this.leave?.();
+    if (this.usable !== undefined) {
+      handler.settled?.(this.usable);
+    }
+    if (toldEnds === undefined) {
+      this.report(error);
+      return;
+    }
+    const told = toldEnds.during(() => this.report(error));
+    // A flow without a Complete node does not want to hear of what went well.
+    if (told === 'stopped' || (told === 'none' && error !== undefined)) {
+      this.node.untold++;
+    }
+  }
+
+  private report(error: ServiceError | undefined): void {
+    const { received, done, status } = this;
+    const { runtime } = this.node;
+    if (error === undefined) {
+      status.succeed();
+      reportDone(runtime, received, done);
+      return;
+    }
+    if (error.code !== 'closed') {
+      status.fail(error.code);
+    }
+    dropUnwieldy(received, error.code);
+    reportError(runtime, received, error, () => done(error));
   }
 }
 
@@ -258,136 +340,88 @@ export function oneByOne(keeper: {
  * end with the code `closed`; one warning counts those whose end no Catch or Complete node was told.
  */
 export function handleMessages<T>(runtime: NodeRuntime, handler: Handler<T>, patience = PATIENCE): void {
-  const { red, node, status } = runtime;
-  const controller = new AbortController();
-  // Each message under way listens to this one signal.
-  setMaxListeners(0, controller.signal);
-  const inFlight = new InFlight();
-  const serial = new Serial();
-  const yielder = new Yielder();
-  let toldEnds: ReturnType<typeof watchToldEnds> | undefined;
-  let untold = 0;
-
+  const { node, status } = runtime;
+  const messages = new NodeMessages(runtime, handler);
   node.on('input', (received, send, done) => {
-    let msg: Message | undefined;
-    const leave = HandOver.enter(received._msgid);
-    const ticket = inFlight.begin((error) => {
-      leave?.();
-      if (msg !== undefined) {
-        handler.settled?.(msg);
-      }
-      const report = (): void => {
-        if (error === undefined) {
-          status.succeed();
-          reportDone(runtime, received, done);
-          return;
-        }
-        if (error.code !== 'closed') {
-          status.fail(error.code);
-        }
-        dropUnwieldy(received, error.code);
-        reportError(runtime, received, error, () => done(error));
-      };
-      if (toldEnds === undefined) {
-        report();
-        return;
-      }
-      const told = toldEnds.during(report);
-      // A flow without a Complete node does not want to hear of what went well.
-      if (told === 'stopped' || (told === 'none' && error !== undefined)) {
-        untold++;
-      }
-    });
-    const fail = (error: unknown): void =>
-      ticket.settle(finalError(readable(error, received), controller.signal, handler.secrets?.()));
-    const refused = controller.signal.aborted ? closedError() : handler.refuses?.(inFlight.size);
-    if (refused !== undefined) {
-      fail(refused);
-      return;
-    }
-    try {
-      msg = usableMessage(received);
-    } catch (error) {
-      fail(error);
-      return;
-    }
-    const usable = msg;
-    const work = new MessageWork(runtime, controller.signal);
-    const sendNow = (output: Exclude<Output, LaterSendings>): void => {
-      // Where the close has settled the message already, a late result has nowhere to go.
-      if (output !== undefined && ticket.open) {
-        if (controller.signal.aborted) {
-          // The next nodes may be closed already: Node-RED would drop the output silently.
-          throw closedError();
-        }
-        sendOutput(send, output);
-      }
-    };
-
-    const answer = async (): Promise<void> => {
-      try {
-        const input = await serial.run(async () => {
-          const due = yielder.due();
-          if (due !== undefined) {
-            // A burst of messages must not hold up the event loop.
-            await due;
-          }
-          return handler.read(usable, work);
-        });
-        const output = await handler.run(input, usable, work);
-        if (output instanceof LaterSendings) {
-          for await (const sending of output.list) {
-            sendNow(sending);
-          }
-        } else {
-          sendNow(output);
-        }
-        ticket.settle();
-      } catch (error) {
-        fail(error);
-      }
-    };
-    void answer();
+    void messages.take(received, new MessageWork(messages, received, send, done));
   });
-
   node.on('close', (removed: boolean, closed: () => void) => {
-    toldEnds = watchToldEnds(red);
-    controller.abort();
+    messages.abort();
     // At once: of a node that is disabled or removed, Node-RED forgets the status as soon as this returns, and what is
     // cleared later stays in editors that are open.
     status.end();
-    void close(removed).finally(closed);
+    void messages.close(removed, patience).finally(closed);
   });
+}
 
-  async function close(removed: boolean): Promise<void> {
-    const freed = bounded(() => handler.close?.(removed), patience.closeMs, runtime);
-    await inFlight.drained(patience.drainMs);
-    inFlight.settleAll(closedError());
+/** The messages of one node, from the first to the close. */
+class NodeMessages<T> {
+  readonly closing = new AbortController();
+  readonly inFlight = new InFlight();
+  private readonly serial = new Serial();
+  private readonly yielder = new Yielder();
+  /** Hears who is told the end of a message, once the node closes. */
+  toldEnds: ReturnType<typeof watchToldEnds> | undefined;
+  /** Messages whose end nobody was told. */
+  untold = 0;
+
+  constructor(
+    readonly runtime: NodeRuntime,
+    readonly handler: Handler<T>,
+  ) {
+    // Each message under way listens to this one signal.
+    setMaxListeners(0, this.closing.signal);
+  }
+
+  /** Handles a message. Never rejects: it ends with its error. */
+  async take(received: Message, work: MessageWork): Promise<void> {
+    const { handler, yielder } = this;
+    try {
+      const refused = work.signal.aborted ? closedError() : handler.refuses?.(this.inFlight.size);
+      if (refused !== undefined) {
+        throw refused;
+      }
+      const msg = usableMessage(received);
+      work.usable = msg;
+      const input = await this.serial.run(async () => {
+        const due = yielder.due();
+        if (due !== undefined) {
+          // A burst of messages must not hold up the event loop.
+          await due;
+        }
+        return handler.read(msg, work);
+      });
+      const output = await handler.run(input, msg, work);
+      if (output instanceof LaterSendings) {
+        for await (const sending of output.list) {
+          work.output(sending);
+        }
+      } else {
+        work.output(output);
+      }
+      work.settle();
+    } catch (error) {
+      work.fail(error);
+    }
+  }
+
+  abort(): void {
+    this.toldEnds = watchToldEnds(this.runtime.red);
+    this.closing.abort();
+  }
+
+  async close(removed: boolean, patience: ClosePatience): Promise<void> {
+    const { runtime } = this;
+    const freed = bounded(() => this.handler.close?.(removed), patience.closeMs, runtime);
+    await this.inFlight.drained(patience.drainMs);
+    this.inFlight.settleAll(closedError());
     await freed;
     // Messages sent to this node before the close are delivered in a later turn of the event loop.
     await immediate();
-    toldEnds?.end();
-    if (untold > 0) {
-      runtime.warn('closed', { count: untold });
+    this.toldEnds?.end();
+    if (this.untold > 0) {
+      runtime.warn('closed', { count: this.untold });
     }
-  }
-}
-
-/** Node-RED copies a message that goes to several nodes. @throws ServiceError `validation.failed` where it cannot */
-function sendOutput(
-  send: (output: Message | (Message | Message[] | null)[]) => void,
-  output: Sending | Sendings,
-): void {
-  try {
-    for (const sending of output instanceof Sendings ? output.list : [output]) {
-      withSharedArrays(sending, () => send(sending));
-    }
-  } catch (error) {
-    throw new ServiceError(
-      'validation.failed',
-      `Node-RED could not send the message on: ${readReason(error)}. A message that goes to several nodes is copied, ` +
-        'which fails where it is nested too deeply or has a property that throws.',
-    );
   }
 }
 
