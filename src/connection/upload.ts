@@ -71,7 +71,7 @@ async function uploadTest(work: Work, request: UploadRequest): Promise<UploadCar
     work.cards.putUpload(card);
     return card;
   } catch (error) {
-    throw noteIfDead(work, model, toServiceError(error));
+    throw noteIfDead({ context: work, model }, toServiceError(error));
   } finally {
     await file.dispose();
   }

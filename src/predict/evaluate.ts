@@ -14,7 +14,6 @@ import {
 } from '../models/evaluation';
 import type { ResolvedModel } from '../models/model-request';
 import { countDays, Steps, writeTime } from '../models/row-times';
-import type { Context } from '../models/service';
 import type { Column, Label } from '../table/cells/types';
 import { type ColumnBatch, pickRows } from '../table/columns/column-batch';
 import type { TableSource } from '../table/open';
@@ -26,8 +25,8 @@ import { chooseColumns, type QueuedPredict } from './message';
 import { scoreInParts } from './parts';
 import type { Failed } from './queue';
 import { assertLabels, readTruth, type TableTruth } from './read-truth';
-import type { Scored, ScoreOptions } from './test-set';
-import { announceRows } from './why';
+import type { Scored } from './test-set';
+import { announceRows, type WarnedScoring } from './why';
 
 /** The true values for messages whose predictions are to be scored. A message whose rows cannot be is refused. */
 export async function readTruths(
@@ -57,17 +56,16 @@ export async function readTruths(
 
 /** How good the predictions of a message are; undefined, with a warning, where the service does not answer. */
 export async function evaluateMessage(
-  run: { context: Context; warn: (key: string, text: string) => void },
+  { context, model, options, warn }: WarnedScoring,
   message: QueuedPredict,
   scored: Scored,
-  { truth, model, options }: { truth: TableTruth; model: ResolvedModel; options: ScoreOptions },
+  truth: TableTruth,
 ): Promise<Evaluation | undefined> {
   const { table, request } = message.payload;
-  const { context, warn } = run;
   const source = (await table.source(options.signal))!;
   const columns = chooseColumns([message], model);
   const { missingColumns } = request;
-  return evaluate({ context, model, source, columns, missingColumns, truth, scored, options, warn });
+  return evaluate({ context, model, options, warn, source, columns, missingColumns, truth, scored });
 }
 
 /**
@@ -201,9 +199,7 @@ async function findUsual(target: TableTruth['target']): Promise<UsualTarget> {
 }
 
 /** A table whose predictions are to be scored. */
-interface EvaluatedTable {
-  context: Context;
-  model: ResolvedModel;
+interface EvaluatedTable extends WarnedScoring {
   source: TableSource;
   /** The features as the table is read. */
   columns: readonly Column[];
@@ -211,9 +207,6 @@ interface EvaluatedTable {
   truth: TableTruth;
   /** The predictions of all rows, of whatever kind was asked for. */
   scored: Scored;
-  options: ScoreOptions;
-  /** Warns the user, once per key. */
-  warn: (key: string, text: string) => void;
 }
 
 /**
@@ -291,16 +284,8 @@ function ask(
     quantiles: outputType === 'quantiles' ? [...LEVELS] : undefined,
   };
   const batches = cutBatches(source.batches(columns, { missingColumns, signal }), truth.rows);
-  return scoreInParts(
-    context,
-    asked,
-    { columns, batches },
-    {
-      ...options,
-      explain: undefined,
-      budget: undefined,
-    },
-  );
+  const own = { ...options, explain: undefined, budget: undefined };
+  return scoreInParts({ context, model: asked, options: own }, { columns, batches });
 }
 
 /** Some rows of batches. */

@@ -1,5 +1,3 @@
-import type { ResolvedModel } from '../models/model-request';
-import type { Context } from '../models/service';
 import type { Hooks, TableInput } from '../models/types';
 import type { Column } from '../table/cells/types';
 import { batchBytes, type ColumnBatch, joinBatches } from '../table/columns/column-batch';
@@ -7,7 +5,7 @@ import { ownNames } from '../table/columns/header';
 import { openTable, openTableFile, type TableSource } from '../table/open';
 import { OwnCopy, rowsAtHand } from '../table/values/before-reading';
 import { type AddedColumns, addToRow } from '../table/values/tables';
-import type { Scored, ScoreOptions } from './test-set';
+import type { Scored, Scoring } from './test-set';
 import type { TrainSetComparison } from './unlike';
 
 /** Messages of up to this many rows are read without opening a table. */
@@ -41,11 +39,8 @@ export abstract class MessageTable {
   abstract attach(predicted: AddedColumns, signal: AbortSignal): Attached | Promise<Attached>;
 }
 
-/** What a table is scored with. */
-export interface Scoring {
-  context: Context;
-  model: ResolvedModel;
-  options: ScoreOptions;
+/** What the table of one message is scored with. */
+export interface LoneScoring extends Scoring {
   hooks: Hooks | undefined;
   /** What the rows are compared with, where that is asked for. */
   comparison?: TrainSetComparison;
@@ -53,7 +48,7 @@ export interface Scoring {
 
 /** Rows that share no test set with those of other messages. */
 export abstract class LoneTable extends MessageTable {
-  abstract score(scoring: Scoring): Promise<Scored>;
+  abstract score(scoring: LoneScoring): Promise<Scored>;
 }
 
 type Row = Record<string, unknown>;

@@ -24,19 +24,19 @@ import { V1_OUTPUT_TYPES } from '../wire/vocabulary';
 import {
   type Attached,
   HeldTable,
+  type LoneScoring,
   LoneTable,
   MessageTable,
   readWhole,
   ROW_BYTES,
-  type Scoring,
   SmallRows,
   smallRows,
   UnreadTable,
 } from './message-table';
 import { rowsPerTestSet, scoreInParts } from './parts';
 import type { Failed, QueuedMessage } from './queue';
-import { noteIfDead, predictUpload, type Scored, scoreFile } from './test-set';
-import type { TrainSetComparison, Unlike } from './unlike';
+import { noteIfDead, predictUpload, type Scored, scoreFile, type Scoring } from './test-set';
+import type { Unlike } from './unlike';
 import { withUnlike } from './why';
 
 /** A message on its way through a predictor. */
@@ -266,8 +266,9 @@ export class StreamedTable extends LoneTable {
     super();
   }
 
-  async score({ context, model, options, hooks, comparison }: Scoring): Promise<Scored> {
+  async score({ hooks, comparison, ...scoring }: LoneScoring): Promise<Scored> {
     const { opened: source } = this;
+    const { model, options } = scoring;
     const columns = model.columns.length > 0 ? model.columns : this.columns;
     let done = 0;
     const showPredicting = (): void => hooks?.onStatus?.({ key: 'predicting', done, total: source.rowCount });
@@ -281,27 +282,19 @@ export class StreamedTable extends LoneTable {
         hooks?.onStatus?.({ key: 'uploading', sent, total });
       }
     };
-    const file = await this.wholeFile(context, columns, model, { signal: options.signal, comparison });
+    const file = comparison === undefined ? await this.wholeFile(scoring, columns) : undefined;
     if (file !== undefined) {
-      return scoreFile(context, model, file, { ...options, onProgress: onUpload });
+      return scoreFile({ ...scoring, options: { ...options, onProgress: onUpload } }, file);
     }
     const read = this.batches(columns, options.signal);
     const unlike: Unlike[] = [];
     const batches = comparison === undefined ? read : withUnlike(comparison, columns, read, unlike);
-    const scored = await scoreInParts(
-      context,
-      model,
-      { columns, batches },
-      {
-        ...options,
-        rows: source.rowCount,
-        onUpload,
-        onRows: (rows) => {
-          done += rows;
-          showPredicting();
-        },
-      },
-    );
+    const onRows = (rows: number): void => {
+      done += rows;
+      showPredicting();
+    };
+    const progress = { rows: source.rowCount, onUpload, onRows };
+    const scored = await scoreInParts(scoring, { columns, batches }, progress);
     return comparison === undefined ? scored : { ...scored, unlike };
   }
 
@@ -325,17 +318,14 @@ export class StreamedTable extends LoneTable {
   }
 
   /** The Parquet file, if it has the columns and need not be split, to be sent unchanged. */
-  private async wholeFile(
-    context: Context,
-    columns: readonly Column[],
-    model: ResolvedModel,
-    { signal, comparison }: { signal: AbortSignal; comparison?: TrainSetComparison },
-  ): Promise<TableFile | undefined> {
-    // A relative model needs the rows here, to add its predictions to; so does a comparison.
-    if (this.choices.asIs !== true || model.relativeTo !== undefined || comparison !== undefined) {
+  private async wholeFile(scoring: Scoring, columns: readonly Column[]): Promise<TableFile | undefined> {
+    const { context, model, options } = scoring;
+    // A relative model needs the rows here, to add its predictions to.
+    if (this.choices.asIs !== true || model.relativeTo !== undefined) {
       return undefined;
     }
-    const { most: rows } = await rowsPerTestSet(context, model, columns.length, signal);
+    const { signal } = options;
+    const { most: rows } = await rowsPerTestSet(scoring, columns.length);
     const { dataset_max_size_bytes: bytes } = await context.service.limits.forChecks(signal);
     return fileAsIs(this.opened, columns, { signal, most: { rows, bytes } });
   }
@@ -354,7 +344,7 @@ export class UploadedSet extends LoneTable {
     super();
   }
 
-  async score({ context, model: named, options }: Scoring): Promise<Scored> {
+  async score({ context, model: named, options }: LoneScoring): Promise<Scored> {
     const { id, card } = this;
     // A test set belongs to the model that it was uploaded for, even if its name now refers to a newer one.
     const model: ResolvedModel = {
@@ -368,13 +358,14 @@ export class UploadedSet extends LoneTable {
         `The model "${model.name}" predicts the change from "${model.relativeTo}", and the rows of an upload are not here to add it to: give the table to the predict node.`,
       );
     }
+    const scoring = { context, model, options };
     const release = context.cards.hold(model.fittedId);
     try {
-      return await predictUpload(context, model, { id, rows: card?.rows }, options);
+      return await predictUpload(scoring, { id, rows: card?.rows });
     } catch (thrown) {
       const error = toServiceError(thrown);
       if (findMissing(error) === 'model') {
-        throw noteIfDead(context, model, error);
+        throw noteIfDead(scoring, error);
       }
       // The upload id may be the wrong one, so the model is not marked dead.
       throw error.code === 'not_found' || error.code === 'model.unknown'

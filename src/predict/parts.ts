@@ -1,7 +1,6 @@
 import type { PredictResult } from '../client/types';
 import { ANSWER_NUMBERS, chooseLimits, chooseVersion, maxAnswerRows, maxTestRows } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
-import type { Context } from '../models/service';
 import type { Column } from '../table/cells/types';
 import { cellAt, type ColumnBatch, sliceBatch } from '../table/columns/column-batch';
 import { encodeBatches } from '../table/encoder/encode';
@@ -10,7 +9,7 @@ import { findKind, joinPredictions } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
 import { hasBars } from '../wire/vocabulary';
 import { addOffsetsToEffects, joinEffects } from './causes';
-import { type Scored, scoreFile, type ScoreOptions } from './test-set';
+import { type Scored, scoreFile, type Scoring } from './test-set';
 
 /** Parts of one table in flight at a time: while one is scored, the next is encoded and sent. */
 const PARTS_IN_FLIGHT = 2;
@@ -24,12 +23,10 @@ interface TestSetRows {
 }
 
 export async function rowsPerTestSet(
-  context: Context,
-  model: ResolvedModel,
+  { context, model, options }: Scoring,
   columns: number,
-  signal: AbortSignal,
 ): Promise<TestSetRows> {
-  const limits = await context.service.limits.forChecks(signal);
+  const limits = await context.service.limits.forChecks(options.signal);
   // Those of the version that the model was fitted with.
   const set = chooseLimits(limits, chooseVersion(limits, model.options));
   const { outputType, classes, quantiles } = model;
@@ -40,7 +37,7 @@ export async function rowsPerTestSet(
   };
 }
 
-interface PartsOptions extends ScoreOptions {
+interface PartsProgress {
   /** Rows of the whole table, where that is known. */
   rows?: number;
   onUpload?: OnUpload;
@@ -56,17 +53,17 @@ interface ReadTable {
 
 /** Scores a table in parts of at most the rows allowed, and joins the results in order. */
 export async function scoreInParts(
-  context: Context,
-  model: ResolvedModel,
+  scoring: Scoring,
   { columns, batches }: ReadTable,
-  options: PartsOptions,
+  { rows, onUpload, onRows }: PartsProgress = {},
 ): Promise<Scored> {
-  const { most: first, allowed } = await rowsPerTestSet(context, model, columns.length, options.signal);
+  const { context, model, options } = scoring;
+  const { most: first, allowed } = await rowsPerTestSet(scoring, columns.length);
   const { controller, unlink } = linkedController(options.signal);
   const offsets: number[] = [];
   const isRelative = model.relativeTo !== undefined;
   const reader = new PartReader(isRelative ? withOffsets(model, columns, batches, offsets) : batches);
-  const uploads = new UploadProgress(options.rows, options.onUpload ?? (() => undefined));
+  const uploads = new UploadProgress(rows, onUpload ?? (() => undefined));
   const results: Scored[] = [];
   const running = new Set<Promise<void>>();
   let rowsPerPart = first;
@@ -82,10 +79,11 @@ export async function scoreInParts(
         signal: controller.signal,
       });
       const onProgress = uploads.begin(file);
-      const score = scoreFile(context, model, file, { ...options, signal: controller.signal, onProgress })
+      const own = { ...options, signal: controller.signal, onProgress };
+      const score = scoreFile({ context, model, options: own }, file)
         .then((result) => {
           results[part] = result;
-          options.onRows?.(result.rows);
+          onRows?.(result.rows);
           rowsPerPart = Math.min(allowed, rowsByWidth(result) ?? first);
         }, note)
         .finally(() => file.dispose());

@@ -10,7 +10,7 @@ import { cloneJson } from '../util/values';
 import { findKind, rowCount, slicePrediction, toService } from '../wire/prediction';
 import { ServiceError } from '../wire/service-error';
 import { ALL_DIGITS, answeredBy, flatColumns, predictionColumns, tellingDigits } from './attach';
-import { type CausesOf, type Effects, sliceEffects } from './causes';
+import { type CausesOf, sliceEffects } from './causes';
 import { evaluateMessage, readTruths } from './evaluate';
 import {
   chooseColumns,
@@ -32,9 +32,9 @@ import {
   type Scored,
   scoreFile,
   type ScoreOptions,
+  type Scoring,
 } from './test-set';
-import type { TrainSetComparison } from './unlike';
-import { chooseExplained, type ExplainByRows, explainByRows, makeCauses, openComparison } from './why';
+import { chooseExplained, explainByRows, makeCauses, openComparison } from './why';
 
 /** What the causes of a row take while a result waits to be delivered in order. */
 const CAUSES_BYTES = 1024;
@@ -54,6 +54,10 @@ interface BatchRun {
   warn: (key: string, text: string) => void;
   /** Watches for a stream of predicts that each pay the least charge for one row. */
   singleRows: SingleRows;
+}
+
+/** A batch under way, with the model that its messages are scored with. */
+interface Batch extends BatchRun, Scoring {
   /** The true values for messages whose predictions are to be scored. */
   truths?: Map<QueuedPredict, TableTruth>;
 }
@@ -72,7 +76,7 @@ export async function* runBatch(
   const { retryPredict, maxCost } = settings;
   if (table instanceof LegacyTable) {
     const scored = await table.score(context, { retryPredict, signal });
-    yield makeResult(run, first, scored, { model: { name: request.modelId! }, options: { signal } });
+    yield makeResult({ ...run, model: { name: request.modelId! }, options: { signal } }, first, scored);
     return;
   }
   // Resolved again: a fit that ended while they waited takes over between batches.
@@ -87,17 +91,17 @@ export async function* runBatch(
   // A fit may replace the model while the batch runs: the service keeps it until then.
   const release = context.cards.hold(model.fittedId);
   try {
-    const own = { ...run };
+    const batch: Batch = { ...run, model, options };
     // Before anything is sent: a table that cannot be scored is refused.
     if (messages.some(({ payload }) => payload.request.evaluate === true)) {
       const { truths, refused } = await readTruths(messages, model, signal);
-      own.truths = truths;
+      batch.truths = truths;
       yield* refused;
     }
     if (!(table instanceof LoneTable)) {
-      yield* runJoined(own, messages, model, options);
+      yield* runJoined(batch, messages);
     } else if (first.isWanted) {
-      yield runLone(own, { message: first, table }, model, options);
+      yield runLone(batch, first, table);
     }
   } finally {
     release();
@@ -105,16 +109,11 @@ export async function* runBatch(
 }
 
 /** A message whose rows share no test set with those of others. */
-async function runLone(
-  run: BatchRun,
-  { message, table }: { message: QueuedPredict; table: LoneTable },
-  model: ResolvedModel,
-  options: ScoreOptions,
-): Promise<PredictResult> {
-  const { context, warn } = run;
+async function runLone(batch: Batch, message: QueuedPredict, table: LoneTable): Promise<PredictResult> {
+  const { context, model, options, warn } = batch;
   const { request, hooks } = message.payload;
   const isHere = request.unlike === true && !(table instanceof UploadedSet);
-  const comparison = isHere ? await openComparison(context, model, warn) : undefined;
+  const comparison = isHere ? await openComparison(batch) : undefined;
   const scored = await table.score({ context, model, options, hooks, comparison });
   if (request.unlike === true && !isHere) {
     warn('unlike', 'The rows of an upload are not here, so they are not compared with the train set.');
@@ -125,33 +124,29 @@ async function runLone(
       'Predictions of a large table or of an upload are explained by the embedded service alone.',
     );
   }
-  return evaluatedResult(run, message, scored, { model, options });
+  return evaluatedResult(batch, message, scored);
 }
 
 /** Messages that share a test set: read into one batch, scored, and split again. */
-async function* runJoined(
-  run: BatchRun,
-  messages: readonly QueuedPredict[],
-  model: ResolvedModel,
-  options: ScoreOptions,
-): AsyncGenerator<PredictResult> {
+async function* runJoined(batch: Batch, messages: readonly QueuedPredict[]): AsyncGenerator<PredictResult> {
+  const { model, options } = batch;
   const { signal } = options;
   const wanted = messages.filter(({ isWanted }) => isWanted);
   const columns = chooseColumns(wanted, model);
-  const { most: rows } = await rowsPerTestSet(run.context, model, columns.length, signal);
+  const { most: rows } = await rowsPerTestSet(batch, columns.length);
   const budget: Budget = { left: MAX_PREDICTS - 1 };
   for (const group of groupMessages(wanted, rows)) {
     const { refused, ...whole } = await readTogether(group, columns, signal);
     yield* refused;
     if (whole.batch.rows > rows) {
-      yield runOversize(run, whole, model, options);
+      yield runOversize(batch, whole);
     } else if (whole.messages.length > 0) {
       yield* scoreByHalves(whole.messages, {
         score: async function* (items) {
           const part =
             items === whole.messages ? { ...whole, refused: [] } : await readTogether(items, columns, signal);
           yield* part.refused;
-          yield* scoreTogether(run, part, model, { ...options, budget });
+          yield* scoreTogether({ ...batch, options: { ...options, budget } }, part);
         },
         budget,
       });
@@ -160,26 +155,29 @@ async function* runJoined(
 }
 
 async function* scoreTogether(
-  run: BatchRun,
-  { messages, columns, batch }: RowsTogether,
-  model: ResolvedModel,
-  options: ScoreOptions,
+  batch: Batch,
+  { messages, columns, batch: rows }: RowsTogether,
 ): AsyncGenerator<PredictResult> {
   if (messages.length === 0) {
     return;
   }
+  const { context, model, options } = batch;
   const { signal } = options;
-  const offsets = readOffsets(model, columns, batch);
-  const file = await encodeBatches(columns, [batch], { compress: !run.context.service.isLocal, signal });
+  const offsets = readOffsets(model, columns, rows);
+  const file = await encodeBatches(columns, [rows], { compress: !context.service.isLocal, signal });
   let scored: Scored;
   try {
-    scored = await scoreFile(run.context, model, file, options);
-    run.singleRows.note(run, model, file.rows);
+    scored = await scoreFile(batch, file);
+    batch.singleRows.note(batch, file.rows);
   } finally {
     await file.dispose();
   }
-  const byRows = await effectsByRows(run, { model, columns, batch, options }, scored);
-  const comparison = await comparisonFor(run, messages, model);
+  const byRows =
+    options.explain === undefined || scored.effects !== undefined
+      ? undefined
+      : await explainByRows({ ...batch, columns, batch: rows, wish: options.explain });
+  const isCompared = messages.some(({ payload }) => payload.request.unlike === true);
+  const comparison = isCompared ? await openComparison(batch) : undefined;
   const yielder = new Yielder();
   let to = 0;
   for (const message of messages) {
@@ -198,9 +196,9 @@ async function* scoreTogether(
       const level = offsets === undefined ? own : addOffsets(own, offsets.slice(from, to), model);
       level.effects ??= byRows && sliceEffects(byRows, from, to);
       if (message.payload.request.unlike === true) {
-        level.unlike = await comparison?.compare(listColumnNames(columns), batch, { from, to, signal });
+        level.unlike = await comparison?.compare(listColumnNames(columns), rows, { from, to, signal });
       }
-      yield evaluatedResult(run, message, level, { model, options });
+      yield evaluatedResult(batch, message, level);
     } catch (error) {
       yield { message, error };
     }
@@ -210,93 +208,64 @@ async function* scoreTogether(
 
 /** One message with more rows than a test set may have. */
 async function runOversize(
-  run: BatchRun,
-  { messages, columns, batch }: RowsTogether,
-  model: ResolvedModel,
-  options: ScoreOptions,
+  batch: Batch,
+  { messages, columns, batch: rows }: RowsTogether,
 ): Promise<PredictResult> {
   const message = messages[0]!;
+  const { explain: wish, signal } = batch.options;
   try {
-    const scored = await scoreInParts(run.context, model, { columns, batches: [batch] }, options);
-    scored.effects ??= await effectsByRows(run, { model, columns, batch, options }, scored);
-    const comparison = await comparisonFor(run, messages, model);
-    const { signal } = options;
-    scored.unlike = await comparison?.compare(listColumnNames(columns), batch, {
-      from: 0,
-      to: batch.rows,
-      signal,
-    });
-    return await evaluatedResult(run, message, scored, { model, options });
+    const scored = await scoreInParts(batch, { columns, batches: [rows] });
+    if (wish !== undefined) {
+      scored.effects ??= await explainByRows({ ...batch, columns, batch: rows, wish });
+    }
+    if (message.payload.request.unlike === true) {
+      const comparison = await openComparison(batch);
+      const all = { from: 0, to: rows.rows, signal };
+      scored.unlike = await comparison?.compare(listColumnNames(columns), rows, all);
+    }
+    return await evaluatedResult(batch, message, scored);
   } catch (error) {
     return { message, error };
   }
-}
-
-/** Effects for a service that does not explain itself; undefined where none are asked for, or the service gave them. */
-async function effectsByRows(
-  { context, warn }: BatchRun,
-  { options, ...rows }: Pick<ExplainByRows, 'model' | 'columns' | 'batch' | 'options'>,
-  { effects }: Scored,
-): Promise<Effects | undefined> {
-  const { explain: wish } = options;
-  return wish === undefined || effects !== undefined
-    ? undefined
-    : explainByRows({ context, ...rows, wish, options, warn });
-}
-
-/** What rows are compared with, where a message asks for it. */
-async function comparisonFor(
-  { context, warn }: BatchRun,
-  messages: readonly QueuedPredict[],
-  model: ResolvedModel,
-): Promise<TrainSetComparison | undefined> {
-  for (const { payload } of messages) {
-    if (payload.request.unlike === true) {
-      return openComparison(context, model, warn);
-    }
-  }
-  return undefined;
 }
 
 function listColumnNames(columns: readonly Column[]): string[] {
   return columns.map(({ name }) => name);
 }
 
-/** What a message was scored with. */
-interface ScoredBy {
-  model: ResolvedModel;
-  options: ScoreOptions;
-}
-
 /** The result of a message, evaluated where that is asked for; a promise only where it takes longer. */
 function evaluatedResult(
-  run: BatchRun,
+  batch: Batch,
   message: QueuedPredict,
   scored: Scored,
-  by: ScoredBy,
 ): PredictResult | Promise<PredictResult> {
   const { unpredicted } = scored;
   if (unpredicted !== undefined) {
-    run.warn(
+    batch.warn(
       'unpredicted',
-      `${unpredicted} of ${scored.rows} rows have no value in "${by.model.relativeTo}", and the model predicts the change from it: the prediction of such a row is null.`,
+      `${unpredicted} of ${scored.rows} rows have no value in "${batch.model.relativeTo}", and the model predicts the change from it: the prediction of such a row is null.`,
     );
   }
-  const truth = run.truths?.get(message);
+  const truth = batch.truths?.get(message);
   if (truth === undefined || !message.isWanted) {
-    return makeResult(run, message, scored, by);
+    return makeResult(batch, message, scored);
   }
-  return evaluateMessage(run, message, scored, { truth, ...by }).then((evaluation) =>
-    makeResult(run, message, { ...scored, evaluation }, by),
+  return evaluateMessage(batch, message, scored, truth).then((evaluation) =>
+    makeResult(batch, message, { ...scored, evaluation }),
   );
+}
+
+/** What a result is made with: of a batch, the model and the settings. */
+interface ResultOptions extends Pick<BatchRun, 'settings' | 'warn'> {
+  model: OutcomeModel;
+  options: Pick<ScoreOptions, 'signal' | 'explain'>;
 }
 
 /** The result of a message; a promise only where its table is so large that predictions are attached in slices. */
 function makeResult(
-  { settings, warn }: BatchRun,
+  { settings, warn, model, options }: ResultOptions,
   message: QueuedPredict,
   scored: Scored,
-  { model, options }: { model: OutcomeModel; options: Pick<ScoreOptions, 'signal' | 'explain'> },
 ): PredictResult | Promise<PredictResult> {
   const { payload } = message;
   const { request } = payload;
@@ -389,11 +358,7 @@ function makeOutcome(
     : Object.assign(outcome, attached);
 }
 
-interface Run {
-  context: Context;
-  settings: Pick<PredictSettings, 'batchRows'>;
-  warn: (key: string, text: string) => void;
-}
+type Run = Pick<Batch, 'context' | 'model' | 'warn'> & { settings: Pick<PredictSettings, 'batchRows'> };
 
 /**
  * Notices that a metered service with a least charge for each predict is asked row by row. It is found out by two
@@ -404,24 +369,19 @@ export class SingleRows {
   private isSaid = false;
 
   /** A test set of so many rows was predicted. */
-  note({ context, settings, warn }: Run, model: ResolvedModel, rows: number): void {
+  note(run: Run, rows: number): void {
     this.inARow = rows === 1 ? this.inARow + 1 : 0;
-    if (this.inARow < STREAM || this.isSaid || !context.service.isMetered) {
+    if (this.inARow < STREAM || this.isSaid || !run.context.service.isMetered) {
       return;
     }
     this.isSaid = true;
-    const { batchRows = PREDICT.batchRows.fallback } = settings;
-    void warnOfCharge(context, model, batchRows > 1 ? batchRows : BATCH, warn);
+    const { batchRows = PREDICT.batchRows.fallback } = run.settings;
+    void warnOfCharge(run, batchRows > 1 ? batchRows : BATCH);
   }
 }
 
 /** Silent where the service does not tell what a predict costs, or charges by the row. Never rejects. */
-async function warnOfCharge(
-  context: Context,
-  model: ResolvedModel,
-  rows: number,
-  warn: Run['warn'],
-): Promise<void> {
+async function warnOfCharge({ context, model, warn }: Run, rows: number): Promise<void> {
   const signal = AbortSignal.timeout(ESTIMATE_MS);
   const fetchCost = async (test: number): Promise<number> => {
     const limits = await context.service.limits.forChecks(signal);

@@ -34,6 +34,13 @@ export interface ScoreOptions {
   onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
 
+/** What test sets are scored with: the model, and how its predicts are made. */
+export interface Scoring {
+  context: Context;
+  model: ResolvedModel;
+  options: ScoreOptions;
+}
+
 /** Predictions of the rows of a table. */
 export interface Scored extends PredictResult {
   /** For a relative model: what was added to the prediction of each row. */
@@ -56,12 +63,8 @@ export interface Scored extends PredictResult {
  *   gone, or may be; `not_found` where it is the upload again; `response.invalid` when the answer has another number
  *   of rows than the test set
  */
-export async function scoreFile(
-  context: Context,
-  model: ResolvedModel,
-  file: TableFile,
-  options: ScoreOptions,
-): Promise<Scored> {
+export async function scoreFile(scoring: Scoring, file: TableFile): Promise<Scored> {
+  const { context, model, options } = scoring;
   const { signal, maxCost = 0 } = options;
   const limits = await context.service.limits.forChecks(signal);
   if (maxCost > 0) {
@@ -85,7 +88,7 @@ export async function scoreFile(
     const sent = await upload(file.bytes <= NO_HASH_BYTES);
     let result: Scored;
     try {
-      result = await predictUpload(context, model, { id: sent.test_set_upload_id, rows: file.rows }, options);
+      result = await predictUpload(scoring, { id: sent.test_set_upload_id, rows: file.rows });
     } catch (thrown) {
       const error = toServiceError(thrown);
       if (!isUploadToBlame(error, sent.reused) || options.budget?.left === 0) {
@@ -95,12 +98,7 @@ export async function scoreFile(
         options.budget.left--;
       }
       const again = await upload(true);
-      result = await predictUpload(
-        context,
-        model,
-        { id: again.test_set_upload_id, rows: file.rows },
-        options,
-      );
+      result = await predictUpload(scoring, { id: again.test_set_upload_id, rows: file.rows });
     }
     if (result.rows !== file.rows) {
       throw new ServiceError(
@@ -111,16 +109,14 @@ export async function scoreFile(
     context.cards.markAlive(model.fittedId);
     return result;
   } catch (thrown) {
-    throw noteIfDead(context, model, toServiceError(thrown));
+    throw noteIfDead(scoring, toServiceError(thrown));
   }
 }
 
 /** Predicts a test set that has been uploaded. @param rows of it, where they are known */
 export async function predictUpload(
-  context: Context,
-  model: ResolvedModel,
+  { context, model, options }: Scoring,
   { id, rows }: { id: string; rows: number | undefined },
-  options: ScoreOptions,
 ): Promise<Scored> {
   const client = await context.service.client();
   const asked = context.service.tellsCauses ? options.explain : undefined;
@@ -166,7 +162,10 @@ function withExplain(
 }
 
 /** If the service says that it has no such model: marks its card dead, and says in the error what to do. */
-export function noteIfDead(context: Context, model: ResolvedModel, error: ServiceError): ServiceError {
+export function noteIfDead(
+  { context, model }: Pick<Scoring, 'context' | 'model'>,
+  error: ServiceError,
+): ServiceError {
   if (error.code !== 'model.unknown') {
     return error;
   }

@@ -3,7 +3,6 @@ import type { Reference } from '../models/cards';
 import { predictToEstimate } from '../models/limits';
 import type { ResolvedModel } from '../models/model-request';
 import { referenceBatch } from '../models/reference-files';
-import type { Context } from '../models/service';
 import type { PredictRequest, PredictSettings } from '../models/types';
 import type { Column, Label } from '../table/cells/types';
 import { type ColumnBatch, joinBatches, mixRows, pickRows } from '../table/columns/column-batch';
@@ -22,7 +21,7 @@ import {
   writeCauses,
 } from './causes';
 import { scoreInParts } from './parts';
-import type { Scored, ScoreOptions } from './test-set';
+import type { Scored, Scoring } from './test-set';
 import { comparisonWith, type TrainSetComparison, type Unlike } from './unlike';
 
 /** Rows of the train set that a row is compared with. */
@@ -83,15 +82,16 @@ export function makeCauses(
   return writeCauses(effects, { above }, metadata.classes ?? classes, causeText);
 }
 
-export interface ExplainByRows {
-  context: Context;
-  model: ResolvedModel;
+/** What rows are scored with, and who is told what could not be done. */
+export interface WarnedScoring extends Scoring {
+  /** Warns the user, once per key. */
+  warn: (key: string, text: string) => void;
+}
+
+interface ExplainByRows extends WarnedScoring {
   columns: readonly Column[];
   batch: ColumnBatch;
   wish: ExplainWish;
-  options: ScoreOptions;
-  /** Warns the user, once per key. */
-  warn: (key: string, text: string) => void;
 }
 
 /**
@@ -185,14 +185,10 @@ async function ask(
     outputType: model.task === 'classification' ? 'probas' : 'mean',
     quantiles: undefined,
   };
+  const own = { ...options, explain: undefined };
   const { prediction, metadata } = await scoreInParts(
-    context,
-    asked,
+    { context, model: asked, options: own },
     { columns, batches: [batch] },
-    {
-      ...options,
-      explain: undefined,
-    },
   );
   const classes = metadata.classes ?? model.classes ?? [];
   if (model.task === 'regression') {
@@ -238,12 +234,13 @@ function findUsual(reference: Reference, causes: readonly string[]): Pick<Effect
 }
 
 /** The train set of a model, to compare rows with; undefined, with one warning, where none of it is stored. */
-export async function openComparison(
-  { cards }: Context,
-  { fittedId, name }: ResolvedModel,
-  warn: (key: string, text: string) => void,
-): Promise<TrainSetComparison | undefined> {
-  const reference = await cards.references.get(fittedId);
+export async function openComparison({
+  context,
+  model,
+  warn,
+}: WarnedScoring): Promise<TrainSetComparison | undefined> {
+  const { fittedId, name } = model;
+  const reference = await context.cards.references.get(fittedId);
   const comparison = reference && (await comparisonWith(reference));
   if (comparison === undefined) {
     warn(
@@ -270,17 +267,9 @@ export async function* withUnlike(
   }
 }
 
-interface Announcing {
-  context: Context;
-  model: ResolvedModel;
-  options: { signal: AbortSignal };
-  /** Warns the user, once per key. */
-  warn: (key: string, text: string) => void;
-}
-
 /** Warns once that more rows are predicted than the message has, on a service that may charge for them. */
 export async function announceRows(
-  { context, model, options: { signal }, warn }: Announcing,
+  { context, model, options: { signal }, warn }: WarnedScoring,
   rows: number,
   what: string,
 ): Promise<void> {

@@ -356,7 +356,10 @@ export function askRows(
     options: card.options,
     relativeTo: changeFrom(card),
   };
-  return scoreInParts(work, model, { columns: card.columns, batches: holdout.batches() }, { signal });
+  return scoreInParts(
+    { context: work, model, options: { signal } },
+    { columns: card.columns, batches: holdout.batches() },
+  );
 }
 
 async function computeScores(
