@@ -108,21 +108,20 @@ export class Connection {
     };
     this.cards.assertUsable();
     const underWay = this.cards.beginFit(request.model);
-    return this.work(hooks, (work) =>
-      request.replace === 'better'
-        ? fitIfBetter(work, request, underWay)
-        : train(work, request, underWay.done),
-    )
-      .then((result) => {
-        underWay.ended();
-        this.releaseFormer();
-        return result;
-      })
-      .catch((thrown: unknown) => {
-        const error = toServiceError(thrown);
-        underWay.failed(error);
-        throw error;
-      });
+    try {
+      const result = await this.work(hooks, (work) =>
+        request.replace === 'better'
+          ? fitIfBetter(work, request, underWay)
+          : train({ ...work, put: underWay.done }, request),
+      );
+      underWay.ended();
+      this.releaseFormer();
+      return result;
+    } catch (thrown) {
+      const error = toServiceError(thrown);
+      underWay.failed(error);
+      throw error;
+    }
   }
 
   /** Puts an earlier version of a model in charge: see `rollBack` of management. */

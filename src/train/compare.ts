@@ -35,13 +35,12 @@ import {
 import { askRows, type Holdout, quantilesIn, readChances, readHoldout } from './holdout';
 import { KEPT, type RowFacts } from './holdout-plan';
 import { chooseHoldout, readSeed } from './row-plan';
+import type { Fitting } from './run-fit';
 import { chooseTestRows, keepDigests, type KnownRows, SEEN, UNSEEN, usualRows, whichSeen } from './test-rows';
 import {
   fitAlone,
-  fitSet,
-  type Fitting,
+  fitAndKeep,
   isTaskFound,
-  keepFitted,
   keepKnown,
   makeFitting,
   makeSetRequest,
@@ -76,7 +75,7 @@ async function fitUploaded(work: Work, request: TrainRequest, underWay: FitUnder
       'The new model takes over without a comparison, since its train set was uploaded before: give the table to the fit node for that.',
     );
   }
-  const result = await train(work, request, underWay.done);
+  const result = await train({ ...work, put: underWay.done }, request);
   return { ...result, challenger: result.reused ? UNCHANGED : why };
 }
 
@@ -85,16 +84,15 @@ async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay
   const plan = table.facts && (await chooseHoldout(table.facts, table.request, work));
   const set = await encodeTrainTable(table, plan, work);
   try {
-    const fitting = makeFitting(work, request, set.card, set);
+    const fitting = makeFitting(work, request, { set });
     let champion = findChampion(work, request);
     const same = champion && unchanged(work, fitting);
     if (same !== undefined && !(await mayBeThere(work, same.fitted_train_set_id))) {
       champion = findChampion(work, request);
     } else if (same !== undefined) {
       // Other costs, or another threshold, need no other fit.
-      const put = underWay.done;
       const isInCharge = same.fitted_train_set_id === champion!.fitted_train_set_id;
-      const known = isInCharge ? await keepKnown(work, fitting, put) : undefined;
+      const known = isInCharge ? await keepKnown({ ...work, put: underWay.done }, fitting) : undefined;
       return kept(known?.card ?? champion!, request, UNCHANGED, true);
     }
     // Now, while the rows are those that were encoded.
@@ -123,12 +121,7 @@ async function takeOver(
   const put: FitUnderWay['done'] = (card, fingerprint) =>
     underWay.done(compared === undefined ? card : { ...card, compared }, fingerprint, why);
   // Another name may have got a model of these very rows by now.
-  const known = await keepKnown(work, fitting, put);
-  if (known !== undefined) {
-    return known;
-  }
-  const fitted = await fitSet(work, fitting);
-  return keepFitted(work, fitting, fitted, put);
+  return fitAndKeep({ ...work, put }, fitting);
 }
 
 /** Kept with the version, because the scores of its fit come from other rows than those of the version before. */
@@ -377,7 +370,7 @@ async function challengerAnswers(
     return cards.discard({ fitted, upload });
   };
   try {
-    const alone = makeFitting(work, { ...fitting.request, forceReupload: undefined }, set.card, set);
+    const alone = makeFitting(work, { ...fitting.request, forceReupload: undefined }, { set });
     const challenger = await fitAlone(work, alone, (upload) => note(upload, upload));
     await note(challenger.fitted_train_set_id, challenger.train_set_upload_id);
     return await fetchAnswers(work, challenger, holdout);

@@ -7,8 +7,8 @@ import type {
   ModelThresholds,
   Reference,
   ReferenceLosses,
+  SeenRows,
   UploadCard,
-  UsualTarget,
 } from '../models/cards';
 import { usualOfSample } from '../models/evaluation';
 import { makeReference } from '../models/reference';
@@ -16,7 +16,6 @@ import { type LossRows, readCurves, readLosses } from '../models/reference-files
 import type { Context, Work } from '../models/service';
 import { readCosts, thresholdBy, withCosts } from '../models/threshold';
 import type { TrainRequest } from '../models/types';
-import type { TableSample } from '../table/columns/table-sample';
 import { isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { Task } from '../wire/vocabulary';
@@ -30,6 +29,14 @@ const MAX_REASON_LENGTH = 300;
 /** Machines whose newest times are kept. */
 const MOST_KEYS = 5000;
 
+/** What a model was fitted on. */
+interface FittedSet {
+  /** Left out where it was uploaded before. */
+  set?: TrainSet;
+  seen?: SeenRows;
+  task: Task;
+}
+
 /** Of a train set that was not read here. */
 export const UNREAD: Reference = { columns: [], rows: [], usual: [], drift: [] };
 
@@ -37,33 +44,28 @@ export const UNREAD: Reference = { columns: [], rows: [], usual: [], drift: [] }
  * What to store of a train set with the card; undefined where its rows are not here. The sample that it is made
  * of is let go of: a fit may take hours.
  */
-export async function referenceOfSet(set: TrainSet | undefined, task: Task): Promise<Reference | undefined> {
+export async function makeFitReference({ set, seen, task }: FittedSet): Promise<Reference | undefined> {
   const sample = set?.sample;
-  if (sample === undefined) {
-    return undefined;
+  if (set === undefined || sample === undefined) {
+    return seen && { ...UNREAD, seen };
   }
-  const { card, lineage, now } = set!;
-  set!.sample = undefined;
-  const features = { ...sample, columns: sample.columns.slice(0, card.columns.length) };
+  set.sample = undefined;
+  const { card, lineage, now, trainedKeys: until } = set;
+  const count = card.columns.length;
+  const features = { ...sample, columns: sample.columns.slice(0, count) };
   const reference = await makeReference(card.columns, features, lineage.order === 'time');
-  // Of a relative model the files hold the change.
-  const target = now?.usual ?? (await usualOfTarget(card, sample.columns[card.columns.length], task));
-  const { trainedKeys: until } = set!;
+  const cells = sample.columns[count];
+  // The labels of dates are text, which the sample does not hold.
+  const isDate = card.cleaned?.types[card.target ?? ''] === 'date';
+  const target =
+    // Of a relative model the files hold the change.
+    now?.usual ?? (cells === undefined || isDate ? undefined : await usualOfSample(cells, task));
   return {
     ...reference,
     ...(target !== undefined && { target }),
     ...(until !== undefined && until.length <= MOST_KEYS && { until }),
+    ...(seen && { seen }),
   };
-}
-
-async function usualOfTarget(
-  { cleaned, target }: TrainSet['card'],
-  sample: TableSample['columns'][number] | undefined,
-  task: Task,
-): Promise<UsualTarget | undefined> {
-  // The labels of dates are text, which the sample does not hold.
-  const isDate = cleaned?.types[target ?? ''] === 'date';
-  return sample === undefined || isDate ? undefined : usualOfSample(sample, task);
 }
 
 /** Stores, with a model's card, what is known of its train set and of how good it is. */

@@ -1,14 +1,15 @@
-import type { UploadCard } from '../models/cards';
+import type { SeenRows, UploadCard } from '../models/cards';
 import type { FitUnderWay } from '../models/fits-under-way';
-import type { Service, Work } from '../models/service';
+import type { Context, Service, Work } from '../models/service';
 import type { PendingFit } from '../models/service-section';
 import type { TrainRequest } from '../models/types';
 import type { Column } from '../table/cells/types';
+import { isObject } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
 import type { ThinkingFolds } from '../wire/types';
 import type { Task } from '../wire/vocabulary';
 import { keepReference, readReport, withThresholds } from './report';
-import type { Lineage } from './row-plan';
+import { describeFolds, type Lineage } from './row-plan';
 import { sendTrainSet, type TrainSet } from './train-set';
 
 /** What hosted services are known to ask of a thinking fit. */
@@ -17,6 +18,22 @@ const MAX_SECONDS = 2400;
 const TICK_MS = 1000;
 /** A shorter fit ends before its progress is asked for. */
 const ASK_AFTER_S = 2;
+
+/** A train set that is to be fitted. */
+export interface Fitting {
+  request: TrainRequest;
+  upload: Omit<UploadCard, 'id' | 'reused'> & { id?: string };
+  /** Left out where it was uploaded before. */
+  set?: TrainSet;
+  /** Recognises its rows later, if the next fit is to be compared with this one. */
+  seen?: SeenRows;
+  task: Task;
+  lineage: Lineage;
+  /** The columns by which a hosted thinking fit is to draw its folds. */
+  thinkingFolds?: ThinkingFolds;
+  /** Equal for the same train set and options. */
+  fingerprint: string | undefined;
+}
 
 /** The result of a fit, with what the specification does not have. */
 interface FitAnswer {
@@ -216,23 +233,14 @@ export async function fitUnderWay(
   }
 }
 
-/** What is asked of the service: a fit of a train set that is here, or of one that was uploaded before. */
-interface WantedFit {
-  /** With the columns by which a hosted thinking fit is to draw its folds. */
-  request: TrainRequest & { thinkingFolds?: ThinkingFolds };
-  task: Task;
-  upload: Pick<UploadCard, 'bytes'> & { id?: string };
-  set: TrainSet | undefined;
-}
-
 /** Uploads the train set, if there is one here, and fits it. A reused upload that fit refuses is uploaded again, once. */
-export async function sendAndFit(work: Work, job: WantedFit, steps: FitSteps): Promise<Fitted> {
-  const { request, upload, set } = job;
+export async function sendAndFit(work: Work, fitting: Fitting, steps: FitSteps): Promise<Fitted> {
+  const { request, upload, set } = fitting;
   const fitted = async (id: string): Promise<Fitted> => {
     const release = work.cards.hold(id);
     try {
       await steps.sent?.(id);
-      return { ...(await fit(work, job, id, steps)), uploadId: id };
+      return { ...(await fit(work, fitting, id, steps)), uploadId: id };
     } finally {
       release();
     }
@@ -253,15 +261,12 @@ export async function sendAndFit(work: Work, job: WantedFit, steps: FitSteps): P
   }
 }
 
-async function fit(
-  work: Work,
-  { request, task, upload }: WantedFit,
-  uploadId: string,
-  steps: FitSteps,
-): Promise<FitAnswer> {
+async function fit(work: Work, fitting: Fitting, uploadId: string, steps: FitSteps): Promise<FitAnswer> {
   const { service } = work;
   const client = await service.client();
-  const { thinking, systems, options, thinkingFolds } = request;
+  const { request, task, upload, thinkingFolds } = fitting;
+  const { thinking, systems } = request;
+  const options = fitOptions(work, fitting);
   const { signal } = work;
   const where = await service.backgroundFit(upload.bytes, signal);
   const following = followFit(work, uploadId);
@@ -273,7 +278,7 @@ async function fit(
           train_set_upload_id: uploadId,
           task,
           ...(systems !== undefined && systems.length > 0 && { svc_systems: systems }),
-          ...(options !== undefined && Object.keys(options).length > 0 && { svc_config: options }),
+          ...(Object.keys(options).length > 0 && { svc_config: options }),
           ...(thinking?.effort !== undefined && { thinking_effort: thinking.effort as 'medium' | 'high' }),
           ...(thinking?.timeoutSecs !== undefined && { thinking_timeout_s: thinking.timeoutSecs }),
           ...(thinking?.metric !== undefined && { thinking_effort_metric: thinking.metric }),
@@ -300,4 +305,15 @@ async function fit(
   } finally {
     following.end();
   }
+}
+
+/** The options of the fit request: how to draw folds is told where the service takes it, and the user's options win. */
+function fitOptions({ service }: Context, { request, set, lineage }: Fitting): Record<string, unknown> {
+  const { options = {} } = request;
+  const folds = set === undefined ? describeFolds(request, lineage.order ?? 'none', true) : set.folds;
+  if (!service.takesFolds || folds === undefined) {
+    return options;
+  }
+  const own = isObject(options.inference_config) ? options.inference_config : {};
+  return { ...options, inference_config: { ...folds, ...own } };
 }

@@ -1,27 +1,24 @@
 import type { ModelCurves } from '../metrics/curves';
-import type { FittedModel, Reference, SeenRows, UploadCard } from '../models/cards';
+import type { FittedModel, UploadCard } from '../models/cards';
 import type { FitUnderWay, PutModel } from '../models/fits-under-way';
 import { assertPlain } from '../models/model-request';
 import { assertKeepsUploads, type Context, isStillThere, type Work } from '../models/service';
 import type { Hooks, TrainRequest, TrainResult } from '../models/types';
-import { cloneJson, isObject } from '../util/values';
+import { cloneJson } from '../util/values';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import type { ThinkingFolds } from '../wire/types';
-import type { Task } from '../wire/vocabulary';
 import { scoreDoubts } from './doubts';
 import { announceCost, scoreHoldout } from './holdout';
 import {
   checkThresholdChoices,
   inDays,
   keepReference,
+  makeFitReference,
   readReport,
-  referenceOfSet,
-  UNREAD,
   withThresholds,
 } from './report';
-import { describeFolds, type Lineage, makeLineage, type TrainSetRequest } from './row-plan';
+import { type Lineage, makeLineage, type TrainSetRequest } from './row-plan';
 import {
-  type FitSteps,
+  type Fitting,
   fitUnderWay,
   isHostedThinking,
   makeThinkingFolds,
@@ -41,12 +38,14 @@ import { makeFingerprint, readTrainSet, type TrainSet } from './train-set';
 
 const DELETE_MS = 30_000;
 
-/** Fits a model and stores it as a version of its name, by `put`. The fit must have been announced by `cards.beginFit`. */
-export async function train(
-  work: Work,
-  request: TrainRequest,
-  put: FitUnderWay['done'],
-): Promise<TrainResult> {
+/** A fit that has been announced by `cards.beginFit`. */
+export interface FitWork extends Work {
+  /** Stores its model. */
+  put: FitUnderWay['done'];
+}
+
+/** Fits a model and stores it as a version of its name. */
+export async function train(work: FitWork, request: TrainRequest): Promise<TrainResult> {
   assertPlain(request.options, 'options');
   work.service.checkFit(request, work);
   const { trainSetUploadId } = request;
@@ -55,7 +54,7 @@ export async function train(
     const given = request.upload;
     const usable =
       given?.id === trainSetUploadId && Array.isArray(given.columns) && typeof given.hash === 'string';
-    const upload = usable ? given : work.cards.upload(trainSetUploadId);
+    const known = usable ? given : work.cards.upload(trainSetUploadId);
     if ((request.holdout ?? 0) > 0) {
       work.onWarning?.(
         'No rows are kept back: the train set was uploaded before. Give the table to the fit node for that.',
@@ -67,15 +66,12 @@ export async function train(
         `The train set was uploaded before with its target as it is: it cannot be made relative to "${request.relativeTo}". Give the table to the fit node for that.`,
       );
     }
-    return fitAndKeep(
-      work,
-      makeFitting(work, request, upload ?? unknownUpload(trainSetUploadId), undefined),
-      put,
-    );
+    const upload = known ?? unknownUpload(trainSetUploadId);
+    return fitAndKeep(work, makeFitting(work, request, { upload }));
   }
   const set = await readTrainSet(work, makeSetRequest(work, request));
   try {
-    return await fitAndKeep(work, makeFitting(work, request, set.card, set), put);
+    return await fitAndKeep(work, makeFitting(work, request, { set }));
   } finally {
     await Promise.all([set.x.dispose(), set.y.dispose()]);
   }
@@ -103,9 +99,10 @@ export function makeSetRequest({ service }: Context, request: TrainRequest): Tra
   };
 }
 
-async function fitAndKeep(work: Work, fitting: Fitting, put: FitUnderWay['done']): Promise<TrainResult> {
-  const known = await keepKnown(work, fitting, put);
-  return known ?? keepFitted(work, fitting, await fitSet(work, fitting), put);
+/** Fits a train set and stores the model, unless there is one of it. */
+export async function fitAndKeep(work: FitWork, fitting: Fitting): Promise<TrainResult> {
+  const known = await keepKnown(work, fitting);
+  return known ?? keepFitted(work, fitting, await fitSet(work, fitting));
 }
 
 /** As `isStillThere`; a service that cannot be asked says why to what needs it. */
@@ -117,11 +114,7 @@ export async function mayBeThere(work: Work, id: string): Promise<boolean> {
 }
 
 /** The model of an unchanged train set with unchanged options; undefined if there is none, or a refit is asked for. */
-export async function keepKnown(
-  work: Work,
-  fitting: Fitting,
-  put: FitUnderWay['done'],
-): Promise<TrainResult | undefined> {
+export async function keepKnown(work: FitWork, fitting: Fitting): Promise<TrainResult | undefined> {
   const { request, fingerprint } = fitting;
   const { model, forceRefit, forceReupload } = request;
   const known =
@@ -135,7 +128,7 @@ export async function keepKnown(
   const id = known.card.fitted_train_set_id;
   const reference = await work.cards.references.get(id);
   if (reference === undefined) {
-    await keepReference(work, id, await referenceOfFitting(fitting));
+    await keepReference(work, id, await makeFitReference(fitting));
   }
   // The threshold in charge goes with the name; that of a former version, or of another name, does not.
   const card: FittedModel = { ...known.card, name: model };
@@ -143,27 +136,26 @@ export async function keepKnown(
   delete card.compared;
   const answer = aside
     ? { own: known.card, inCharge: work.cards.named(model)!.card() }
-    : put(withThresholds(work, card, request, reference?.curves), fingerprint);
+    : work.put(withThresholds(work, card, request, reference?.curves), fingerprint);
   await work.cards.flush();
-  return { ...makeResult(answer, work, 'known'), reused: true, taskFound: isTaskFound(request) };
+  return { ...makeResult(work, answer, 'known'), reused: true, taskFound: isTaskFound(request) };
 }
 
 /** Stores a fitted model as a version of its name. */
-export async function keepFitted(
-  work: Work,
-  { request, fingerprint }: Pick<Fitting, 'request' | 'fingerprint'>,
+async function keepFitted(
+  work: FitWork,
+  { request, fingerprint }: Fitting,
   { card, curves }: Fitted,
-  put: FitUnderWay['done'],
 ): Promise<TrainResult> {
   const chosen = work.cards.named(card.name)?.inCharge.card.threshold;
-  const answer = put(card, fingerprint);
+  const answer = work.put(card, fingerprint);
   if (chosen !== undefined && answer.own.threshold === undefined) {
     work.onWarning?.(
       `The new fit of the model "${card.name}" has other classes, so the threshold for "${chosen.label}" no longer applies: the more probable class is answered.`,
     );
   }
   await work.cards.flush();
-  const result = makeResult(answer, work, 'new');
+  const result = makeResult(work, answer, 'new');
   const ownCurves = result.aside === undefined ? curves : undefined;
   return {
     ...result,
@@ -180,8 +172,8 @@ export function isTaskFound({ task = 'auto' }: TrainRequest): boolean {
 
 /** The card in charge: another one if the model of the fit does not take charge, which a warning then says. */
 function makeResult(
-  { own, inCharge }: PutModel,
   { onWarning }: Hooks,
+  { own, inCharge }: PutModel,
   fit: 'new' | 'known',
 ): Pick<TrainResult, 'card' | 'aside'> {
   if (own.version === inCharge.version) {
@@ -232,29 +224,14 @@ export async function releaseFormer(work: Work): Promise<void> {
   }
 }
 
-/** A train set that is to be fitted. */
-export interface Fitting {
-  request: TrainRequest;
-  upload: Omit<UploadCard, 'id' | 'reused'> & { id?: string };
-  /** Left out where it was uploaded before. */
-  set?: TrainSet;
-  /** Recognises its rows later, if the next fit is to be compared with this one. */
-  seen?: SeenRows;
-  task: Task;
-  lineage: Lineage;
-  /** The columns by which a hosted thinking fit is to draw its folds. */
-  thinkingFolds?: ThinkingFolds;
-  /** Equal for the same train set and options. */
-  fingerprint: string | undefined;
-}
-
 /** @throws ServiceError `config.invalid` where the task cannot be found out */
 export function makeFitting(
   context: Context,
   request: TrainRequest,
-  upload: Fitting['upload'],
-  set: TrainSet | undefined,
+  from: { set: TrainSet } | { upload: UploadCard },
 ): Fitting {
+  const set = 'set' in from ? from.set : undefined;
+  const upload: Fitting['upload'] = 'set' in from ? from.set.card : from.upload;
   const wanted = request.task ?? 'auto';
   const task = wanted === 'auto' ? upload.task : wanted;
   if (task === undefined) {
@@ -294,7 +271,7 @@ interface Fitted {
 }
 
 /** Fits a model and scores it on the held-out rows. */
-export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
+async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
   const { request, upload, set, fingerprint } = fitting;
   const options = request.options ?? {};
   if (set?.holdout !== undefined) {
@@ -308,10 +285,10 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
       work.onWarning?.(warning);
     }
   }
-  const reference = await referenceOfFitting(fitting);
+  const reference = await makeFitReference(fitting);
   const fitted =
     (await fitUnderWay(work, request, fingerprint)) ??
-    (await sendFitting(work, fitting, {
+    (await sendAndFit(work, fitting, {
       // If the process is killed before the model is stored, it is found again by its train set.
       sent: () => work.cards.flush(),
       pending: (fittedId, uploadId) => {
@@ -382,12 +359,6 @@ export async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
   return { card, ...(curves !== undefined && { curves }) };
 }
 
-/** What to store of a train set with its card; undefined where its rows are not here. */
-async function referenceOfFitting({ set, seen, task }: Fitting): Promise<Reference | undefined> {
-  const reference = await referenceOfSet(set, task);
-  return seen === undefined ? reference : { ...(reference ?? UNREAD), seen };
-}
-
 /**
  * Fits a model on its own: neither scored nor resumed after a restart.
  *
@@ -398,22 +369,8 @@ export async function fitAlone(
   fitting: Fitting,
   sent: (uploadId: string) => Promise<void>,
 ): Promise<FittedModel> {
-  const fitted = await sendFitting(work, fitting, { sent });
+  const fitted = await sendAndFit(work, fitting, { sent });
   return makeCard(work, fitting, fitted.fittedId, fitted.uploadId);
-}
-
-function sendFitting(
-  work: Work,
-  { request, upload, set, task, lineage, thinkingFolds }: Fitting,
-  steps: FitSteps,
-): ReturnType<typeof sendAndFit> {
-  const folds = set === undefined ? describeFolds(request, lineage.order ?? 'none', true) : set.folds;
-  const asked = {
-    ...request,
-    options: fitOptions(work, request.options ?? {}, folds),
-    thinkingFolds,
-  };
-  return sendAndFit(work, { request: asked, task, upload, set }, steps);
 }
 
 function makeCard(
@@ -457,17 +414,4 @@ function uploadedLineage(
     return {};
   }
   return makeLineage({ order: known ?? 'none', group, embargo, trainedUntil }, undefined);
-}
-
-/** The options of the fit request: how to draw folds is told where the service takes it, and the user's options win. */
-function fitOptions(
-  { service }: Context,
-  options: Record<string, unknown>,
-  folds: Record<string, unknown> | undefined,
-): Record<string, unknown> {
-  if (!service.takesFolds || folds === undefined) {
-    return options;
-  }
-  const own = isObject(options.inference_config) ? options.inference_config : {};
-  return { ...options, inference_config: { ...folds, ...own } };
 }
