@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -138,6 +138,60 @@ describe('Large files on disk', function () {
     const { rows, megabytes } = JSON.parse(stdout) as { rows: number; megabytes: number };
     assert.equal(rows, 1_000_000);
     assert.ok(megabytes < 250, `${Math.round(megabytes)} MB above idle`);
+  });
+
+  it('a disk that is slower than the reader loses no row of X and y', async () => {
+    const entry = path.resolve(__dirname, '../../dist/src/program-table');
+    const disk = file('slow-disk.cjs');
+    // Each thread loads it: what is written takes 20 ms longer.
+    writeFileSync(
+      disk,
+      `const fs = require('node:fs');
+      const { setTimeout: sleep } = require('node:timers/promises');
+      const { open } = fs.promises;
+      fs.promises.open = async (...given) => {
+        const handle = await open(...given);
+        for (const name of ['write', 'writev']) {
+          const written = handle[name].bind(handle);
+          handle[name] = async (...bytes) => (await sleep(20), written(...bytes));
+        }
+        return handle;
+      };`,
+    );
+    // 64 MB of doubles that do not compress, of which 32 MiB stay in memory.
+    const script = `
+      const t = require(${JSON.stringify(entry)});
+      const columns = ['y', 'a', 'b', 'c'].map((name) => ({ name, type: 'number' }));
+      async function main() {
+        const where = ${JSON.stringify(file('noise.arrows'))};
+        const { RecordBatchStreamWriter, makeData, Field, Float64, RecordBatch, Schema, Struct } = require('apache-arrow');
+        const schema = new Schema(columns.map(({ name }) => new Field(name, new Float64(), false)));
+        const writer = new RecordBatchStreamWriter();
+        const out = writer.toNodeStream().pipe(require('node:fs').createWriteStream(where));
+        for (let b = 0; b < 100; b++) {
+          const children = columns.map(() => makeData({ type: new Float64(), data: Float64Array.from({ length: 20000 }, Math.random) }));
+          writer.write(new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length: 20000, nullCount: 0, children })));
+        }
+        writer.finish();
+        await require('node:events').once(out, 'finish');
+        const source = await t.openTableFile(where);
+        const { x, y } = await t.encodeTrainSet(source, await t.profileTable(source, { target: 'y' }), { target: 'y' });
+        const { parquetMetadata } = await import('hyparquet');
+        const rowsOf = async (file) => {
+          const pieces = [];
+          for await (const piece of file.open()) pieces.push(piece);
+          return Number(parquetMetadata(new Uint8Array(Buffer.concat(pieces)).buffer).num_rows);
+        };
+        console.log(JSON.stringify([await rowsOf(x), await rowsOf(y)]));
+        await Promise.all([x.dispose(), y.dispose()]);
+        await t.closeEncoder();
+      }
+      main();`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--require', disk, '-e', script], {
+      timeout: 280_000,
+      cwd: __dirname,
+    });
+    assert.deepEqual(JSON.parse(stdout), [2_000_000, 2_000_000]);
   });
 
   for (const kind of ['csv', 'arrows']) {

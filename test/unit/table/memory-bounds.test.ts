@@ -12,7 +12,10 @@ import {
   openTableFile,
   TableSpool,
 } from '../../../dist/src/table';
+import { Sink } from '../../doors/table';
+import { garbageCollector } from '../../helpers/garbage';
 import { longTexts } from '../../helpers/parquet-bombs';
+import { waitFor } from '../../helpers/wait';
 import { bytesOf, tempFiles, withFolder } from './helpers';
 
 /** Counts the threads that are started from now on. */
@@ -54,6 +57,28 @@ describe('The bounds of memory', () => {
     assert.equal((await tempFiles()).length, 1, '640 KB are still in memory');
     await spool.dispose();
   });
+
+  it('a file keeps what fits into its part of memory, and nothing of what went to disk', () =>
+    withFolder(async (folder) => {
+      const MEBIBYTE = 2 ** 20;
+      const collectGarbage = garbageCollector();
+      const held = (): number => {
+        collectGarbage();
+        return process.memoryUsage().arrayBuffers / MEBIBYTE;
+      };
+      const before = held();
+      const sink = new Sink({ path: path.join(folder, 'large'), limit: 4 * MEBIBYTE });
+      const write = async (mebibytes: number): Promise<void> => {
+        for (let i = 0; i < mebibytes; i++) {
+          await sink.write(Buffer.alloc(MEBIBYTE));
+        }
+      };
+      await write(4);
+      assert.ok(held() - before >= 4, 'it is on disk already');
+      await write(28);
+      await waitFor('memory that holds nothing of it', () => held() - before < 1);
+      await sink.discard();
+    }));
 
   it('a thread whose WebAssembly has grown beyond 256 MiB ends; a smaller one is kept', () =>
     withFolder(async (folder) => {
