@@ -348,7 +348,7 @@ export function unknownModel(name: string, cards: ModelCards): ServiceError {
     ? 'the service does not have it any more'
     : error === undefined
       ? 'no fit node has made it yet'
-      : `its fit failed (${error.message})`;
+      : `its fit failed. ${error.message.replace(/\.$/, '')}`;
   return new ServiceError(
     'model.unknown',
     `There is no model "${name}": ${why}. Fit a model under that name first.`,

@@ -168,8 +168,10 @@ export interface Header {
 /**
  * The names that the header of a text file or of an array of arrays gives to its columns, without white space around
  * them. One that is empty or comes again is changed as pandas does: to `Unnamed: 0` (by its place), to `a.1`.
+ *
+ * @param hasRowNames the first name is not written: the column is of the names of the rows
  */
-export function makeHeader(written: readonly string[]): Header {
+export function makeHeader(written: readonly string[], hasRowNames = false): Header {
   const taken = new Set(written.map((name) => name.trim()));
   const seen = new Set<string>();
   const changed: string[] = [];
@@ -182,7 +184,9 @@ export function makeHeader(written: readonly string[]): Header {
     const name = freeName(own, index, taken);
     taken.add(name);
     seen.add(name);
-    changed.push(name);
+    if (index > 0 || !hasRowNames) {
+      changed.push(name);
+    }
     return name;
   });
   if (changed.length === 0) {

@@ -31,7 +31,7 @@ export class CsvSource implements SliceSource {
     private readonly shape: CsvForm,
     private readonly pieces: Pieces,
   ) {
-    const { names, warning } = makeHeader(header.names);
+    const { names, warning } = makeHeader(header.names, shape.hasRowNames);
     this.names = names;
     this.told = [
       ...header.warnings,

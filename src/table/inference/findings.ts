@@ -69,7 +69,8 @@ export interface TextLook {
 
 /** @param odd the first cell that is not of the kind of those before it */
 export function mixedWarning(column: string, kinds: string, odd: Sight): string {
-  return `Column "${column}" holds ${kinds}, so it is taken as text; the first odd value is ${show(odd.value)} in row ${odd.row + 1}.${kinds === 'numbers and text' ? ` If such words mean that a value is missing, add them to Missing words (msg.missing_words).` : ''}`;
+  const isWord = kinds === 'numbers and text' && typeof odd.value === 'string';
+  return `Column "${column}" holds ${kinds}, so it is taken as text; the first odd value is ${show(odd.value)} in row ${odd.row + 1}.${isWord ? ` If such words mean that a value is missing, add them to Missing words (msg.missing_words).` : ''}`;
 }
 
 const SHOWN_WORDS = 5;

@@ -160,7 +160,7 @@ describe('a fit that goes on in the service', () => {
     const second = visit();
     await assert.rejects(
       second.connection.predict({ model: 'pets', table: { value: history() } }),
-      /its fit failed \(The fit ended as "failed": Out of memory/,
+      /its fit failed\. The fit ended as "failed": Out of memory/,
     );
     assert.match(second.warnings.join(), /The fit of "pets", which was under way before: .*Out of memory/);
     await second.leave();

@@ -99,7 +99,10 @@ describe('Predictor, what waits', () => {
     const waiting = [1, 2].map((id) => settled(predictor.predict(ask(row(id)))));
     assert.deepEqual(await Promise.all(waiting), ['model.unknown', 'model.unknown']);
     assert.equal(await fit, 'validation.failed');
-    await assert.rejects(predictor.predict(ask(row(1))), /its fit failed/);
+    await assert.rejects(
+      predictor.predict(ask(row(1))),
+      /its fit failed\. The fit was refused \(422\): no\. Fit a model under that name first\.$/,
+    );
   });
 
   it('a new fit under the same name takes over between batches, with other columns too', async () => {

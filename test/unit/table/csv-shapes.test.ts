@@ -86,7 +86,7 @@ describe('A text file as other programs write it', () => {
           [2.5, 'b'],
         ],
       );
-      assert.match(warnings, /one name fewer .* add column "Unnamed: 0" to Ignore/);
+      assert.match(warnings, /^The header has one name fewer .* add column "Unnamed: 0" to Ignore\.$/);
     }
     await rejectsWith(openTable('name,v\nDoe, John,5\nRoe, Jane,6\n'), 'table.invalid', /Row 1 has 3 fields/);
   });

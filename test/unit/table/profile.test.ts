@@ -41,6 +41,12 @@ describe('Types of JavaScript values', () => {
     assert.match(warnings[0]!, /"v" holds numbers and booleans and text.*"three" in row 3/);
   });
 
+  it('a number among titles is not taken for a word that means "missing"', async () => {
+    const { type, warnings } = await typeOf(['The Land Girls', 1776, 'Slam']);
+    assert.equal(type, 'text');
+    assert.match(warnings.join(), /the first odd value is 1776 in row 2\.$/);
+  });
+
   it('sees a change of kind in the last row of many', async () => {
     const values: unknown[] = Array.from({ length: 90_000 }, (_, i) => i);
     values.push('end');
