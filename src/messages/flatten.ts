@@ -6,8 +6,8 @@ import { isDateText, looksLikeTime, timesIn } from './times';
 export interface FlattenOptions {
   /** Names for the entries of a list, in order. */
   names: readonly string[];
-  /** Told of a list that is left out: its column, and how many of its entries have no name. */
-  onList: (column: string, unnamed: number) => void;
+  /** Told of a list that is left out: its column, how many of its entries have no name, and whether they are objects. */
+  onList: (column: string, unnamed: number, areObjects: boolean) => void;
   /** Told of a value that is left out for its quality. */
   onBad: (column: string) => void;
   /** Told of a column that has two values that differ, one by its name and one by its path; the later one counts. */
@@ -150,7 +150,7 @@ function putList(into: Flattening, list: readonly unknown[], column: string, dep
   const isRoot = column === '';
   if (isSparse(list)) {
     // To go through one of two thousand million holes takes half a minute.
-    options.onList(column, list.length);
+    options.onList(column, list.length, isNamed(list[0]));
     options.rest?.push([column, list]);
     return;
   }
@@ -176,7 +176,7 @@ function putList(into: Flattening, list: readonly unknown[], column: string, dep
     put(into, list[i], isRoot ? names[i]! : `${column}.${names[i]!}`, depth + 1);
   }
   if (named < list.length) {
-    options.onList(column, list.length - named);
+    options.onList(column, list.length - named, list.every(isNamed));
     options.rest?.push([column, list]);
   }
 }

@@ -29,8 +29,8 @@ import {
 } from './items';
 import { type MessageNote, Notes } from './notes';
 import { at, isNamed, opened, plainValue } from './paths';
-import { type Match, recognise, resolve, shapeOfColumns } from './recognise';
-import { alignedRows, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
+import { type Match, recognise, resolve, shapeOfColumns, shapeOfLine } from './recognise';
+import { alignedRows, peek, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
 import { asInstant, instant, isEpochIn, looksLikeTime, ofSpreadsheet, readOffset, timesIn } from './times';
 import { type TopicParts, type TopicPattern } from './topic-pattern';
 import { type MessageReading, type ReadMessage, type SourceMessage } from './types';
@@ -67,7 +67,7 @@ export class MessageReader {
     this.notes = new Notes(tell);
     this.flat = {
       names: settings.names,
-      onList: (column, unnamed) => this.notes.list(column, unnamed),
+      onList: (column, unnamed, areObjects) => this.notes.list(column, unnamed, areObjects),
       onBad: (column) => this.notes.bad(column),
       onTwice: (column) => this.notes.twice(column),
     };
@@ -110,8 +110,8 @@ export class MessageReader {
     names: readonly string[],
   ): AsyncGenerator<MessageReading> {
     const yielder = new Yielder();
-    const shape = shapeOfColumns(names);
-    const wide = shape === undefined && this.settings.time === undefined ? wideTable(names) : undefined;
+    const ofColumns = shapeOfColumns(names);
+    const wide = ofColumns === undefined && this.settings.time === undefined ? wideTable(names) : undefined;
     if (wide !== undefined) {
       const turned = new Turned(wide, this.settings.keyColumn);
       for await (const row of rows) {
@@ -124,15 +124,23 @@ export class MessageReader {
       }
       return;
     }
+    const { first, isOnly, all } = await peek(rows);
+    const shape = ofColumns ?? (names.length === 1 ? shapeOfLine(first) : undefined);
     if (shape === undefined) {
-      for await (const row of rows) {
+      // JSON text too long to be opened at once is a table of its one object.
+      const within = isOnly ? this.findRows(first, undefined) : undefined;
+      if (within !== undefined) {
+        yield* this.table(within, Object.keys(within[0] ?? {}));
+        return;
+      }
+      for await (const row of all) {
         yield this.settle({ values: flatten(row, '', this.flat) }, { payload: row }, {});
         await yielder.due();
       }
       return;
     }
     const items: Item[] = [];
-    for await (const item of rows) {
+    for await (const item of all) {
       items.push({ item });
       await yielder.due();
     }

@@ -21,12 +21,16 @@ export class Notes {
 
   constructor(private readonly tell: (note: MessageNote) => void) {}
 
-  list(column: string, unnamed: number): void {
+  /** @param areObjects its values are objects, which names do not help */
+  list(column: string, unnamed: number, areObjects: boolean): void {
     const which = column === '' ? 'The list' : `The list "${column}"`;
+    const [what, help] = areObjects
+      ? [unnamed === 1 ? 'object' : 'objects', 'If they are readings, send the list by itself.']
+      : [unnamed === 1 ? 'value' : 'values', 'The field Names of list values gives names.'];
     this.once({
       kind: 'list',
       column,
-      text: `${which} has ${unnamed} ${unnamed === 1 ? 'value' : 'values'} without a name: left out, as in later messages. The field Names of list values gives names.`,
+      text: `${which} has ${unnamed} ${what} without a name: left out, as in later messages. ${help}`,
     });
   }
 

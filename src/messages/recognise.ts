@@ -100,6 +100,12 @@ export function shapeOfColumns(names: readonly string[]): Shape | undefined {
   return fits.length === 1 ? fits[0] : undefined;
 }
 
+/** The shape of a table of which this is the first row, where lines of JSON are each an envelope; undefined where it has none. */
+export function shapeOfLine(row: unknown): Shape | undefined {
+  const shape = recognise({ payload: [row] })?.shape;
+  return shape?.isTable === true ? shape : undefined;
+}
+
 /** What stands at the first of several paths that has a value of this kind. */
 export function resolve(
   paths: string,

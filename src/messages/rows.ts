@@ -393,3 +393,33 @@ export class Turned {
     }
   }
 }
+
+/** The first of some rows, undefined where there are none; whether it is the only one; and all of them. */
+export async function peek(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+): Promise<{ first: Row | undefined; isOnly: boolean; all: AsyncGenerator<Row> }> {
+  const source = each(rows);
+  const first = await source.next();
+  const second = first.done === true ? first : await source.next();
+  async function* all(): AsyncGenerator<Row> {
+    try {
+      for (const one of [first, second]) {
+        if (one.done !== true) {
+          yield one.value;
+        }
+      }
+      yield* source;
+    } finally {
+      await source.return(undefined);
+    }
+  }
+  return {
+    first: first.done === true ? undefined : first.value,
+    isOnly: first.done !== true && second.done === true,
+    all: all(),
+  };
+}
+
+async function* each(rows: Iterable<Row> | AsyncIterable<Row>): AsyncGenerator<Row> {
+  yield* rows;
+}

@@ -294,6 +294,13 @@ function addNewestRows(
   }
 }
 
+/** Whether the newest readings of a machine are of a table without times, a millisecond apart. */
+function hasCrowded(state: SeriesState): boolean {
+  return [...state.machines.values()].some(
+    ({ clock }) => clock.size > 1 && clock.time(clock.size - 1) - clock.time(clock.size - 2) === 1,
+  );
+}
+
 /** Reads and checks a whole table. One that is refused leaves no columns behind, since those would stay for good. */
 async function readTable(
   { settings, state, timeAndKey, journal, plans, now }: SeriesParts,
@@ -344,6 +351,12 @@ async function readTable(
     });
     state.checkKeys(new Set(past.readings.map(({ key }) => key)));
     plans.checkRoom(past.plan);
+    if (past.isTimed && !state.isTimed && hasCrowded(state)) {
+      state.tellOnce({
+        kind: 'no time',
+        text: 'These rows have a time; the table before them had none, so its rows count as readings of when it came, newer than these. If you have set the field Time since, send msg.reset to forget everything kept so far, then the table again.',
+      });
+    }
     state.isTimed ||= past.isTimed;
     if (past.crowded > 0) {
       state.tellOnce({

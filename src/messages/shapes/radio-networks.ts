@@ -16,6 +16,24 @@ export const THE_THINGS_STACK: Shape = {
   raw: 'uplink_message.frm_payload',
 };
 
+/**
+ * The uplinks that the storage integration of The Things Stack has kept, a line each.
+ * https://github.com/TheThingsIndustries/lorawan-stack-docs/blob/master/doc/content/integrations/storage/retrieve.md
+ */
+export const THE_THINGS_STACK_STORAGE: Shape = {
+  name: 'The Things Stack',
+  items: ['[]', ''],
+  has: {
+    'result.end_device_ids.device_id': 'text',
+    'result.uplink_message': 'object',
+  },
+  isTable: true,
+  key: 'result.end_device_ids.device_id',
+  time: 'result.uplink_message.received_at|result.received_at',
+  values: 'result.uplink_message.decoded_payload|result.uplink_message.normalized_payload.0',
+  raw: 'result.uplink_message.frm_payload',
+};
+
 /** An uplink of ChirpStack 4. https://www.chirpstack.io/docs/chirpstack/integrations/events.html (up) */
 export const CHIRPSTACK: Shape = {
   name: 'ChirpStack',

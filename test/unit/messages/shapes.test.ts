@@ -417,6 +417,18 @@ const EXAMPLES: Record<string, Example[]> = {
       },
       readings: [{ key: 'pump-1', time: ISO, values: { temperature: 61.5 } }],
     },
+    {
+      message: {
+        payload: ['61.5 °C', '62.5 °C'].map((temperature) => ({
+          result: {
+            end_device_ids: { device_id: 'pump-1', application_ids: { application_id: 'app' } },
+            received_at: ISO,
+            uplink_message: { f_port: 1, decoded_payload: { temperature } },
+          },
+        })),
+      },
+      readings: [61.5, 62.5].map((temperature) => ({ key: 'pump-1', time: ISO, values: { temperature } })),
+    },
   ],
   ChirpStack: [
     {
@@ -1353,6 +1365,62 @@ describe('messages with the same names', () => {
     const data = { entity_id: 'sensor.t', state: '61.5', last_updated: ISO };
     assert.equal((await readingsIn({ payload })).shape, undefined);
     assert.equal((await readingsIn({ payload, data })).shape, 'Home Assistant');
+  });
+});
+
+describe('a table of a text that is too long to be opened at once', () => {
+  const tabled = async (
+    rows: Record<string, unknown>[],
+  ): Promise<{ readings: MessageReading[]; notes: MessageNote[] }> => {
+    const { reader: tables, notes } = reader();
+    const readings: MessageReading[] = [];
+    for await (const one of tables.table(rows, Object.keys(rows[0]!))) {
+      readings.push(one);
+    }
+    return { readings, notes };
+  };
+
+  it('is the list of readings within its one object', async () => {
+    const list = [1, 2, 3].map((temp) => ({ MESS_DATUM: `2026-01-0${temp}`, temp }));
+    const { readings, notes } = await tabled([
+      { station: 'Augsburg', MESS_DATUM: 'Tag der Messung', data: list },
+    ]);
+    assert.deepEqual(
+      readings.map(({ time, values }) => [time, values]),
+      list.map(({ MESS_DATUM: time, temp }) => [time, { station: 'Augsburg', temp }]),
+    );
+    assert.deepEqual(notes, []);
+  });
+
+  it('is of a source where each line is an envelope of it', async () => {
+    const lines = [1, 2].map((temp) => ({
+      result: {
+        end_device_ids: { device_id: 'pump-1' },
+        received_at: ISO,
+        uplink_message: { decoded_payload: { temp } },
+      },
+    }));
+    const { readings } = await tabled(lines);
+    assert.deepEqual(
+      plain(readings),
+      [1, 2].map((temp) => ({ key: 'pump-1', time: ISO, values: { temp } })),
+    );
+  });
+
+  it('is said to have left out lists of objects, which names do not help', async () => {
+    const { notes } = await tabled([
+      {
+        a: 1,
+        list: [
+          { recv: 1, v: 2 },
+          { recv: 2, v: 3 },
+        ],
+      },
+    ]);
+    assert.equal(
+      notes[0]?.text,
+      'The list "list" has 2 objects without a name: left out, as in later messages. If they are readings, send the list by itself.',
+    );
   });
 });
 

@@ -136,6 +136,22 @@ describe('bad readings of a series', () => {
     assert.match(notes[0]!.text, /Besides "m0" there are readings without a key.*msg\.reset/u);
   });
 
+  it('of a table that had no time are told of when it comes again with one', async () => {
+    const { series, notes } = await open({ column: 'x', ahead: '1d', train: 'never' });
+    const days = (name: string): Record<string, unknown>[] =>
+      Array.from({ length: 9 }, (_, i) => ({ [name]: `2020-01-0${i + 1}`, x: i }));
+    await series.backfill(days('day').map((row) => ({ ...row, day: 'd' })));
+    await series.backfill(days('time'));
+    assert.deepEqual(
+      notes.map(({ kind }) => kind),
+      ['no time', 'no time'],
+    );
+    assert.match(notes[1]!.text, /had none, so its rows count as readings of when it came.*msg\.reset/u);
+    const live = await open({ column: 'x', ahead: '1d', train: 'never' });
+    await live.series.backfill(days('time'));
+    assert.deepEqual(live.notes, []);
+  });
+
   it('of a column that vanishes leave it missing after its window', async () => {
     const { series } = await open({ column: 'x', windows: '10m, 1h', train: 'never' });
     const { rows } = await live(
