@@ -29,7 +29,7 @@ import type {
 import { Predictor } from '../predict/predictor';
 import { fitIfBetter } from '../train/compare';
 import { takeUpFit } from '../train/run-fit';
-import { releaseFormer, train } from '../train/train';
+import { fitWork, releaseFormer, train } from '../train/train';
 import { linkedController, Semaphore, untilAborted } from '../util/concurrency';
 import { cloneJson } from '../util/values';
 import { toServiceError } from '../wire/service-error';
@@ -112,7 +112,7 @@ export class Connection {
       const result = await this.work(hooks, (work) =>
         request.replace === 'better'
           ? fitIfBetter(work, request, underWay)
-          : train({ ...work, put: underWay.done }, request),
+          : train(fitWork(work, underWay), request),
       );
       underWay.ended();
       this.releaseFormer();

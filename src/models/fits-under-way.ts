@@ -2,6 +2,7 @@ import { BoundedMap } from '../util/collections';
 import { Serial } from '../util/concurrency';
 import type { FittedModel, ModelCard } from './cards';
 import type { NewVersion } from './named-models';
+import type { PendingFit } from './service-section';
 
 /** How many models' last errors are remembered: messages may name any number of models. */
 const MAX_ERRORS = 500;
@@ -16,6 +17,8 @@ export interface PutModel {
 
 /** A fit under way: messages for its model wait for it. */
 export interface FitUnderWay {
+  /** Keeps it while it goes on in the service: if this process ends before it, it is taken up again after the restart. */
+  readonly goesOn: (fit: PendingFit) => void;
   /**
    * Keeps the card as a version of its name. It takes charge, unless a fit that began later has done so already, or the
    * model has since been rolled back.
@@ -28,6 +31,10 @@ export interface FitUnderWay {
 
 /** A fit that was announced. */
 export interface AnnouncedFit {
+  /** Higher than that of every fit that was announced before. */
+  readonly begun: number;
+  /** A fit that began later has taken charge, or the name was rolled back since. */
+  readonly isOvertaken: () => boolean;
   /** Its model is there: false where a fit that began later has taken charge, or the name was rolled back since. */
   readonly takeCharge: () => boolean;
   /** It has ended, with a model or without; with an error it failed. */
@@ -57,9 +64,12 @@ export class FitsUnderWay {
     const fits = this.fits.get(name) ?? new Set();
     fits.add(waiter);
     this.fits.set(name, fits);
+    const isOvertaken = (): boolean => (this.begun.get(name) ?? 0) > begun;
     return {
+      begun,
+      isOvertaken,
       takeCharge: () => {
-        if ((this.begun.get(name) ?? 0) > begun) {
+        if (isOvertaken()) {
           return false;
         }
         this.begun.set(name, begun);

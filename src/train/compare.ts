@@ -40,6 +40,7 @@ import { chooseTestRows, keepDigests, type KnownRows, SEEN, UNSEEN, usualRows, w
 import {
   fitAlone,
   fitAndKeep,
+  fitWork,
   isTaskFound,
   keepKnown,
   makeFitting,
@@ -75,7 +76,7 @@ async function fitUploaded(work: Work, request: TrainRequest, underWay: FitUnder
       'The new model takes over without a comparison, since its train set was uploaded before: give the table to the fit node for that.',
     );
   }
-  const result = await train({ ...work, put: underWay.done }, request);
+  const result = await train(fitWork(work, underWay), request);
   return { ...result, challenger: result.reused ? UNCHANGED : why };
 }
 
@@ -92,7 +93,7 @@ async function fitTable(work: Work, request: TrainRequest, underWay: FitUnderWay
     } else if (same !== undefined) {
       // Other costs, or another threshold, need no other fit.
       const isInCharge = same.fitted_train_set_id === champion!.fitted_train_set_id;
-      const known = isInCharge ? await keepKnown({ ...work, put: underWay.done }, fitting) : undefined;
+      const known = isInCharge ? await keepKnown(fitWork(work, underWay), fitting) : undefined;
       return kept(known?.card ?? champion!, request, UNCHANGED, true);
     }
     // Now, while the rows are those that were encoded.
@@ -121,7 +122,7 @@ async function takeOver(
   const put: FitUnderWay['done'] = (card, fingerprint) =>
     underWay.done(compared === undefined ? card : { ...card, compared }, fingerprint, why);
   // Another name may have got a model of these very rows by now.
-  return fitAndKeep({ ...work, put }, fitting);
+  return fitAndKeep({ ...work, put, goesOn: underWay.goesOn }, fitting);
 }
 
 /** Kept with the version, because the scores of its fit come from other rows than those of the version before. */

@@ -213,9 +213,9 @@ export interface FitSteps {
   pending?(fittedId: string, uploadId: string): void;
 }
 
-/** The result of the same fit, if a restart or a time-out left one running in the service. */
+/** The result of the same fit, if a restart or a time-out left one running in the service: it began anew with this message. */
 export async function fitUnderWay(
-  work: Work,
+  work: Work & Pick<FitUnderWay, 'goesOn'>,
   request: TrainRequest,
   fingerprint: string | undefined,
 ): Promise<Fitted | undefined> {
@@ -223,7 +223,11 @@ export async function fitUnderWay(
   if (fingerprint === undefined || pending === undefined || request.forceRefit === true) {
     return undefined;
   }
-  const uploadId = pending.card.train_set_upload_id;
+  const { card, threshold } = pending;
+  const uploadId = card.train_set_upload_id;
+  if (card.name === request.model) {
+    work.goesOn({ card, fingerprint, ...(threshold && { threshold }) });
+  }
   const following = followFit(work, uploadId);
   try {
     const answer = await resumedFit(work, pending);

@@ -42,6 +42,11 @@ const DELETE_MS = 30_000;
 export interface FitWork extends Work {
   /** Stores its model. */
   put: FitUnderWay['done'];
+  goesOn: FitUnderWay['goesOn'];
+}
+
+export function fitWork(work: Work, { done, goesOn }: FitUnderWay): FitWork {
+  return { ...work, put: done, goesOn };
 }
 
 /** Fits a model and stores it as a version of its name. */
@@ -271,7 +276,7 @@ interface Fitted {
 }
 
 /** Fits a model and scores it on the held-out rows. */
-async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
+async function fitSet(work: FitWork, fitting: Fitting): Promise<Fitted> {
   const { request, upload, set, fingerprint } = fitting;
   const options = request.options ?? {};
   if (set?.holdout !== undefined) {
@@ -297,7 +302,7 @@ async function fitSet(work: Work, fitting: Fitting): Promise<Fitted> {
           ...makeCard(work, fitting, fittedId, uploadId),
           ...(costs && { costs }),
         };
-        work.cards.putPending({ card, fingerprint, ...(threshold && { threshold }) });
+        work.goesOn({ card, fingerprint, ...(threshold && { threshold }) });
         // Never rejects; a restart finds it when the fit is resumed.
         void keepReference(work, fittedId, reference);
       },

@@ -197,13 +197,56 @@ describe('versions of a model', () => {
 
     it('a fit that a restart took up again does not undo a roll back either', async () => {
       put(1, 2);
-      cards.putPending({ card: fitted(3) });
+      cards.beginFit('pump').goesOn({ card: fitted(3) });
       cards.rollBack('pump', true);
       await cards.close();
       open();
       const [pending] = cards.pending();
       assert.equal(cards.beginFit('pump', pending).done(pending!.card).inCharge.version, 1);
     });
+
+    it('of fits that went on past a restart, the one that began last takes charge', async () => {
+      const [first, second, third] = [1, 2, 3].map(() => cards.beginFit('pump'));
+      second!.goesOn({ card: fitted(2) });
+      third!.goesOn({ card: fitted(3) });
+      first!.goesOn({ card: fitted(1) });
+      await cards.close();
+      open();
+      const pending = cards.pending();
+      assert.deepEqual(
+        pending.map(({ card }) => card.fitted_train_set_id),
+        ['fitted-1', 'fitted-2', 'fitted-3'],
+      );
+      const takenUp = pending.map((fit) => ({ fit, underWay: cards.beginFit('pump', fit) }));
+      takenUp.toReversed().forEach(({ fit, underWay }) => underWay.done(fit.card));
+      assert.equal(idOf('pump'), 'fitted-3');
+      assert.deepEqual(
+        cards.get('pump')!.versions.map(({ why }) => why),
+        ['late', 'late', 'first'],
+      );
+    });
+
+    for (const [when, order] of [
+      ['before a later one has taken charge', ['goes on', 'later one']],
+      ['after it', ['later one', 'goes on']],
+    ] as const) {
+      it(`a fit of which the service says ${when} that it goes on does not replace it after a restart`, async () => {
+        const [first, second] = [cards.beginFit('pump'), cards.beginFit('pump')];
+        for (const step of order) {
+          if (step === 'goes on') {
+            first.goesOn({ card: fitted(1) });
+          } else {
+            second.done(fitted(2));
+          }
+        }
+        await cards.close();
+        open();
+        const [pending] = cards.pending();
+        assert.equal(pending?.card.fitted_train_set_id, 'fitted-1');
+        cards.beginFit('pump', pending).done(pending.card);
+        assert.equal(idOf('pump'), 'fitted-2');
+      });
+    }
 
     it('a file of before there were versions holds the first of each name, and ids to remove', async () => {
       await cards.close();

@@ -148,6 +148,48 @@ describe('a fit that goes on in the service', () => {
     );
   });
 
+  it('that a later message asks for again takes charge after a restart', async () => {
+    service = await startStrictService({ jobs: { fitIsPending: true, polls: 1 } });
+    service.fault('get_fit_status', () => ({ silent: true }));
+    const first = visit(1_000);
+    await assert.rejects(fit(first), { code: 'service.timeout' });
+    const [{ card } = { card: undefined }] = kept();
+    service.fault('get_fit_status', undefined);
+    await first.connection.train({ table: { value: history(30) }, target: 'species', model: 'pets' });
+    service.fault('get_fit_status', () => ({ silent: true }));
+    const asked = service.seen('get_fit_status').length;
+    const left = assert.rejects(fit(first), { code: 'closed' });
+    await waitFor('the fit', () => service.seen('get_fit_status').length > asked);
+    await first.leave();
+    await left;
+    service.fault('get_fit_status', undefined);
+
+    const second = visit();
+    await waitFor('the fit', () => second.cards.pending().length === 0);
+    assert.equal(second.cards.get('pets')?.fitted_train_set_id, card?.fitted_train_set_id);
+    assert.equal(service.seen('fit').length, 2);
+  });
+
+  it('and begins with an earlier message than another does not take charge after a restart', async () => {
+    service = await startStrictService({ jobs: { fitIsPending: true, polls: 1 } });
+    service.fault('fit', inTurn({ delayMs: 1_500 }));
+    const first = visit();
+    const left = assert.rejects(fit(first), { code: 'closed' });
+    await waitFor('the fit', () => service.seen('fit').length > 0);
+    const asked = { table: { value: history(30) }, target: 'species', model: 'pets' };
+    const { card } = await first.connection.train(asked);
+    service.fault('get_fit_status', () => ({ silent: true }));
+    await waitFor('the earlier fit', () => first.cards.pending().length > 0);
+    await first.leave();
+    await left;
+    service.fault('get_fit_status', undefined);
+
+    const second = visit();
+    await waitFor('the earlier fit', () => second.cards.pending().length === 0);
+    assert.equal(second.cards.get('pets')?.fitted_train_set_id, card.fitted_train_set_id);
+    assert.equal(second.cards.get('pets')?.version, 1);
+  });
+
   it('is told, where it failed there, with the service’s words, and not taken up a second time', async () => {
     service = await startStrictService({
       jobs: { fitIsPending: true, polls: 3, failure: { error: 'Out of memory' } },
