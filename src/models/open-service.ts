@@ -14,6 +14,8 @@ const MIN_BACKGROUND_BYTES = 1024 * 1024;
 /** The size from which a fit runs in the background, if the service does not say. */
 const BACKGROUND_BYTES = 50 * 1024 * 1024;
 const ASK_MS = 10_000;
+/** A 404 to the question for the usage may be that of a gateway whose service is being deployed: it is asked again after this. */
+const USAGE_PAUSE_MS = 600_000;
 
 /** A service behind the network, which charges by its account: what the specification has, and no more is sure. */
 export class HostedService extends Service<ServiceClient> {
@@ -24,8 +26,8 @@ export class HostedService extends Service<ServiceClient> {
   readonly findsCopies = false;
   readonly tellsCauses = false;
   readonly thinks = true;
-  /** It has no route that tells the usage: it is not asked again. */
-  private isUsageMissing = false;
+  /** As `performance.now()` counts. Until then it is not asked for the usage: it said that it has no such route. */
+  private asksUsageFrom = -Infinity;
 
   checkFit(): void {
     // What a service does not take it refuses itself: that differs between them.
@@ -85,7 +87,7 @@ export class HostedService extends Service<ServiceClient> {
 
   async allowance(signal: AbortSignal | undefined): Promise<Allowance> {
     const client = await this.client();
-    const usage = this.isUsageMissing ? undefined : await this.usage(client, signal);
+    const usage = performance.now() < this.asksUsageFrom ? undefined : await this.usage(client, signal);
     const { rateLimit } = client;
     return { ...(usage && { usage }), ...(rateLimit && { rate_limit: rateLimit }) };
   }
@@ -96,7 +98,9 @@ export class HostedService extends Service<ServiceClient> {
       return await client.getUsage({ signal, timeoutMs: ASK_MS });
     } catch (thrown) {
       signal?.throwIfAborted();
-      this.isUsageMissing = toServiceError(thrown).code === 'not_found';
+      if (toServiceError(thrown).code === 'not_found') {
+        this.asksUsageFrom = performance.now() + USAGE_PAUSE_MS;
+      }
       return undefined;
     }
   }

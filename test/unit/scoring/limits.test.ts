@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 
 import fc from 'fast-check';
 
+import { HostedService } from '../../../dist/src/connection';
 import {
   chooseLimits,
   chooseVersion,
@@ -15,6 +16,7 @@ import {
   versionNamed,
 } from '../../doors/scoring';
 import { type ModelLimits, ServiceError } from '../../doors/wire';
+import { stoppedClock } from '../../helpers/clock';
 
 const LIMITS: ModelLimits = {
   default_model_version: 'v2',
@@ -170,5 +172,28 @@ describe('LimitsCache', () => {
     assert.equal(asked(), 1);
     pass(31_000);
     assert.equal(await limits.forChecks(), LIMITS);
+  });
+});
+
+describe('the usage of an account', () => {
+  const clock = stoppedClock();
+
+  it('is asked for again ten minutes after a service said that it has no such route, and not before', async () => {
+    const usage = { current_usage: 1, usage_limit: 2 };
+    const answers = [new ServiceError('not_found', 'a gateway, while its service is deployed'), usage];
+    let asked = 0;
+    const getUsage = (): Promise<unknown> => {
+      const answer = answers[asked++];
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    };
+    const client = { getUsage, close: () => Promise.resolve() } as never;
+    const service = new HostedService({ key: 'hosted', open: () => Promise.resolve(client) });
+    assert.deepEqual(await service.allowance(undefined), {});
+    clock.pass(599_000);
+    assert.deepEqual(await service.allowance(undefined), {});
+    assert.equal(asked, 1);
+    clock.pass(2_000);
+    assert.deepEqual(await service.allowance(undefined), { usage });
+    await service.close();
   });
 });
