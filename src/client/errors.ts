@@ -1,6 +1,6 @@
 import { type ErrorCode, ServiceError, type ServiceErrorCause } from '../wire/service-error';
 import type { ErrorEnvelope } from './answer';
-import { PROXY_REFUSED, type TransportFailure } from './http';
+import { MAX_HEADERS, PROXY_REFUSED, type TransportFailure } from './http';
 import type { Secrets } from './secrets';
 
 /** The upload exists already (status 409): `uploadId` is the one to reuse. */
@@ -80,6 +80,9 @@ export function transportError(failure: TransportFailure, what: string, host: st
   return new ServiceError('service.unavailable', `The ${what} failed: ${transportReason(failure, host)}`);
 }
 
+/** Code of undici. */
+const HEADERS_TOO_LONG = 'UND_ERR_HEADERS_OVERFLOW';
+
 /** Why a request got no complete answer, and what to do, as a sentence. */
 export function transportReason(failure: TransportFailure, host: string): string {
   const { code } = failure;
@@ -103,6 +106,8 @@ export function transportReason(failure: TransportFailure, host: string): string
     case 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION':
     case 'ERR_SSL_UNSUPPORTED_PROTOCOL':
       return `${host} speaks an old version of TLS (${code}). It has to allow TLS 1.2 or 1.3.`;
+    case HEADERS_TOO_LONG:
+      return `the headers of the answer of ${host} are longer than ${MAX_HEADERS / 1024} KB (${code}). Check what the gateways on the way add to them.`;
     default:
   }
   if (code?.startsWith('ERR_OSSL') === true) {
@@ -123,9 +128,15 @@ export function transportReason(failure: TransportFailure, host: string): string
   return `the connection to ${host} broke before the whole answer had come (${code ?? 'unknown reason'}).`;
 }
 
-/** Certificates, proxy passwords and invalid headers will not fix themselves: no retry. */
+/** Certificates, proxy passwords, and headers that are invalid or too long will not fix themselves: no retry. */
 export function isLasting(failure: TransportFailure): boolean {
-  return isCertificateFault(failure) || failure.code === PROXY_REFUSED || isImpossible(failure);
+  const { code } = failure;
+  return (
+    isCertificateFault(failure) ||
+    code === PROXY_REFUSED ||
+    code === HEADERS_TOO_LONG ||
+    isImpossible(failure)
+  );
 }
 
 /** What undici refuses to send at all, such as a header with a line break. */

@@ -62,6 +62,12 @@ export class AnswerTooLong extends Error {
  */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 
+/**
+ * Most bytes of the headers of an answer, and of its trailers: Envoy passes on 60 KB, other gateways less. Node's own
+ * bound of 16 KB would lose an answer that is paid for.
+ */
+export const MAX_HEADERS = 64 * 1024;
+
 /** Most bytes of an answer without a limit of its own: ids, limits, the report of a fit. */
 const MAX_ANSWER = 8 * 1024 * 1024;
 
@@ -335,15 +341,19 @@ export class Dispatchers {
   }
 
   private open(tls: TlsOptions, proxy: string | undefined): Dispatcher {
-    const { Agent, ProxyAgent } = undici();
+    const { Agent, Pool, ProxyAgent } = undici();
+    const maxHeaderSize = MAX_HEADERS;
     if (proxy === undefined) {
-      return new Agent({ connect: connector(tls) });
+      return new Agent({ connect: connector(tls), maxHeaderSize });
     }
     if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
       throw new ServiceError('config.invalid', 'The proxy is not an http:// or https:// URL.');
     }
     return new ProxyAgent({
       uri: proxy,
+      // The way to http takes no options of pools from here.
+      factory: (origin, options) =>
+        new Pool(origin, { ...(options as Record<string, unknown>), maxHeaderSize }),
       requestTls: { ...tls, timeout: CONNECT_TIMEOUT_MS },
       proxyTunnel: false,
     });

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 /** How long a failed write waits for what the other side sent before it closed. */
 const GRACE_MS = 200;
-/** Most bytes of an interim answer, as of the head of any answer. */
+/** Most bytes of an interim answer: it has a handful of headers at most. */
 const MAX_HEAD = 16 * 1024;
 
 type Done = (error?: Error | null) => void;

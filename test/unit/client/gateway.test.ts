@@ -101,6 +101,44 @@ describe('client: behind a gateway', () => {
       ),
     ));
 
+  it('that adds 50 KB of headers, a predict that was paid for is read', () =>
+    withService({}, {}, (service) =>
+      through(
+        service,
+        ({ status, body }, res) => {
+          for (let i = 0; i < 50; i += 1) {
+            res.setHeader(`x-trace-${i}`, 'a'.repeat(1000));
+          }
+          res.writeHead(status, { 'content-type': 'application/json' });
+          res.end(body);
+        },
+        async (client) => {
+          const request = await ready(client);
+          assert.equal((await client.predict(request)).rows, 3);
+          assert.equal(service.seen('predict').length, 1);
+        },
+      ),
+    ));
+
+  it('that adds more headers than any should, that is the reason, and nothing is repeated', () =>
+    withService({}, {}, (service) =>
+      through(
+        service,
+        ({ status, body }, res, req) => {
+          const isPredict = req.url?.endsWith('/predict') === true;
+          res.writeHead(status, isPredict ? { 'x-trace': 'a'.repeat(70_000) } : {});
+          res.end(body);
+        },
+        async (client) => {
+          const request = await ready(client);
+          const { message } = await rejection(client.predict(request), 'predict.unknown');
+          assert.match(message, /headers of the answer of 127\.0\.0\.1:\d+ are longer than 64 KB .*gateways/);
+          await rejection(client.predict({ ...request, retryAmbiguous: true }), 'service.unavailable');
+          assert.equal(service.seen('predict').length, 2);
+        },
+      ),
+    ));
+
   it('that adds a Retry-After to that of the service, the first one counts', () =>
     withService({}, {}, async (service) => {
       let refused = 0;

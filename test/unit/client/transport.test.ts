@@ -25,7 +25,7 @@ function proxyTo(port: number): { server: Server; asked: string[] } {
     const onward = httpRequest(
       { host: '127.0.0.1', port, path: pathname + search, method: req.method, headers: req.headers },
       (answer: IncomingMessage) => {
-        res.writeHead(answer.statusCode ?? 500, answer.headers);
+        res.writeHead(answer.statusCode ?? 500, { ...answer.headers, 'x-trace': 'a'.repeat(40_000) });
         answer.pipe(res);
       },
     );
