@@ -78,11 +78,11 @@ function fitAtOnce(core: Core, call: Call, request: FitCall): Promise<Body> {
       'The flat shape of a fit request cannot name the group or the time of the rows: the service draws the folds of its thinking without them.',
     );
   }
-  // A request with an effort names the system too.
-  const isThinking = request.svc_systems?.includes('thinking') === true;
+  const isThinking = thinks(request);
   const plan = core.plan('fit', 'fit', 'fit', {
     body: toWireFit(request, core.dialect),
     repeatable: request.force_refit !== true && !isThinking,
+    isThinking: isThinking && !core.settings.free,
     lateError: 'fit.failed',
   });
   return ask(core.wiring, call, plan);
@@ -94,6 +94,7 @@ async function submit(core: Core, call: Call, request: FitCall): Promise<Body | 
   const plan = core.plan('fit', 'fit', 'submit_fit_job', {
     body: toWireFit(job, { ...core.dialect, fitRequest: 'task_config' }),
     repeatable: false,
+    isThinking: thinks(request) && !core.settings.free,
   });
   try {
     return { status: 'pending', ...(await ask(core.wiring, call, plan)) };
@@ -103,6 +104,11 @@ async function submit(core: Core, call: Call, request: FitCall): Promise<Body | 
     }
     throw error;
   }
+}
+
+/** A request with an effort names the system too. */
+function thinks({ svc_systems: systems }: FitCall): boolean {
+  return systems?.includes('thinking') === true;
 }
 
 /** Thinking runs on top of the base systems, so a fit with an effort names both. */

@@ -9,7 +9,6 @@ import {
   isLasting,
   statusOfCode,
   transportError,
-  transportReason,
 } from './errors';
 import {
   AnswerTooLong,
@@ -42,6 +41,8 @@ export interface RequestPlan extends Asked, RequestRights {
   lateError?: 'fit.failed';
   /** The answer has labels: whole numbers beyond 2^53 become text, with all of their digits. */
   labels?: 'preds' | 'probas';
+  /** A fit that costs, and goes on in the service whatever becomes of its connection. */
+  isThinking?: boolean;
   /** The answer is not JSON: its bytes are the `bytes` of the result. */
   isBytes?: boolean;
   /** Most bytes of the answer, by what was requested. */
@@ -148,16 +149,13 @@ function noAnswer(error: unknown, call: Call, plan: RequestPlan, place: string):
     const over = call.over('the service gave no answer');
     throw call.ending === 'timeout' ? judged(failure, plan, over).error : over;
   }
-  if (verdict(failure, plan) === 'unknown') {
-    throw unknownOutcome(`The ${plan.what} failed: ${transportReason(error, place)}`);
-  }
   return judged(failure, plan, transportError(error, plan.what, place));
 }
 
 function judged(failure: RequestFailure, plan: RequestPlan, error: ServiceError): FailedAttempt {
   const decided = verdict(failure, plan);
   return decided === 'unknown'
-    ? { error: unknownOutcome(error.message, error.cause), retry: false }
+    ? { error: unknownOutcome(error, plan), retry: false }
     : { error, retry: decided === 'retry' };
 }
 
@@ -179,11 +177,21 @@ function duplicate(
   return new DuplicateUploadError(error.message, id, error.cause);
 }
 
-function unknownOutcome(message: string, cause?: ServiceError['cause']): ServiceError {
-  const advice =
-    'It may have been carried out and metered, so it is not repeated; ' +
-    'with "Repeat a predict whose outcome is unknown" ticked it is, all the same.';
-  return new ServiceError('predict.unknown', `${message} ${advice}`, cause);
+function unknownOutcome(error: ServiceError, { metered, isThinking }: RequestPlan): ServiceError {
+  const { code, message, cause } = error;
+  if (metered === true) {
+    const advice =
+      'It may have been carried out and metered, so it is not repeated; ' +
+      'with "Repeat a predict whose outcome is unknown" ticked it is, all the same.';
+    return new ServiceError('predict.unknown', `${message} ${advice}`, cause);
+  }
+  return isThinking === true
+    ? new ServiceError(
+        code,
+        `${message} It may go on in the service and be metered, so it is not repeated.`,
+        cause,
+      )
+    : error;
 }
 
 /** An attempt that did not succeed. */
@@ -246,17 +254,17 @@ export interface RequestFailure {
 export interface RequestRights {
   /** It may be repeated although the service may have acted on it. */
   repeatable: boolean;
-  /** It costs tokens. */
+  /** A predict that costs tokens. */
   metered?: boolean;
 }
 
-/** Whether to try again; `unknown` where it may have been carried out, and paid for. */
+/** Whether to try again; `unknown` where it may have been carried out, or go on, and be paid for. */
 export type Verdict = 'retry' | 'fail' | 'unknown';
 
 interface Rule {
   when: string;
   applies: (failure: RequestFailure) => boolean;
-  /** For a request that costs, and for one that is free; each where it is repeatable, and where it is not. */
+  /** For a predict that costs, and for what is free or goes on without its connection; each where it is repeatable, and where it is not. */
   metered: readonly [repeatable: Verdict, once: Verdict];
   free: readonly [repeatable: Verdict, once: Verdict];
 }
@@ -279,13 +287,13 @@ export const RULES: readonly Rule[] = [
     when: 'it left, no answer came, and the next attempt would fail the same way',
     applies: ({ status, lasting }) => status === undefined && lasting === true,
     metered: ['fail', 'unknown'],
-    free: ['fail', 'fail'],
+    free: ['fail', 'unknown'],
   },
   {
     when: 'it left, and no answer came',
     applies: ({ status }) => status === undefined,
     metered: ['retry', 'unknown'],
-    free: ['retry', 'fail'],
+    free: ['retry', 'unknown'],
   },
   {
     // A budget comes back with the next day or month, not in the seconds of a back-off.
@@ -318,13 +326,13 @@ export const RULES: readonly Rule[] = [
     when: 'it was not taken (503 at once), or a gateway says so',
     applies: wasNotTaken,
     metered: ['retry', 'retry'],
-    free: ['retry', 'fail'],
+    free: ['retry', 'unknown'],
   },
   {
     when: 'the answer is empty (200)',
     applies: ({ empty }) => empty === true,
     metered: ['retry', 'unknown'],
-    free: ['retry', 'fail'],
+    free: ['retry', 'unknown'],
   },
   {
     when: 'the service failed, and the body says not to repeat it',
@@ -342,7 +350,7 @@ export const RULES: readonly Rule[] = [
     when: 'the service failed (408, 5xx)',
     applies: hasFailed,
     metered: ['retry', 'unknown'],
-    free: ['retry', 'fail'],
+    free: ['retry', 'unknown'],
   },
   {
     when: 'the request is at fault',

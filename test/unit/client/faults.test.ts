@@ -138,16 +138,37 @@ describe('client: faults, each injected by a real server', () => {
 
     it(`forced and thinking fits: ${what} is an error, and is not repeated`, () =>
       withService({}, {}, async (service, client) => {
-        for (const work of [forcedFit, thinkingFit]) {
+        for (const [work, costs] of [
+          [forcedFit, false],
+          [thinkingFit, true],
+        ] as const) {
           const { run } = await work(client);
           const before = service.seen('fit').length;
           service.fault('fit', inTurn(fault));
           const timeout = fault.status === 408 || fault.status === 504;
-          await rejection(run(), timeout ? 'service.timeout' : 'service.unavailable');
+          const error = await rejection(run(), timeout ? 'service.timeout' : 'service.unavailable');
+          assert.equal(
+            / It may go on in the service and be metered, so/.test(error.message),
+            costs,
+            error.message,
+          );
           assert.equal(service.seen('fit').length - before, 1);
         }
       }));
   }
+
+  it('a thinking fit that is not answered in time, or submitted, may be metered too', () =>
+    withService({ jobs: {} }, {}, async (service, client) => {
+      const { train_set_upload_id } = await client.uploadTrainSet(train());
+      const asked = { train_set_upload_id, task: 'classification', thinking_effort: 'medium' } as const;
+      service.fault('submit_fit_job', inTurn({ reset: 'after' }));
+      const broken = await rejection(client.fit(asked, { background: true }), 'service.unavailable');
+      assert.match(broken.message, /broke before .* may go on in the service and be metered/);
+      service.fault('fit', () => ({ silent: true }));
+      const late = await rejection(client.fit(asked, { timeoutMs: 300 }), 'service.timeout');
+      assert.match(late.message, /gave no answer. It may go on in the service and be metered/);
+      assert.equal(service.seen('fit').length, 1);
+    }));
 
   it('predict of a free service: what it ended by itself is told without a charge, and is not repeated', () =>
     withService({}, { free: true }, async (service, client) => {
