@@ -59,9 +59,9 @@ const ALWAYS = 4;
 
 /** A zone behind the name of a time, as loggers have it: `Date Time, GMT-05:00`, `Datetime (UTC)`. */
 const ZONE = /,? *\(?(?:gmt|utc)(?: ?[+-]\d\d?(?::?\d\d)?)?\)?$/;
-/** The format of the times in place of a name, as inverters of SMA write it. */
+/** The format of the times in place of a name, as inverters of SMA write it, and files of KNMI. */
 const DATE_FORMAT =
-  /^(?:dd[-/.]mm[-/.]yy(?:yy)?|mm[-/.]dd[-/.]yy(?:yy)?|yyyy[-/.]mm[-/.]dd)(?:[ t]hh:mm(?::ss)?)?$/;
+  /^(?:dd[-/.]mm[-/.]yy(?:yy)?|mm[-/.]dd[-/.]yy(?:yy)?|yyyy[-/.]mm[-/.]dd|yyyymmdd)(?:[ t]hh:mm(?::ss)?)?$/;
 
 /** What is known of names of columns: a table has the same in each row. */
 const known = new Map<string, number | undefined>();
@@ -132,12 +132,19 @@ export function timesIn(
   if (best === undefined) {
     return undefined;
   }
-  if (ofDay !== undefined && isDay(values[best.column])) {
-    columns.push(ofDay);
-    best.column = ofDay;
+  const { column } = best;
+  const told = ofSpreadsheet(column, values[column]);
+  if (isDay(told)) {
+    const beside = ofDay ?? Object.keys(values).find((name) => isHour(name, values[name]));
+    if (beside !== undefined) {
+      columns.push(beside);
+      const time = beside === ofDay ? values[beside] : `${String(values[beside]).trim()}:00`;
+      const value = String(withDate(time, columns, values));
+      const isUtc = column === 'YYYYMMDD' && beside === 'HH';
+      return { column: beside, value: isUtc ? `${value}Z` : value, columns };
+    }
   }
-  const value = ofSpreadsheet(best.column, values[best.column]);
-  return { column: best.column, value: withDate(value, columns, values), columns };
+  return { column, value: withDate(told, columns, values), columns };
 }
 
 /** Names of nothing but dates: a number in them is no count of seconds since a start. */
@@ -163,6 +170,16 @@ function isTimeOfDay(value: unknown): boolean {
 
 function isDay(value: unknown): value is string | number {
   return typeof value === 'string' ? DAY.test(value) : typeof value === 'number' && DIGITS.test(`${value}`);
+}
+
+/**
+ * Names of the hour of a day: 0 to 23, or 1 to 24 where it is told by its end. KNMI, whose files have YYYYMMDD and HH, tells
+ * it in UTC. https://www.knmi.nl/nederland-nu/klimatologie/uurgegevens
+ */
+const OF_HOUR = /^(?:hh|hour|stunde|uur|時)$/i;
+
+function isHour(column: string, value: unknown): boolean {
+  return OF_HOUR.test(column) && /^\s*(?:[01]?\d|2[0-4])\s*$/.test(String(value));
 }
 
 /** A time of day, as `18:00:00` or `18.00.00`, behind the date that stands in a column of its own. */

@@ -259,6 +259,47 @@ describe('messages in a program', () => {
     );
   });
 
+  it('are rows whose date and hour stand in two columns, as files of KNMI have them', async () => {
+    const rowsOf = async (table: unknown, timezone: string): Promise<[number, object][]> => {
+      const { rows } = await (await open({ timezone })).backfill({ table });
+      return rows.map(({ series: { time }, row }) => [time, row]);
+    };
+    const hour = 60 * MINUTE;
+    const start = Date.UTC(2026, 10, 25, 23);
+    const times = [0, 1, 2].map((i) => start + i * hour);
+    const file = ['# BRON: KNMI', '# STN,YYYYMMDD,   HH,   FH'];
+    for (const [i, [day, of]] of [
+      ['20261125', 23],
+      ['20261125', 24],
+      ['20261126', 1],
+    ].entries()) {
+      file.push(`  240,${day},   ${of},   ${i * 7}`);
+    }
+    const read = await rowsOf(file.join('\n'), 'Asia/Tokyo');
+    assert.deepEqual(
+      read.map(([time]) => time),
+      times,
+    );
+    assert.deepEqual(
+      Object.keys(read[0]![1]).filter((name) => /YYYY|HH/.test(name)),
+      [],
+    );
+    const local = [23, 24].map((Hour, load) => ({ date: '2026-11-25', Hour, load }));
+    assert.deepEqual(
+      (await rowsOf(local, 'Asia/Tokyo')).map(([time]) => time),
+      [start - 9 * hour, start - 8 * hour],
+    );
+    // A heart rate in an hour's place, and a date that has its time already.
+    const others = [
+      { date: '2026-11-25', hour: 72, load: 1 },
+      { date: '2026-11-26T05:00:00Z', hour: 6, load: 2 },
+    ];
+    assert.deepEqual(
+      (await rowsOf(others, 'UTC')).map(([time]) => time),
+      [Date.UTC(2026, 10, 25), Date.UTC(2026, 10, 26, 5)],
+    );
+  });
+
   it('are objects of columns where that is said, and tell what is left out', async () => {
     const plain = await open({ shape: 'plain' });
     const { rows } = await plain.push({ time: T, timestamp_ms: T, x: 1 });
