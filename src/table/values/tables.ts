@@ -4,7 +4,7 @@ import { SliceSizer, Yielder } from '../../util/concurrency';
 import { isDate, isTypedArray, readReason } from '../../util/values';
 import { ServiceError } from '../../wire/service-error';
 import { ArrowSource, isArrowTable } from '../arrow/source';
-import { emptyTable, invalidCell, invalidTable, type Row, setCell, show } from '../cells/types';
+import { emptyTable, invalidCell, invalidTable, listNames, type Row, setCell, show } from '../cells/types';
 import {
   assertDense,
   assertWidth,
@@ -451,9 +451,23 @@ async function openPlain(
     throw emptyTable('The table is an object without properties. A row needs at least one column.');
   }
   if (cells.every(isColumnValues)) {
+    assertNoSheets(names, cells);
     return new ColumnsTable(form ?? 'columns', value as Record<string, Values>);
   }
   return RowsTable.open(form ?? 'row', [value], signal);
+}
+
+/** @throws ServiceError `table.invalid` for lists of rows by name, as nodes that read spreadsheets give their sheets */
+function assertNoSheets(names: readonly string[], lists: readonly Values[]): void {
+  const filled = lists.filter((list) => list.length > 0);
+  const isRow = (value: unknown): boolean => typeof value === 'object' && value !== null && !isNoTable(value);
+  if (filled.length > 0 && filled.every((list) => isRow(list[0]))) {
+    const what = names.length === 1 ? 'an object around a list' : `an object of ${names.length} lists`;
+    const first = names[lists.indexOf(filled[0]!)]!;
+    throw invalidTable(
+      `The table is ${what} of rows, as of the sheets of a spreadsheet: ${listNames(names)}. Give the rows of one alone, such as those at ${show(first)}.`,
+    );
+  }
 }
 
 /** Values that are not a table, however many they are. */

@@ -227,6 +227,19 @@ describe('Sheets as nodes for spreadsheets send them', () => {
       'table.invalid',
       /workbook of a spreadsheet: choose a sheet of it/,
     );
+    const [rows, lists] = [
+      [{ a: 1 }, { a: 2 }],
+      [['a'], [1]],
+    ];
+    for (const [sheets, message] of [
+      [{ North: rows, South: rows }, /an object of 2 lists of rows, .*: "North", "South". .* at "North"/],
+      [{ Empty: [], North: lists, South: rows }, /3 lists .*: "Empty", "North", "South". .* at "North"/],
+      [{ Sheet1: rows }, /an object around a list of rows, .* "Sheet1"/],
+    ] as const) {
+      await rejectsWith(openTable(sheets), 'table.invalid', message);
+    }
+    const { names } = await openTable({ at: [new Date(0), new Date(1)], a: [1, 2] });
+    assert.deepEqual(names, ['at', 'a']);
     for (const [bytes, message] of [
       [
         'PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00b\xee[Content_Types].xml',
