@@ -43,10 +43,11 @@ function join(names) {
 
 /*
  * `input`: the field. `many`: it holds several values. `fetch(then)` asks for the entries ({value, details: what else
- * is told of it}), each time the list is opened. `name`: the id of the field, where the input is a part of it.
+ * is told of it}), each time the list is opened; one with the value that `except()` answers is not offered. `name`: the id
+ * of the field, where the input is a part of it.
  * Answers `refresh()`, which asks for the entries at other times.
  */
-export function picker(input, { many, fetch, name = input.attr('id') }) {
+export function picker(input, { many, fetch, except = () => undefined, name = input.attr('id') }) {
   const id = `${name}-list`;
   const labelId = `${name}-label`;
   let entries = [];
@@ -129,7 +130,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
 
   /* What may be picked now: all, or what holds the text that was typed. */
   function fitting() {
-    const names = many ? standing() : [];
+    const names = [except(), ...(many ? standing() : [])];
     const typed = many ? split(input.val()).last : input.val();
     const sought = filtered ? typed.trim().toLowerCase() : '';
     return entries.filter(
@@ -168,7 +169,7 @@ export function picker(input, { many, fetch, name = input.attr('id') }) {
     fetch((newest) => {
       const same = JSON.stringify(newest) === JSON.stringify(entries);
       entries = newest;
-      button.toggle(entries.length > 0);
+      button.toggle(entries.some(({ value }) => value !== except()));
       if ((isOpen() || isAwaited) && !same) {
         const held = shown[active]?.value;
         show(filtered);

@@ -201,6 +201,7 @@ export function suggest(node, form) {
     const { refresh } = picker(shown, {
       name: input.attr('id'),
       many: input.is('[data-tabular-many]'),
+      except: () => String(except.val() ?? '').trim(),
       fetch: (then) =>
         typed && input.typedInput('type') !== 'column'
           ? then([])
@@ -208,8 +209,7 @@ export function suggest(node, form) {
               node,
               (entries) => {
                 form.find(`[data-tabular-no="${what}"]`).toggle(entries.length === 0);
-                const taken = String(except.val() ?? '').trim();
-                then(entries.filter(({ value }) => value !== taken));
+                then(entries);
               },
               form,
               input.attr('id').slice(prefix.length),

@@ -23,7 +23,7 @@ const CARDS = [
 
 describeInEditor('the lists under the fields for models and columns', sheet(), ({ editor }) => {
   let cards: object[] = CARDS;
-  /** The models come once this is settled. */
+  /** The models and columns come once this is settled. */
   let held: Promise<void> | undefined;
   let columns: string[] = ['speed', 'a, b', 'temperature', 'temp'];
 
@@ -32,9 +32,10 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
       await held;
       await asked.fulfill({ json: cards });
     });
-    await editor.page.route(/tabular-prediction\/[^/]+\/columns/, (asked) =>
-      asked.fulfill({ json: columns }),
-    );
+    await editor.page.route(/tabular-prediction\/[^/]+\/columns/, async (asked) => {
+      await held;
+      await asked.fulfill({ json: columns });
+    });
   });
 
   beforeEach(() => {
@@ -230,6 +231,9 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     await openDialog(page, 'fit');
     await combobox('Target').click();
     assert.deepEqual(await names(list('Target')), columns);
+    // What is known of them already follows the target at once.
+    const come = new Gate();
+    held = come.opened;
     await list('Target').getByText('speed').click();
     await page.locator('.tabular-advanced > summary').click();
 
@@ -256,6 +260,8 @@ describeInEditor('the lists under the fields for models and columns', sheet(), (
     await combobox('Group').click();
     assert.ok(!(await names(list('Group'))).includes('temp'), 'it follows the target');
     await page.keyboard.press('Escape');
+    come.open();
+    held = undefined;
     await combobox('Target').fill('speed');
     await page.keyboard.press('Tab');
     await done(page);
