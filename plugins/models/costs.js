@@ -20,6 +20,8 @@ export function costOf(curve, costs, point) {
 
 /* What is typed and not kept yet, or on its way: new numbers of the model take nothing from a field that is being filled in. */
 let typed;
+/* Settles when what was typed last is kept: one after the other, since of two on their way the older may come last. */
+let saving = Promise.resolve();
 
 /*
  * @param probable the point of the more probable label
@@ -65,16 +67,18 @@ export function costFields(curve, { name, costs }, { probable, keep }) {
   };
 
   /* Kept once a field is left, and the focus goes where it was going. */
-  let saving;
   function save() {
     const mine = typed;
     if (mine?.name !== name || mine.isSaving) {
       return;
     }
     mine.isSaving = true;
-    saving = keep(given()).always(() => {
-      typed = typed === mine ? undefined : typed;
-    });
+    const last = given();
+    saving = saving
+      .then(() => keep(last))
+      // What went wrong has been told.
+      .catch(() => undefined)
+      .finally(() => (typed = typed === mine ? undefined : typed));
   }
 
   function draw() {

@@ -163,6 +163,7 @@ function sidebar() {
     shownCard = next;
     const top = body.scrollTop;
     const focused = document.activeElement;
+    const isSelected = String(document.getSelection()) === focused.value;
     const { service } = opened;
     live = liveView(shown.card);
     live.show(watch);
@@ -180,11 +181,11 @@ function sidebar() {
     );
     showLiveVersions(body, (watch || {}).versions);
     body.scrollTop = top;
-    focusAgain(focused);
+    focusAgain(focused, isSelected);
   }
 
-  /* What had the focus has it again, drawn anew: a field goes on where it was being typed into, or is whole selected. */
-  function focusAgain({ dataset: { keep }, value }) {
+  /* What had the focus has it again, drawn anew: a field goes on where it was being typed into, or is whole selected, as it was. */
+  function focusAgain({ dataset: { keep }, value }, isSelected) {
     const field = keep && [...body.querySelectorAll('[data-keep]')].find((one) => one.dataset.keep === keep);
     if (!field) {
       return;
@@ -193,7 +194,7 @@ function sidebar() {
     if (field.type !== 'number') {
       return;
     }
-    if (field.value === value) {
+    if (field.value === value && !isSelected) {
       // A field of numbers knows no place in its text.
       field.type = 'text';
       field.setSelectionRange(value.length, value.length);
@@ -205,6 +206,8 @@ function sidebar() {
   }
 
   function refresh() {
+    // What was asked for before may not know what has just been changed here.
+    shownFetch = fetches + 1;
     changed.models++;
     changed.machines++;
     fetchChanged();

@@ -1,4 +1,3 @@
-/* global $ */
 import { comparableLabel } from '../../src/metrics/answer-costs';
 import { answersFrom } from '../../src/metrics/thresholds';
 import { costFields, costOf } from './costs';
@@ -170,7 +169,7 @@ export function thresholdPicture(curve, card, { choose, price }) {
   const costs = costFields(curve, card, { probable: foundFrom(curve, 0.5), keep: price });
   move(chosen);
   // Costs that were typed a moment ago are kept first.
-  const chosenAfterCosts = (wish) => $.when(costs.kept()).always(() => choose(wish));
+  const chosenAfterCosts = (wish) => costs.kept().then(() => choose(wish));
   const known = RULES.filter((one) => thresholds[one] && isSame(thresholds.label, positive));
   if (moved?.figure.isConnected && moved.name === name && moved.inUseFrom === inUseFrom) {
     const { from, by } = moved;

@@ -7,7 +7,7 @@ import type { Locator } from 'playwright-core';
 
 import { type FlowNode, placed, type RealNodeRed, startNodeRed } from '../helpers/node-red';
 import { sidebarParts } from '../helpers/sidebar-parts';
-import { waitFor } from '../helpers/wait';
+import { Gate, waitFor } from '../helpers/wait';
 import { type Editor, findChromium, handOn, openEditor, OWN, themes, useTheme } from './editor';
 
 const LONG = `one${'Word'.repeat(30)}`;
@@ -928,6 +928,81 @@ describe('the sidebar Models, in Chromium', function () {
     await page.getByRole('button', { name: 'costs', exact: true }).waitFor({ state: 'detached' });
   });
 
+  it('keeps the costs that were typed last, whatever comes late', async () => {
+    const { page } = editor;
+    const [missed, falseAlarm] = ['missed', 'false_alarm'].map((name) =>
+      page.locator(`[data-keep=cost-${name}]`),
+    ) as [Locator, Locator];
+    const change = (what: string, to: object) =>
+      page.request.post(`${red.url}/tabular-prediction/models/local/${what}`, {
+        data: { model: 'fitted state', ...to },
+      });
+    await opened('fitted state');
+    await allAnswered();
+
+    // Content that is selected is replaced by what is typed, though all is drawn anew in between.
+    await missed.fill('35');
+    await missed.selectText();
+    const former = await missed.elementHandle();
+    await change('threshold', { threshold: 0.4 });
+    await page.waitForFunction((one) => !one?.isConnected, former);
+    await page.keyboard.type('7');
+    assert.equal(await missed.inputValue(), '7');
+    await allAnswered();
+
+    // An answer that was asked for before the costs were kept comes after they are.
+    const [asked, come, seen] = [new Gate(), new Gate(), new Gate()];
+    let asks = 0;
+    const model = '**/tabular-prediction/sidebar/*/model*';
+    await page.route(model, async (route) => {
+      if (asks++ > 0) {
+        await seen.opened;
+        await route.continue();
+        return;
+      }
+      const response = await route.fetch();
+      asked.open();
+      await come.opened;
+      await route.fulfill({ response });
+    });
+    await change('threshold', { threshold: null });
+    await asked.opened;
+    const kept = page.waitForResponse((answer) => answer.url().endsWith('/local/costs'));
+    await missed.fill('20');
+    await missed.press('Tab');
+    await (await kept).finished();
+    const late = page.waitForResponse((answer) => /sidebar\/\w+\/model/.test(answer.url()));
+    come.open();
+    await (await late).finished();
+    await page.evaluate(() => new Promise((done) => setTimeout(done)));
+    assert.equal(await missed.inputValue(), '20');
+    seen.open();
+    await page.unrouteAll({ behavior: 'wait' });
+
+    // Of two that are kept at once the first is slower.
+    const costs: (object | null)[] = [];
+    await page.route('**/models/local/costs', async (route) => {
+      const isFirst = costs.push((route.request().postDataJSON() as { costs: object | null }).costs) === 1;
+      await page.waitForTimeout(isFirst ? NOTICE_MS : 0);
+      await route.continue();
+    });
+    await missed.fill('30');
+    await missed.press('Tab');
+    await falseAlarm.fill('3');
+    await falseAlarm.press('Tab');
+    await waitFor('both', () => costs.length === 2);
+    await page.unrouteAll({ behavior: 'wait' });
+    await allAnswered();
+    assert.deepEqual(costs.at(-1), { missed: 30, false_alarm: 3 });
+    await change('threshold', { threshold: 0.4 });
+    await page.locator('.tabular-in-use').filter({ hasText: '40% or more' }).waitFor();
+    assert.deepEqual([await missed.inputValue(), await falseAlarm.inputValue()], ['30', '3']);
+    await change('costs', { costs: null });
+    await change('threshold', { threshold: null });
+    await page.getByRole('button', { name: 'Use none' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'costs', exact: true }).waitFor({ state: 'detached' });
+  });
+
   it('saves a model as a file, and takes it from one under another name', async () => {
     const { page } = editor;
     await opened('fitted state');
@@ -992,7 +1067,14 @@ describe('the sidebar Models, in Chromium', function () {
     const rename = page.locator('.tabular-manage').getByRole('button', { name: 'Rename' });
     /** Another threshold: all of the model is drawn anew. */
     const changeCard = async (threshold: number | null): Promise<void> => {
-      const answered = page.waitForResponse((response) => /sidebar\/\w+\/model/.test(response.url()));
+      // Not one that was asked for before: that does not know of it.
+      const answered = page.waitForResponse(async (response) => {
+        if (!/sidebar\/\w+\/model/.test(response.url())) {
+          return false;
+        }
+        const { card } = (await response.json()) as { card: { threshold?: { at: number } } };
+        return (card.threshold?.at ?? null) === threshold;
+      });
       const data = { model: 'fitted state', threshold };
       await page.request.post(`${red.url}/tabular-prediction/models/local/threshold`, { data, headers: OWN });
       await (await answered).finished();
