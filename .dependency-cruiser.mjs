@@ -94,7 +94,7 @@ const FOLDERS = {
     input: ['fields', 'status'],
     messages: ['status'],
     config: ['fields', 'input', 'status'],
-    requests: ['config', 'fields', 'input', 'status'],
+    requests: ['config', 'fields', 'input', 'messages', 'status'],
     anomaly: ['config', 'fields', 'input', 'messages', 'series', 'status', 'watch'],
     series: ['fields', 'input', 'messages', 'status'],
     sidebar: ['advise', 'config', 'requests', 'watch'],

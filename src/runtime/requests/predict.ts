@@ -10,8 +10,9 @@ import { ServiceError } from '../../wire/service-error';
 import { OUTPUT_TYPES, takesQuantiles } from '../../wire/vocabulary';
 import type { UsedConfig } from '../config/config-state';
 import { readEach, readProperty, type ReadSetting } from '../fields/settings-reader';
-import { isLineOfText, listAddedColumns, type TableReader } from '../input/table-input';
+import { isLineOfText, listAddedColumns, type TableReader, tableReader } from '../input/table-input';
 import { scoring } from '../lazy';
+import type { Handler, MessageWork } from '../messages/message-handler';
 import { modelChanged } from '../model-changed';
 import { dialogWord, type FlowNodeDef, type Message, number, type Red, SHARED_CATALOGUE } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
@@ -164,88 +165,170 @@ function legacyModel(msg: Message): string {
   );
 }
 
-interface NodePredictor {
-  /** Predicts, when it is the request's turn. */
-  predict(request: PredictRequest, hooks: Hooks): Promise<PredictOutcome>;
-  /** Acts on `msg.reset` and `msg.flush`; true where the message was such a control message. */
-  control(msg: Message): boolean;
-  /**
-   * If the model is not known yet, lets a fit that was requested earlier begin: a fit node takes a few more turns of
-   * the event loop to read its message, and a predict waits only for a fit that has begun.
-   */
-  awaitFit(request: PredictRequest): Promise<void>;
+/** A message that brings a model in place of rows. */
+interface ModelFile {
+  file: Buffer;
+}
+
+/** What a predict node does with its messages. */
+export class PredictNode implements Handler<PredictRequest | ModelFile | undefined> {
+  private readonly table: TableReader;
+  private readonly readRequest: (msg: Message) => Promise<PredictRequest>;
+  private readonly dialog: ReadSetting<typeof PREDICT>;
+  /** Made with the first message. */
+  private predictor: Predictor | undefined;
+  private billed: Shown | undefined;
+  /** The model whose columns were looked at last for one that predictions replace, and whether that was told. */
+  private checked: ModelCard | undefined;
+  private isReplacedTold = false;
+
+  constructor(
+    private readonly runtime: NodeRuntime<PredictDef>,
+    private readonly config: UsedConfig,
+  ) {
+    this.table = tableReader(runtime, { flat: true });
+    this.readRequest = predictRequests(runtime, this.table);
+    this.dialog = runtime.settings(PREDICT);
+  }
+
+  secrets(): readonly string[] {
+    return this.config.secrets();
+  }
+
+  /** Undefined for a message that is done with that: `msg.reset`, `msg.flush`. */
+  async read(msg: Message): Promise<PredictRequest | ModelFile | undefined> {
+    if (raised(msg.reset)) {
+      this.predictor?.reset();
+      return undefined;
+    }
+    if (raised(msg.flush)) {
+      this.predictor?.flush();
+      return undefined;
+    }
+    const { model_file: file } = msg;
+    if (this.runtime.def.takeModel === 'on' && file !== undefined && file !== null) {
+      return modelFile(file);
+    }
+    const request = await this.readRequest(msg);
+    const { model } = request;
+    if (typeof model === 'string' && !this.config.connection().cards.has(model)) {
+      // A fit node takes a few more turns of the event loop to read its message, and a predict waits only for a fit that
+      // has begun: one that was requested earlier begins now.
+      await immediate();
+    }
+    return request;
+  }
+
+  async run(
+    asked: PredictRequest | ModelFile | undefined,
+    msg: Message,
+    { status, hooks }: MessageWork,
+  ): Promise<Message | undefined> {
+    if (asked === undefined) {
+      return undefined;
+    }
+    if ('file' in asked) {
+      await this.takeModel(asked.file, hooks);
+      return undefined;
+    }
+    if (this.passes(asked)) {
+      status.show('waiting', 'noModel');
+      return answerUnpredicted(msg);
+    }
+    let outcome: PredictOutcome;
+    try {
+      this.predictor ??= this.makePredictor();
+      status.begin();
+      outcome = await this.predictor.predict(asked, hooks);
+    } catch (error) {
+      throw inWordsOfUser(this.runtime, error);
+    }
+    this.billed = billedAs(outcome.metadata);
+    if (this.billed !== undefined) {
+      showLoad(status, this.predictor.load(), this.billed);
+    }
+    this.warnIfReplaced(asked, outcome);
+    return answerPredict(msg, this.table, outcome);
+  }
+
+  async close(): Promise<void> {
+    await this.predictor?.close();
+  }
+
+  private makePredictor(): Predictor {
+    const { red, node, status } = this.runtime;
+    return this.config.connection().predictor({
+      ...readEach(this.dialog, QUEUE),
+      queueRows: this.dialog('queue'),
+      noModel: this.dialog('noModel') === 'wait' ? 'wait' : 'error',
+      onLoad: (load) => showLoad(status, load, this.billed),
+      onWarning: (warning) => node.warn(warning),
+      causeText: causeTexts(red),
+    });
+  }
+
   /**
    * Whether the message passes on without a prediction: its model does not exist yet, and the dialog allows it.
    * @throws ServiceError `storage.failed` where nobody can know
    */
-  passes(request: PredictRequest): boolean;
-  close(): Promise<void>;
+  private passes({ model }: PredictRequest): boolean {
+    if (typeof model !== 'string' || this.dialog('noModel') !== 'pass') {
+      return false;
+    }
+    const { cards } = this.config.connection();
+    cards.assertUsable();
+    return !cards.has(model) && cards.byFittedId(model) === undefined && cards.fits.end(model) === undefined;
+  }
+
+  /** Warns once if predictions replace a column that the model predicts from. */
+  private warnIfReplaced(request: PredictRequest, outcome: PredictOutcome): void {
+    if (this.isReplacedTold || outcome.table === undefined) {
+      return;
+    }
+    const { cards } = this.config.connection();
+    const card =
+      typeof request.model === 'object'
+        ? request.model
+        : (cards.get(outcome.modelName) ?? cards.byFittedId(outcome.modelName));
+    // A stream of messages has one model, so its columns are checked once.
+    if (card === undefined || card === this.checked) {
+      return;
+    }
+    this.checked = card;
+    const column = attachedNames(request).find((name) => isFeature(card, name));
+    if (column !== undefined) {
+      this.isReplacedTold = true;
+      this.runtime.warn('replaced', { column, model: card.name });
+    }
+  }
+
+  /**
+   * Takes a model in, and shows which version it is here. The same one again changes nothing. Warns of one that the node
+   * does not predict with.
+   */
+  private async takeModel(file: Buffer, hooks: Hooks): Promise<void> {
+    const { runtime } = this;
+    const { card, isNew } = await this.config.connection().takeModel(file, hooks);
+    if (isNew) {
+      modelChanged(runtime.red, card.name);
+      const own = this.dialog('model');
+      if (own !== undefined && own !== card.name) {
+        runtime.warn('otherTaken', { model: card.name, own });
+      }
+    }
+    runtime.status.tell(isNew ? 'taken.new' : 'taken.same', { version: card.version });
+  }
 }
 
-/** The predictor of one predict node, created with the first message. */
-export function makePredictor(runtime: NodeRuntime<PredictDef>, config: UsedConfig): NodePredictor {
-  const { red, node, status } = runtime;
-  let made: Predictor | undefined;
-  let billed: Shown | undefined;
-
-  const read = runtime.settings(PREDICT);
-
-  const make = (): Predictor =>
-    config.connection().predictor({
-      ...readEach(read, QUEUE),
-      queueRows: read('queue'),
-      noModel: read('noModel') === 'wait' ? 'wait' : 'error',
-      onLoad: (load) => showLoad(status, load, billed),
-      onWarning: (warning) => node.warn(warning),
-      causeText: causeTexts(red),
-    });
-
-  return {
-    async predict(request, hooks) {
-      try {
-        made ??= make();
-        status.begin();
-        const outcome = await made.predict(request, hooks);
-        billed = billedAs(outcome.metadata);
-        if (billed !== undefined) {
-          showLoad(status, made.load(), billed);
-        }
-        return outcome;
-      } catch (error) {
-        throw inWordsOfUser(runtime, error);
-      }
-    },
-    control(msg) {
-      if (raised(msg.reset)) {
-        made?.reset();
-        return true;
-      }
-      if (raised(msg.flush)) {
-        made?.flush();
-        return true;
-      }
-      return false;
-    },
-    async awaitFit({ model }) {
-      if (typeof model !== 'string' || config.connection().cards.has(model)) {
-        return;
-      }
-      await immediate();
-    },
-    passes({ model }) {
-      if (typeof model !== 'string' || read('noModel') !== 'pass') {
-        return false;
-      }
-      const { cards } = config.connection();
-      cards.assertUsable();
-      return (
-        !cards.has(model) && cards.byFittedId(model) === undefined && cards.fits.end(model) === undefined
-      );
-    },
-    async close() {
-      await made?.close();
-    },
-  };
+/** @throws ServiceError `validation.failed` for one that is no Buffer */
+function modelFile(file: unknown): ModelFile {
+  if (!(file instanceof Uint8Array)) {
+    throw new ServiceError(
+      'validation.failed',
+      'msg.model_file must be a Buffer, as a fit node sends it: let an MQTT node output a Buffer.',
+    );
+  }
+  return { file: Buffer.from(file.buffer, file.byteOffset, file.length) };
 }
 
 function raised(flag: unknown): boolean {
@@ -289,7 +372,7 @@ function showLoad(status: StatusLine, load: PredictLoad, billed: Shown | undefin
 }
 
 /** Puts the result into the message, and removes what requested it, so that it does not affect a later node. */
-export function answerPredict(msg: Message, table: TableReader, outcome: PredictOutcome): Message {
+function answerPredict(msg: Message, table: TableReader, outcome: PredictOutcome): Message {
   delete msg.test_set_upload_id;
   delete msg.force_refit;
   if (outcome.table !== undefined) {
@@ -318,41 +401,12 @@ export function answerPredict(msg: Message, table: TableReader, outcome: Predict
 }
 
 /** A message without a prediction does not keep one of an earlier node either. */
-export function answerUnpredicted(msg: Message): Message {
+function answerUnpredicted(msg: Message): Message {
   delete msg.prediction;
   delete msg.metadata;
   delete msg.predicted_by;
   delete msg.evaluation;
   return msg;
-}
-
-/** Warns once per node if predictions replace a column that the model predicts from. */
-export function replacedColumnWarning(
-  runtime: NodeRuntime,
-  config: UsedConfig,
-): (request: PredictRequest, outcome: PredictOutcome) => void {
-  let warned = false;
-  let checked: ModelCard | undefined;
-  return (request, outcome) => {
-    if (warned || outcome.table === undefined) {
-      return;
-    }
-    const { cards } = config.connection();
-    const card =
-      typeof request.model === 'object'
-        ? request.model
-        : (cards.get(outcome.modelName) ?? cards.byFittedId(outcome.modelName));
-    // A stream of messages has one model, so its columns are checked once.
-    if (card === undefined || card === checked) {
-      return;
-    }
-    checked = card;
-    const column = attachedNames(request).find((name) => isFeature(card, name));
-    if (column !== undefined) {
-      warned = true;
-      runtime.warn('replaced', { column, model: card.name });
-    }
-  };
 }
 
 function attachedNames({ property = 'prediction', outputType, flat }: PredictRequest): string[] {
@@ -366,48 +420,4 @@ function attachedNames({ property = 'prediction', outputType, flat }: PredictReq
 
 function isFeature(card: ModelCard, name: string): boolean {
   return name !== card.target && card.columns.some((column) => column.name === name);
-}
-
-/** A message that brings a model in place of rows. */
-interface TakeRequest {
-  file: Buffer;
-}
-
-/**
- * The model that a message brings, where the node takes models; undefined for a message of rows.
- * @throws ServiceError `validation.failed` for one that is no Buffer
- */
-export function takeRequest({ takeModel }: PredictDef, msg: Message): TakeRequest | undefined {
-  const { model_file: file } = msg;
-  if (takeModel !== 'on' || file === undefined || file === null) {
-    return undefined;
-  }
-  if (!(file instanceof Uint8Array)) {
-    throw new ServiceError(
-      'validation.failed',
-      'msg.model_file must be a Buffer, as a fit node sends it: let an MQTT node output a Buffer.',
-    );
-  }
-  return { file: Buffer.from(file.buffer, file.byteOffset, file.length) };
-}
-
-/**
- * Takes models in, and shows which version each is here. The same one again changes nothing. Warns of one that the node
- * does not predict with.
- */
-export function modelTaker(
-  runtime: NodeRuntime<PredictDef>,
-  config: UsedConfig,
-): (request: TakeRequest, hooks: Hooks) => Promise<void> {
-  return async ({ file }, hooks) => {
-    const { card, isNew } = await config.connection().takeModel(file, hooks);
-    if (isNew) {
-      modelChanged(runtime.red, card.name);
-      const own = runtime.settings(PREDICT)('model');
-      if (own !== undefined && own !== card.name) {
-        runtime.warn('otherTaken', { model: card.name, own });
-      }
-    }
-    runtime.status.tell(isNew ? 'taken.new' : 'taken.same', { version: card.version });
-  };
 }
