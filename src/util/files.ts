@@ -137,11 +137,15 @@ export async function writeFileAtomic(
     } finally {
       await handle.close();
     }
-    if (mayReplace?.(temporary) === false) {
+    if (mayReplace === undefined) {
+      await rename(temporary, file);
+    } else if (mayReplace(temporary)) {
+      // At once: on its way to libuv's threads and back, somebody else would put the file in its place who was asked after.
+      renameSync(temporary, file);
+    } else {
       await rm(temporary, { force: true });
       return false;
     }
-    await rename(temporary, file);
     // The file is in its place. Some file systems refuse to sync a folder, which changes nothing else.
     await syncFolder(path.dirname(file)).catch(() => undefined);
     return true;

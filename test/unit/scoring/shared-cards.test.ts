@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { type FittedModel, ModelCards, ServiceSection } from '../../doors/scoring';
 import { storedCard } from './stand-in';
@@ -76,6 +78,24 @@ describe('A file of model cards that two processes write', () => {
     }
     await closeAll();
     assert.equal(open().list().length, 40);
+  });
+
+  it('keeps the models of both where renaming takes long', async () => {
+    const { rename } = fs;
+    fs.rename = async (...names) => {
+      await delay(Math.random() * 20);
+      return rename(...names);
+    };
+    try {
+      const [one, other] = [open('one'), open('other')];
+      for (let i = 0; i < 10; i++) {
+        await Promise.all([put(one, card(`a${i}`)), put(other, card(`b${i}`))]);
+      }
+      await closeAll();
+    } finally {
+      fs.rename = rename;
+    }
+    assert.equal(open().list().length, 20);
   });
 
   it('keeps the versions of both of one name; that of the writer is in charge', async () => {
