@@ -12,6 +12,7 @@ export type FailingCall =
   | 'openSync'
   | 'mkdir'
   | 'rename'
+  | 'renameSync'
   | 'readdir'
   | 'readFileSync'
   | 'readdirSync';

@@ -154,7 +154,7 @@ describe('A file of model cards that cannot be read or written now', () => {
 
   it('is written by itself after a write that failed', async () => {
     const cards = open();
-    mend = failing(['rename'], 'EIO', /models\.json/);
+    mend = failing(['renameSync'], 'EIO', /models\.json/);
     cards.put(card('fan', 'fan-1'));
     await cards.flush();
     assert.doesNotMatch(saved(), /fan-1/);
