@@ -25,7 +25,7 @@ export function advise() {
     model: 'dryer quality',
   });
   const fitted = flow.debug('model card', [3, 1], 'model');
-  flow.comment('2. Press Next batch: what to set, and what it saves', [2.4, 2]);
+  flow.comment('2. Press Next batch: what to set, and what it saves', [2.9, 2.1]);
   const advice = flow.node('tabular-advise', 'cheapest good setting', [2, 3], {
     ...ADVISE_DEFAULTS,
     config: EMBEDDED,

@@ -98,16 +98,16 @@ export function amqp() {
   const card = flow.debug('model card', [3, 1], 'model');
 
   flow.comment('2. Score, and acknowledge what was handed over', [0, 2.5]);
-  const readings = queue('readings', [0.3, 3.5], 'readings');
+  const readings = queue('readings', [0.9, 3.5], 'readings');
   const unpacked = change(
     'its key and values',
-    [1.5, 3.5],
+    [2.1, 3.5],
     set('key', 'payload.key'),
     set('payload', 'payload.values'),
     { t: 'delete', p: 'properties', pt: 'msg' },
     { t: 'delete', p: 'content', pt: 'msg' },
   );
-  const predict = flow.node('tabular-predict', 'load', [2.7, 3.5], {
+  const predict = flow.node('tabular-predict', 'load', [3.3, 3.5], {
     config: EMBEDDED,
     table: 'payload',
     tableType: 'msg',
@@ -117,14 +117,14 @@ export function amqp() {
   });
   const result = change(
     'result under its key',
-    [3.8, 3.5],
+    [4.4, 3.5],
     set(
       'payload',
       '{ "key": key, "load": payload.load, "probability": $lookup(payload.load_probabilities, payload.load) }',
       'jsonata',
     ),
   );
-  const results = publish('results', [5, 3.5], 'results');
+  const results = publish('results', [5.6, 3.5], 'results');
 
   const unscored = caught('not scored', [0, 5], predict);
   const which = flow.node('switch', 'would a repeat help?', [1.2, 5], {
@@ -159,13 +159,13 @@ export function amqp() {
   const sent = complete('handed over', [0, 7], results, failures);
 
   flow.comment('3. Write: one file of each key', [0, 8.2]);
-  const arrived = queue('results', [0.3, 9.2], 'results');
+  const arrived = queue('results', [0.9, 9.2], 'results');
   const named = change(
     'file of its key',
-    [1.5, 9.2],
+    [2.1, 9.2],
     set('filename', '$env("RESULTS") & "/" & $encodeUrlComponent(payload.key) & ".json"', 'jsonata'),
   );
-  const file = flow.node('file', 'write', [2.7, 9.2], {
+  const file = flow.node('file', 'write', [3.3, 9.2], {
     filename: 'filename',
     filenameType: 'msg',
     appendNewline: false,
@@ -173,7 +173,7 @@ export function amqp() {
     overwriteFile: 'true',
     encoding: 'none',
   });
-  const shown = flow.debug('written', [3.8, 9.2], 'payload');
+  const shown = flow.debug('written', [4.4, 9.2], 'payload');
   const written = complete('written', [0, 10], file);
   const unwritten = caught('not written', [0, 10.8], file);
   const laterWritten = flow.delay('again in 5 s', [1.5, 10.8], 5);
@@ -186,14 +186,14 @@ export function amqp() {
   flow.comment('5. Readings', [0, 14.2]);
   const make = button('Readings', [0, 15.2], {});
   const made = flow.code('100 readings', [1.1, 15.2], 'machine-readings.js');
-  const wrong = button('A wrong reading', [0, 16], {
+  const wrong = button('A wrong reading', [0, 16.3], {
     payload: JSON.stringify({
       key: 'wrong/1',
       values: { temperature: 'hot', vibration: 1, material: 'oak' },
     }),
     payloadType: 'json',
   });
-  const send = publish('readings', [2.4, 15.2], 'readings');
+  const send = publish('readings', [2.6, 15.6], 'readings');
 
   flow.wire(start, table, fit, card);
   flow.wire(readings, unpacked, predict, result, results);
@@ -201,11 +201,11 @@ export function amqp() {
   flow.wireOutput(which, 0, reason);
   flow.wireOutput(which, 1, later);
   flow.wire(reason, failures);
-  flow.wire(unsent, later, back, readings);
-  flow.wire(sent, readings);
+  flow.wire(unsent, later, back, flow.far('back', [5.2, 5.4], [0, 3.2], readings));
+  flow.wire(sent, flow.far('handed over', [1, 7], [0, 3.8], readings));
   flow.wire(arrived, named, file, shown);
   flow.wire(written, arrived);
-  flow.wire(unwritten, laterWritten, backWritten, arrived);
+  flow.wire(unwritten, laterWritten, backWritten, flow.far('back again', [4, 10.8], [0, 9.2], arrived));
   flow.wire(failed, shownFailed);
   flow.wire(make, made, send);
   flow.wire(wrong, send);

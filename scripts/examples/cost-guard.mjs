@@ -45,7 +45,7 @@ export function costGuard() {
   });
   const card = flow.debug('model card', [4, 1], 'model');
   const score = button('Score', 3, ROWS(40));
-  const cost = flow.node('tabular-cost', 'how much?', [1, 3], { ...table, operation: 'predict' });
+  const cost = flow.node('tabular-cost', 'how much?', [1.2, 3], { ...table, operation: 'predict' });
   const guard = flow.node('switch', 'up to 100 tokens?', [2, 3], {
     property: 'estimated_cost',
     propertyType: 'msg',
@@ -61,13 +61,13 @@ export function costGuard() {
   });
   const scored = flow.debug('scored', [4, 2.5], 'payload');
   const dear = flow.debug('too expensive', [4, 3.5], 'estimated_cost');
-  const guarded = flow.node('tabular-predict', 'weight, at most 100 tokens', [3, 5], {
+  const guarded = flow.node('tabular-predict', 'weight, at most 100 tokens', [3, 5.5], {
     ...table,
     model: 'weight',
     property: 'weight',
     maxCost: 100,
   });
-  const alsoScored = flow.debug('scored too', [4, 5], 'payload');
+  const alsoScored = flow.debug('scored too', [4, 5.5], 'payload');
   flow.errors([0, 6.5]);
   flow.wire(train, fit, card);
   flow.wire(score, [cost, guarded]);

@@ -28,29 +28,29 @@ export function energyFromFile() {
       payload: source('energy-year.jsonata').replace('HOURS', hours),
       payloadType: 'jsonata',
     });
-    const write = flow.node('file', `write the ${what}`, [1, row], {
+    const write = flow.node('file', `write the ${what}`, [1.2, row], {
       ...{ filename, filenameType: 'str', appendNewline: true, createDir: false },
       ...{ overwriteFile: 'true', encoding: 'utf8' },
     });
-    const read = flow.node('file in', `read the ${what}`, [2.2, row], {
+    const read = flow.node('file in', `read the ${what}`, [2.4, row], {
       ...{ filename, filenameType: 'str', format: 'utf8', chunk: false, sendError: false },
       ...{ encoding: 'utf8', allProps: false },
     });
     flow.wire(begin, write, read);
     return { begin, read };
   };
-  const year = file('year', 1, '[-8760..-1]', 0.1);
-  const next = file('day', 2, '[0..23]', 90);
+  const year = file('year', 1.4, '[-8760..-1]', 0.1);
+  const next = file('day', 2.4, '[0..23]', 90);
 
-  flow.comment('2. 24 rows, one model for all of them', [0.4, 3.2]);
-  const rows = flow.node('tabular-series', 'next 24 hours', [0.2, 4.5], {
+  flow.comment('2. 24 rows, one model for all of them', [0.4, 3.6]);
+  const rows = flow.node('tabular-series', 'next 24 hours', [1.1, 5.5], {
     ...SERIES_DEFAULTS,
     column: 'energy_kwh',
     ahead: '1h..24h',
     windows: '1d',
     keep: 3000,
   });
-  const predict = flow.node('tabular-predict', 'next 24 hours?', [1.6, 4], {
+  const predict = flow.node('tabular-predict', 'next 24 hours?', [2.5, 4.6], {
     ...model,
     property: 'forecast',
     outputType: 'quantiles',
@@ -58,12 +58,12 @@ export function energyFromFile() {
     flat: 'on',
     noModel: 'wait',
   });
-  const came = whatCame(flow, 'what came', [1.6, 5]);
-  const fit = flow.node('tabular-fit', 'meter', [1.6, 6], { ...model, task: 'auto' });
+  const came = whatCame(flow, 'what came', [2.5, 5.6]);
+  const fit = flow.node('tabular-fit', 'meter', [2.5, 6.6], { ...model, task: 'auto' });
 
-  flow.comment('3. The chart: open /dashboard/csv', [4.5, 3.2]);
-  const waits = waiting(flow, [1.6, 7], [3, 5.8]);
-  const day = flow.node('ui-chart', 'forecast and measured', [4.5, 4.5], {
+  flow.comment('3. The chart: open /dashboard/csv', [5.4, 4.6]);
+  const waits = waiting(flow, [3.8, 7.4], [3.8, 8.2]);
+  const day = flow.node('ui-chart', 'forecast and measured', [5.4, 5.6], {
     ...chart,
     ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),
     colors: [
@@ -80,18 +80,19 @@ export function energyFromFile() {
     group: group('Energy of the next day: forecast with its band, and what came', 1, 12),
     ...ENERGY_OF_A_DAY,
   });
-  const debug = flow.debug('next day', [3, 3.4], 'payload');
-  const card = flow.debug('model card', [3, 6.6], 'model');
-  flow.errors([0, 8]);
+  const debug = flow.debug('next day', [3.8, 4], 'payload');
+  const card = flow.debug('model card', [3.8, 6.6], 'model');
+  flow.errors([0, 8.2]);
 
-  flow.wire([year.read, next.read], rows);
+  flow.wire([year.read, next.read], flow.far('readings', [3.5, 1.9], [0, 5.5], rows));
   flow.wireOutput(rows, 0, predict);
   flow.wireOutput(rows, 1, came);
   flow.wireOutput(rows, 2, fit);
   flow.wire(predict, [day, debug]);
   flow.wire(came, day);
   flow.wire(fit, card);
-  flow.wire(year.begin, waits.begin, day);
+  flow.wire(year.begin, flow.far('the model is fitted', [1, 0.7], [2.7, 7.4], waits.begin));
+  flow.wire(waits.begin, day);
   flow.wire(fit, waits.end, day);
   return flow;
 }

@@ -39,12 +39,12 @@ export function energy() {
   const model = { config: EMBEDDED, table: 'payload', tableType: 'msg', model: 'house energy' };
 
   flow.comment('1. The house: an hour of it every two seconds', [0.4, 0]);
-  const start = flow.node('inject', 'at start', [0, 1], {
+  const start = flow.node('inject', 'at start', [0, 1.5], {
     ...NODE_DEFAULTS.inject,
     once: true,
     topic: 'past',
   });
-  const tick = flow.node('inject', 'every 2 seconds', [0, 2], {
+  const tick = flow.node('inject', 'every 2 seconds', [0, 2.5], {
     ...NODE_DEFAULTS.inject,
     repeat: '2',
     once: true,
@@ -52,10 +52,10 @@ export function energy() {
     topic: 'hour',
     props: [{ p: 'topic', vt: 'str' }],
   });
-  const house = flow.code('House', [1, 1.5], 'house.js');
+  const house = flow.code('House', [1, 2], 'house.js');
 
   flow.comment('2. 24 rows an hour, one model for all of them', [2.2, 0]);
-  const rows = flow.node('tabular-series', 'next 24 hours', [2, 1.5], {
+  const rows = flow.node('tabular-series', 'next 24 hours', [2.1, 2], {
     ...SERIES_DEFAULTS,
     column: 'energy_kwh',
     ahead: '1h..24h',
@@ -63,7 +63,7 @@ export function energy() {
     windows: '3h, 1d',
     keep: 3000,
   });
-  const predict = flow.node('tabular-predict', 'next 24 hours?', [3.3, 1.5], {
+  const predict = flow.node('tabular-predict', 'next 24 hours?', [3.5, 1.1], {
     ...model,
     property: 'forecast',
     outputType: 'quantiles',
@@ -71,14 +71,14 @@ export function energy() {
     flat: 'on',
     noModel: 'wait',
   });
-  const fit = flow.node('tabular-fit', 'house energy', [3.3, 2.5], { ...model, task: 'auto' });
-  const card = flow.debug('model card', [4.6, 2.5], 'model');
+  const fit = flow.node('tabular-fit', 'house energy', [3.5, 3.1], { ...model, task: 'auto' });
+  const card = flow.debug('model card', [4.9, 3.1], 'model');
 
-  flow.comment('3. The plot: open /dashboard/energy', [5.3, 3.3]);
-  const ahead = change(flow, 'a day ahead', [4.6, 4.2], { payload: 'payload[-1]' });
-  const came = whatCame(flow, 'what came', [4.6, 5], 24 * 3_600_000);
-  const { begin, end } = waiting(flow, [2.2, 4.2], [4.6, 3.4]);
-  const day = flow.node('ui-chart', 'energy', [5.9, 4.2], {
+  flow.comment('3. The plot: open /dashboard/energy', [7.4, 1.4]);
+  const ahead = change(flow, 'a day ahead', [4.9, 1.4], { payload: 'payload[-1]' });
+  const came = whatCame(flow, 'what came', [4.9, 2.1], 24 * 3_600_000);
+  const { begin, end } = waiting(flow, [5.8, 4.7], [4.9, 3.9]);
+  const day = flow.node('ui-chart', 'energy', [7.4, 2.5], {
     ...chart,
     ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),
     colors: COLOURS,
@@ -86,19 +86,20 @@ export function energy() {
     ...ENERGY_OF_A_DAY,
     removeOlderPoints: '150',
   });
-  const about = modelCard(flow, 'model', group('Model', 2, 6), [4.6, 6]);
-  flow.errors([0, 4.2]);
+  const about = modelCard(flow, 'model', group('Model', 2, 6), [4.9, 5.5]);
+  flow.errors([0, 4.7]);
   // A message every two seconds would push everything else out of the sidebar: switched on by its button.
-  const debug = flow.node('debug', 'next day', [4.6, 0.8], { ...NODE_DEFAULTS.debug, active: false });
+  const debug = flow.node('debug', 'next day', [4.9, 0.6], { ...NODE_DEFAULTS.debug, active: false });
 
   flow.wire([start, tick], house, rows);
-  flow.wire(start, begin, day);
+  flow.wire(start, flow.far('the model is fitted', [1, 1.1], [4.9, 4.7], begin));
+  flow.wire(begin, day);
   flow.wireOutput(rows, 0, predict);
   flow.wireOutput(rows, 1, came);
   flow.wireOutput(rows, 2, fit);
   flow.wire(fit, card);
   flow.wire(fit, end, day);
-  flow.wire(fit, about, legible(flow, [5.9, 6]), day);
+  flow.wire(fit, about, legible(flow, [6.1, 5.5]), day);
   flow.wire(predict, ahead, day);
   flow.wire(came, day);
   flow.wire(predict, debug);

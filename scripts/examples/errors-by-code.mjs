@@ -44,9 +44,9 @@ export function errorsByCode() {
   const card = flow.debug('model card', [2.7, 2], 'model');
   const scored = flow.debug('scored', [2.7, 3], 'payload');
 
-  const caught = flow.node('catch', 'any error', [0, 7.5], { scope: null, uncaught: false });
+  const caught = flow.node('catch', 'any error', [0, 7.3], { scope: null, uncaught: false });
   const code = (pattern) => ({ t: 'regex', v: pattern, vt: 'str', case: false });
-  const which = flow.node('switch', 'by code', [1.1, 7.5], {
+  const which = flow.node('switch', 'by code', [1.1, 7.3], {
     property: 'error.code',
     propertyType: 'msg',
     rules: [
@@ -59,9 +59,9 @@ export function errorsByCode() {
     repair: false,
     outputs: 4,
   });
-  const aside = flow.debug('wrong data', [2.5, 6.5], 'error');
-  const again = flow.delay('in 30 s', [2.5, 7.2], 30);
-  const noModel = flow.debug('fit a model first', [2.5, 7.9], 'error');
+  const aside = flow.debug('wrong data', [2.5, 7], 'error');
+  const again = flow.delay('in 30 s', [2.5, 6], 30);
+  const noModel = flow.debug('fit a model first', [2.5, 7.8], 'error');
   const other = flow.debug('notify someone', [2.5, 8.6], 'error');
   flow.wire(train, fit, card);
   flow.wire([early, good, lacking, wrong], predict, scored);

@@ -94,21 +94,21 @@ export function fleetHub() {
   });
 
   flow.comment('1. Readings of all machines: rows, outcomes, train sets', [0.9, 0]);
-  const readings = mqttIn(flow, 'readings', [0, 1], 'fleet/+/reading', 'auto-detect', brokerId);
-  const rows = flow.node('tabular-series', 'heat in 30 s', [1.1, 1], { ...ROWS, train: '1000 rows' });
+  const readings = mqttIn(flow, 'readings', [0, 1.7], 'fleet/+/reading', 'auto-detect', brokerId);
+  const rows = flow.node('tabular-series', 'heat in 30 s', [1.1, 1.7], { ...ROWS, train: '1000 rows' });
 
   flow.comment('2. How good is the model, on each machine?', [3.3, 0]);
-  const predict = flow.node('tabular-predict', 'how hot?', [2.4, 1], FORECAST);
-  const watch = flow.node('tabular-watch', 'still right?', [3.6, 1], {
+  const predict = flow.node('tabular-predict', 'how hot?', [2.4, 0.9], FORECAST);
+  const watch = flow.node('tabular-watch', 'still right?', [3.6, 1.8], {
     ...WATCH_DEFAULTS,
     config: EMBEDDED,
     model: MODEL,
     property: 'forecast',
     perKey: true,
   });
-  const changes = flow.debug('changes', [4.8, 1.5], 'payload');
+  const changes = flow.debug('changes', [4.8, 1.8], 'payload');
   // A message for each reading would push everything else out of the sidebar: switched on by its button.
-  const forecasts = flow.node('debug', 'forecasts', [4.8, 0.7], { ...NODE_DEFAULTS.debug, active: false });
+  const forecasts = flow.node('debug', 'forecasts', [4.8, 0.9], { ...NODE_DEFAULTS.debug, active: false });
 
   flow.comment('3. A new model goes to every machine', [2.9, 3]);
   const fit = flow.node('tabular-fit', MODEL, [2.4, 4], {
@@ -139,7 +139,7 @@ export function fleetHub() {
   flow.wireOutput(rows, 2, fit);
   flow.wireOutput(watch, 1, changes, rows);
   flow.wire(fit, comes, file, publish);
-  flow.wire(connected, again, fit);
+  flow.wire(connected, again, flow.far('again', [3.2, 6.2], [1.5, 4], fit));
   return flow;
 }
 
@@ -186,7 +186,7 @@ export function fleetMachine() {
     '3. Readings to the hub; the newest ten minutes once more when the broker or the hub is back',
     [2, 4.2],
   );
-  const remember = flow.node('change', 'remember ten minutes', [3.4, 5.2], {
+  const remember = flow.node('change', 'remember ten minutes', [5.8, 5.2], {
     // A place for each of 600 seconds: what is older is written over by and by.
     rules: [
       set(
@@ -211,7 +211,10 @@ export function fleetMachine() {
   flow.comment('4. Errors, by code', [0.1, 8.4]);
   flow.errors([0, 9.4], { beside: 1.1, status: true });
 
-  flow.wire([start, tick], motor, named, [rows, remember, send]);
+  flow.wire([start, tick], motor, named, [
+    rows,
+    flow.far('readings', [3, 2.1], [4.7, 5.2], [remember, send]),
+  ]);
   flow.wire(rows, predict, [forecast, hot]);
   flow.wire(hot, warning);
   flow.wire(models, model, predict);

@@ -153,6 +153,15 @@ export class Flow {
     from.wires[output].push(...to.map((node) => node.id));
   }
 
+  /** From one end of the sheet to the other without a wire across it. Answers the node to wire to. */
+  far(name, place, end, to) {
+    const out = this.node('link out', name, place, { mode: 'link', links: [] });
+    const into = this.node('link in', name, end, { links: [out.id] });
+    out.links.push(into.id);
+    this.wire(into, to);
+    return out;
+  }
+
   toJSON() {
     return arranged(this.#nodes);
   }

@@ -102,14 +102,14 @@ Sources: [Tasmota](https://tasmota.github.io/docs/MQTT/), [Shelly](https://shell
     }),
   ];
   const broker = flow.config('mqtt-broker', 'Broker', BROKER);
-  flow.comment('Your own devices: enable these', [0.2, 4]);
+  flow.comment('Your own devices: enable these', [0.2, 4.5]);
   for (const [i, [name, topic]] of [
     ['Tasmota', 'tele/+/SENSOR'],
     ['Shelly', '+/events/rpc'],
     ['Zigbee2MQTT', 'zigbee2mqtt/+'],
   ].entries()) {
     flow.wireOutput(source, i, all[i].rows);
-    const node = flow.node('mqtt in', name, [0, 5 + i], {
+    const node = flow.node('mqtt in', name, [1, 5.4 + 0.9 * i], {
       ...{ topic, qos: '1', datatype: 'auto-detect', broker, inputs: 0, d: true },
     });
     flow.wire(node, all[i].rows);
@@ -163,7 +163,7 @@ The messages have the shape of [node-red-contrib-influxdb](https://github.com/mb
     ...{ key: 'machine', column: 'vibration', ahead: '10m', windows: '10m, 1h' },
   });
   flow.wire(source, rows);
-  flow.comment('3. Points to write', [5.2, 3.7]);
+  flow.comment('3. Points to write', [5.5, 3.5]);
   const points = flow.node('change', 'points', [5.2, 4.7], {
     rules: [
       {
@@ -200,7 +200,7 @@ Sources: [The Things Stack](https://www.thethingsindustries.com/docs/integration
   flow.wire(source, rows);
   const broker = flow.config('mqtt-broker', 'Network', { ...BROKER, broker: 'eu1.cloud.thethings.network' });
   flow.comment('Your own devices: enable this', [0.2, 3.5]);
-  const uplinks = flow.node('mqtt in', 'uplinks', [0, 4.5], {
+  const uplinks = flow.node('mqtt in', 'uplinks', [1.6, 3.5], {
     ...{ topic: 'v3/+/devices/+/up', qos: '0', datatype: 'auto-detect', broker, inputs: 0, d: true },
   });
   flow.wire(uplinks, rows);

@@ -35,8 +35,9 @@ export function liveMachine(withPlots) {
 
   flow.comment('2. Rows, outcomes, train sets; a model for each question', [2.4, 0]);
   const question = (name, model, row, { series, predict, status, alarm = {} }) => {
+    // Outcomes go straight on, between what is asked and what is fitted.
     const rows = flow.node('tabular-series', name, [2, row], { ...SERIES_DEFAULTS, ...common, ...series });
-    const ask = flow.node('tabular-predict', `${name}?`, [3.3, row], {
+    const ask = flow.node('tabular-predict', `${name}?`, [3.4, row - 0.8], {
       config: EMBEDDED,
       ...common,
       model,
@@ -45,20 +46,20 @@ export function liveMachine(withPlots) {
       ...predict,
     });
     // A message a second would push everything else out of the sidebar: switched on by its button.
-    const answer = flow.node('debug', predict.property, [4.7, row], {
+    const answer = flow.node('debug', predict.property, [5.2, row - 0.7], {
       ...NODE_DEFAULTS.debug,
       active: false,
       tostatus: true,
       statusVal: status,
       statusType: 'jsonata',
     });
-    const fit = flow.node('tabular-fit', model, [3.3, row + 1], {
+    const fit = flow.node('tabular-fit', model, [3.4, row + 0.9], {
       config: EMBEDDED,
       ...common,
       model,
       task: 'auto',
     });
-    const watch = flow.node('tabular-watch', `is ${name} true?`, [4.7, row + 0.9], {
+    const watch = flow.node('tabular-watch', `is ${name} true?`, [4.9, row + 0.1], {
       ...WATCH_DEFAULTS,
       config: EMBEDDED,
       model,
@@ -72,21 +73,21 @@ export function liveMachine(withPlots) {
     flow.wire(ask, [answer, watch]);
     return { rows, ask, fit, watch };
   };
-  const failure = question('failure within 1 h', 'pump failure', 1, {
+  const failure = question('failure within 1 h', 'pump failure', 2, {
     series: { outcome: 'event', column: 'failed', operator: '=', value: 'true', ahead: '1h', windows: '1h' },
     predict: { property: 'failure' },
     // The newest row of the past comes as a table.
     status: '$round(100 * payload[-1].failure_probability) & " % failure within 1 h"',
     alarm: withPlots ? { alarmOn: 'probability', alarmLabel: 'yes', raise: 0.5 } : {},
   });
-  const bearing = question('bearing in 30 min', 'pump bearing', 3, {
+  const bearing = question('bearing in 30 min', 'pump bearing', 5.2, {
     series: { outcome: 'column', column: 'bearing_c', ahead: '30m', windows: '1h' },
     predict: { property: 'forecast', outputType: 'quantiles', quantiles: '0.1,0.5,0.9' },
     status: 'payload[-1].bearing_c & " °C, then " & $round(payload[-1].forecast_mid, 1) & " °C"',
   });
 
   flow.comment('3. Errors, by code', [0.25, 5]);
-  flow.errors([0, 6], { status: true });
+  flow.errors([0, 5.9], { status: true });
 
   flow.wire([start, tick], pump);
   if (withPlots) {
@@ -104,7 +105,7 @@ function addPlots(flow, failure, bearing) {
   const { group, chart } = dashboard(flow, 'Live machine', '/');
 
   flow.comment('4. Live plots: open /dashboard', [0.4, 7]);
-  const temperature = flow.node('ui-chart', 'bearing temperature', [2.6, 8], {
+  const temperature = flow.node('ui-chart', 'bearing temperature', [3.9, 11.4], {
     ...chart,
     ...columns(['measured', 'forecast_mid', 'forecast_low', 'forecast_high'], 'forecast_time'),
     removeOlderPoints: '400',
@@ -119,7 +120,7 @@ function addPlots(flow, failure, bearing) {
     height: 7,
   });
   const riskGroup = group('Failure within the hour', 2, 4);
-  const gauge = flow.node('ui-gauge', 'risk now', [2.6, 9], {
+  const gauge = flow.node('ui-gauge', 'risk now', [3.9, 9], {
     group: riskGroup,
     order: 1,
     value: '$round(100 * payload[-1].failure_probability)',
@@ -149,7 +150,7 @@ function addPlots(flow, failure, bearing) {
     styleGlow: false,
     className: '',
   });
-  const riskChart = flow.node('ui-chart', 'risk over time', [2.6, 9.7], {
+  const riskChart = flow.node('ui-chart', 'risk over time', [3.9, 9.9], {
     ...chart,
     ...columns(['failure_probability'], 'failure_time'),
     removeOlderPoints: '400',
@@ -163,7 +164,7 @@ function addPlots(flow, failure, bearing) {
     width: 4,
     height: 4,
   });
-  const alarms = flow.node('ui-table', 'alarms', [2.6, 10.5], {
+  const alarms = flow.node('ui-table', 'alarms', [3.9, 8.1], {
     group: group('Alarms', 3, 6),
     label: '',
     order: 1,
@@ -186,28 +187,19 @@ function addPlots(flow, failure, bearing) {
   });
   const models = group('Models', 4, 12);
   const cards = [failure, bearing].map(({ fit }, i) => {
-    const card = modelCard(flow, `card of ${fit.name}`, models, [1.2, 11.3 + 0.8 * i], i + 1);
-    flow.wire(fit, far(flow, `fitted: ${fit.name}`, [5.9, 2 + 2 * i], [0, 11.3 + 0.8 * i], card));
+    const card = modelCard(flow, `card of ${fit.name}`, models, [1.2, 10.2 + 0.8 * i], i + 1);
+    flow.wire(fit, flow.far(`fitted: ${fit.name}`, [6.5, 2.9 + 3.2 * i], [0, 10.2 + 0.8 * i], card));
     return card;
   });
-  const came = whatCame(flow, 'what came', [1.2, 8.5]);
-  const alarm = change(flow, 'as a line', [1.2, 10.5], {
+  const came = whatCame(flow, 'what came', [1.2, 12.6]);
+  const alarm = change(flow, 'as a line', [1.2, 8.1], {
     payload: '{"time": $fromMillis(change.since, "[M01]-[D01] [H01]:[m01]"), "what": change.text}',
   });
-  flow.wire(failure.ask, far(flow, 'risks', [5.9, 1], [0, 9], [gauge, riskChart]));
-  flow.wire(bearing.ask, far(flow, 'forecasts', [5.9, 3], [0, 8], temperature));
-  flow.wireOutput(bearing.rows, 1, far(flow, 'outcomes', [5.9, 5], [0, 8.5], came));
-  flow.wireOutput(failure.watch, 1, far(flow, 'changes', [5.9, 1.9], [0, 10.5], alarm));
+  flow.wire(failure.ask, flow.far('risks', [6.5, 0.3], [0, 9], [gauge, riskChart]));
+  flow.wire(bearing.ask, flow.far('forecasts', [6.5, 3.5], [0, 11.8], temperature));
+  flow.wireOutput(bearing.rows, 1, flow.far('outcomes', [2.7, 6.7], [0, 12.6], came));
+  flow.wireOutput(failure.watch, 1, flow.far('changes', [6.5, 2.1], [0, 8.1], alarm));
   flow.wire(came, temperature);
   flow.wire(alarm, alarms);
-  flow.wire(cards, legible(flow, [2.6, 11.7]), [temperature, riskChart]);
-}
-
-/** A node to wire to, from one end of the sheet to the other without a wire across it. */
-function far(flow, name, place, end, to) {
-  const out = flow.node('link out', name, place, { mode: 'link', links: [] });
-  const into = flow.node('link in', name, end, { links: [out.id] });
-  out.links.push(into.id);
-  flow.wire(into, to);
-  return out;
+  flow.wire(cards, legible(flow, [2.6, 10.6]), [temperature, riskChart]);
 }

@@ -23,11 +23,11 @@ export function unusual() {
   const known = flow.node('tabular-anomaly', 'what is usual', [2.3, 1.5], ANOMALY_DEFAULTS);
   const changes = flow.debug('alarms and changes', [3.6, 2.2], 'payload');
 
-  flow.comment('3. The dashboard: open /dashboard/unusual', [0.5, 3.3]);
+  flow.comment('3. The dashboard: open /dashboard/unusual', [4.3, 0]);
   const faults = template(
     flow,
     'break a sensor',
-    [0.2, 4.3],
+    [0, 3.1],
     group('Break a sensor', 1, 4),
     'unusual-faults.html',
   );
@@ -63,7 +63,7 @@ export function unusual() {
     height: 6,
     removeOlderPoints: '400',
   });
-  flow.errors([0.2, 5.3]);
+  flow.errors([0, 4.6]);
 
   flow.wire([start, tick, faults], compressor);
   flow.wire(compressor, known);

@@ -428,8 +428,15 @@ describe('every example, imported and deployed', function () {
       nodes.find(({ name }) => name === 'a day')!.once = false;
     });
     // Until then the chart says that it waits.
-    const wiredTo = (type: string, name: string) =>
-      (flow.find((node) => node.type === type && node.name === name)!.wires as string[][]).flat();
+    const wiredTo = (type: string, name: string) => {
+      const ids = (flow.find((node) => node.type === type && node.name === name)!.wires as string[][]).flat();
+      return ids.flatMap((id) => {
+        const [linked] = (flow.find((node) => node.id === id)!.links as string[] | undefined) ?? [];
+        return linked === undefined
+          ? [id]
+          : (flow.find((node) => node.id === linked)!.wires as string[][]).flat();
+      });
+    };
     const chartId = find(flow, 'ui-chart', 'forecast and measured');
     for (const [cause, says] of [
       [wiredTo('inject', 'a year'), 'waits'],
