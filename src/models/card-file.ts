@@ -268,12 +268,7 @@ export class CardFile {
   }
 
   private mark(): SeenFile['marks'] {
-    return new Map(
-      Array.from(this.services, ([service, section]) => [
-        service,
-        section.mark(this.seen.marks.get(service)),
-      ]),
-    );
+    return new Map(Array.from(this.services, ([service, section]) => [service, section.mark()]));
   }
 
   /** Takes in what another process has written since this one last read or wrote the file. @returns whether one has */
@@ -301,7 +296,7 @@ export class CardFile {
       return false;
     }
     for (const [service, section] of written) {
-      const mark = marks.get(service) ?? new ServiceSection().mark(undefined);
+      const mark = marks.get(service) ?? new ServiceSection().mark();
       marks.set(service, mark);
       this.section(service).takeIn(section, mark);
     }

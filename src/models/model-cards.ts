@@ -295,7 +295,7 @@ export class ModelCards {
       return model.card();
     }
     this.assertFree(to);
-    this.stored.models.delete(name);
+    this.stored.removeName(model);
     const renamed = this.change(model.renamed(to));
     this.fits.arrived(to);
     return renamed;
@@ -348,7 +348,7 @@ export class ModelCards {
   /** Forgets a model with all of its versions; the service may remove them then. @throws ServiceError `model.unknown` */
   remove(name: string): void {
     const model = this.known(name, 'delete');
-    this.stored.models.delete(name);
+    this.stored.removeName(model);
     this.release(model.versions);
     this.file?.changed();
   }

@@ -26,12 +26,19 @@ export interface FormerModel {
   upload: string;
 }
 
+/** A name that was deleted or renamed. */
+interface GoneName {
+  name: string;
+  /** The newest of the models that it meant. */
+  fitted: string;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
 /** What a section held at one time: models never change, so that those that are the same objects have not. */
 export interface SectionMark {
   models: Map<string, VersionedModel>;
   pending: ReadonlySet<string>;
-  /** The newest versions of names that were deleted or renamed here before. */
-  gone: BoundedMap<string, number>;
 }
 
 /** What is stored for one service. */
@@ -42,6 +49,8 @@ export class ServiceSection {
   pending = new BoundedMap<string, PendingFit>(MAX_PENDING);
   /** Dropped models, the newest first, until the service has removed them. */
   former: FormerModel[] = [];
+  /** The last deletions, by name: another process that still has the model deletes it too, once. */
+  readonly gone = new BoundedMap<string, GoneName>(MAX_FORMER);
   /** The last publication of all: the next one has a higher number, whatever became of its model. */
   published: Publication | undefined;
 
@@ -69,6 +78,11 @@ export class ServiceSection {
       }
     }
     section.former.push(...readFormer(saved.former));
+    for (const one of readList(saved.gone)) {
+      if (isGoneName(one)) {
+        section.gone.set(one.name, one);
+      }
+    }
     section.published = isPublication(saved.published) ? saved.published : undefined;
     return section;
   }
@@ -76,41 +90,62 @@ export class ServiceSection {
   /** As JSON, in pieces of one model, upload or fit: what there is now, whatever changes while the pieces are written. */
   write(): Generator<string> {
     const { models, uploads, pending, former, published } = this;
+    const gone = [...this.gone.values()];
     return pieces(
       {
         models: [...models],
         uploads: [...uploads.values()],
         pending: [...pending.values()],
         former: [...former],
+        ...(gone.length > 0 && { gone }),
       },
       published,
     );
   }
 
-  /** What there is now, to tell later what has changed here since. @param former the mark before */
-  mark(former: SectionMark | undefined): SectionMark {
+  /** What there is now, to tell later what has changed here since. */
+  mark(): SectionMark {
     const models = new Map(Array.from(this.models, (model) => [model.name, model]));
-    const gone = former?.gone ?? new BoundedMap(MAX_FORMER);
-    for (const model of former?.models.values() ?? []) {
-      if (!models.has(model.name)) {
-        gone.set(model.name, newest(model));
-      }
-    }
-    return { models, pending: new Set(this.pending.keys()), gone };
+    return { models, pending: new Set(this.pending.keys()) };
+  }
+
+  /** Removes a name with its models, which may be used under another one. */
+  removeName(model: VersionedModel): void {
+    const { name } = model;
+    this.models.delete(name);
+    // Later than the last of that name, though the clock may have been set back.
+    const at = Math.max(Date.now(), (this.gone.get(name)?.at ?? 0) + 1);
+    this.gone.set(name, { name, fitted: newestId(model), at });
   }
 
   /**
    * Takes in what another process has written to the file since. Of a model that has not changed here its state counts, as
    * long as it is not an older one; of one that has, its versions are kept beside those here, which stay in charge.
+   * A name that it has deleted goes here too, unless there is a newer model of it.
    *
    * @param since what was here when the file was last read or written; what is taken in as it is is noted there
    */
   takeIn(written: ServiceSection, since: SectionMark): void {
+    for (const [name, one] of written.gone) {
+      // What came under the name since may be the same model.
+      if (one.at > (this.gone.get(name)?.at ?? 0)) {
+        this.gone.set(name, one);
+        const own = this.models.get(name);
+        if (own !== undefined && newestId(own) === one.fitted) {
+          this.models.delete(name);
+          since.models.delete(name);
+        }
+      }
+    }
     for (const theirs of written.models) {
+      const gone = this.gone.get(theirs.name);
+      // The other one wrote before it had read what was deleted here.
+      if (gone?.fitted === newestId(theirs) && gone.at > (written.gone.get(theirs.name)?.at ?? 0)) {
+        continue;
+      }
       const own = this.models.get(theirs.name);
       const before = since.models.get(theirs.name);
-      const isNews =
-        newest(theirs) > (before === undefined ? (since.gone.get(theirs.name) ?? 0) : newest(before));
+      const isNews = before === undefined || newest(theirs) > newest(before);
       if (own === undefined) {
         // Else it was deleted or renamed here.
         if (isNews) {
@@ -170,6 +205,11 @@ export class ServiceSection {
     }
     for (const [id, fit] of own.pending) {
       this.pending.set(id, fit);
+    }
+    for (const [name, one] of saved.gone) {
+      if (!this.gone.has(name)) {
+        this.gone.set(name, one);
+      }
     }
     this.former.push(...saved.former);
     this.published = saved.published ?? this.published;
@@ -268,6 +308,15 @@ function isRecord(value: unknown): value is WrittenModel {
   );
 }
 
+function isGoneName(value: unknown): value is GoneName {
+  return (
+    isObject(value) &&
+    typeof value.name === 'string' &&
+    typeof value.fitted === 'string' &&
+    typeof value.at === 'number'
+  );
+}
+
 function readFormer(value: unknown): FormerModel[] {
   return readList(value).filter(
     (one): one is FormerModel =>
@@ -295,6 +344,10 @@ function* pieces(
     start = '],';
   }
   yield published === undefined ? ']}' : `],"published":${JSON.stringify(published)}}`;
+}
+
+function newestId({ versions }: VersionedModel): string {
+  return versions[0]!.card.fitted_train_set_id;
 }
 
 function newest({ versions }: VersionedModel): number {

@@ -114,12 +114,16 @@ describe('A file of model cards that two processes write', () => {
   it('brings back nothing that was deleted or renamed here', async () => {
     await put(open('one'), card('pump'), card('fan'));
     await closeAll();
+    const older = readFileSync(file);
     const [one, other] = [open('one'), open('other')];
     one.remove('pump');
     one.rename('fan', 'ventilator');
     await one.flush();
     await put(other, card('drive'));
     await put(one, card('belt'));
+    // As the other one leaves it where it wrote in the same moment.
+    writeFileSync(file, older);
+    await put(one, card('belt', 'belt-2'));
     assert.deepEqual(
       one
         .list()
@@ -127,6 +131,59 @@ describe('A file of model cards that two processes write', () => {
         .sort(),
       ['belt', 'drive', 'ventilator'],
     );
+  });
+
+  it('is left without what the other deleted or renamed, and has what was fitted there since', async () => {
+    await put(open('one'), card('pump'), card('fan'), card('drive'), card('drive', 'drive-2'), card('belt'));
+    await closeAll();
+    const [one, other] = [open('one'), open('other')];
+    one.remove('pump');
+    one.rename('fan', 'ventilator');
+    one.remove('drive');
+    await put(one, card('drive', 'drive-3'));
+    one.rename('belt', 'strap');
+    one.rename('strap', 'belt');
+    await one.flush();
+    await put(other, card('new'));
+    const named = (cards: ModelCards): string[] =>
+      cards
+        .list()
+        .map(({ name, fitted_train_set_id: id }) => `${name} ${id}`)
+        .sort();
+    const expected = ['belt fitted-belt', 'drive drive-3', 'new fitted-new', 'ventilator fitted-fan'];
+    assert.deepEqual(named(other), expected);
+    await put(one, card('new', 'new-2'));
+    await closeAll();
+    assert.deepEqual(named(open()), expected.with(2, 'new new-2'));
+  });
+
+  it('keeps what is fitted anew under a name that was deleted there, or here', async () => {
+    await put(open('one'), card('pump'), card('fan'));
+    await closeAll();
+    const [one, other] = [open('one'), open('other')];
+    one.remove('pump');
+    one.remove('fan');
+    await one.flush();
+    const older = readFileSync(file);
+    await put(other, card('pump', 'pump-2'), card('belt'));
+    assert.deepEqual(versions(other, 'pump')?.[0], [2, 'pump-2']);
+    assert.equal(other.get('fan'), undefined);
+    // The same model as before: a service may answer an equal fit with it.
+    await put(other, card('fan'));
+    await put(one, card('drive'));
+    await put(other, card('last'));
+    for (const cards of [one, other]) {
+      assert.deepEqual(versions(cards, 'fan'), [[1, 'fitted-fan']]);
+      assert.equal(cards.get('pump')?.fitted_train_set_id, 'pump-2');
+    }
+    one.remove('fan');
+    await one.flush();
+    await put(other, card('belt', 'belt-2'));
+    assert.equal(other.get('fan'), undefined, 'deleted a second time');
+    await put(other, card('fan'));
+    writeFileSync(file, older);
+    await put(other, card('drive', 'drive-2'));
+    assert.deepEqual(versions(other, 'fan'), [[1, 'fitted-fan']], 'an older file with what it knows already');
   });
 
   it('loses no version to an older file that is put back while it is open', async () => {
