@@ -88,8 +88,19 @@ const send = (service, what, data, then) => ajax(route(service, what), asJson(da
 let leaving = 0;
 export const isLeaving = () => leaving > 0;
 
-function leave(service, what, data, then, refresh) {
+/* What was asked under the name of a model before, and is answered soon. */
+const underWay = new Set();
+export function whileThere(request) {
+  underWay.add(request);
+  return request.always(() => underWay.delete(request));
+}
+
+async function leave(service, what, data, then, refresh) {
   leaving++;
+  // An answer may call for another request.
+  while (underWay.size > 0) {
+    await Promise.allSettled(underWay);
+  }
   send(service, what, data, (answer) => {
     leaving--;
     then(answer);

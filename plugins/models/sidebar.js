@@ -1,5 +1,5 @@
 /* global RED, $, document, IntersectionObserver */
-import { answerMachine, importModel, isLeaving, modelActions } from './actions';
+import { answerMachine, importModel, isLeaving, modelActions, whileThere } from './actions';
 import { bdi, el, icon, mark, smallButton, text, verdict, whenReleased } from './dom';
 import { modelList, standing } from './list';
 import { liveView } from './live';
@@ -252,11 +252,13 @@ function sidebar() {
         .fail(shows(failed));
       return;
     }
-    $.getJSON(`${at('sidebar', mine.service, 'model')}?${$.param({ name: mine.name })}`)
+    whileThere($.getJSON(`${at('sidebar', mine.service, 'model')}?${$.param({ name: mine.name })}`))
       .done((shown) => {
         const show = shows((watch) => showModel(shown, watch));
         if (shown.watched) {
-          $.getJSON(at('watch', mine.name)).done(show).fail(shows(failed));
+          whileThere($.getJSON(at('watch', mine.name)))
+            .done(show)
+            .fail(shows(failed));
         } else {
           show();
         }

@@ -1,5 +1,5 @@
 /* global $ */
-import { isLeaving } from './actions';
+import { isLeaving, whileThere } from './actions';
 import { findSetting } from './advise';
 import {
   bdi,
@@ -206,12 +206,13 @@ export function tryIt(service, { card, kind, fields, examples }) {
     // A slider is held down while its answers are looked at.
     const shows = (show) => (answered) =>
       whenReleased(() => mine === asked && show(answered), 'button, summary');
-    $.ajax({
+    const request = $.ajax({
       url: `tabular-prediction/sidebar/${encodeURIComponent(service)}/try`,
       method: 'POST',
       contentType: 'application/json',
       data: JSON.stringify({ model: card.name, row }),
-    })
+    });
+    (isFree ? whileThere(request) : request)
       .done(
         shows((found) => {
           answer.replaceChildren(...drawAnswer(card, found));

@@ -146,7 +146,7 @@ export async function openWindow(browser: Browser, url: string, locale = 'en-US'
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') {
-      complaints.push(message.text());
+      complaints.push(`${message.text()}: ${message.location().url}`);
     }
   });
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -198,6 +198,10 @@ describe('the sidebar Models, in Chromium', function () {
     await red.shown('shown', before + 1, 90_000);
   }
 
+  /** As another editor would: the sidebar is told. */
+  const changeModel = (what: string, data: object) =>
+    editor.page.request.post(`${red.url}/tabular-prediction/models/local/${what}`, { data, headers: OWN });
+
   async function opened(name: string): Promise<string> {
     await line(name).click();
     await editor.page.waitForSelector('.tabular-facts');
@@ -933,10 +937,7 @@ describe('the sidebar Models, in Chromium', function () {
     const [missed, falseAlarm] = ['missed', 'false_alarm'].map((name) =>
       page.locator(`[data-keep=cost-${name}]`),
     ) as [Locator, Locator];
-    const change = (what: string, to: object) =>
-      page.request.post(`${red.url}/tabular-prediction/models/local/${what}`, {
-        data: { model: 'fitted state', ...to },
-      });
+    const change = (what: string, to: object) => changeModel(what, { model: 'fitted state', ...to });
     await opened('fitted state');
     await allAnswered();
 
@@ -960,7 +961,7 @@ describe('the sidebar Models, in Chromium', function () {
         await route.continue();
         return;
       }
-      const response = await route.fetch();
+      const response = await handOn(route);
       asked.open();
       await come.opened;
       await route.fulfill({ response });
@@ -1075,8 +1076,7 @@ describe('the sidebar Models, in Chromium', function () {
         const { card } = (await response.json()) as { card: { threshold?: { at: number } } };
         return (card.threshold?.at ?? null) === threshold;
       });
-      const data = { model: 'fitted state', threshold };
-      await page.request.post(`${red.url}/tabular-prediction/models/local/threshold`, { data, headers: OWN });
+      await changeModel('threshold', { model: 'fitted state', threshold });
       await (await answered).finished();
       // What the answer calls for is done by then.
       await page.evaluate(() => new Promise((done) => setTimeout(done)));
@@ -1168,11 +1168,20 @@ describe('the sidebar Models, in Chromium', function () {
       () => document.querySelector('.tabular-models h2')?.textContent === '<b>renamed</b>',
     );
     await page.waitForSelector('.tabular-facts');
-    // What is asked of it is answered while it is there.
     await allAnswered();
-    // The notice that it is gone comes before the answer: nothing is asked of it in between, which would be a 404.
+    // What was asked of it before is answered while it is there, however late it comes to the service: else by a 404.
+    const [asked, gone] = [new Gate(), new Gate()];
+    await page.route(shown, async (route) => {
+      asked.open();
+      await Promise.race([gone.opened, page.waitForTimeout(NOTICE_MS)]);
+      await route.continue();
+    });
+    await changeModel('threshold', { model: '<b>renamed</b>', threshold: 0.4 });
+    await asked.opened;
+    // The notice that it is gone comes before the answer: nothing is asked of it in between.
     await page.route('**/tabular-prediction/models/*/delete', async (route) => {
       const response = await handOn(route);
+      gone.open();
       await page.waitForTimeout(NOTICE_MS);
       await route.fulfill({ response });
     });
@@ -1182,7 +1191,7 @@ describe('the sidebar Models, in Chromium', function () {
     await line('dead').waitFor();
     await page.waitForFunction(() => !document.querySelector('[data-model="<b>renamed</b>"]'));
     await line('fitted state').waitFor({ state: 'detached' });
-    await page.unroute('**/tabular-prediction/models/*/delete');
+    await page.unrouteAll({ behavior: 'wait' });
   });
 });
 
