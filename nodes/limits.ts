@@ -28,6 +28,9 @@ module.exports = function (RED: NodeAPI): void {
           const used = check === undefined ? usedTokens(allowance.usage) : undefined;
           if (used !== undefined) {
             work.status.show('ready', used.key, used.values);
+          } else if (Object.keys(limits).length === 0) {
+            // A wrong API name looks like this too.
+            work.status.show('doubtful', 'limits.none');
           } else {
             work.status.show('ready', check === undefined ? 'limits.known' : 'limits.within');
           }

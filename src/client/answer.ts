@@ -125,7 +125,7 @@ function readMessage(body: Body): string | undefined {
   const second = readText(detail);
   return first !== undefined && second !== undefined && first !== second
     ? `${first}: ${second}`
-    : (first ?? second ?? readText(body.error));
+    : (first ?? second ?? (isObject(body.error) ? readMessage(body.error) : readText(body.error)));
 }
 
 function placeAndReason(item: Body): string | undefined {

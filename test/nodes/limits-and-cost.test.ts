@@ -94,6 +94,7 @@ describe('tabular-limits and tabular-cost on a strict service', () => {
     bench.send('l', { payload: trainRows(2000) });
     const [msg] = await bench.out('l').first(2);
     assert.deepEqual(msg?.limits, {});
+    await bench.shows('l', /limits\.none$/);
     assert.equal(bench.warnings().filter((line) => line.includes('no limits route')).length, 1);
   });
 

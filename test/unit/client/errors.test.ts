@@ -31,6 +31,7 @@ describe('client: what an answer means', () => {
       /token/,
     ],
     [402, { detail: 'pay first' }, 'budget.exceeded', /pay first/],
+    [403, { error: { code: 'plan', message: 'not in your plan' } }, 'auth.forbidden', /not in your plan/],
     [403, { detail: 'not yours' }, 'auth.forbidden', /not yours/],
     [404, { message: 'Gone', error_code: 'NOT_FOUND' }, 'not_found', /Gone/],
     [408, '', 'service.timeout', /took the service too long/],
