@@ -97,6 +97,9 @@ const fit = (name: string, target: string, payload: unknown, more: Json = {}, to
   step(to, { model_name: name, target, payload, ...more });
 const readings = (to: string, from: number, until: number): Step =>
   step(to, ...tables.pumpReadings(from, until).map((payload) => ({ payload })));
+/** Each when what came of the one before is over: what a watch node tells depends on which predictions are back by then. */
+const eachReading = (to: string, from: number, until: number): Step[] =>
+  tables.pumpReadings(from, until).map((payload) => step(to, { payload }));
 
 /** What was done with the release that made the folder. */
 export const MADE: Step[] = [
@@ -194,8 +197,8 @@ export const ASKED: (Step | Call)[] = [
   // learner has become another.
   fit('hosted model', 'kind', tables.kinds.slice(0, 45), {}, 'fit hosted'),
   fit('endpoint model', 'y', tables.smooth.slice(0, 20), {}, 'fit endpoint'),
-  readings('series', 90, 94),
-  readings('series of events', 90, 94),
+  ...eachReading('series', 90, 94),
+  ...eachReading('series of events', 90, 94),
   readings('series told', 10, 11),
   step('series told', { outcome: 'worn', key: 'p2', time: tables.pumpReadings(0, 10)[7]!.time }),
   step('fit', { model_name: 'two classes', rollback: true }),

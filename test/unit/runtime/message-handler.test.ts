@@ -6,7 +6,7 @@ import { util } from '@node-red/util';
 import { handleMessages, type Handler, type Message, PATIENCE } from '../../doors/runtime';
 import { ServiceError } from '../../doors/wire';
 import { stoppedClock } from '../../helpers/clock';
-import { Gate } from '../../helpers/wait';
+import { Gate, waitFor } from '../../helpers/wait';
 import { fakeNode, fakeRed, fakeRuntime, type Taken } from './fake';
 
 const red = fakeRed();
@@ -224,7 +224,7 @@ describe('a message handler: messages that no node expects', () => {
     for (const msg of [{ _msgid: 'm1', bad: true }, { _msgid: 'm2' }]) {
       node.emit('input', msg, () => undefined, throws);
     }
-    await turn();
+    await waitFor('two warnings', () => node.warnings.length === 2);
     assert.deepEqual(
       node.errors.map(({ error, msg }) => ({ error, msg })),
       [{ error: new ServiceError('table.empty', 'x'), msg: { _msgid: 'm1' } }],
@@ -245,6 +245,7 @@ describe('a message handler: messages that no node expects', () => {
       () => fail(new RangeError('too deep')),
       (error: unknown) => done.push(error),
     );
+    await waitFor('its done', () => done.length > 0);
     await turn();
     assert.equal(done.length, 1);
     assert.equal((done[0] as ServiceError).code, 'validation.failed');
@@ -267,15 +268,24 @@ describe('a message handler: messages that no node expects', () => {
 describe('a message handler: close', () => {
   const clock = stoppedClock();
 
-  it('aborts the work, settles every message as closed and warns once with the count', async () => {
+  /** A node whose work ends with an error once it is aborted. */
+  function cutOff() {
+    let count = 0;
     const node = handling({
-      run: (_input, _msg, { signal }) =>
-        new Promise((_resolve, reject) => {
+      run: (_input, _msg, { signal }) => {
+        count++;
+        return new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new Error('socket hang up')));
-        }),
+        });
+      },
     });
+    return { node, atWork: () => count };
+  }
+
+  it('aborts the work, settles every message as closed and warns once with the count', async () => {
+    const { node, atWork } = cutOff();
     const taken = [node.take({}), node.take({}), node.take({})];
-    await turn();
+    await waitFor('all at work', () => atWork() === 3);
     await node.shut();
     for (const one of taken) {
       assert.equal(onlyError(one).code, 'closed');
@@ -308,14 +318,9 @@ describe('a message handler: close', () => {
   });
 
   it('counts what was on its way when the close began, and is delivered after it', async () => {
-    const node = handling({
-      run: (_input, _msg, { signal }) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(new Error('socket hang up')));
-        }),
-    });
+    const { node, atWork } = cutOff();
     const taken = [node.take({})];
-    await turn();
+    await waitFor('the first at work', () => atWork() === 1);
     setImmediate(() => taken.push(node.take({}), node.take({})));
     await node.shut();
     assert.deepEqual(
@@ -326,12 +331,15 @@ describe('a message handler: close', () => {
   });
 
   it('a result that comes while the node closes is counted as cut: what it would be sent to may be gone', async () => {
+    const started = new Gate();
     const node = handling({
-      run: (_input, msg, { signal }) =>
-        new Promise((resolve) => signal.addEventListener('abort', () => resolve(msg))),
+      run: (_input, msg, { signal }) => {
+        started.open();
+        return new Promise((resolve) => signal.addEventListener('abort', () => resolve(msg)));
+      },
     });
     const taken = node.take({});
-    await turn();
+    await started.opened;
     await node.shut();
     assert.deepEqual(taken.sent, []);
     assert.equal(onlyError(taken).code, 'closed');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { readBatches } from '../../../dist/src/program-table';
@@ -74,7 +74,7 @@ describe('The bounds of memory', () => {
         }
       };
       await write(4);
-      assert.ok(held() - before >= 4, 'it is on disk already');
+      assert.deepEqual(await readdir(folder), []);
       await write(28);
       await waitFor('memory that holds nothing of it', () => held() - before < 1);
       await sink.discard();
