@@ -32,7 +32,7 @@ import { at, isNamed, opened, plainValue } from './paths';
 import { type Match, recognise, resolve, shapeOfColumns, shapeOfLine } from './recognise';
 import { alignedRows, peek, rowsOfLists, rowsWithin, Turned, wideTable } from './rows';
 import { asInstant, instant, isEpochIn, looksLikeTime, ofSpreadsheet, readOffset, timesIn } from './times';
-import { type TopicParts, type TopicPattern } from './topic-pattern';
+import { lastLevels, type TopicParts, type TopicPattern } from './topic-pattern';
 import { type MessageReading, type ReadMessage, type SourceMessage } from './types';
 import { MAX_VALUE_CHARACTERS, parsePayload } from './written';
 
@@ -467,12 +467,6 @@ export class MessageReader {
     }
     return this.notes.isInUnit(column, written.unit, text) ? number : null;
   }
-}
-
-/** The last two levels of a topic: the column of a single value, and the key before it. */
-function lastLevels(topic: unknown): TopicParts {
-  const levels = typeof topic === 'string' ? topic.split('/').filter((level) => level !== '') : [];
-  return { column: levels.at(-1), key: levels.at(-2) };
 }
 
 /** Whether a value is the column of a table: a list of cells. */

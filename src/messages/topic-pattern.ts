@@ -87,3 +87,9 @@ export class TopicPattern {
     return parts.key === '' || parts.column === '' ? undefined : parts;
   }
 }
+
+/** The last two levels of a topic: the column of a single value, and the key before it. */
+export function lastLevels(topic: unknown): TopicParts {
+  const levels = typeof topic === 'string' ? topic.split('/').filter((level) => level !== '') : [];
+  return { column: levels.at(-1), key: levels.at(-2) };
+}

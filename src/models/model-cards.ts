@@ -41,8 +41,6 @@ export class ModelCards {
   readonly fits = new FitsUnderWay();
   /** Removals from the service, and imports. */
   private readonly moves = new Serial();
-  /** When the fits that go on in the service began here, as `AnnouncedFit` counts. */
-  private readonly begun = new WeakMap<PendingFit, number>();
   /** How many use a model or a train set now, by its id. */
   private readonly held = new Map<string, number>();
 
@@ -156,18 +154,20 @@ export class ModelCards {
     const fit = this.fits.announce(name);
     const late = takenUp?.late === true;
     if (takenUp !== undefined) {
-      this.begun.set(takenUp, fit.begun);
+      this.stored.noteBegun(takenUp, fit.begun);
     }
     return {
       goesOn: (pending) => {
-        this.putPending({ ...pending, ...(fit.isOvertaken() && { late: true }) }, fit.begun);
+        const overtaken = fit.isOvertaken() && { late: true as const };
+        this.stored.addPending({ ...pending, ...overtaken }, fit.begun);
+        this.file?.changed();
       },
       done: (card, fingerprint, why) => {
         const takesCharge = !late && fit.takeCharge();
         const own = this.put(card, fingerprint, { why, takesCharge });
         if (takesCharge) {
           // They began before, so they do not take charge any more, after a restart either.
-          this.noteLate(name, this.pendingBefore(fit.begun));
+          this.noteLate(name, this.stored.pendingBefore(fit.begun));
         }
         fit.end();
         return { own, inCharge: this.named(card.name)!.card() };
@@ -242,11 +242,6 @@ export class ModelCards {
     this.fits.overtake(name);
     this.noteLate(name, this.pending());
     return rolled;
-  }
-
-  /** The fits that go on in the service and began before; those that were not begun here did. */
-  private pendingBefore(begun: number): PendingFit[] {
-    return this.pending().filter((fit) => (this.begun.get(fit) ?? 0) < begun);
   }
 
   /** What comes of these fits, as far as they are of the name, does not take charge any more. */
@@ -435,25 +430,6 @@ export class ModelCards {
   /** Fits that were not done when they were last heard of, in the order in which they began. */
   pending(): PendingFit[] {
     return [...this.stored.pending.values()];
-  }
-
-  /**
-   * Keeps a fit that goes on in the service, until its model is put: whatever ends this process before, it is not lost.
-   * @param begun when it began, as `AnnouncedFit` counts
-   */
-  private putPending(fit: PendingFit, begun: number): void {
-    const { pending } = this.stored;
-    const id = fit.card.fitted_train_set_id;
-    pending.delete(id);
-    const before = new Set(this.pendingBefore(begun));
-    const own = cloneJson(fit);
-    this.begun.set(own, begun);
-    const later = this.pending().filter((one) => !before.has(one));
-    // Those that it overtook on the way go behind it: after a restart, the last of a name takes charge.
-    for (const one of [own, ...later]) {
-      pending.set(one.card.fitted_train_set_id, one);
-    }
-    this.file?.changed();
   }
 
   /** Nothing comes of the fit any more, or its model is kept. */

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../util/collections';
-import { isObject } from '../util/values';
+import { cloneJson, isObject } from '../util/values';
 import type { FittedModel, Publication, ThresholdRule, UploadCard } from './cards';
 import { isPublication, type KeptVersion, NamedModels, VersionedModel } from './named-models';
 
@@ -53,6 +53,8 @@ export class ServiceSection {
   readonly gone = new BoundedMap<string, GoneName>(MAX_FORMER);
   /** The last publication of all: the next one has a higher number, whatever became of its model. */
   published: Publication | undefined;
+  /** When the fits that go on in the service began here, as `AnnouncedFit` counts. */
+  private readonly begun = new WeakMap<PendingFit, number>();
 
   /** @throws Error for what is no section of a file of cards */
   static read(saved: unknown): ServiceSection {
@@ -213,6 +215,32 @@ export class ServiceSection {
     }
     this.former.push(...saved.former);
     this.published = saved.published ?? this.published;
+  }
+
+  /**
+   * Notes a fit that goes on in the service, until its model is put: whatever ends this process before, it is not lost.
+   * @param begun when it began, as `AnnouncedFit` counts
+   */
+  addPending(fit: PendingFit, begun: number): void {
+    const { pending } = this;
+    pending.delete(fit.card.fitted_train_set_id);
+    const before = new Set(this.pendingBefore(begun));
+    const own = cloneJson(fit);
+    this.noteBegun(own, begun);
+    const later = [...pending.values()].filter((one) => !before.has(one));
+    // Those that it overtook on the way go behind it: after a restart, the last of a name takes charge.
+    for (const one of [own, ...later]) {
+      pending.set(one.card.fitted_train_set_id, one);
+    }
+  }
+
+  noteBegun(fit: PendingFit, begun: number): void {
+    this.begun.set(fit, begun);
+  }
+
+  /** The fits that go on in the service and began before; those that were not begun here did. */
+  pendingBefore(begun: number): PendingFit[] {
+    return [...this.pending.values()].filter((fit) => (this.begun.get(fit) ?? 0) < begun);
   }
 
   /** Versions have been dropped: the service may remove them. */

@@ -4,6 +4,7 @@ import { hooks } from '@node-red/util';
 
 import { handleMessages, type Handler, type Red } from '../../doors/runtime';
 import { ServiceError } from '../../doors/wire';
+import { waitFor } from '../../helpers/wait';
 import { type FakeNode, fakeNode, fakeRed, fakeRuntime } from './fake';
 
 /** Calls a hook as Node-RED does, which its types leave out. */
@@ -38,20 +39,27 @@ function watched(receivers: Receiver[], run: Handler<unknown>['run']): FakeNode 
   return node;
 }
 
-const cut: Handler<unknown>['run'] = (_input, _msg, { signal }) =>
-  new Promise((_resolve, reject) => {
+let atWork = 0;
+
+const cut: Handler<unknown>['run'] = (_input, _msg, { signal }) => {
+  atWork++;
+  return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('socket hang up')));
   });
+};
 
-const withoutOutput: Handler<unknown>['run'] = (_input, _msg, { signal }) =>
-  new Promise((resolve) => {
+const withoutOutput: Handler<unknown>['run'] = (_input, _msg, { signal }) => {
+  atWork++;
+  return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined));
   });
+};
 
 /** How many messages the warning counts after two were under way at the close. */
 async function counted(node: FakeNode): Promise<string> {
+  atWork = 0;
   const taken = [node.take({}), node.take({})];
-  await new Promise((resolve) => setImmediate(resolve));
+  await waitFor('both at work', () => atWork === taken.length);
   await node.shut();
   assert.deepEqual(
     taken.map(({ done }) => done.length),
