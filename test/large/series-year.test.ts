@@ -59,12 +59,12 @@ const AROUND = [
   },
 ] as FlowNode[];
 
-/** A chart as it is dragged in, which keeps the newest points. */
+/** A chart as it is dragged in, but for how many points it keeps: it copies them all with each message. */
 const CHART = {
   ...{ group: 'group', label: 'chart', chartType: 'line', category: 'topic', categoryType: 'msg' },
   ...{ xAxisProperty: '', xAxisPropertyType: 'timestamp', xAxisType: 'time', action: 'append' },
   ...{ yAxisProperty: 'kwh', yAxisPropertyType: 'property', removeOlder: 1, removeOlderUnit: '3600' },
-  ...{ removeOlderPoints: '240', width: 6, height: 8 },
+  ...{ removeOlderPoints: '24', width: 6, height: 8 },
 };
 
 describe('a year of hours into a chart', function () {
