@@ -29,6 +29,15 @@ module.exports = function (RED: NodeAPI): void {
     const shows = showKeptFit(runtime, config, (card) => models.sendChanged(card));
     handleMessages<FitMessage | undefined>(runtime, {
       secrets: () => config.secrets(),
+      // A predict that comes together with it waits for its model.
+      taken: () => {
+        try {
+          return config.connection().cards.fits.expect();
+        } catch {
+          // `run` says why.
+          return () => undefined;
+        }
+      },
       read: (msg) => fitMessage(runtime, tables, msg),
       run: async (asked, msg, work) => {
         if (asked === undefined) {

@@ -55,7 +55,26 @@ export class FitsUnderWay {
   private readonly begun = new Map<string, number>();
   private readonly lastError = new BoundedMap<string, Error>(MAX_ERRORS);
   private readonly arrivals = new Map<string, Set<() => void>>();
+  private readonly expected = new Set<Waiter>();
   private readonly turns = new Map<string, { serial: Serial; waiting: number }>();
+
+  /**
+   * A message has come that may ask for a fit; of which model is known once it has been read.
+   * @returns to be called then: its fit is announced, or there is none
+   */
+  expect(): () => void {
+    const waiter = newWaiter();
+    this.expected.add(waiter);
+    return () => {
+      this.expected.delete(waiter);
+      waiter.resolve();
+    };
+  }
+
+  /** Resolves when the fits are announced that messages ask for which have come so far. */
+  async announced(): Promise<void> {
+    await Promise.all([...this.expected].map(({ promise }) => promise));
+  }
 
   /** Announces a fit. Until it ends, `end(name)` is there to wait for. */
   announce(name: string): AnnouncedFit {

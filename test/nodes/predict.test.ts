@@ -241,6 +241,23 @@ describe('tabular-predict on a strict service', () => {
     assert.equal(about().length, 2);
   });
 
+  it('waits for the first fit of its model that comes with it, however long that takes to be read', async () => {
+    const bench = await startBench({
+      config: { service: 'hosted', baseUrl: service.url },
+      token: service.token,
+      nodes: [
+        { id: 'fit', type: 'tabular-fit', target: 'y', model: 'm', collect: true },
+        { id: 'p', type: 'tabular-predict', model: 'm' },
+      ],
+    });
+    const rows = Array.from({ length: 200 }, () => trainRows()).flat();
+    bench.send('p', { payload: row(7) });
+    bench.send('fit', { payload: rows, parts: { id: 'all', index: 0, count: 1 } });
+    const [msg] = await bench.out('p').first();
+    assert.equal(msg!.model_name, 'm');
+    assert.deepEqual(bench.caught.all, []);
+  });
+
   it('300 messages at once: each leaves once, with its own prediction, in order of arrival', async () => {
     await service.close();
     service = await startStrictService({ predictMs: 20 });

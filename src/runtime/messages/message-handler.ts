@@ -307,6 +307,8 @@ export class MessageWork {
 export interface Handler<T> {
   /** The error of a message that came while so many others were under way; undefined where it is taken. */
   refuses?(underWay: number): ServiceError | undefined;
+  /** A message was taken. @returns to be called once it has been read and its work has begun, or has failed before */
+  taken?(): () => void;
   /** Reads what the message asks for. Runs one message at a time, in order of arrival. */
   read(msg: Message, work: MessageWork): T | Promise<T>;
   /** Does the work. Runs for many messages at a time. */
@@ -376,6 +378,7 @@ class NodeMessages<T> {
   /** Handles a message. Never rejects: it ends with its error. */
   async take(received: Message, work: MessageWork): Promise<void> {
     const { handler, yielder } = this;
+    let begun: (() => void) | undefined;
     try {
       const refused = work.signal.aborted ? closedError() : handler.refuses?.(this.inFlight.size);
       if (refused !== undefined) {
@@ -383,6 +386,7 @@ class NodeMessages<T> {
       }
       const msg = usableMessage(received);
       work.usable = msg;
+      begun = handler.taken?.();
       const input = await this.serial.run(async () => {
         const due = yielder.due();
         if (due !== undefined) {
@@ -391,7 +395,9 @@ class NodeMessages<T> {
         }
         return handler.read(msg, work);
       });
-      const output = await handler.run(input, msg, work);
+      const running = handler.run(input, msg, work);
+      begun?.();
+      const output = await running;
       if (output instanceof LaterSendings) {
         for await (const sending of output.list) {
           work.output(sending);
@@ -401,6 +407,7 @@ class NodeMessages<T> {
       }
       work.settle();
     } catch (error) {
+      begun?.();
       work.fail(error);
     }
   }

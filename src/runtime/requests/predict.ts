@@ -211,12 +211,20 @@ export class PredictNode implements Handler<PredictRequest | ModelFile | undefin
     }
     const request = await this.readRequest(msg);
     const { model } = request;
-    if (typeof model === 'string' && !this.config.connection().cards.has(model)) {
-      // A fit node takes a few more turns of the event loop to read its message, and a predict waits only for a fit that
-      // has begun: one that was requested earlier begins now.
-      await immediate();
+    if (typeof model === 'string') {
+      await this.fitsAnnounced(model);
     }
     return request;
+  }
+
+  /** A predict waits only for a fit that is announced: so must be one that is asked for together with it. */
+  private async fitsAnnounced(model: string): Promise<void> {
+    const { cards } = this.config.connection();
+    if (!cards.has(model)) {
+      // A turn later, all that one message was sent to have it.
+      await immediate();
+      await cards.fits.announced();
+    }
   }
 
   async run(
