@@ -75,20 +75,19 @@ export function answerError(answer: ErrorAnswer, asked: Asked, secrets: Secrets)
     : new ServiceError(code, message, cause);
 }
 
-/** Converts a request without a complete answer to a ServiceError. `host` is the address without secrets. */
-export function transportError(failure: TransportFailure, what: string, host: string): ServiceError {
-  return new ServiceError('service.unavailable', `The ${what} failed: ${transportReason(failure, host)}`);
-}
-
 /** Code of undici. */
 const HEADERS_TOO_LONG = 'UND_ERR_HEADERS_OVERFLOW';
 
-/** Why a request got no complete answer, and what to do, as a sentence. */
-export function transportReason(failure: TransportFailure, host: string): string {
+/**
+ * Why a request got no complete answer, and what to do, as a sentence.
+ * @param host the address without secrets
+ * @param whenDown what to do where nothing listens there
+ */
+export function transportReason(failure: TransportFailure, host: string, whenDown: string): string {
   const { code } = failure;
   switch (code) {
     case 'ECONNREFUSED':
-      return `nothing listens at ${host} (connection refused). Check that the service runs and that the base URL is right.`;
+      return `nothing listens at ${host} (connection refused). ${whenDown}`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `the name of ${host} is not known (${code}). Check the base URL and the network.`;

@@ -8,7 +8,7 @@ import {
   type ErrorAnswer,
   isLasting,
   statusOfCode,
-  transportError,
+  transportReason,
 } from './errors';
 import {
   AnswerTooLong,
@@ -78,7 +78,7 @@ async function attemptOnce(
       request = answer.status < 300 ? undefined : redirected(request, answer, plan.what, hops);
     }
   } catch (error) {
-    return noAnswer(error, call, plan, wiring.dispatchers.place(plan.request.url));
+    return noAnswer(error, call, plan, wiring);
   }
   const took = Math.round(performance.now() - started);
   wiring.notices.read(plan.path, answer);
@@ -134,7 +134,12 @@ function lateError(envelope: ErrorEnvelope, plan: RequestPlan, secrets: Secrets)
 }
 
 /** @throws ServiceError if the call is over, or if it is not the network that failed. */
-function noAnswer(error: unknown, call: Call, plan: RequestPlan, place: string): FailedAttempt {
+function noAnswer(
+  error: unknown,
+  call: Call,
+  plan: RequestPlan,
+  { dispatchers, settings }: Wiring,
+): FailedAttempt {
   if (error instanceof AnswerTooLong) {
     throw new ServiceError(
       'response.invalid',
@@ -149,7 +154,8 @@ function noAnswer(error: unknown, call: Call, plan: RequestPlan, place: string):
     const over = call.over('the service gave no answer');
     throw call.ending === 'timeout' ? judged(failure, plan, over).error : over;
   }
-  return judged(failure, plan, transportError(error, plan.what, place));
+  const reason = transportReason(error, dispatchers.place(plan.request.url), settings.whenDown);
+  return judged(failure, plan, new ServiceError('service.unavailable', `The ${plan.what} failed: ${reason}`));
 }
 
 function judged(failure: RequestFailure, plan: RequestPlan, error: ServiceError): FailedAttempt {

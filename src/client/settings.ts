@@ -38,6 +38,8 @@ export interface ClientOptions {
   anonymous?: boolean;
   /** Predicts cost nothing there: one that failed on its way is made again. */
   free?: boolean;
+  /** What an error says is to be done where nothing listens at the address. */
+  whenDown?: string;
   dialect?: Partial<Dialect>;
   /** Uploads may go to addresses of the local network although the service has a public one. Default false. */
   localUploads?: boolean;
@@ -63,6 +65,7 @@ export interface ClientSettings {
   anonymous: boolean;
   /** Predicts cost nothing. */
   free: boolean;
+  whenDown: string;
   dialect: Dialect;
   localUploads: boolean;
   timeoutMs: number;
@@ -76,7 +79,10 @@ export interface ClientSettings {
 
 export const CLIENT_DEFAULTS = { timeoutMs: 900_000, retries: 4, concurrency: 4 };
 
+const WHEN_DOWN = 'Check that the service runs and that the base URL is right.';
+
 const OPTIONS = {
+  whenDown: optional(ANY_TEXT),
   dialect: optional(OBJECT),
   tls: optional(OBJECT),
   proxy: optional(OBJECT),
@@ -126,6 +132,7 @@ export function clientSettings(options: ClientOptions): ClientSettings {
     token: checkToken(options.token),
     anonymous: options.anonymous === true,
     free: options.free === true,
+    whenDown: options.whenDown ?? WHEN_DOWN,
     dialect,
     localUploads: options.localUploads === true,
     timeoutMs: positive(options.timeoutMs ?? CLIENT_DEFAULTS.timeoutMs, 'timeout'),

@@ -147,7 +147,7 @@ function failedPut(failure: unknown, wiring: Wiring, job: ChunkJob): FailedAttem
   if (isImpossible(failure)) {
     throw new ServiceError('response.invalid', 'The service asks for upload headers that cannot be sent.');
   }
-  const reason = transportReason(failure, wiring.dispatchers.place(job.url));
+  const reason = transportReason(failure, wiring.dispatchers.place(job.url), wiring.settings.whenDown);
   const retry = verdict({ sent: failure.sent, lasting: isLasting(failure) }, PUT) === 'retry';
   return { error: new ServiceError('upload.failed', `${what} ${reason}`), retry };
 }
@@ -266,7 +266,7 @@ function withoutAnswer(failure: unknown, wiring: Wiring, url: URL, what: string)
   if (!(failure instanceof TransportFailure)) {
     throw failure;
   }
-  const reason = transportReason(failure, wiring.dispatchers.place(url));
+  const reason = transportReason(failure, wiring.dispatchers.place(url), wiring.settings.whenDown);
   return {
     error: new ServiceError('service.unavailable', `The download of the ${what} failed: ${reason}`),
     retry: verdict({ sent: failure.sent, lasting: isLasting(failure) }, GET) === 'retry',

@@ -3,7 +3,7 @@ import { checkedCard, unknownModel } from '../models/model-request';
 import { isPublication } from '../models/named-models';
 import { readReference } from '../models/reference-files';
 import { isStillThere, type Service, type Work } from '../models/service';
-import { serviceInWords } from '../models/service-kind';
+import { kindByKey } from '../models/service-kind';
 import { isThreshold } from '../models/threshold';
 import { MAX_COLUMNS } from '../table/columns/header';
 import { yieldToEventLoop } from '../util/concurrency';
@@ -331,7 +331,7 @@ async function broughtIn(
   if (card.service !== service.key) {
     throw new ServiceError(
       'config.invalid',
-      `This is a model of ${serviceInWords(card.service)}: import it into a configuration of that service.`,
+      `This is a model of ${kindByKey(card.service).inWords(card.service)}: import it into a configuration of that service.`,
     );
   }
   const id = await takenId(service, card.fitted_train_set_id, model, signal);

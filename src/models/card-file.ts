@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { isNewer, makeFolder, makeFolderSync, NewerFile, writeFileAtomic } from '../util/files';
 import { isObject, readReason } from '../util/values';
+import { kindByKey } from './service-kind';
 import { type SectionMark, ServiceSection } from './service-section';
 
 /** Characters that are made and written at a time: what hundreds of wide models fill would hold the event loop. */
@@ -337,7 +338,7 @@ export class CardFile {
     for (const [service, section] of this.parse(text) ?? []) {
       const own = this.services.get(service);
       if (own === undefined) {
-        if (service === 'embedded') {
+        if (kindByKey(service).keepsAbandonedFits) {
           section.noteAbandoned();
         }
         this.services.set(service, section);

@@ -4,7 +4,7 @@ import { ServiceError, toServiceError } from '../wire/service-error';
 import type { FitResponse, Usage } from '../wire/types';
 import { OnPremClient, type OnPremOptions } from './on-prem-client';
 import { type Allowance, Service, type ServiceSetup } from './service';
-import { EMBEDDED, type ServiceKind } from './service-kind';
+import { SERVICE_KINDS, type ServiceKind } from './service-kind';
 import type { Hooks, TrainRequest } from './types';
 
 const NO_MODEL = 'The model of an endpoint that keeps none is its train rows';
@@ -19,7 +19,7 @@ const USAGE_PAUSE_MS = 600_000;
 
 /** A service behind the network, which charges by its account: what the specification has, and no more is sure. */
 export class HostedService extends Service<ServiceClient> {
-  readonly isLocal = false;
+  readonly isLocal = SERVICE_KINDS.hosted.isLocal;
   readonly isMetered = true;
   readonly keepsUploads = true;
   readonly takesFolds = false;
@@ -108,7 +108,7 @@ export class HostedService extends Service<ServiceClient> {
 
 /** The service of this package: on this computer, free, and with more to tell than the specification has. */
 export class EmbeddedService extends Service<ServiceClient> {
-  readonly isLocal = true;
+  readonly isLocal = SERVICE_KINDS.embedded.isLocal;
   readonly isMetered = false;
   readonly keepsUploads = true;
   readonly takesFolds = true;
@@ -117,7 +117,7 @@ export class EmbeddedService extends Service<ServiceClient> {
   readonly thinks = false;
 
   constructor(options: Omit<ServiceSetup<ServiceClient>, 'key'>) {
-    super({ ...options, key: EMBEDDED });
+    super({ ...options, key: SERVICE_KINDS.embedded.key('', '') });
   }
 
   checkFit(): void {
@@ -175,7 +175,7 @@ export class EmbeddedService extends Service<ServiceClient> {
 
 /** An endpoint of one stateless route, on-premises: the train rows stay on this computer, and nothing is charged. */
 export class OnPremService extends Service<OnPremClient> {
-  readonly isLocal = false;
+  readonly isLocal = SERVICE_KINDS.onPrem.isLocal;
   readonly isMetered = false;
   readonly keepsUploads = false;
   readonly takesFolds = false;
@@ -242,6 +242,10 @@ export class OnPremService extends Service<OnPremClient> {
   }
 }
 
+/** Its thread has ended: the supervisor tries without end, and logs why it cannot. */
+const WHEN_DOWN =
+  'The embedded service has ended and is started again; the log says why. Send the message again.';
+
 export interface ServiceToOpen {
   key: string;
   /** Of the embedded service: see `ServiceSetup`. */
@@ -257,7 +261,7 @@ export function openService(kind: ServiceKind, { key, learner, options, onWarnin
     case 'embedded':
       return new EmbeddedService({
         learner,
-        open: async () => new ServiceClient({ ...(await options()), free: true }),
+        open: async () => new ServiceClient({ ...(await options()), free: true, whenDown: WHEN_DOWN }),
         onWarning,
       });
     case 'hosted':

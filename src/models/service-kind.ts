@@ -2,9 +2,6 @@ import type { ValueOf } from '../settings/kinds';
 import { CONFIG } from '../settings/nodes';
 import { ServiceError } from '../wire/service-error';
 
-/** The key of the embedded service, which has no address of its own. */
-export const EMBEDDED = 'embedded';
-
 export type ServiceKind = ValueOf<typeof CONFIG.service>;
 
 /** By which option of a program each kind is named. */
@@ -24,41 +21,74 @@ export function kindNamed(options: { [Option in keyof typeof NAMED_BY]: string |
   );
 }
 
+/** What is asked of a kind of service where none is open: each kind answers all of it, so nobody asks which kind it is. */
+interface KindOfService {
+  /** This package starts it on this computer: it says itself where it is, and a prediction is free. */
+  readonly isLocal: boolean;
+  /** Without a token nothing need be sent. */
+  readonly needsToken: boolean;
+  /** A process that was killed in a fit has left its train set there, and models of it, which are to be removed. */
+  readonly keepsAbandonedFits: boolean;
+  /** Where it is, by what the user typed. @throws ServiceError `config.invalid` */
+  address(typed: string): string;
+  /** Under which its model cards are kept: stands in files and model files. */
+  key(address: string, apiName: string): string;
+  /** In the words of an error. */
+  inWords(key: string): string;
+}
+
+const EMBEDDED = 'embedded';
+const ON_PREMISES = 'on-prem ';
+
+export const SERVICE_KINDS: Readonly<Record<ServiceKind, KindOfService>> = {
+  embedded: {
+    isLocal: true,
+    needsToken: false,
+    keepsAbandonedFits: true,
+    address: () => '',
+    key: () => EMBEDDED,
+    inWords: () => 'the embedded service',
+  },
+  hosted: {
+    isLocal: false,
+    needsToken: true,
+    keepsAbandonedFits: false,
+    address: serviceUrl,
+    key: (address, apiName) => `${address}/${apiName}`,
+    inWords: (key) => key,
+  },
+  onPrem: {
+    isLocal: false,
+    needsToken: false,
+    keepsAbandonedFits: false,
+    address: endpointUrl,
+    key: (address) => `${ON_PREMISES}${address}`,
+    inWords: (key) => key,
+  },
+};
+
 /** Under which the model cards of a service are kept: `embedded`, or its address in full. */
 export function serviceKey(
   kind: ServiceKind,
   address: string,
   apiName: string = CONFIG.apiName.fallback,
 ): string {
-  switch (kind) {
-    case 'embedded':
-      return EMBEDDED;
-    case 'hosted':
-      return `${address}/${apiName}`;
-    case 'onPrem':
-      return `on-prem ${address}`;
+  return SERVICE_KINDS[kind].key(address, apiName);
+}
+
+/** The kind of a service, by the key of its model cards. */
+export function kindByKey(key: string): KindOfService {
+  if (key === EMBEDDED) {
+    return SERVICE_KINDS.embedded;
   }
+  return key.startsWith(ON_PREMISES) ? SERVICE_KINDS.onPrem : SERVICE_KINDS.hosted;
 }
 
-/** What is asked of a kind of service before one is opened. */
-interface BeforeOpening {
-  /** Where it is, by what the user typed. @throws ServiceError `config.invalid` */
-  readonly address: (typed: string) => string;
-  /** Without a token nothing need be sent. */
-  readonly needsToken: boolean;
-}
-
-export const SERVICE_KINDS: Readonly<Record<ServiceKind, BeforeOpening>> = {
-  /** It says itself where it is, once it has been started. */
-  embedded: { address: () => '', needsToken: false },
-  hosted: { address: serviceUrl, needsToken: true },
-  onPrem: { address: endpointUrl, needsToken: false },
+/** The service of nodes that have none chosen. */
+export const DEFAULT_SERVICE = {
+  kind: CONFIG.service.fallback,
+  key: serviceKey(CONFIG.service.fallback, ''),
 };
-
-/** A service in the words of an error, by its key. */
-export function serviceInWords(key: string): string {
-  return key === EMBEDDED ? 'the embedded service' : key;
-}
 
 /** A host with a port, which the parser takes for a scheme, or with a dot or alone and a path behind it. */
 const BARE_HOST = /^([\w-]+(?:\.[\w-]+)+|\[[\da-f:]+\]|[\w-]+(?=:\d))(?::\d+)?(?:\/.*)?$/i;

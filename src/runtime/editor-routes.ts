@@ -1,5 +1,5 @@
 import type { Connection, ErrorCosts, ModelCard, ModelFile, ThresholdWish } from '../connection';
-import { EMBEDDED } from '../models/service-kind';
+import { DEFAULT_SERVICE, SERVICE_KINDS } from '../models/service-kind';
 import { ServiceError } from '../wire/service-error';
 import { dialogModels, modelVersions, testConnection } from './config/admin';
 import { configNode, type ConfigState, defaultService, type StartEmbedded } from './config/config-state';
@@ -27,7 +27,7 @@ export function editorRoutes(red: Red, startEmbedded: StartEmbedded): void {
     const service = models()
       .services(red)
       .find((one) => one.id === id);
-    return [service?.kind === EMBEDDED ? READ : WRITE];
+    return [service !== undefined && SERVICE_KINDS[service.kind].isLocal ? READ : WRITE];
   };
 
   registerRoutes(red, [
@@ -134,7 +134,7 @@ async function changeModel(red: Red, id: string, what: keyof typeof CHANGES, ask
 function findService(red: Red, id: string): ServiceOfModels {
   const all = models().services(red);
   // Several config nodes may be of one service, which is listed once.
-  const key = id === models().NO_CONFIG ? EMBEDDED : configNode(red, id)?.state.key();
+  const key = id === models().NO_CONFIG ? DEFAULT_SERVICE.key : configNode(red, id)?.state.key();
   const found = all.find((service) => service.key === key);
   if (found === undefined) {
     throw new ServiceError('not_found', `There is no service ${id.slice(0, 100)}: deploy it first.`);

@@ -81,9 +81,20 @@ describe('Service: started again', function () {
       log: (_level, text) => void log.push(text),
     });
     const id = await h.uploadTrain(X, Y);
+    const tabular = await connect({
+      dataDir: path.join(user, 'tabular-prediction', 'service'),
+      models: path.join(root, 'models.json'),
+      retries: 0,
+    });
     await rename(user, away);
     await waitFor('a start that failed', () => /is tried further/.test(log.join('\n')));
     assert.deepEqual(await readdir(root), ['away']);
+    const rows = Array.from({ length: 20 }, (_, i) => ({ a: i, y: i % 2 }));
+    await assert.rejects(
+      tabular.train({ table: rows, target: 'y' }),
+      /nothing listens at .*\. The embedded service has ended and is started again; the log says why/,
+    );
+    await tabular.close();
     await rename(away, user);
     assert.ok(await answers(h));
     const known = await h.post('prepare_train_set_upload', {

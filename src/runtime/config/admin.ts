@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import type { ModelCards } from '../../connection';
-import { EMBEDDED, SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';
+import { DEFAULT_SERVICE, SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';
 import { toServiceError } from '../../wire/service-error';
 import { fromEnvironment } from '../fields/settings-reader';
 import { modelCards } from '../lazy';
@@ -46,10 +46,10 @@ export async function dialogModels(
   }
 }
 
-/** The key of a service that is not deployed; without an address it is the embedded one. */
+/** The key of a service that is not deployed; without an address it is that of nodes that have none chosen. */
 function makeServiceKey({ service, baseUrl, apiName }: Record<string, unknown>): string {
   if (typeof baseUrl !== 'string') {
-    return EMBEDDED;
+    return DEFAULT_SERVICE.key;
   }
   const kind = (Object.keys(SERVICE_KINDS) as ServiceKind[]).find((one) => one === service) ?? 'hosted';
   const name = typeof apiName === 'string' && apiName !== '' ? apiName : undefined;
@@ -88,7 +88,7 @@ export async function modelVersions(
   const node = configNode(red, id);
   try {
     // Opening a dialog does not start the embedded service.
-    if (node === undefined || (node.state.embedded && !node.state.started)) {
+    if (node?.state.isUp !== true) {
       return { versions: [] };
     }
     const limits = await node.state.connection().limits();
@@ -124,16 +124,17 @@ export async function testConnection(
   let field: TestResult['problem'] = 'service';
   try {
     const kind = serviceKind(place, body);
-    if (kind === EMBEDDED) {
+    const service = SERVICE_KINDS[kind];
+    if (service.isLocal) {
       return await testEmbedded(red, startEmbedded);
     }
     field = 'variable';
     const [address, given] = [env(body.baseUrl), env(body.token)];
     field = 'address';
-    const { needsToken, address: addressOf } = SERVICE_KINDS[kind];
-    const baseUrl = addressOf(address);
+    const baseUrl = service.address(address);
     const found = tokenFor(baseUrl, given, node);
-    const token = !needsToken && 'problem' in found && found.problem === 'noToken' ? { token: '' } : found;
+    const token =
+      !service.needsToken && 'problem' in found && found.problem === 'noToken' ? { token: '' } : found;
     if ('problem' in token) {
       return { ok: false, code: 'auth.unauthorized', ...token };
     }
@@ -177,7 +178,7 @@ function tokenFor(
   if (stored === '' || node === undefined) {
     return { problem: 'noToken' };
   }
-  if (node.state.embedded || new URL(node.state.address()).origin !== new URL(baseUrl).origin) {
+  if (node.state.origin !== new URL(baseUrl).origin) {
     return { problem: 'otherAddress' };
   }
   return { token: stored };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { ClientOptions } from '../../client/settings';
 import type { Connection, ModelCards } from '../../connection';
 import type { ServiceToOpen } from '../../models/open-service';
-import { EMBEDDED, SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';
+import { SERVICE_KINDS, serviceKey, type ServiceKind } from '../../models/service-kind';
 import type { FlowProperties } from '../../settings/kinds';
 import { CONFIG } from '../../settings/nodes';
 import type { Dialect } from '../../wire/dialect';
@@ -143,14 +143,9 @@ export class ConfigState {
     return serviceKind(this.runtime, this.runtime.def);
   }
 
-  /** @throws ServiceError as `kind` */
-  get embedded(): boolean {
-    return this.kind === EMBEDDED;
-  }
-
-  /** The embedded service runs, or is about to. */
-  get started(): boolean {
-    return this.running !== undefined;
+  /** It may be asked: one that is started here runs, or is about to. @throws ServiceError as `kind` */
+  get isUp(): boolean {
+    return this.running !== undefined || !this.isLocal;
   }
 
   /**
@@ -180,8 +175,14 @@ export class ConfigState {
   }
 
   /** Base URL of the hosted service, the URL of the endpoint, empty for the embedded one. @throws ServiceError `config.invalid` */
-  address(): string {
+  private address(): string {
     return SERVICE_KINDS[this.kind].address(this.env(this.runtime.def.baseUrl));
+  }
+
+  /** Where its token may be sent; undefined for a service that has no address. @throws ServiceError `config.invalid` */
+  get origin(): string | undefined {
+    const address = this.address();
+    return address === '' ? undefined : new URL(address).origin;
   }
 
   /** The stored token; empty where there is none. @throws ServiceError `config.invalid` for an unset variable */
@@ -220,9 +221,14 @@ export class ConfigState {
     await service?.close();
   }
 
+  /** Whether it is started here. @throws ServiceError as `kind` */
+  private get isLocal(): boolean {
+    return SERVICE_KINDS[this.kind].isLocal;
+  }
+
   private make(): Connection {
     const { concurrency } = tuning(this.runtime);
-    if (!this.embedded) {
+    if (!this.isLocal) {
       this.checkRemote();
     }
     const { Connection, openService } = scoring();
@@ -238,7 +244,7 @@ export class ConfigState {
 
   private clientOptions: ServiceToOpen['options'] = async () => {
     const common = { ...tuning(this.runtime), log: this.log };
-    if (this.embedded) {
+    if (this.isLocal) {
       const { url: baseUrl, token } = await this.service();
       return { ...common, baseUrl, token };
     }

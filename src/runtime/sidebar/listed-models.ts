@@ -10,7 +10,7 @@ import {
 import { MAX_MODEL_FILE_BYTES } from '../../connection/manage-models';
 import type { ModelCurves } from '../../metrics/curves';
 import type { ModelCard } from '../../models/cards';
-import { EMBEDDED, type ServiceKind } from '../../models/service-kind';
+import { DEFAULT_SERVICE, type ServiceKind } from '../../models/service-kind';
 import type { Column } from '../../table/cells/types';
 import { isObject } from '../../util/values';
 import type { LiveLoss } from '../../watch';
@@ -29,7 +29,7 @@ const EXAMPLES = 12;
 const TIMEOUT_MS = 60_000;
 const BAND = [0.1, 0.5, 0.9];
 
-/** Stands for the embedded service of nodes that have none chosen. */
+/** Stands for the service of nodes that have none chosen. */
 export const NO_CONFIG = 'none';
 
 /** A service as the sidebar shows it. */
@@ -54,13 +54,12 @@ export function services(red: Red): ServiceOfModels[] {
       found.set(key, { id: node.id, name: node.name ?? '', kind: node.state.kind, key, state: node.state });
     }
   });
-  if (!found.has(EMBEDDED)) {
+  if (!found.has(DEFAULT_SERVICE.key)) {
     const state = defaultState();
-    found.set(EMBEDDED, {
+    found.set(DEFAULT_SERVICE.key, {
       id: NO_CONFIG,
       name: '',
-      kind: EMBEDDED,
-      key: EMBEDDED,
+      ...DEFAULT_SERVICE,
       ...(state !== undefined && { state }),
     });
   }
@@ -104,7 +103,7 @@ export async function withCards<Answer>(
 }
 
 function embeddedState(red: Red): ConfigState | undefined {
-  return defaultState() ?? services(red).find(({ kind }) => kind === EMBEDDED)?.state;
+  return defaultState() ?? services(red).find(({ key }) => key === DEFAULT_SERVICE.key)?.state;
 }
 
 /** A field of the form of *Try it*. */
