@@ -138,8 +138,13 @@ export class Tabular {
     return (await this.advisor.advise(request, given)).advice;
   }
 
-  /** The cards of the models of this service, the newest first: copies. */
+  /**
+   * The cards of the models of this service, the newest first: copies.
+   *
+   * @throws ServiceError `storage.failed` where they cannot be read now, or a newer version of this package wrote them
+   */
   models(): ModelCard[] {
+    this.cards.assertRead();
     return this.cards.list().map(cloneJson);
   }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { isNewer, makeFolder, makeFolderSync, NewerFile, writeFileAtomic } from '../util/files';
 import { isObject, readReason } from '../util/values';
+import { ServiceError } from '../wire/service-error';
 import { kindByKey } from './service-kind';
 import { type SectionMark, ServiceSection } from './service-section';
 
@@ -97,7 +98,7 @@ const openFiles = new Map<string, CardFile>();
 export class CardFile {
   private readonly services = new Map<string, ServiceSection>();
   /** Set while the file is left alone because a newer version of this package wrote it. */
-  newer: NewerFile | undefined;
+  private newer: NewerFile | undefined;
   private holders = 1;
   private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
@@ -107,8 +108,8 @@ export class CardFile {
   private changes = 0;
   private written = 0;
   private warned = false;
-  /** What the file holds is not known yet. */
-  private unread = false;
+  /** Why it is not known yet what the file holds. */
+  private unread: string | undefined;
   /** The file as it was last read or written here, and what the sections held then. */
   private seen: SeenFile = { state: undefined, digest: '', marks: new Map() };
   private isToldOfOthers = false;
@@ -135,7 +136,33 @@ export class CardFile {
 
   /** What it holds is known. */
   get isRead(): boolean {
-    return !this.unread;
+    return this.unread === undefined;
+  }
+
+  /** No newer version of this package wrote it: see `assertUsable`. */
+  get isUsable(): boolean {
+    return this.newer === undefined;
+  }
+
+  /** @throws ServiceError `storage.failed` where a newer version of this package wrote it */
+  assertUsable(): void {
+    if (this.newer !== undefined) {
+      throw new ServiceError(
+        'storage.failed',
+        `The model cards in ${this.file} are left alone: ${this.newer.message}, or move the file away to begin anew.`,
+      );
+    }
+  }
+
+  /** @throws ServiceError `storage.failed` where it could not be read yet, or a newer version of this package wrote it */
+  assertRead(): void {
+    this.assertUsable();
+    if (this.unread !== undefined) {
+      throw new ServiceError(
+        'storage.failed',
+        `Which models there are is not known now: ${this.file} cannot be read (${this.unread}). It is tried again.`,
+      );
+    }
   }
 
   section(service: string): ServiceSection {
@@ -192,7 +219,7 @@ export class CardFile {
   private async write(): Promise<void> {
     const upTo = this.changes;
     try {
-      if (this.unread) {
+      if (!this.isRead) {
         await this.readLate();
       }
       await makeFolder(path.dirname(this.file), 1);
@@ -217,7 +244,7 @@ export class CardFile {
       this.seen = { state: fileState(this.file), digest: makeDigest(text), marks: this.mark() };
     } catch (error) {
       if (!isMissing(error)) {
-        this.unread = true;
+        this.unread = readReason(error);
         this.fail(error);
       }
     }
@@ -235,7 +262,7 @@ export class CardFile {
         throw error;
       }
     }
-    this.unread = false;
+    this.unread = undefined;
     this.newer = undefined;
     this.seen = { state, digest: makeDigest(text), marks: new Map() };
     for (const listener of this.listeners) {
@@ -316,7 +343,7 @@ export class CardFile {
   /** Cards stay in memory, and are tried to be read and written again later. */
   private fail(error: unknown): void {
     this.newer = error instanceof NewerFile ? error : undefined;
-    const what = this.unread ? 'used' : 'written';
+    const what = this.isRead ? 'written' : 'used';
     this.warnOnce(
       this.newer === undefined
         ? `Model cards are kept in memory only: ${this.file} cannot be ${what} (${readReason(error)}). It is tried again.`

@@ -86,18 +86,17 @@ export class ModelCards {
 
   /** Models can be found by their names, and cards be kept: see `assertUsable`. */
   get isUsable(): boolean {
-    return this.file?.newer === undefined;
+    return this.file?.isUsable ?? true;
   }
 
   /** @throws ServiceError `storage.failed` where a newer version of this package wrote the file of the cards */
   assertUsable(): void {
-    const { file } = this;
-    if (file?.newer !== undefined) {
-      throw new ServiceError(
-        'storage.failed',
-        `The model cards in ${file.file} are left alone: ${file.newer.message}, or move the file away to begin anew.`,
-      );
-    }
+    this.file?.assertUsable();
+  }
+
+  /** @throws ServiceError `storage.failed` as `assertUsable`, and where the file of the cards could not be read yet */
+  assertRead(): void {
+    this.file?.assertRead();
   }
 
   /** The cards in charge, the newest first; `dead` marks those that the service does not have any more. */
@@ -449,6 +448,7 @@ export class ModelCards {
   private known(name: string, to: string): VersionedModel {
     const model = this.stored.models.get(name);
     if (model === undefined) {
+      this.assertRead();
       throw new ServiceError('model.unknown', `There is no model "${name}" to ${to}.`);
     }
     return model;

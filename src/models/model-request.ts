@@ -334,7 +334,7 @@ function chooseQuantiles(outputType: OutputType, request: PredictRequest): reado
  * @throws ServiceError `storage.failed` where nobody can know
  */
 export function unknownModel(name: string, cards: ModelCards): ServiceError {
-  cards.assertUsable();
+  cards.assertRead();
   const model = cards.named(name);
   if (model !== undefined && !cards.has(name)) {
     const kept = model.versions.map(({ version }) => version).reverse();

@@ -284,8 +284,11 @@ export class PredictNode implements Handler<PredictRequest | ModelFile | undefin
       return false;
     }
     const { cards } = this.config.connection();
-    cards.assertUsable();
-    return !cards.has(model) && cards.byFittedId(model) === undefined && cards.fits.end(model) === undefined;
+    if (cards.has(model) || cards.byFittedId(model) !== undefined || cards.fits.end(model) !== undefined) {
+      return false;
+    }
+    cards.assertRead();
+    return true;
   }
 
   /** Warns once if predictions replace a column that the model predicts from. */

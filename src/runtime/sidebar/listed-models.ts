@@ -81,7 +81,7 @@ function serviceState(red: Red, id: string): ConfigState {
 
 /**
  * Reads the cards of a service, whether it is in use or not.
- * @throws ServiceError `storage.failed` where a newer version of this package wrote them
+ * @throws ServiceError `storage.failed` where they cannot be read now, or a newer version of this package wrote them
  */
 export async function withCards<Answer>(
   red: Red,
@@ -90,12 +90,12 @@ export async function withCards<Answer>(
 ): Promise<Answer> {
   const known = state?.savedCards();
   if (known !== undefined || !existsSync(modelsPath(red))) {
-    known?.assertUsable();
+    known?.assertRead();
     return read(known);
   }
   const cards = modelCards().open({ path: modelsPath(red), service: key });
   try {
-    cards.assertUsable();
+    cards.assertRead();
     return await read(cards);
   } finally {
     await cards.close();

@@ -79,6 +79,28 @@ describe('A file of model cards that cannot be read or written now', () => {
     });
   }
 
+  it('leaves open which models there are: a predict says so until it is read', async () => {
+    mend = failing(['readFileSync', 'readFile'], 'EIO', /models\.json$/);
+    const cards = open();
+    const connection = new Connection({
+      service: new EmbeddedService({ open: () => assert.fail('is asked') }),
+      cards,
+    });
+    const request = { table: { value: { x: 1 } }, model: 'pump' };
+    const unknown = {
+      code: 'storage.failed',
+      message:
+        /^Which models there are is not known now: .*models\.json cannot be read \(EIO.*It is tried again\.$/,
+    };
+    await assert.rejects(connection.predict(request), unknown);
+    await assert.rejects(connection.rename('pump', 'fan'), unknown);
+    mend();
+    cards.put(card('fan', 'fan-1'));
+    await cards.flush();
+    await assert.rejects(connection.predict({ ...request, model: 'belt' }), { code: 'model.unknown' });
+    await connection.close();
+  });
+
   it('is left alone where a newer version wrote it, told once at each start, and used once it can be read', async () => {
     const before = saved();
     const newer = JSON.stringify({ version: 2, shelves: [] });
