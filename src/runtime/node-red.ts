@@ -13,6 +13,21 @@ export interface InFlow {
   readonly node: FlowNode;
 }
 
+/**
+ * What the flow file holds for a field: of `${NAME}` alone, Node-RED gives a node the value of the variable. Undefined
+ * where nothing stands there.
+ */
+export function inFlowFile({ red, node }: InFlow, property: string): string | undefined {
+  const { id, _alias: alias } = node as FlowNode & { _alias?: string };
+  let found: unknown;
+  red.nodes.eachNode((def) => {
+    if (def.id === id || def.id === alias) {
+      found = (def as unknown as Record<string, unknown>)[property];
+    }
+  });
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
+
 const PACKAGE = 'node-red-contrib-tabular-prediction';
 
 /** Namespace of the catalogue that all nodes share (it belongs to the config node's set). */

@@ -69,6 +69,36 @@ describe('environment variables in the fields', () => {
     }
   });
 
+  it('one that is empty is named where its field must not be', async () => {
+    process.env.TABULAR_EMPTY = '';
+    try {
+      const bench = await startBench({
+        config: { service: 'hosted', baseUrl: service.url },
+        token: service.token,
+        nodes: [
+          { id: 'fit', type: 'tabular-fit', target: '${TABULAR_EMPTY}', model: 'm' },
+          { id: 'upload', type: 'tabular-upload', target: '${TABULAR_EMPTY}' },
+          { id: 'predict', type: 'tabular-predict', model: '${TABULAR_EMPTY}' },
+        ],
+      });
+      for (const [place, label] of [
+        ['fit', 'target'],
+        ['upload', 'target'],
+        ['predict', 'model'],
+      ] as const) {
+        const { length } = bench.caught.all;
+        bench.send(place, { payload: trainRows() });
+        const error = (await bench.caught.first(length + 1))[length]!.error!;
+        assert.equal(
+          error.message,
+          `No ${label} is named: the field "${label}" is \${TABULAR_EMPTY}, which is empty. Set the environment variable, or msg.${label}.`,
+        );
+      }
+    } finally {
+      delete process.env.TABULAR_EMPTY;
+    }
+  });
+
   describe('in each text field', () => {
     const SET = {
       ...{

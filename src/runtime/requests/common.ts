@@ -3,7 +3,7 @@ import type { CleaningChoices } from '../../models/types';
 import type { CLEANING } from '../../settings/nodes';
 import { ServiceError } from '../../wire/service-error';
 import type { ReadSetting } from '../fields/settings-reader';
-import type { Message } from '../node-red';
+import { dialogWord, type InFlow, inFlowFile, type Message } from '../node-red';
 
 /** The model a node works with: a name or a card, or else the bare id of a fitted train set. */
 export interface NamedModel {
@@ -41,15 +41,33 @@ export function namedModel(dialog: string, msg: Message): NamedModel {
 }
 
 /** As `namedModel`, but a model must be named. */
-export function requiredModel(dialog: string, msg: Message): NamedModel {
+export function requiredModel(place: InFlow, dialog: string, msg: Message): NamedModel {
   const choice = namedModel(dialog, msg);
   if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
     return choice;
   }
   throw new ServiceError(
     'model.unknown',
-    'No model is named: choose one in the node, or set msg.model or msg.fitted_train_set_id.',
+    emptyVariable(place, 'model', 'No model is named', 'msg.model') ??
+      'No model is named: choose one in the node, or set msg.model or msg.fitted_train_set_id.',
   );
+}
+
+/**
+ * Why a field says nothing that a user does not see as empty: the environment variables in it are. Undefined where the
+ * field itself is empty.
+ */
+export function emptyVariable(
+  place: InFlow,
+  field: string,
+  lacking: string,
+  instead: string,
+): string | undefined {
+  const held = inFlowFile(place, field);
+  const label = dialogWord(place.red, place.node.type, `label.${field}`);
+  return held === undefined
+    ? undefined
+    : `${lacking}: the field "${label}" is ${held}, which is empty. Set the environment variable, or ${instead}.`;
 }
 
 /** How the cells of a table are read. @throws ServiceError `config.invalid`, `validation.failed` */

@@ -86,7 +86,7 @@ export async function fitMessage(
     return undefined;
   }
   if (id === undefined && read('target') === undefined) {
-    throw targetMissing();
+    throw targetMissing(runtime);
   }
   const request: TrainRequest = {
     ...(id === undefined ? { table } : { trainSetUploadId: id, upload: uploadCard(msg, id) }),

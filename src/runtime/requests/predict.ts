@@ -14,7 +14,15 @@ import { isLineOfText, listAddedColumns, type TableReader, tableReader } from '.
 import { scoring } from '../lazy';
 import type { Handler, MessageWork } from '../messages/message-handler';
 import { modelChanged } from '../model-changed';
-import { dialogWord, type FlowNodeDef, type Message, number, type Red, SHARED_CATALOGUE } from '../node-red';
+import {
+  dialogWord,
+  type FlowNodeDef,
+  type InFlow,
+  type Message,
+  number,
+  type Red,
+  SHARED_CATALOGUE,
+} from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
 import type { Progress, Shown, StatusLine } from '../status/status-line';
 import { namedModel, requiredModel } from './common';
@@ -101,7 +109,10 @@ export function predictRequests(
       runtime.warn('lineAlone');
     }
     const api = read('api') === 'v1' ? 'v1' : undefined;
-    const named = api === 'v1' ? undefined : model(read('model') ?? '', msg, testSetUploadId);
+    const named =
+      api === 'v1'
+        ? undefined
+        : model(runtime, { dialog: read('model') ?? '', msg, uploadId: testSetUploadId });
     // One by one: spreading parts into an object would take as long as all the rest, for each message of a stream.
     const request: PredictRequest = readEach(read, ASKED);
     request.table = table;
@@ -142,7 +153,10 @@ function quantiles(read: ReadSetting<typeof PREDICT>, openOutput: boolean): numb
 }
 
 /** The card of an upload names the model that the test set was made for. */
-function model(dialog: string, msg: Message, uploadId: string | undefined): Partial<PredictRequest> {
+function model(
+  place: InFlow,
+  { dialog, msg, uploadId }: { dialog: string; msg: Message; uploadId: string | undefined },
+): Partial<PredictRequest> {
   const card = msg.upload as Partial<UploadCard> | undefined | null;
   const choice = namedModel(dialog, msg);
   if (choice.model !== undefined || choice.fittedTrainSetId !== undefined) {
@@ -151,7 +165,7 @@ function model(dialog: string, msg: Message, uploadId: string | undefined): Part
   if (uploadId !== undefined && card?.id === uploadId && card.fitted_train_set_id !== undefined) {
     return { fittedTrainSetId: card.fitted_train_set_id };
   }
-  return requiredModel(dialog, msg);
+  return requiredModel(place, dialog, msg);
 }
 
 function legacyModel(msg: Message): string {

@@ -5,9 +5,9 @@ import { ServiceError } from '../../wire/service-error';
 import type { UsedConfig } from '../config/config-state';
 import { columnsSeen, offerColumns } from '../input/columns-seen';
 import type { TableCollector } from '../input/table-collector';
-import type { FlowNodeDef, Message } from '../node-red';
+import type { FlowNodeDef, InFlow, Message } from '../node-red';
 import type { NodeRuntime } from '../node-runtime';
-import { readCleaning, requiredModel } from './common';
+import { emptyVariable, readCleaning, requiredModel } from './common';
 
 /** The upload node as it stands in a flow file. */
 export type UploadDef = FlowNodeDef & FlowProperties<typeof UPLOAD>;
@@ -35,11 +35,11 @@ export async function uploadRequest(
     missingTarget: read('missingTarget'),
   };
   if (read('set') === 'test') {
-    return { set: 'test', ...common, ...requiredModel(read('model') ?? '', msg) };
+    return { set: 'test', ...common, ...requiredModel(runtime, read('model') ?? '', msg) };
   }
   const target = read('target');
   if (target === undefined) {
-    throw targetMissing();
+    throw targetMissing(runtime);
   }
   return { set: 'train', ...common, target };
 }
@@ -57,9 +57,10 @@ export function offerKeptUpload(runtime: NodeRuntime<{ target?: unknown }>, conf
   });
 }
 
-export function targetMissing(): ServiceError {
+export function targetMissing(place: InFlow): ServiceError {
   return new ServiceError(
     'target.missing',
-    'No target is named: fill in the column to predict, or set msg.target.',
+    emptyVariable(place, 'target', 'No target is named', 'msg.target') ??
+      'No target is named: fill in the column to predict, or set msg.target.',
   );
 }

@@ -65,7 +65,7 @@ export function fakeRed(nodes: Record<string, unknown> = {}, settings: Record<st
     util,
     hooks,
     settings,
-    nodes: { getNode: (id: string) => nodes[id] },
+    nodes: { getNode: (id: string) => nodes[id], eachNode: () => undefined },
     _: (key: string, values?: Record<string, unknown>) =>
       values === undefined ? key : `${key} ${JSON.stringify(values)}`,
   } as unknown as Red;

@@ -250,7 +250,7 @@ describe('which model a message names', () => {
   });
 
   it('is refused where it is none', () => {
-    assert.throws(() => requiredModel('', msg({})), { code: 'model.unknown' });
+    assert.throws(() => requiredModel(fakeRuntime({}), '', msg({})), { code: 'model.unknown' });
     assert.throws(() => namedModel('', msg({ model: 7 })), { code: 'validation.failed' });
   });
 });
