@@ -46,15 +46,17 @@ export function leakDoubts(card: FittedModel, suspects: Suspects | undefined): D
   const together = isPerfect && copies.length === 0 ? toldTogether(card, rests) : undefined;
   const named = rests.length > 0 || isPerfect ? namedLikeTarget(card, rests) : undefined;
   const told = copies.length > 0 ? copyDoubt(copies) : (together ?? named);
-  const ids = [...identifiers];
-  for (const column of counters) {
-    // What counts the rows in small tables may be what the target rests on.
-    if (rests.some((one) => one.column === column && one.share < LITTLE)) {
-      ids.push(column);
-    }
-  }
-  const others = ids.filter((column) => !told?.columns.includes(column));
-  return [...(told === undefined ? [] : [told]), ...(others.length > 0 ? [identifierDoubt(others)] : [])];
+  const findShare = (column: string): number | undefined => rests.find((one) => one.column === column)?.share;
+  const isUntold = (column: string): boolean => !told?.columns.includes(column);
+  const used = identifiers.filter((column) => isUntold(column) && (findShare(column) ?? 0) >= LITTLE);
+  // What counts the rows in small tables may be what the target rests on.
+  const idle = counters.filter((column) => (findShare(column) ?? 1) < LITTLE);
+  const others = [...identifiers, ...idle].filter((column) => isUntold(column) && !used.includes(column));
+  return [
+    ...(told === undefined ? [] : [told]),
+    ...(used.length > 0 ? [usedIdentifierDoubt(used)] : []),
+    ...(others.length > 0 ? [identifierDoubt(others)] : []),
+  ];
 }
 
 /** Whether nearly no error is left of those that are made without a model. */
@@ -184,6 +186,15 @@ function identifierDoubt(columns: readonly string[]): Doubt {
   const isOne = columns.length === 1;
   return {
     text: `The ${isOne ? 'column' : 'columns'} ${quoted(columns)} ${isOne ? 'numbers or names' : 'number or name'} the rows: ${isOne ? 'its values' : 'their values'} do not recur, so nothing in ${isOne ? 'it' : 'them'} holds for new rows. Add ${isOne ? 'it' : 'them'} to Ignore.`,
+    columns,
+  };
+}
+
+/** A number of a row may tell when it was written, or where: that is for a person to know. */
+function usedIdentifierDoubt(columns: readonly string[]): Doubt {
+  const isOne = columns.length === 1;
+  return {
+    text: `The ${isOne ? 'column' : 'columns'} ${quoted(columns)} ${isOne ? 'numbers or names' : 'number or name'} the rows, and the model rests on ${isOne ? 'it' : 'them'}: that holds for new rows only if ${isOne ? 'its' : 'their'} values tell the same there, as numbers given in order of time do. Otherwise add ${isOne ? 'it' : 'them'} to Ignore.`,
     columns,
   };
 }

@@ -101,6 +101,19 @@ describe('doubts about columns that tell the target', function () {
     );
   });
 
+  it('does not say of a number of the rows that it tells nothing where the model rests on it', async () => {
+    const next = numbers(17);
+    const numbersTaken = Array.from({ length: 3000 }, (_, i) => i + 1).sort(() => next() - 0.5);
+    const rows = numbersTaken.slice(0, 300).map((id): Row => {
+      const size = next();
+      return { customer_id: id, size, other: next(), years: 10 - id / 1500 + 2 * size + next() };
+    });
+    const [doubt] = (await fit(rows, 'years')).doubts!;
+    assert.match(doubt!, /^The column "customer_id" numbers or names the rows, and the model rests on it: /);
+    const idle = rows.map((row) => ({ ...row, years: Number(row.size) + next() / 5 }));
+    assert.match((await fit(idle, 'years')).doubts![0]!, /do not recur, so nothing in it holds for new rows/);
+  });
+
   it('names a copy of the target beside noise, of numbers in another unit too', async () => {
     const next = numbers(3);
     const rows = Array.from({ length: 300 }, (): Row => {
