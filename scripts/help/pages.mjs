@@ -67,6 +67,7 @@ function sourcesOf(shapes, language) {
 function page(language, node, { shapes, outputs }) {
   const template = readFileSync(path.join(templates, language, `${node}.html`), 'utf8');
   return template
+    .replaceAll('class="message-properties"', 'class="message-properties tabular-help"')
     .replace(/^( *)\{\{(\w+)(?:\.([\w-]+))?\}\}$/gm, (_, indent, kind, name) =>
       (kind === 'errors' ? codes(language, node) : entry(kind, name, language, node))
         .map((line) => indent + line)

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { type FlowNode } from '../helpers/node-red';
+import { type FlowNode, root } from '../helpers/node-red';
 import { startStrictService, type StrictService } from '../helpers/strict-service';
 import { waitFor } from '../helpers/wait';
 import {
@@ -148,6 +148,37 @@ describeInEditor('the dialogs', FLOWS, ({ red, editor }) => {
     await search.fill('');
     await found.nth(4).waitFor();
     assert.deepEqual(await found.first().innerText(), 'fit', 'the words are searched, not shown');
+  });
+
+  it('have a help of which the edge of the sidebar cuts nothing off, in each language', async () => {
+    const locales = path.join(root, 'dist', 'nodes', 'locales');
+    const pages = fs
+      .readdirSync(locales, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.html'))
+      .map((file) => ({ file, html: fs.readFileSync(path.join(locales, file), 'utf8') }));
+    assert.equal(pages.length, 30);
+    const cut = await editor.page.evaluate((helps) => {
+      const box = document.createElement('div');
+      box.className = 'red-ui-help';
+      // As wide as the sidebar first is.
+      box.style.cssText = 'position: absolute; width: 282px;';
+      document.body.append(box);
+      const outside: string[] = [];
+      for (const { file, html } of helps) {
+        box.innerHTML = html.replace(/<\/?script[^>]*>/g, '');
+        const { right } = box.getBoundingClientRect();
+        for (const part of box.querySelectorAll('dt, dd, p, li, code')) {
+          const range = document.createRange();
+          range.selectNodeContents(part);
+          if ([...range.getClientRects()].some((line) => line.right > right)) {
+            outside.push(`${file}: ${part.textContent}`);
+          }
+        }
+      }
+      box.remove();
+      return outside;
+    }, pages);
+    assert.deepEqual(cut, []);
   });
 
   it('fit: fills, saves, deploys and reopens with every value', async () => {
