@@ -35,7 +35,7 @@ export { fitProcess } from '../../dist/src/learner/gaussian/process';
 export { gaussianScores } from '../../dist/src/learner/gaussian/scores';
 export { Slopes } from '../../dist/src/learner/gaussian/slopes';
 export { openOwnMemory, openScratch, runsKernels } from '../../dist/src/learner/kernels/scratch';
-export { addGram, bytesOfGram, factorise, gramOfSome, invert } from '../../dist/src/learner/linear/dense';
+export { addGram, factorise, gramOfSome, invert } from '../../dist/src/learner/linear/dense';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
 export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic, PenalisedGram, SparseSlopes } from '../../dist/src/learner/linear/logistic';

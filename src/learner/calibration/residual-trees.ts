@@ -47,8 +47,6 @@ export function growTrees(
     outOfSample: 0,
     all: new Int32Array(0),
     picked,
-    reached: Math.min(specs.length, picked * RESIDUALS.trees),
-    leaves: rules.maxLeaves,
   };
   const space = new GrowSpace(size);
   const { gradHess } = space;

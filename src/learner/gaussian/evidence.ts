@@ -23,7 +23,6 @@ export interface EvidenceInput {
   linear: Float64Array;
   /** rows. */
   target: Float64Array;
-  /** For four times as many numbers as `linear` has. */
   scratch: Scratch;
 }
 

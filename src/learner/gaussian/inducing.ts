@@ -1,4 +1,4 @@
-import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
+import { closing, openScratch, type Scratch } from '../kernels/scratch';
 import type { Dimensions, Kernel, KernelShape } from './kernel';
 import { MaternRows } from './matern-rows';
 
@@ -50,7 +50,7 @@ function pivoted(
 ): Inducing {
   const width = shape.rates.length;
   const rows = positions.length / width;
-  return closing(openScratch(alignedBytes(most * rows * 8)), (scratch) =>
+  return closing(openScratch(), (scratch) =>
     closing(new MaternRows(dimensions, positions), (matern) => {
       const kernelOf = (row: number) => matern.row(shape, positions.subarray(row * width, (row + 1) * width));
       return pivotedIn(scratch, rows, kernelOf, most, pick);

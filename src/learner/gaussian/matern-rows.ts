@@ -1,11 +1,5 @@
 import { Dimension, POSITIONS_TOGETHER } from '../kernels/layout';
-import {
-  alignedBytes,
-  EXPONENTIAL_NUMBERS,
-  openScratch,
-  type Scratch,
-  writeExponentialTable,
-} from '../kernels/scratch';
+import { EXPONENTIAL_NUMBERS, openScratch, type Scratch, writeExponentialTable } from '../kernels/scratch';
 import { type Additive, type Kernel, type KernelShape, KIND } from './kernel';
 
 /** The kernel between one position and each of a list. Must be closed. */
@@ -28,12 +22,7 @@ export class MaternRows {
     const count = dimensions > 0 ? others.length / dimensions : 0;
     const padded = Math.ceil(count / POSITIONS_TOGETHER) * POSITIONS_TOGETHER;
     this.padded = padded;
-    this.scratch = openScratch(
-      (dimensions + 3) * padded * 8 +
-        alignedBytes(EXPONENTIAL_NUMBERS * 8) +
-        alignedBytes(dimensions * Dimension.BYTES) +
-        alignedBytes(2 * dimensions * 8),
-    );
+    this.scratch = openScratch();
     const { scratch } = this;
     this.byDimension = scratch.numbers(dimensions * padded);
     this.table = scratch.numbers(EXPONENTIAL_NUMBERS);

@@ -1,6 +1,6 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { openScratch, type Scratch } from '../kernels/scratch';
-import { bytesOfGram, factorise, gramOfSome } from '../linear/dense';
+import { factorise, gramOfSome } from '../linear/dense';
 import { makeDesign, makeTerms, type Term } from '../linear/design';
 import { type LinearTables, tablesOf, WHOLE_IF_NEARER } from '../linear/linear';
 import { dotAt, solve } from '../math/matrix';
@@ -138,7 +138,7 @@ function fitFolds(
   const ofRidges = along.reduce((sum, { count }) => sum + count, 0);
   const sizes = { points: pivots.length, all: pivots.length + size + ofRidges };
   const columns = Uint16Array.from(terms, ({ column }) => column);
-  const scratch = openScratch(bytesOfGram(all.length, sizes.all, 1));
+  const scratch = openScratch();
   /** Rows × features: of the points, of the linear kernel, and of those of one direction. */
   const features = scratch.numbers(all.length * sizes.all);
   const [ofFactors, ofDesign] = [Math.sqrt(variance), Math.sqrt(linearVariance)];

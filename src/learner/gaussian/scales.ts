@@ -1,5 +1,5 @@
 import type { EncodedTable } from '../features/encode';
-import { alignedBytes, closing, openScratch } from '../kernels/scratch';
+import { closing, openScratch } from '../kernels/scratch';
 import { dotAt } from '../math/matrix';
 import type { Random } from '../math/random';
 import { RIDGE } from '../tuned';
@@ -110,7 +110,7 @@ function onRows<T>(
 ): { result: T; work: number } {
   let work = 0;
   const own = positions(dimensions, table, rows);
-  const result = closing(openScratch(4 * alignedBytes(rows.length * rows.length * 8)), (scratch) =>
+  const result = closing(openScratch(), (scratch) =>
     closing(pairsOf(dimensions, own), (pairs) => {
       const f = evidenceOf({
         dimensions,

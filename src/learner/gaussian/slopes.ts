@@ -1,6 +1,6 @@
 import type { Kernels } from '../kernels/bytes';
 import { ROWS_TOGETHER } from '../kernels/layout';
-import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
+import { openScratch, type Scratch } from '../kernels/scratch';
 
 interface Size {
   rows: number;
@@ -26,19 +26,12 @@ export class Slopes {
   readonly factor: Float64Array;
   readonly size: number;
   readonly outputs: number;
-  /** With room for the products of features over all rows and over some of them, size × size. */
   readonly scratch: Scratch;
   private readonly rows: Int32Array;
 
   constructor({ rows, size, outputs }: Size) {
     const padded = inFours(rows);
-    this.scratch = openScratch(
-      alignedBytes(rows * size * 8) +
-        2 * alignedBytes(outputs * size * 8) +
-        alignedBytes(padded * outputs * 8) +
-        alignedBytes(padded * 4) +
-        3 * alignedBytes(size * size * 8),
-    );
+    this.scratch = openScratch();
     const { scratch } = this;
     this.size = size;
     this.outputs = outputs;

@@ -30,7 +30,12 @@ export interface Scratch {
   readonly kernels: Kernels;
   /** The whole memory. */
   readonly buffer: SharedArrayBuffer;
-  /** The next array of so many elements: bytes, whole numbers of 32 bits, numbers, or numbers of 32 bits. */
+  /**
+   * Another array of so many elements: bytes, whole numbers of 32 bits, numbers, or numbers of 32 bits. It holds whatever an
+   * earlier user left there; pages that are never written cost nothing.
+   *
+   * @throws RangeError if memory or address space is short: then all of its arrays are released
+   */
   bytes(length: number): Uint8Array;
   wholes(length: number): Int32Array;
   numbers(length: number): Float64Array;
@@ -69,12 +74,6 @@ interface Instance {
   kernels: Kernels;
 }
 
-/** A stretch of the thread's memory. */
-interface Loan {
-  start: number;
-  end: number;
-}
-
 /** Compiled once per thread, on first use. */
 let compiled: object | undefined;
 /**
@@ -82,8 +81,8 @@ let compiled: object | undefined;
  * compiled again and again.
  */
 let common: Instance | undefined;
-/** What is lent of it, in the order of addresses. */
-const loans: Loan[] = [];
+/** The ends of the arrays that are lent of it, and to whom. Each begins where the one before ends. */
+let lent: { to: Scratch; end: number }[] = [];
 
 function instantiate(pages: number, most: number): Instance {
   if (engine === undefined) {
@@ -108,76 +107,87 @@ function reserve(pages: number, most: number): WasmMemory {
   }
 }
 
-/**
- * Lends memory for arrays of this many bytes in all, as counted by `alignedBytes`. It holds whatever an earlier user left in
- * it; pages that are never written cost nothing.
- *
- * @throws RangeError if memory or address space is short
- */
-export function openScratch(bytes: number): Scratch {
-  common ??= instantiate(1, MOST_PAGES);
-  const { memory } = common;
-  const size = alignedBytes(bytes);
-  // The kernels of QuickScorer have the beginning.
-  let start = alignedBytes(TreesAt.END);
-  let at = 0;
-  while (at < loans.length && loans[at].start < start + size) {
-    start = loans[at++].end;
+/** Lends memory of this thread. What is opened last is closed first, or else a gap remains until then. */
+export function openScratch(): Scratch {
+  const instance = (common ??= instantiate(1, MOST_PAGES));
+  const { memory } = instance;
+  const scratch = scratchOf(instance, placeNext, giveBack);
+  return scratch;
+
+  function placeNext(bytes: number): number {
+    // The kernels of QuickScorer have the beginning.
+    const start = lent.at(-1)?.end ?? alignedBytes(TreesAt.END);
+    const missing = Math.ceil((start + bytes - memory.buffer.byteLength) / PAGE);
+    if (missing > 0) {
+      try {
+        memory.grow(missing);
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    }
+    lent.push({ to: scratch, end: start + bytes });
+    return start;
   }
-  const loan = { start, end: start + size };
-  const missing = Math.ceil(loan.end / PAGE) - memory.buffer.byteLength / PAGE;
-  if (missing > 0) {
-    memory.grow(missing);
+
+  function giveBack(): void {
+    lent = lent.filter(({ to }) => to !== scratch);
+    if (isLargeAndFree()) {
+      // Not at once: what is to be trained next needs as much, and memory that is dropped stays until it is collected.
+      setImmediate(() => {
+        common = isLargeAndFree() ? undefined : common;
+      });
+    }
   }
-  loans.splice(at, 0, loan);
-  return scratchOf(common, loan, () => giveBack(loan));
 }
 
-/** The same in a memory of its own, from its beginning, for what outlives a fit or a prediction. It goes with its arrays. */
+function isLargeAndFree(): boolean {
+  return lent.length === 0 && common !== undefined && common.memory.buffer.byteLength > MOST_KEPT;
+}
+
+/**
+ * A memory of its own, from its beginning, for what outlives a fit or a prediction. It goes with its arrays.
+ *
+ * @param bytes of all arrays, as counted by `alignedBytes`
+ */
 export function openOwnMemory(bytes: number): Scratch {
   const pages = Math.ceil(bytes / PAGE) + 1;
-  return scratchOf(instantiate(pages, pages), { start: 0, end: pages * PAGE }, () => undefined);
-}
-
-function giveBack(loan: Loan): void {
-  const at = loans.indexOf(loan);
-  if (at >= 0) {
-    loans.splice(at, 1);
-  }
-  if (loans.length === 0 && isLarge()) {
-    // Not at once: what is to be trained next needs as much, and memory that is dropped stays until it is collected.
-    setImmediate(() => {
-      if (loans.length === 0 && isLarge()) {
-        common = undefined;
-      }
-    });
-  }
-}
-
-function isLarge(): boolean {
-  return common !== undefined && common.memory.buffer.byteLength > MOST_KEPT;
-}
-
-function scratchOf({ memory, kernels }: Instance, { start, end }: Loan, close: () => void): Scratch {
-  const { buffer } = memory;
-  let next = start;
-  const place = (length: number) => {
-    const at = next;
-    next += alignedBytes(length);
-    if (next > end) {
-      throw new RangeError(`Arrays of ${next - start} bytes were placed in ${end - start}.`);
-    }
-    return at;
+  let end = 0;
+  const placeNext = (bytes: number) => {
+    end += bytes;
+    return end - bytes;
   };
+  return scratchOf(instantiate(pages, pages), placeNext, () => undefined);
+}
+
+/** @param placeNext takes so many bytes, and answers where they begin */
+function scratchOf(
+  { memory, kernels }: Instance,
+  placeNext: (bytes: number) => number,
+  close: () => void,
+): Scratch {
+  const array =
+    <A>(type: ArrayType<A>) =>
+    (length: number): A => {
+      const at = placeNext(alignedBytes(length * type.BYTES_PER_ELEMENT));
+      return new type(memory.buffer, at, length);
+    };
   return {
     kernels,
-    buffer,
-    bytes: (length) => new Uint8Array(buffer, place(length), length),
-    wholes: (length) => new Int32Array(buffer, place(length * 4), length),
-    numbers: (length) => new Float64Array(buffer, place(length * 8), length),
-    floats: (length) => new Float32Array(buffer, place(length * 4), length),
+    get buffer() {
+      return memory.buffer;
+    },
+    bytes: array(Uint8Array),
+    wholes: array(Int32Array),
+    numbers: array(Float64Array),
+    floats: array(Float32Array),
     close,
   };
+}
+
+interface ArrayType<A> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: SharedArrayBuffer, at: number, length: number): A;
 }
 
 /** Numbers of the table that the exponential of the kernels reads. */

@@ -1,6 +1,6 @@
 import type { Kernels } from '../kernels/bytes';
 import { ROWS_TOGETHER } from '../kernels/layout';
-import { alignedBytes, type Scratch } from '../kernels/scratch';
+import type { Scratch } from '../kernels/scratch';
 import { dotAt } from '../math/matrix';
 
 /*
@@ -146,11 +146,6 @@ function addRow(matrix: Float64Array, from: number, size: number, sign: 1 | -1, 
       out[i * size + j] += by * matrix[from + j];
     }
   }
-}
-
-/** Bytes of scratch memory for the products of `count` sets of rows beside those of all. */
-export function bytesOfGram(rows: number, size: number, count: number): number {
-  return alignedBytes(rows * size * 8) + (1 + count) * alignedBytes(size * size * 8);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ColumnSpec, EncodedTable } from '../features/encode';
-import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
+import { closing, openScratch, type Scratch } from '../kernels/scratch';
 import { gram, solve } from '../math/matrix';
 import { square } from '../math/numeric';
 import type { Objective } from '../trees/loss';
@@ -331,9 +331,7 @@ export function linearScores(tables: LinearTables, table: EncodedTable, rows: In
   const width = tables.base.length;
   const out = new Float64Array(rows.length * width);
   if (width > 1 && rows.length >= FEW_ROWS) {
-    closing(openScratch(bytesFor(tables, width)), (scratch) =>
-      addTogether(tables, table, rows, scratch, out),
-    );
+    closing(openScratch(), (scratch) => addTogether(tables, table, rows, scratch, out));
   } else {
     addByColumn(tables, table, rows, out);
   }
@@ -402,19 +400,6 @@ function addByColumn(
       }
     }
   }
-}
-
-/** With room for each column that is used, and for each number. */
-function bytesFor({ at, scores, lines }: LinearTables, width: number): number {
-  const used = at.reduce((count, own) => count + (own >= 0 ? 1 : 0), 0);
-  const along = lines?.columns.length ?? 0;
-  return (
-    alignedBytes(scores.byteLength) +
-    alignedBytes(used * BLOCK * 4) +
-    alignedBytes(along * width * 8) +
-    alignedBytes(along * BLOCK * 8) +
-    alignedBytes(BLOCK * width * 8)
-  );
 }
 
 /** Of several outputs, to the same bits as row by row. */

@@ -1,11 +1,5 @@
 import type { Kernels } from '../kernels/bytes';
-import {
-  alignedBytes,
-  EXPONENTIAL_NUMBERS,
-  openScratch,
-  type Scratch,
-  writeExponentialTable,
-} from '../kernels/scratch';
+import { EXPONENTIAL_NUMBERS, openScratch, type Scratch, writeExponentialTable } from '../kernels/scratch';
 import { descendByNewton } from '../math/newton';
 import { sigmoid } from '../math/numeric';
 import { factorisePenalised } from './dense';
@@ -21,7 +15,7 @@ export class PenalisedGram {
     private readonly products: Float64Array,
     private readonly size: number,
   ) {
-    this.scratch = openScratch(alignedBytes(products.length * 8));
+    this.scratch = openScratch();
     this.matrix = this.scratch.numbers(products.length);
   }
 
@@ -121,14 +115,7 @@ export class SparseSlopes {
     const { starts, terms, by } = design;
     this.padded = 2 * Math.ceil(width / 2);
     const { padded } = this;
-    const bytes =
-      alignedBytes(starts.length * 4) +
-      alignedBytes(terms.length * 4) +
-      alignedBytes(by.length * 8) +
-      alignedBytes(codes.length * 4) +
-      (2 * size + 3) * padded * 8 +
-      alignedBytes(EXPONENTIAL_NUMBERS * 8);
-    const scratch = width > 1 ? openScratch(bytes) : undefined;
+    const scratch = width > 1 ? openScratch() : undefined;
     this.scratch = scratch;
     if (scratch === undefined) {
       this.starts = starts;

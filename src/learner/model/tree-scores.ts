@@ -1,6 +1,6 @@
 import type { Kernels } from '../kernels/bytes';
 import { LEAF_BYTES, MAX_LEAVES, SLOTS, TILE, TreeArray, TreesAt } from '../kernels/layout';
-import { alignedBytes, closing, openScratch, type Scratch } from '../kernels/scratch';
+import { closing, openScratch, type Scratch } from '../kernels/scratch';
 import { LEAF, type Trees } from '../trees/trees';
 import { LeafFinder } from '../trees/walk';
 
@@ -125,14 +125,7 @@ class TreeSums {
     const used = usedColumns(trees, columns.length);
     const tiles = Math.ceil(rows.length / TILE);
     const { feature, bin, flags, left, setAt, sets, values } = trees;
-    const arrays = [feature, bin, flags, left, setAt, sets, values];
-    this.scratch = openScratch(
-      arrays.reduce((sum, { byteLength }) => sum + alignedBytes(byteLength), 0) +
-        alignedBytes(columns.length * 4) +
-        alignedBytes(columns.length) +
-        alignedBytes(rows.length * 4) +
-        tiles * (tileBytesOf(used) + SLOTS * TILE + TILE * 8 * trees.width),
-    );
+    this.scratch = openScratch();
     const { scratch } = this;
     const header = new Int32Array(scratch.buffer, TreesAt.TREE_ARRAYS, TreeArray.BYTES / 4);
     const place = <A extends { byteOffset: number }>(at: number, array: A): A => {

@@ -97,8 +97,6 @@ export function boost(input: BoostInput, rules: BoostRules, random: Random): Boo
     outOfSample: rows.length - sampleSize + heldOut.length,
     all: rows,
     picked,
-    reached: usable.length,
-    leaves: rules.maxLeaves,
   });
   try {
     return boostIn(space, input, rules, random, { usable, picked });

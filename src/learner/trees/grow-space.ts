@@ -1,5 +1,5 @@
 import type { ColumnSpec } from '../features/encode';
-import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
+import { openScratch, type Scratch } from '../kernels/scratch';
 import type { Random } from '../math/random';
 import { SplitSearch } from './splits';
 
@@ -17,10 +17,8 @@ interface GrowSize {
   outOfSample: number;
   /** What samples are drawn from. */
   all: Int32Array;
-  /** Columns that a tree splits by, and that all trees together split by. */
+  /** Columns that a tree splits by. */
   picked: number;
-  reached: number;
-  leaves: number;
 }
 
 /** The arrays that trees are grown in, within reach of the kernels, and the loops over them. Must be closed. */
@@ -48,7 +46,7 @@ export class GrowSpace {
 
   constructor(readonly size: GrowSize) {
     const { width, rows, outOfSample, tableRows } = size;
-    this.scratch = openScratch(bytesOf(size));
+    this.scratch = openScratch();
     const { scratch } = this;
     this.stride = width + 1;
     this.outputs = size.outputs;
@@ -99,7 +97,7 @@ export class GrowSpace {
     );
   }
 
-  /** An array for a histogram, holding whatever an earlier one left in it. There are as many as leaves. */
+  /** An array for a histogram, holding whatever an earlier one left in it. */
   takeHistogram(): Float64Array {
     return this.pool.pop() ?? this.scratch.numbers(this.histogramSize);
   }
@@ -215,25 +213,6 @@ export class GrowSpace {
     );
     return (middle - byteOffset) / 4;
   }
-}
-
-/** Of all arrays, and of as many histograms as a tree has leaves. */
-function bytesOf(size: GrowSize): number {
-  const { width, rows, outOfSample, tableRows } = size;
-  return (
-    size.reached * alignedBytes(tableRows) +
-    alignedBytes(rows * 4) +
-    alignedBytes((outOfSample + 1) * 4) +
-    alignedBytes(size.all.length * 4) +
-    alignedBytes(16) +
-    alignedBytes(Math.max(rows, outOfSample) * 4) +
-    alignedBytes(tableRows * (width + 1) * 8) +
-    alignedBytes(tableRows * size.outputs * 8) +
-    alignedBytes(256) +
-    alignedBytes(16) +
-    SplitSearch.bytes(width) +
-    size.leaves * alignedBytes(histogramLength(size) * 8)
-  );
 }
 
 /** Numbers of the longest histogram. */

@@ -1,5 +1,5 @@
 import { BLOCK, MOST_COUNTED, SUMMED } from '../kernels/layout';
-import { alignedBytes, openScratch, type Scratch } from '../kernels/scratch';
+import { openScratch, type Scratch } from '../kernels/scratch';
 import { SET_WORDS, type Split } from './trees';
 
 interface NodeRowsInput {
@@ -81,18 +81,7 @@ export class NodeRows {
     this.nextOf = new Int32Array(tried);
     const [values, codes] = classes > 0 ? [0, tableRows] : [tableRows, 0];
     const ofLeft = Math.max(SUMMED * 8 + BLOCK, classes * BLOCK);
-    const bytes =
-      tableRows * this.stride +
-      2 * alignedBytes(rows.length * 4) +
-      alignedBytes(values * 8) +
-      alignedBytes(codes) +
-      this.blocks * 3 * BLOCK +
-      3 * BLOCK +
-      ofLeft +
-      (tried + 1) * alignedBytes(SET_WORDS * 4) +
-      BINS +
-      alignedBytes(this.width * 8);
-    this.scratch = openScratch(bytes);
+    this.scratch = openScratch();
     const { scratch } = this;
     this.list = scratch.wholes(rows.length);
     this.list.set(rows);

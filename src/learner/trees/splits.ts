@@ -1,6 +1,6 @@
 import type { ColumnSpec } from '../features/encode';
 import { FoundSplit, Search } from '../kernels/layout';
-import { alignedBytes, type Scratch } from '../kernels/scratch';
+import type { Scratch } from '../kernels/scratch';
 import { SET_WORDS, type Split } from './trees';
 
 /** Rules for splitting a node. */
@@ -38,15 +38,10 @@ export class SplitSearch {
     private readonly scratch: Scratch,
     private readonly width: number,
   ) {
-    this.room = scratch.numbers(roomNumbers(width));
+    this.room = scratch.numbers(Search.LEFT / 8 + width);
     this.room.fill(0);
     this.totals = scratch.numbers(width + 1);
     this.wholes = new Int32Array(this.room.buffer, this.room.byteOffset, FoundSplit.SET / 4 + SET_WORDS);
-  }
-
-  /** Of what its constructor takes. */
-  static bytes(width: number): number {
-    return alignedBytes(roomNumbers(width) * 8) + alignedBytes((width + 1) * 8);
   }
 
   /** Begins a tree. */
@@ -134,8 +129,4 @@ export class SplitSearch {
           : room[FoundSplit.HESSIAN / 8] * 2 >= this.totals[this.width];
     }
   }
-}
-
-function roomNumbers(width: number): number {
-  return Search.LEFT / 8 + width;
 }

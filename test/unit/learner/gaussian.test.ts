@@ -16,7 +16,6 @@ import {
 } from '../../../dist/src/learner';
 import {
   addGram,
-  bytesOfGram,
   denseLogistic,
   descend,
   dotAt,
@@ -152,7 +151,7 @@ describe('Gaussian process: its kernel', () => {
     );
     const target = normals(ROWS, 3);
     const pairs = pairsOf(dimensions, at);
-    const scratch = openScratch(4 * ROWS * ROWS * 8);
+    const scratch = openScratch();
     const f = evidenceOf({ dimensions, positions: at, pairs, linear, target, scratch });
     // Two kernels of one direction come last: their variance, and the weight of each dimension.
     const ridges = [1, 2].flatMap(() => [-1, ...dimensions.columns].fill(0.4, 1));
@@ -233,7 +232,7 @@ describe('Gaussian process: a kernel of numbers alone', () => {
 describe('Gaussian process: its arithmetic', () => {
   it('factorises and inverts, and takes rows away from products', () => {
     const size = 13;
-    const scratch = openScratch(bytesOfGram(ROWS, size, 4));
+    const scratch = openScratch();
     const { kernels } = scratch;
     const matrix = scratch.numbers(ROWS * size);
     matrix.set(normals(ROWS * size, 5));
@@ -291,7 +290,7 @@ describe('Gaussian process: its arithmetic', () => {
           }
         }
       };
-      const scratch = openScratch(bytesOfGram(ROWS, size, 1));
+      const scratch = openScratch();
       const features = scratch.numbers(ROWS * size);
       features.set(matrix);
       const writeProducts = gramOfSome(features, size, scratch);

@@ -189,8 +189,6 @@ describe('learner parts', () => {
       outOfSample: 1000,
       all: none,
       picked: 6,
-      reached: 6,
-      leaves: 40,
     };
     for (const width of [1, 3]) {
       const stride = width + 1;

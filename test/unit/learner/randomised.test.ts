@@ -219,9 +219,10 @@ describe('extremely randomised trees', () => {
     const target = Float64Array.from(rows, (row) => row % 2);
     const input = { columns, specs, centers, rows, target, classes: 2, base: new Float64Array(1) };
     const placed = (): number => {
-      const next = openScratch(16);
+      const next = openScratch();
+      const { byteOffset } = next.bytes(16);
       next.close();
-      return next.bytes(16).byteOffset;
+      return byteOffset;
     };
     const before = placed();
     assert.throws(

@@ -24,7 +24,7 @@ export function searchHistogram(
   best: SplitCandidate,
   chance = 0,
 ): void {
-  const scratch = openScratch(SplitSearch.bytes(width) + sums.byteLength + 16);
+  const scratch = openScratch();
   const search = new SplitSearch(scratch, width);
   const own = scratch.numbers(sums.length);
   own.set(sums);
@@ -44,9 +44,7 @@ export function searchRows(
   best: SplitCandidate,
   chance = 0,
 ): void {
-  const scratch = openScratch(
-    SplitSearch.bytes(1) + rows.byteLength + gradHess.byteLength + columnBins.byteLength + 48,
-  );
+  const scratch = openScratch();
   const search = new SplitSearch(scratch, 1);
   const [list, pairs, bins] = [
     scratch.wholes(rows.length),
