@@ -5,19 +5,17 @@ import { type GaussianScores, pointsOf, storedScores } from '../gaussian/scores'
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { type Member, type Model, numberColumns, type Part } from '../model/model';
 import { LearnerError } from '../types';
-import { among, areFinite, checked, f32, f64, isFiniteNumber, isRecord, listOf, must, upTo } from './checks';
+import { among, areFinite, checked, f32, f64, isFiniteNumber, listOf, must, upTo } from './checks';
 import {
   checkAnswers,
   checkBackground,
   checkBuckets,
+  checkResiduals,
   checkTerms,
   type Columns,
   columnsOf,
   kernelOf,
-  residualsOf,
   ridgeOf,
-  storedTables,
-  treesOf,
 } from './fields';
 import {
   type PackedForest,
@@ -39,16 +37,12 @@ import {
 /** The format that `saveModel` writes. */
 export const MODEL_FORMAT = 'TPMA';
 /**
- * The formats that `loadModel` reads. "TPM4" had neither packed trees nor terms; readers of "TPM5" may know no kernel and no
- * growth; those of "TPM6" no kernel for classes; those of "TPM7" no linear terms that take values as numbers; those of "TPM8"
- * no levels divided among columns and no additive kernel; those of "TPM9" no functions of one direction.
+ * The formats that `loadModel` reads. Readers of "TPM8" may know no levels divided among columns and no additive kernel; those of
+ * "TPM9" no functions of one direction.
  */
-export const READ_FORMATS: readonly unknown[] = [
-  ...['TPM4', 'TPM5', 'TPM6', 'TPM7', 'TPM8', 'TPM9'],
-  MODEL_FORMAT,
-];
+export const READ_FORMATS: readonly unknown[] = ['TPM8', 'TPM9', MODEL_FORMAT];
 /** Formats of earlier versions, which are not read any more. */
-export const OUTDATED_FORMATS: readonly unknown[] = ['TPM1', 'TPM2', 'TPM3'];
+export const OUTDATED_FORMATS: readonly unknown[] = [1, 2, 3, 4, 5, 6, 7].map((number) => `TPM${number}`);
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 
@@ -146,12 +140,8 @@ const MOST_TABLE_BYTES = 512e6;
 type StoredPart = Pick<Part, 'kind' | 'weight' | 'base'> & {
   packed?: Uint8Array;
   terms?: PackedTerms;
-  /** The weights of a Gaussian process's factor. Older models store those of its kernel. */
+  /** The weights of a Gaussian process's factor. */
   ofFactor?: Float32Array;
-  kernelWeights?: Float64Array;
-  /** Of older models, and of a function of one direction. */
-  trees?: unknown;
-  tables?: unknown;
   ridge?: unknown;
 };
 
@@ -179,12 +169,11 @@ function toStoredPart(part: Part): StoredPart {
   switch (part.kind) {
     case 'gaussian': {
       const { gaussian, ...rest } = part;
-      const { weights, ofFactor } = gaussian;
-      return { ...rest, ...(ofFactor ? { ofFactor } : { kernelWeights: weights }) };
+      return { ...rest, ofFactor: gaussian.ofFactor };
     }
     case 'linear': {
       const { tables, ...rest } = part;
-      return tables.terms ? { ...rest, terms: packTerms(tables.terms) } : part;
+      return { ...rest, terms: packTerms(tables.terms) };
     }
     case 'ridge':
       return part;
@@ -202,16 +191,15 @@ function fromStored(value: unknown): Model {
   const width = checkAnswers(stored as Model, columns);
   const reader = new PartReader(columns, width, stored.centers ?? [], kernel);
   const members = reader.members(stored.members);
-  if (stored.background !== undefined) {
-    checkBackground(stored.background, columns, alongLines(members));
-  }
+  checkBackground(stored.background, columns, alongLines(members));
   if (stored.task === 'classification') {
     return { ...stored, members, residuals: undefined };
   }
   checkBuckets(stored as Model);
-  const { residuals } = stored;
-  const forest = isRecord(residuals) && 'packedTrees' in residuals ? unpackForest(residuals) : residuals;
-  return { ...stored, members, residuals: residualsOf(forest, columns.specs.length) };
+  // The last column is the prediction.
+  const residuals = unpackForest(stored.residuals, columns.specs.length + 1);
+  checkResiduals(residuals);
+  return { ...stored, members, residuals };
 }
 
 /** Reads the parts of all members. */
@@ -256,10 +244,8 @@ class PartReader {
     const { kind, weight, base } = part;
     switch (kind) {
       case 'trees':
-      case 'votes': {
-        const trees = 'packed' in part ? unpackTrees(part.packed) : part.trees;
-        return { kind, weight, base, trees: treesOf(trees, columns.specs.length, width) };
-      }
+      case 'votes':
+        return { kind, weight, base, trees: unpackTrees(part.packed, columns.specs.length, width) };
       case 'linear':
         return { kind, weight, base, tables: this.tables(part) };
       case 'gaussian':
@@ -274,9 +260,6 @@ class PartReader {
 
   private tables(part: StoredPart): LinearTables {
     const { columns, width } = this;
-    if (!('terms' in part)) {
-      return storedTables(part.tables, columns, width);
-    }
     const terms = unpackTerms(part.terms);
     checkTerms(terms, columns, width);
     for (const column of new Set(terms.columns)) {
@@ -289,16 +272,12 @@ class PartReader {
   private gaussian(part: StoredPart): GaussianScores {
     const { kernel, scoresOf, width } = this;
     must(kernel !== undefined && scoresOf !== undefined, 'a Gaussian process has no kernel');
-    const length = width * pointsOf(kernel);
-    if (f32(length, areFinite)(part.ofFactor)) {
-      const scores = scoresOf(part.ofFactor);
-      must(areFinite(scores.weights), 'the points of a Gaussian process are alike');
-      return scores;
-    }
-    const { kernelWeights } = checked<StoredPart>(part, {
-      'a Gaussian process lacks weights': { kernelWeights: f64(length, areFinite) },
+    const { ofFactor } = checked<StoredPart>(part, {
+      'a Gaussian process lacks weights': { ofFactor: f32(width * pointsOf(kernel), areFinite) },
     });
-    return { kernel, weights: kernelWeights! };
+    const scores = scoresOf(ofFactor!);
+    must(areFinite(scores.weights), 'the points of a Gaussian process are alike');
+    return scores;
   }
 }
 

@@ -189,7 +189,11 @@ describe('learner: the memory of its kernels', () => {
     assert.equal(later.byteOffset, given + 16);
     other.close();
     const next = openScratch();
-    assert.equal(next.bytes(16).fill(7).byteOffset, later.byteOffset + 16, 'what lies between stays as it is');
+    assert.equal(
+      next.bytes(16).fill(7).byteOffset,
+      later.byteOffset + 16,
+      'what lies between stays as it is',
+    );
     assert.deepEqual([...later], [5, 5]);
     assert.equal(next.kernels, one.kernels, 'the engine compiles its callers for one set of functions');
     const own = openOwnMemory(48);
