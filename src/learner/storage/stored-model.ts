@@ -17,6 +17,7 @@ import {
   kernelOf,
   ridgeOf,
 } from './fields';
+import { MODEL_FORMAT, READ_FORMATS } from './formats';
 import {
   type PackedForest,
   type PackedTerms,
@@ -34,15 +35,6 @@ import {
  * is stored by its terms. Not compressed: terminating a thread while zlib sets up a stream in it aborts the process
  * (an assertion in Node), and these threads may be terminated.
  */
-/** The format that `saveModel` writes. */
-export const MODEL_FORMAT = 'TPMA';
-/**
- * The formats that `loadModel` reads. Readers of "TPM8" may know no levels divided among columns and no additive kernel; those of
- * "TPM9" no functions of one direction.
- */
-export const READ_FORMATS: readonly unknown[] = ['TPM8', 'TPM9', MODEL_FORMAT];
-/** Formats of earlier versions, which are not read any more. */
-export const OUTDATED_FORMATS: readonly unknown[] = [1, 2, 3, 4, 5, 6, 7].map((number) => `TPM${number}`);
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 type ArrayName = keyof typeof ARRAYS;
 

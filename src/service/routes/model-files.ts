@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
-import { READ_FORMATS } from '../../learner/storage/stored-model';
+import { READ_FORMATS } from '../../learner/storage/formats';
 import { crc32c, crc32cToBase64 } from '../../table/storage/crc32c';
 import { isOwnId, readOwnFile, writeFileAtomic } from '../../util/files';
 import { isDeeper, tryParseJson } from '../../util/values';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 
-import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/storage/stored-model';
+import { OUTDATED_FORMATS, READ_FORMATS } from '../../learner/storage/formats';
 import {
   cannotWrite,
   isNewer,

@@ -1,5 +1,5 @@
 import type { TrainOptions } from '../../learner';
-import { MODEL_FORMAT } from '../../learner/storage/stored-model';
+import { MODEL_FORMAT } from '../../learner/storage/formats';
 import { isObject } from '../../util/values';
 import type { FitRequest, ModelConfig } from '../../wire/types';
 import type { ModelEntry } from '../store/entries';
