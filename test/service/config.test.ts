@@ -152,14 +152,14 @@ describe('Service: the configuration object (S 2.6)', () => {
       .slice(1)
       .map((value, i) => `m${Math.floor(i / 30)},${value}`)
       .join('\n')}\n`;
-    const config = { inference_config: { GROUP: 'machine', GROUP_AS_FEATURE: false } };
+    const config = { n_estimators: 2, inference_config: { GROUP: 'machine', GROUP_AS_FEATURE: false } };
     const answer = await h.post('fit', {
       train_set_upload_id: await h.uploadTrain(grouped, y),
       task: 'classification',
       svc_config: config,
     });
     assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual(answer.body.report.folds, { by: 'groups', parts: 10, groups: 10 });
+    assert.deepEqual(answer.body.report.folds, { by: 'groups', parts: 5, groups: 10 });
     const { metadata } = (await predict(answer.body.fitted_train_set_id as string)).body;
     assert.deepEqual(metadata.ignored_options, []);
     const unknown = await h.post('fit', {

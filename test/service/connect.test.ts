@@ -8,6 +8,8 @@ import { collide } from '../helpers/collide';
 import { startStrictService } from '../helpers/strict-service';
 
 const code = (wanted: string) => (error: unknown) => error instanceof ServiceError && error.code === wanted;
+/** One member of ten, where the embedded service fits. */
+const QUICK = { n_estimators: 1 };
 const rows = Array.from({ length: 60 }, (_, i) => ({ id: i, size: i % 9, y: 2 * (i % 9) }));
 
 describe('connect', function () {
@@ -28,6 +30,7 @@ describe('connect', function () {
       target: 'y',
       task: 'regression',
       ignore: ['id'],
+      options: QUICK,
       onStatus: ({ key }) => seen.push(key),
     });
     assert.equal(card.name, 'y');
@@ -56,7 +59,7 @@ describe('connect', function () {
     const dataDir = path.join(folder, 'service');
     const tabular = await connect({ dataDir });
     for (const replace of ['always', 'better'] as const) {
-      const training = { table: rows, target: 'y', model: replace, replace, ignore: ['id'] };
+      const training = { table: rows, target: 'y', model: replace, replace, ignore: ['id'], options: QUICK };
       const first = await tabular.train(training);
       assert.equal((await tabular.train(training)).fitted_train_set_id, first.fitted_train_set_id);
       fs.rmSync(path.join(dataDir, 'models'), { recursive: true });
@@ -96,7 +99,7 @@ describe('connect', function () {
       const train = (text: string, model: string) =>
         tabular.train({
           ...{ table: table(text), target: 'y', task: 'regression', model, format: 'csv' },
-          options: { n_estimators: 1 },
+          options: QUICK,
         });
       const one = await train(first, 'one');
       const other = await train(second, 'one');
@@ -219,7 +222,7 @@ describe('connect', function () {
       );
       await wrong(anomalies({ timezone: 'Mars' }), 'validation.failed', /timezone/);
       await wrong(series({ outcome: 'none', key: 5 as never }), 'validation.failed', /key must be/);
-      await train({ task: 'regression', ignore: ['id'] });
+      await train({ task: 'regression', ignore: ['id'], options: QUICK });
       const row = { size: 3 };
       await wrong(tabular.advise({ row, model: 'y', goal: 'highest' } as never), 'config.invalid', /vary/);
       const [card] = tabular.models();

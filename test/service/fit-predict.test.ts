@@ -172,7 +172,8 @@ describe('Service: fit and predict', () => {
       ).body;
       assert.equal(same.fitted_train_set_id, first.fitted_train_set_id);
       assert.equal(shapeB.fitted_train_set_id, first.fitted_train_set_id);
-      const others = [await fit({ force_refit: true }), await fit({ svc_config: { random_state: 1 } })];
+      const other = { svc_config: { random_state: 1, n_estimators: 1 } };
+      const others = [await fit({ force_refit: true }), await fit(other)];
       const ids = new Set([first, ...others].map((body) => body.fitted_train_set_id));
       assert.equal(ids.size, 3);
     });

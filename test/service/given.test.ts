@@ -45,12 +45,14 @@ const folder = removedAtEnd(fs.mkdtempSync(path.join(os.tmpdir(), 'tabular-given
 let folders = 0;
 const own = (): string => path.join(folder, String(folders++));
 
+const QUICK = { n_estimators: 1 };
+
 /** Errors of the package, and what takes nothing. */
 const NOT_TRIED = ['ServiceError', 'DuplicateUploadError', 'LearnerError', 'closeEncoder'];
 
 /** Functions by name, each with arguments that are right. */
 function functions(): Record<string, [Call, ...unknown[]]> {
-  const model = learner.trainModel({ features: FEATURES, target: TARGET } as never);
+  const model = learner.trainModel({ features: FEATURES, target: TARGET, options: QUICK } as never);
   const columns = [{ name: 'a', type: 'number' }];
   const opened = new Map<string, ReturnType<typeof openTable>>();
   const rows = (): ReturnType<typeof openTable> => opened.get('') ?? opened.set('', openTable(ROWS)).get('')!;
@@ -179,7 +181,7 @@ function functions(): Record<string, [Call, ...unknown[]]> {
     ],
     crc32c: [table.crc32c as Call, Buffer.from('a')],
     crc32cToBase64: [table.crc32cToBase64 as Call, 5],
-    trainModel: [learner.trainModel as Call, { features: FEATURES, target: TARGET, options: {} }],
+    trainModel: [learner.trainModel as Call, { features: FEATURES, target: TARGET, options: QUICK }],
     predict: [learner.predict as Call, model, FEATURES, 30, {}],
     explain: [learner.explain as Call, model, FEATURES, learner.predict(model, FEATURES as never, 30), {}],
     saveModel: [learner.saveModel as Call, model],
@@ -319,7 +321,7 @@ describe('what programs give', function () {
 
   it('so do the methods of a connection', async () => {
     const tabular = await connect({ dataDir: own() });
-    const training = { table: ROWS, target: 'y', model: 'm', options: { n_estimators: 1 } };
+    const training = { table: ROWS, target: 'y', model: 'm', options: QUICK };
     await tabular.train(training);
     const options = { format: 'csv', description: 'a', trainedUntil: '2024-01-01', path: undefined };
     await tryMethods(tabular, {

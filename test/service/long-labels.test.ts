@@ -71,7 +71,11 @@ describe('labels that are whole numbers beyond 2^53', function () {
     assert.ok(preds.text.startsWith(`{"prediction":[${LONG.join(',')}],`), preds.text);
     assert.ok(preds.text.includes(`"classes":[${LONG.join(',')}]`), preds.text);
     const text = await h.post('/predict', {
-      task_config: { task: 'classification', predict_params: { output_type: 'preds' } },
+      task_config: {
+        task: 'classification',
+        svc_config: { n_estimators: 2 },
+        predict_params: { output_type: 'preds' },
+      },
       X_train: rows.map(({ at }) => [at]),
       y_train: rows.map(({ label }) => label),
       X_test: [[5]],

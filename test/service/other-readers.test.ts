@@ -56,7 +56,7 @@ describe('Service: predictions that other languages read', () => {
     const fit = (metric: string) =>
       h.post('fit', {
         train_set_upload_id: upload,
-        task_config: { task: 'regression' },
+        task_config: { task: 'regression', svc_config: { n_estimators: 1 } },
         thinking_config: { effort: 'medium', timeout_secs: 1, metric },
       });
     for (const metric of ['mae', 'mean_absolute_error', 'root_mean_squared_error']) {

@@ -38,7 +38,9 @@ describe('Service: the client of this package', () => {
     assert.equal(first.reused, false);
     const again = await client.uploadTrainSet(request);
     assert.deepEqual(again, { ...first, reused: true });
-    const fit = await client.fit({ train_set_upload_id: first.train_set_upload_id, task: 'regression' });
+    const { train_set_upload_id } = first;
+    const svc_config = { n_estimators: 2 };
+    const fit = await client.fit({ train_set_upload_id, task: 'regression', svc_config });
     assert.equal(fit.status, 'completed');
     const fitted_train_set_id = fit.fitted_train_set_id;
     const rows = source(line(30).x);

@@ -99,7 +99,7 @@ describe('Service: predict with the rows in the request', function () {
     const { status, body, text } = await post({
       task_config: {
         task: 'regression',
-        acme_config: { device: 'auto' },
+        acme_config: { device: 'auto', n_estimators: 2 },
         predict_params: { output_type: 'quantiles', quantiles: [0.1, 0.9] },
       },
       x_train: x,
@@ -181,7 +181,7 @@ describe('Service: predict with the rows in the request', function () {
 
   it('keeps text as text, true and false as such, and a table with one column that has gaps', async () => {
     const one = await post({
-      task_config: { task: 'classification', predict_params: { output_type: 'preds' } },
+      task_config: { ...classify, predict_params: { output_type: 'preds' } },
       X_train: rows.map((i) => [i % 3 === 0 ? null : i % 2]),
       y_train: rows.map((i) => i % 2 === 0),
       X_test: [[0], [1], [null]],
@@ -190,7 +190,7 @@ describe('Service: predict with the rows in the request', function () {
     assert.deepEqual(one.body.metadata.classes, [false, true]);
     assert.equal(one.body.prediction.length, 3);
     const numbers = await post({
-      task_config: { task: 'classification', predict_params: { output_type: 'preds' } },
+      task_config: { ...classify, predict_params: { output_type: 'preds' } },
       X_train: rows.map((i) => [String(i % 3)]),
       y_train: rows.map((i) => i % 3),
       X_test: [['0'], [1], ['2']],
