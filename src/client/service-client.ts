@@ -21,7 +21,6 @@ import {
   getModelLimits,
   getSettings,
   getUsage,
-  warm,
 } from './core';
 import { callFit, findProgress, resumeFit } from './fit';
 import { callLegacyPredict, callPredict, callRowsPredict, countOverhead } from './predict';
@@ -64,7 +63,7 @@ export class ServiceClient {
    * is not held for all of it. Calls do it by themselves; whoever wants a quick first call does it before.
    */
   async warm(): Promise<void> {
-    await warm();
+    await this.core.warm();
   }
 
   /** S 4.5, by the newer route where that one is gone. A service with neither: `not_found`. */

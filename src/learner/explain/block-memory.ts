@@ -1,7 +1,7 @@
 import type { Kernels } from '../kernels/bytes';
 import { BlocksAt } from '../kernels/layout';
 import { openOwnMemory } from '../kernels/scratch';
-import { SHAPLEY_WEIGHTS } from './shapley';
+import { shapleyWeights } from './shapley';
 
 /** Alignment in bytes. */
 const ALIGNED = 8;
@@ -46,7 +46,9 @@ export class BlockMemory {
     this.wholes = new Int32Array(buffer);
     this.floats = new Float32Array(buffer);
     this.numbers = new Float64Array(buffer);
-    SHAPLEY_WEIGHTS.forEach((row, i) => this.numbers.set(row, BlocksAt.SHAPLEY_WEIGHTS / 8 + i * row.length));
+    shapleyWeights().forEach((row, i) =>
+      this.numbers.set(row, BlocksAt.SHAPLEY_WEIGHTS / 8 + i * row.length),
+    );
     this.wholes[BlocksAt.NEXT_RESULT / 4] = this.end;
     this.wholes[BlocksAt.RESULTS_END / 4] = this.end + aligned(size.results);
   }

@@ -140,17 +140,19 @@ export function shapleyValues(values: Float64Array, players: number): Float64Arr
 }
 
 /**
- * SHAPLEY_WEIGHTS[p][q] = (p - 1)! q! / (p + q)!: the Shapley value of each of p players in a game that is won if
- * they are all in and q others are all out. Each of the others has -SHAPLEY_WEIGHTS[q][p].
+ * `[p][q]` is (p - 1)! q! / (p + q)!: the Shapley value of each of p players in a game that is won if they are all in and q
+ * others are all out. Each of the others has minus `[q][p]`.
  */
-export const SHAPLEY_WEIGHTS = Array.from({ length: MAX_SLOTS + 1 }, (_, p) => {
-  const shares = new Float64Array(MAX_SLOTS + 1);
-  shares[0] = 1 / Math.max(1, p);
-  for (let q = 1; q <= MAX_SLOTS; q++) {
-    shares[q] = shares[q - 1] * (q / (p + q));
-  }
-  return shares;
-});
+export function shapleyWeights(): Float64Array[] {
+  return Array.from({ length: MAX_SLOTS + 1 }, (_, p) => {
+    const shares = new Float64Array(MAX_SLOTS + 1);
+    shares[0] = 1 / Math.max(1, p);
+    for (let q = 1; q <= MAX_SLOTS; q++) {
+      shares[q] = shares[q - 1] * (q / (p + q));
+    }
+    return shares;
+  });
+}
 
 /** The number of bits set in a 32-bit integer. */
 function bitCount(bits: number): number {
