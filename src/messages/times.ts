@@ -130,10 +130,19 @@ export function timesIn(
     }
   }
   if (best === undefined) {
-    return undefined;
+    return timeOfParts(values);
   }
   const { column } = best;
   const told = ofSpreadsheet(column, values[column]);
+  const midnight = DATE_NAMES.has(column.toLowerCase()) ? MIDNIGHT.exec(String(told)) : null;
+  if (midnight !== null) {
+    const beside = Object.keys(values).find((name) => isHour(name, values[name]));
+    if (beside !== undefined) {
+      const start = Date.parse(`${midnight[1]}T00:00:00Z`);
+      const value = new Date(start + Number(values[beside]) * HOUR_MS).toISOString();
+      return { column: beside, value, columns: [...columns, beside] };
+    }
+  }
   if (isDay(told)) {
     const beside = ofDay ?? Object.keys(values).find((name) => isHour(name, values[name]));
     if (beside !== undefined) {
@@ -180,6 +189,65 @@ const OF_HOUR = /^(?:hh|hour|stunde|uur|時)$/i;
 
 function isHour(column: string, value: unknown): boolean {
   return OF_HOUR.test(column) && /^\s*(?:[01]?\d|2[0-4])\s*$/.test(String(value));
+}
+
+/** A day as KNMI answers it in JSON, with the hour in another column, and as a date of a database is written. */
+const MIDNIGHT = /^(\d{4}-\d\d-\d\d)T00:00(?::00(?:\.0+)?)?Z$/;
+const HOUR_MS = 3_600_000;
+
+/**
+ * The parts of a time in columns of their own, each with the numbers that it may have: the stations of Beijing (UCI), NSRDB,
+ * NASA POWER (`YEAR, MO, DY, HR`), the flights of New York.
+ */
+const PARTS = [
+  { part: 'year', name: /^(?:year|yyyy|jahr|年)$/i, low: 1900, high: 2100 },
+  { part: 'month', name: /^(?:month|mo|monat|月)$/i, low: 1, high: 12 },
+  { part: 'day', name: /^(?:day|dy|tag|日)$/i, low: 1, high: 31 },
+  { part: 'hour', name: /^(?:hour|hr|stunde|時)$/i, low: 0, high: 24 },
+  { part: 'minute', name: /^(?:minute|分)$/i, low: 0, high: 59 },
+] as const;
+const partsKnown = new Map<string, (typeof PARTS)[number] | undefined>();
+
+function findPart(column: string): (typeof PARTS)[number] | undefined {
+  if (partsKnown.has(column)) {
+    return partsKnown.get(column);
+  }
+  const found = PARTS.find(({ name }) => name.test(column));
+  if (partsKnown.size < MAX_KNOWN) {
+    partsKnown.set(column, found);
+  }
+  return found;
+}
+
+/** The time of a reading without a column of it: its year, month and day, and from the hour on what there is. */
+function timeOfParts(
+  values: Record<string, unknown>,
+): { column: string; value: unknown; columns: string[] } | undefined {
+  const told = new Map<string, { column: string; digits: string }>();
+  for (const column in values) {
+    const found = findPart(column);
+    if (found === undefined) {
+      continue;
+    }
+    const { part, low, high } = found;
+    const cell = values[column];
+    const number = typeof cell === 'string' && cell.trim() !== '' ? Number(cell) : cell;
+    if (typeof number !== 'number' || !Number.isInteger(number) || number < low || number > high) {
+      return undefined;
+    }
+    told.set(part, { column, digits: String(number).padStart(2, '0') });
+  }
+  const [year, month, day, hour, minute] = PARTS.map(({ part }) => told.get(part));
+  if (year === undefined || month === undefined || day === undefined) {
+    return undefined;
+  }
+  const date = `${year.digits}-${month.digits}-${day.digits}`;
+  const used = [year, month, day, ...(hour === undefined ? [] : [hour, ...(minute ? [minute] : [])])];
+  return {
+    column: (hour ?? day).column,
+    value: hour === undefined ? date : `${date} ${hour.digits}:${minute?.digits ?? '00'}`,
+    columns: used.map(({ column }) => column),
+  };
 }
 
 /** A time of day, as `18:00:00` or `18.00.00`, behind the date that stands in a column of its own. */

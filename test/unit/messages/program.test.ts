@@ -289,6 +289,14 @@ describe('messages in a program', () => {
       (await rowsOf(local, 'Asia/Tokyo')).map(([time]) => time),
       [start - 9 * hour, start - 8 * hour],
     );
+    // The answer of KNMI in JSON, whose date is a time that none of its rows has.
+    const json = [23, 24].map((hour, T) => ({
+      ...{ station_code: 240, date: '2026-11-25T00:00:00.000Z', hour, T },
+    }));
+    assert.deepEqual(
+      (await rowsOf(json, 'Asia/Tokyo')).map(([time]) => time),
+      [start, start + hour],
+    );
     // A heart rate in an hour's place, and a date that has its time already.
     const others = [
       { date: '2026-11-25', hour: 72, load: 1 },
@@ -297,6 +305,53 @@ describe('messages in a program', () => {
     assert.deepEqual(
       (await rowsOf(others, 'UTC')).map(([time]) => time),
       [Date.UTC(2026, 10, 25), Date.UTC(2026, 10, 26, 5)],
+    );
+  });
+
+  it('are rows whose year, month, day and hour stand in columns of their own', async () => {
+    const rowsOf = async (table: unknown): Promise<[number, object][]> => {
+      const { rows } = await (await open({ timezone: 'UTC' })).backfill({ table });
+      return rows.map(({ series: { time }, row }) => [time, row]);
+    };
+    // The stations of Beijing at UCI.
+    const beijing = ['No,year,month,day,hour,pm2.5,TEMP', '1,2013,3,1,23,4,-0.7', '2,2013,3,2,0,8,-1.1'];
+    const start = Date.UTC(2013, 2, 1, 23);
+    const read = await rowsOf(beijing.join('\n'));
+    assert.deepEqual(
+      read.map(([time]) => time),
+      [start, start + 60 * MINUTE],
+    );
+    assert.deepEqual(
+      Object.keys(read[0]![1]).filter((name) => /^(?:year|day|hour)$/.test(name)),
+      ['hour'],
+      'the hour of the calendar alone',
+    );
+    const solar = [0, 30].map((Minute, GHI) => ({ Year: 2013, Month: 3, Day: 1, Hour: 23, Minute, GHI }));
+    assert.deepEqual(
+      (await rowsOf(solar)).map(([time]) => time),
+      [start, start + 30 * MINUTE],
+    );
+    const power = ['YEAR,MO,DY,HR,T2M', '2013,3,1,23,1.5', '2013,3,2,00,1.25'];
+    assert.deepEqual(
+      (await rowsOf(power.join('\n'))).map(([time]) => time),
+      [start, start + 60 * MINUTE],
+    );
+    const days = [1, 2].map((day, rain) => ({ year: 2013, month: 3, day, rain }));
+    assert.deepEqual(
+      (await rowsOf(days)).map(([time]) => time),
+      [Date.UTC(2013, 2, 1), Date.UTC(2013, 2, 2)],
+    );
+    // A year of building, and a month and a day that are counts.
+    const others = [1, 2].map((load) => ({
+      time: start + load * MINUTE,
+      year: 1999,
+      month: 40,
+      day: 3,
+      load,
+    }));
+    assert.deepEqual(
+      (await rowsOf(others)).map(([time]) => time),
+      [start + MINUTE, start + 2 * MINUTE],
     );
   });
 
