@@ -85,8 +85,8 @@ const asJson = (data) => ({ method: 'POST', contentType: 'application/json', dat
 const send = (service, what, data, then) => ajax(route(service, what), asJson(data), then);
 
 /* Renames and deletes under way. What is asked meanwhile under the name of the model may find it gone. */
-let leaving = 0;
-export const isLeaving = () => leaving > 0;
+const leaving = new Set();
+export const isLeaving = () => leaving.size > 0;
 
 /* What was asked under the name of a model before, and is answered soon. */
 const underWay = new Set();
@@ -95,17 +95,41 @@ export function whileThere(request) {
   return request.always(() => underWay.delete(request));
 }
 
-async function leave(service, what, data, then, refresh) {
-  leaving++;
+/* How long they wait for that, milliseconds: a service that answers nothing is not waited for. */
+const PATIENCE_MS = 3000;
+
+async function allAnswered() {
+  const end = Date.now() + PATIENCE_MS;
   // An answer may call for another request.
-  while (underWay.size > 0) {
-    await Promise.allSettled(underWay);
+  while (underWay.size > 0 && Date.now() < end) {
+    const late = new Promise((resolve) => setTimeout(resolve, end - Date.now()));
+    await Promise.race([Promise.allSettled(underWay), late]);
   }
+}
+
+/* Shows that it is under way; asked for once more meanwhile, it is done once. */
+async function leave(service, what, data, then, refresh) {
+  const name = JSON.stringify([service, data.model]);
+  if (leaving.has(name)) {
+    return;
+  }
+  const show = () => {
+    const body = document.querySelector('.tabular-body');
+    body.classList.toggle('tabular-busy', isLeaving());
+    body.setAttribute('aria-busy', isLeaving());
+  };
+  const over = () => {
+    leaving.delete(name);
+    show();
+  };
+  leaving.add(name);
+  show();
+  await allAnswered();
   send(service, what, data, (answer) => {
-    leaving--;
+    over();
     then(answer);
   }).fail(() => {
-    leaving--;
+    over();
     refresh();
   });
 }

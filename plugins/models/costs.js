@@ -23,6 +23,17 @@ let typed;
 /* Settles when what was typed last is kept: one after the other, since of two on their way the older may come last. */
 let saving = Promise.resolve();
 
+/* Draws all anew: a field that is taken away as it is typed into has not been left, though the browser says so. */
+let isDrawn = false;
+export function whileDrawn(draw) {
+  isDrawn = true;
+  try {
+    draw();
+  } finally {
+    isDrawn = false;
+  }
+}
+
 /*
  * @param probable the point of the more probable label
  * @param keep keeps costs, or null for none
@@ -69,7 +80,7 @@ export function costFields(curve, { name, costs }, { probable, keep }) {
   /* Kept once a field is left, and the focus goes where it was going. */
   function save() {
     const mine = typed;
-    if (mine?.name !== name || mine.isSaving) {
+    if (mine?.name !== name || mine.isSaving || isDrawn) {
       return;
     }
     mine.isSaving = true;

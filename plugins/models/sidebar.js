@@ -1,5 +1,6 @@
 /* global RED, $, document, IntersectionObserver */
 import { answerMachine, importModel, isLeaving, modelActions, whileThere } from './actions';
+import { whileDrawn } from './costs';
 import { bdi, el, icon, mark, smallButton, text, verdict, whenReleased } from './dom';
 import { modelList, standing } from './list';
 import { liveView } from './live';
@@ -167,18 +168,16 @@ function sidebar() {
     const { service } = opened;
     live = liveView(shown.card);
     live.show(watch);
-    body.replaceChildren(
-      verdict(stands),
-      ...modelSections(shown, {
-        live: live.root,
-        form: tryIt(service, shown),
-        ...modelActions(service, shown.card, {
-          refresh,
-          close: showList,
-          open: (name) => open(service, name),
-        }),
-      }).filter(Boolean),
-    );
+    const sections = modelSections(shown, {
+      live: live.root,
+      form: tryIt(service, shown),
+      ...modelActions(service, shown.card, {
+        refresh,
+        close: showList,
+        open: (name) => open(service, name),
+      }),
+    });
+    whileDrawn(() => body.replaceChildren(verdict(stands), ...sections.filter(Boolean)));
     showLiveVersions(body, (watch || {}).versions);
     body.scrollTop = top;
     focusAgain(focused, isSelected);

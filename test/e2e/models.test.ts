@@ -942,6 +942,11 @@ describe('the sidebar Models, in Chromium', function () {
     await allAnswered();
 
     // Content that is selected is replaced by what is typed, though all is drawn anew in between.
+    const early: unknown[] = [];
+    await page.route('**/models/local/costs', async (route) => {
+      early.push(route.request().postDataJSON());
+      await route.continue();
+    });
     await missed.fill('35');
     await missed.selectText();
     const former = await missed.elementHandle();
@@ -950,6 +955,16 @@ describe('the sidebar Models, in Chromium', function () {
     await page.keyboard.type('7');
     assert.equal(await missed.inputValue(), '7');
     await allAnswered();
+
+    // What is being typed is kept once its field is left, not as all is drawn anew.
+    const typed = await missed.elementHandle();
+    await change('threshold', { threshold: 0.3 });
+    await page.waitForFunction((one) => !one?.isConnected, typed);
+    await page.keyboard.type('5');
+    assert.equal(await missed.inputValue(), '75');
+    await allAnswered();
+    assert.deepEqual(early, []);
+    await page.unrouteAll({ behavior: 'wait' });
 
     // An answer that was asked for before the costs were kept comes after they are.
     const [asked, come, seen] = [new Gate(), new Gate(), new Gate()];
@@ -1169,6 +1184,39 @@ describe('the sidebar Models, in Chromium', function () {
     );
     await page.waitForSelector('.tabular-facts');
     await allAnswered();
+    // An answer that does not come is waited for no longer than a few seconds, which the sidebar shows.
+    const [held, free] = [new Gate(), new Gate()];
+    await page.route(shown, async (route) => {
+      if (route.request().url().includes('twice')) {
+        await route.continue();
+        return;
+      }
+      const response = await handOn(route);
+      held.open();
+      await free.opened;
+      await route.fulfill({ response });
+    });
+    await changeModel('threshold', { model: '<b>renamed</b>', threshold: 0.3 });
+    await held.opened;
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await notice.getByLabel('New name').fill('twice renamed');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.tabular-body.tabular-busy[aria-busy=true]');
+    await page.waitForFunction(
+      () => document.querySelector('.tabular-models h2')?.textContent === 'twice renamed',
+    );
+    await page.waitForSelector('.tabular-body[aria-busy=false]');
+    free.open();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await notice.getByLabel('New name').fill('<b>renamed</b>');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(
+      () => document.querySelector('.tabular-models h2')?.textContent === '<b>renamed</b>',
+    );
+    await page.waitForSelector('.tabular-facts');
+    await allAnswered();
+
     // What was asked of it before is answered while it is there, however late it comes to the service: else by a 404.
     const [asked, gone] = [new Gate(), new Gate()];
     await page.route(shown, async (route) => {
