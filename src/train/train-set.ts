@@ -27,6 +27,7 @@ import {
 } from './doubts';
 import { encodePlanned, type Holdout, type NowScores, nowScores } from './holdout';
 import { KEPT, type RowFacts } from './holdout-plan';
+import { findMissingMarks } from './missing-marks';
 import {
   assertColumns,
   type CheckedRequest,
@@ -307,7 +308,16 @@ export async function encodeTrainTable(
   for (const warning of cleanedWarnings(cleaned, profile, target)) {
     hooks.onWarning?.(warning);
   }
+  const sampledColumns = [...features, ...profile.columns.filter(({ name }) => name === target)];
+  const marks = sample === undefined ? [] : findMissingMarks(sampledColumns, sample);
+  for (const { columns, text } of marks) {
+    if (!columns.includes(target)) {
+      hooks.onWarning?.(text);
+    }
+  }
   const doubts = targetDoubts(profile, task);
+  // Of a target they are learned as any other value.
+  doubts.push(...marks.filter(({ columns }) => columns.includes(target)).map(({ text }) => text));
   return {
     x,
     y,

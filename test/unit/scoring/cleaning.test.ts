@@ -46,6 +46,32 @@ describe('A train set with gaps', () => {
     assert.equal(card.doubts, undefined);
   });
 
+  it('names a number that seems to mean that a value is missing, and none that was measured', async () => {
+    const next = (row: number, of: number): number => ((row * 7919) % of) / 10;
+    // The air quality of UCI has -200 in each column, some of them with wide ranges.
+    const rows = Array.from({ length: 300 }, (_, row) => ({
+      ...{ CO: row % 6 === 1 ? -200 : next(row, 119), NOx: row % 6 === 1 ? -200 : 20 * next(row, 739) },
+      ...{ outside: -30 + next(row, 550), code: row % 5 === 0 ? -1 : row % 3, depth: -10 * (row % 7) },
+      kwh: row / 10,
+    }));
+    const { card } = await train(rows, { order: 'none', target: 'kwh' });
+    const told = warnings.filter((warning) => warning.includes('Missing words'));
+    assert.equal(told.length, 1, told.join('\n'));
+    assert.match(
+      told[0]!,
+      /^The columns "CO", "NOx" hold -200, in some 17 % of the rows of "CO", far from .* \(0 to 11\.8\)\./,
+    );
+    assert.ok(!card.doubts?.includes(told[0]!));
+    const doubts = (await train(rows, { order: 'none', target: 'CO', task: 'regression' })).card.doubts ?? [];
+    assert.ok(doubts.includes(told[0]!.replace('"CO", "NOx"', '"NOx", "CO"')), doubts.join('\n'));
+    warnings = [];
+    await train(rows, { order: 'none', missingWords: ['-200'] });
+    assert.ok(warnings.every((warning) => !warning.includes('hold')));
+    const days = rows.map(({ kwh }, row) => ({ pdays: row % 10 > 0 ? 999 : row % 22, kwh }));
+    await train(days, { order: 'none' });
+    assert.match(warnings.join('\n'), /The column "pdays" holds 999, in some 90 % of the rows, far from /);
+  });
+
   it('keeps X, y and the rows held back together', async () => {
     const rows = readings(200).map(({ kwh }, n) => ({ n, kwh: kwh === null ? null : n * 2 }));
     const { card } = await train(rows, { holdout: 20, order: 'none' });
