@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 
-import { setCell } from '../table';
+import { isOfSpreadsheet, setCell } from '../table';
 import { isPadded, isSparse, isTooWide, maybeEndless, plainNames } from '../table/columns/header';
 import { Yielder } from '../util/concurrency';
 import { parseJson } from '../util/values';
@@ -71,6 +71,9 @@ async function flatRows(
       ? opened(given, (text) => parseJson(text))
       : given;
   if (isNamed(table)) {
+    if (isOfSpreadsheet(table)) {
+      return given;
+    }
     const inner = onRows === undefined ? undefined : rowsWithin(table);
     if (inner !== undefined) {
       onRows?.(inner.path, inner.rows);

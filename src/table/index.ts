@@ -74,4 +74,4 @@ export { TableSpool } from './spool';
 export { crc32c, crc32cToBase64 } from './storage/crc32c';
 export { sha256, type TableFile } from './storage/table-file';
 export { namesAtHand, OwnCopy } from './values/before-reading';
-export type { AddedColumn, AddedColumns } from './values/tables';
+export { type AddedColumn, type AddedColumns, isOfSpreadsheet } from './values/tables';

@@ -441,9 +441,10 @@ async function openPlain(
     return new ArrowSource('arrow', value);
   }
   const names = ownNames(value);
-  if (names.includes('SheetNames') && names.includes('Sheets')) {
+  if (isOfSpreadsheet(value)) {
+    const what = Object.hasOwn(value, '!ref') ? 'sheet of a spreadsheet, cell by cell' : 'workbook';
     throw invalidTable(
-      `The table is a workbook of a spreadsheet: choose a sheet of it, and give its rows (sheet_to_json).`,
+      `The table is a ${what}: give the rows of one of its sheets, as a node "sheet to json" or XLSX.utils.sheet_to_json makes them.`,
     );
   }
   const cells = names.map((name) => (value as Record<string, unknown>)[name]);
@@ -455,6 +456,14 @@ async function openPlain(
     return new ColumnsTable(form ?? 'columns', value as Record<string, Values>);
   }
   return RowsTable.open(form ?? 'row', [value], signal);
+}
+
+/** Whether an object is a workbook, or one of its sheets, as SheetJS has them: not rows, but cells (`A1`) within a `!ref`. */
+export function isOfSpreadsheet(value: object): boolean {
+  return (
+    (Object.hasOwn(value, 'SheetNames') && Object.hasOwn(value, 'Sheets')) ||
+    typeof (value as Record<string, unknown>)['!ref'] === 'string'
+  );
 }
 
 /** @throws ServiceError `table.invalid` for lists of rows by name, as nodes that read spreadsheets give their sheets */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 
 import { flatTable } from '../../../dist/src/messages';
+import { openTable } from '../../../dist/src/table';
 
 describe('nested rows as a table', () => {
   const read = async (given: unknown): Promise<{ table: unknown; lists: string[] }> => {
@@ -40,6 +41,16 @@ describe('nested rows as a table', () => {
     const later = Array.from({ length: 150 }, (_, i) => ({ a: i === 120 ? { b: 1 } : i }));
     for (const given of [later, [{ a: 1 }], { a: [1, 2] }, '[{"a": 1}]', 'a,b\n1,2\n', [[1, 2]], 7, null]) {
       assert.equal((await read(given)).table, given);
+    }
+  });
+
+  it('are none in a workbook or a sheet of SheetJS, which have an error of their own', async () => {
+    const sheet = { '!ref': 'A1:A2', A1: { t: 's', v: 'x' }, A2: { t: 'n', v: 1 } };
+    for (const given of [sheet, { SheetNames: ['a'], Sheets: { a: sheet }, Props: { SheetNames: ['a'] } }]) {
+      const { table, lists } = await read(given);
+      assert.equal(table, given);
+      assert.deepEqual(lists, []);
+      await assert.rejects(openTable(given), /give the rows of one of its sheets, as a node "sheet to json"/);
     }
   });
 
