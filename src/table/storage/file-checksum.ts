@@ -79,9 +79,9 @@ async function inParts(
     const start = i * length;
     return { path, start, end: Math.min(size, start + length), reached };
   });
-  const workers = parts.map(
-    (part) => new Worker(join(__dirname, 'checksum-worker.js'), { execArgv: [], workerData: part }),
-  );
+  // The build puts this into the script of the encoder's thread, in a folder beside this one.
+  const script = join(__dirname, '..', 'storage', 'checksum-worker.js');
+  const workers = parts.map((part) => new Worker(script, { execArgv: [], workerData: part }));
   const stop = (): Promise<unknown> => Promise.all(workers.map((worker) => worker.terminate()));
   const onAbort = (): void => void stop();
   signal?.addEventListener('abort', onAbort, { once: true });
