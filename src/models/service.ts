@@ -56,10 +56,13 @@ class CostEstimates {
   async assertAtMost(maxCost: number, request: EstimateCostRequest, signal?: AbortSignal): Promise<void> {
     const cost = await this.estimate(request, signal);
     if (cost > maxCost) {
+      const { test_rows: rows = 0, train_rows: trained = 0 } = request;
+      // A model of many rows costs as much for one row as for some: fewer of them are no help.
+      const help = trained > rows ? 'Fit the model on fewer rows' : 'Send fewer rows';
       throw new ServiceError(
         'cost.exceeded',
-        `Predicting ${request.test_rows ?? 0} rows is estimated to cost ${cost}, more than the ${maxCost} allowed ` +
-          'per predict call: nothing was sent. Send fewer rows, or raise the maximum cost.',
+        `Predicting ${rows} rows with a model of ${trained} is estimated to cost ${cost}, more than the ${maxCost} ` +
+          `allowed per predict call: nothing was sent. ${help}, or raise the maximum cost.`,
       );
     }
   }

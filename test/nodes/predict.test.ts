@@ -345,6 +345,13 @@ describe('tabular-predict on a strict service', () => {
     bench.send('p', { payload: row(1) });
     const [caught] = await bench.caught.first();
     assert.equal(caught?.error?.code, 'cost.exceeded');
+    const { length } = trainRows();
+    assert.match(
+      caught.error.message,
+      new RegExp(`^Predicting 1 rows with a model of ${length} .* Fit .* fewer`),
+    );
+    bench.send('p', { payload: Array.from({ length: length + 1 }, (_, id) => row(id)) });
+    assert.match((await bench.caught.first(2))[1]!.error!.message, /Send fewer rows, or raise the maximum/);
     assert.equal(service.seen('predict').length, 0);
   });
 
