@@ -4,6 +4,7 @@ import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 
+import { closeEncoder, type Column, encodeBatches, fileAsIs } from '../../../dist/src/table';
 import { crc32c, crc32cToBase64, fileChecksum } from '../../doors/table';
 import { rejectsWith, withFolder } from './helpers';
 
@@ -47,6 +48,28 @@ describe('The checksum of a file on disk', function () {
         }
       }));
   }
+
+  it('is taken by the same threads where a Parquet file goes up as it is, in the script of the encoder', () =>
+    withFolder(async (folder) => {
+      const file = path.join(folder, 'file');
+      const columns: Column[] = [{ name: 'a', type: 'number' }];
+      const batch = { rows: 3, columns: [{ type: 'number' as const, values: Float64Array.of(1, 2, 3) }] };
+      const written = await encodeBatches(columns, [batch]);
+      const bytes = Buffer.concat(await written.open().toArray());
+      await written.dispose();
+      // Nothing stands between the rows and the footer, whose length is told at the end.
+      const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+      const handle = await open(file, 'w');
+      try {
+        await handle.write(bytes, 0, footer, 0);
+        await handle.write(bytes, footer, bytes.length - footer, 128 * MiB);
+      } finally {
+        await handle.close();
+      }
+      const found = await fileAsIs(file, columns);
+      await closeEncoder();
+      assert.deepEqual([found?.rows, found?.hash], [3, (await fileChecksum(file)).hash]);
+    }));
 
   it('ends with an abort, whose reason it throws', () =>
     withFolder(async (folder) => {
