@@ -47,7 +47,6 @@ export { Random } from '../../dist/src/learner/math/random';
 export { processApart } from '../../dist/src/learner/model/ensemble';
 export { memberScores } from '../../dist/src/learner/model/model';
 export { addTreeSums } from '../../dist/src/learner/model/tree-scores';
-export { BitWriter } from '../../dist/src/learner/storage/bits';
 export { packTerms, packTrees, unpackTerms, unpackTrees } from '../../dist/src/learner/storage/packing';
 export { keptTrees, trainFold } from '../../dist/src/learner/training/fold';
 export {

@@ -86,7 +86,7 @@ function addRidgeEffects(
     const steps = new Float64Array(players.length);
     sums.fill(0);
     ridge.columns.forEach((column, i) => {
-      const other = alongRidge(ridge, i, background.numbers[column]![row]);
+      const other = alongRidge(ridge, i, background.numbers![column]![row]);
       sums[0] += other;
       steps[players.indexOf(groupOf[column])] += alongRidge(ridge, i, numbers[column]) - other;
     });
@@ -116,11 +116,11 @@ export function eachLinearTerm(
   const { base, at, scores, lines } = tables;
   const width = base.length;
   const others = new Float64Array(background.rows);
-  const isWhole = gainedWhole(lines, (column) => numbers[column]) !== 0;
-  const areWhole = wholeRows(lines, background);
-  for (let line = 0; line < lines.columns.length; line++) {
+  const isWhole = lines !== undefined && gainedWhole(lines, (column) => numbers[column]) !== 0;
+  const areWhole = lines ? wholeRows(lines, background) : [];
+  for (let line = 0; lines && line < lines.columns.length; line++) {
     const column = lines.columns[line];
-    const values = background.numbers[column]!;
+    const values = background.numbers![column]!;
     for (let k = 0; k < width; k++) {
       const slope = lines.weights[line * width + k];
       for (let row = 0; row < others.length; row++) {
@@ -152,7 +152,7 @@ function wholeRows(lines: Lines, background: Background): boolean[] {
     const { numbers, rows } = background;
     const areWhole = Array.from(
       { length: rows },
-      (_, row) => gainedWhole(lines, (column) => numbers[column]![row]) !== 0,
+      (_, row) => gainedWhole(lines, (column) => numbers![column]![row]) !== 0,
     );
     own = { background, areWhole };
     knownWhole.set(lines, own);
@@ -169,9 +169,10 @@ const known = new WeakMap<Part, { background: Background; scores: Float64Array }
 export function backgroundScores(part: Part, background: Background): Float64Array {
   let own = known.get(part);
   if (own?.background !== background) {
-    const all = indices(background.rows);
+    const { columns, numbers = [], rows } = background;
+    const all = indices(rows);
     const sums: Part = part.kind === 'votes' ? { ...part, kind: 'trees' } : part;
-    own = { background, scores: partScores(sums, background, all) };
+    own = { background, scores: partScores(sums, { columns, numbers }, all) };
     known.set(part, own);
   }
   return own.scores;

@@ -17,7 +17,7 @@ import {
   recalibrated,
 } from '../model/predict';
 import { LEAF, type Trees } from '../trees/trees';
-import type { ClassificationResult, FeatureColumn, RegressionResult } from '../types';
+import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { type GroupEffects, meanEffects } from './effects';
 import { probabilityEffects } from './probability-effects';
 import type { ForegroundRow } from './shapley';
@@ -65,7 +65,7 @@ const ROWS_AT_ONCE = 16;
  * still add up.
  *
  * @param result of `predict` for these rows with the same options
- * @throws LearnerError if a column is missing or cannot be read as the kind it was trained with
+ * @throws LearnerError if the model has no background rows
  */
 export function explain(
   model: Model,
@@ -74,6 +74,9 @@ export function explain(
   options: ExplainOptions = {},
 ): Explanation {
   const { background } = model;
+  if (background === undefined) {
+    throw new LearnerError('The model was fitted before predictions could be explained: fit it again.');
+  }
   const { names, groupOf } = groupsOf(model, options.groups ?? {});
   const members = firstMembers(model.members, options.estimators);
   const { table, levels } = encodeWithLevels(model, features, result.rows);
@@ -140,9 +143,11 @@ function backgroundShift(model: Model, background: Background): number {
   let known = knownShifts.get(background);
   // The first so many of a model are always the same.
   if (known?.members !== model.members.length) {
-    const { rows } = background;
-    const scaled = ensembleMean(model.members, background, indices(rows));
-    const shift = meanShifts(model, background, scaled).reduce((sum, one) => sum + one / rows, 0);
+    const { columns, numbers = [], rows } = background;
+    const table = { columns, numbers };
+    const all = indices(rows);
+    const scaled = ensembleMean(model.members, table, all);
+    const shift = meanShifts(model, table, scaled).reduce((sum, one) => sum + one / rows, 0);
     known = { members: model.members.length, shift };
     knownShifts.set(background, known);
   }

@@ -53,7 +53,8 @@ export class Products {
     this.weights = new Float64Array(outputs * points);
     this.starts = new Float64Array(rows * points).fill(1);
     this.startSums = new Float64Array(points);
-    this.writeFactors(kernel, positions(kernel, background, indices(rows)), this.arrays.others);
+    const { columns, numbers = [] } = background;
+    this.writeFactors(kernel, positions(kernel, { columns, numbers }, indices(rows)), this.arrays.others);
     this.starts.forEach((_, i) => {
       const from = Math.floor(i / points) * list.length * points;
       list.forEach((_, g) => (this.starts[i] *= this.arrays.others[from + this.at(i % points, g)]));

@@ -33,7 +33,7 @@ export function findPlayers(
   return Array.from({ length: rows }, (_, row) => {
     const differing = new Set<number>();
     for (let column = 0; column < columns.length; column++) {
-      const values = measured[column];
+      const values = measured?.[column];
       const isAlike =
         columns[column][row] === bins[column] && (!values || Object.is(values[row], numbers[column]));
       if (used[column] === 1 && !isAlike) {

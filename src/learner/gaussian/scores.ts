@@ -11,7 +11,7 @@ export interface GaussianScores {
   weights: Float64Array;
   /**
    * The weights in terms of the points' factor. They are of similar size, so they can be rounded even where the weights of
-   * neighbouring points nearly cancel. Missing for a sum of several.
+   * neighbouring points nearly cancel. Missing for a sum of several, and in models fitted before it was stored.
    */
   ofFactor?: Float32Array;
 }

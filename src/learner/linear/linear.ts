@@ -29,9 +29,10 @@ export interface LinearTables {
   base: Float64Array;
   at: Int32Array;
   scores: Float32Array;
-  lines: Lines;
-  /** The terms that the scores were computed from. */
-  terms: LinearTerms;
+  /** Missing in models fitted before there were any. */
+  lines?: Lines;
+  /** The terms that the scores were computed from. Missing in models fitted before they were kept. */
+  terms?: LinearTerms;
 }
 
 /**
@@ -44,8 +45,8 @@ export interface Lines {
   scales: Float64Array;
   lows: Float64Array;
   highs: Float64Array;
-  /** Where values are clipped. */
-  mosts: Float64Array;
+  /** Where values are clipped. Missing in models where all are clipped at the default. */
+  mosts?: Float64Array;
   /**
    * A row with values that are clipped counts whole where this brings its only score nearer to the middle: clipping each
    * column would break a sum of them. Missing for classes, and in models fitted before.
@@ -103,7 +104,8 @@ export function fitLinear(input: LinearInput): LearnedLinear | undefined {
 
 /** Whether any column has values that are clipped. */
 function hasFarValues({ tables: [{ lines }] }: LearnedLinear): boolean {
-  return lines.lows.some((low, line) => Math.max(-low, lines.highs[line]) >= MOST_DEVIATIONS);
+  const reach = (low: number, line: number) => Math.max(-low, lines!.highs[line]);
+  return lines !== undefined && lines.lows.some((low, line) => reach(low, line) >= MOST_DEVIATIONS);
 }
 
 function fitOneWay(input: LinearInput): LearnedLinear | undefined {
@@ -261,7 +263,7 @@ export function tablesOf(
 
 /** The standardised value of a numeric term, before its weight: clipped, unless the row counts whole. */
 export function valueAlong(lines: Lines, line: number, value: number, isWhole = false): number {
-  const most = isWhole ? Infinity : lines.mosts[line];
+  const most = isWhole ? Infinity : lines.mosts?.[line];
   return standardised(value, lines.means[line], lines.scales[line], most);
 }
 
@@ -290,7 +292,7 @@ export function gainedWhole(lines: Lines, valueOf: (column: number) => number): 
 /** How far the numeric terms take a row's score beyond those of the values they were learned from. */
 export function extrapolatedBy({ lines }: LinearTables, { numbers }: EncodedTable, row: number): number {
   let sum = 0;
-  for (let line = 0; line < lines.columns.length; line++) {
+  for (let line = 0; lines && line < lines.columns.length; line++) {
     const z = valueAlong(lines, line, numbers[lines.columns[line]]![row]);
     sum += lines.weights[line] * (z - Math.max(lines.lows[line], Math.min(lines.highs[line], z)));
   }
@@ -303,13 +305,13 @@ export function columnVariances(tables: LinearTables, table: EncodedTable, rows:
   const own = new Float64Array(rows.length);
   const { at, scores, lines } = tables;
   for (let column = 0; column < out.length; column++) {
-    const line = lines.columns.indexOf(column);
+    const line = lines?.columns.indexOf(column) ?? -1;
     if (at[column] < 0 && line < 0) {
       continue;
     }
     rows.forEach((row, i) => {
       own[i] = at[column] < 0 ? 0 : scores[at[column] + table.columns[column][row]];
-      if (line >= 0) {
+      if (lines && line >= 0) {
         own[i] += lines.weights[line] * valueAlong(lines, line, table.numbers[column]![row]);
       }
     });
@@ -344,13 +346,13 @@ function addWholeRows(
   rows: Int32Array,
   out: Float64Array,
 ): void {
-  if (lines.wholeIfNearer !== true) {
+  if (lines?.wholeIfNearer !== true) {
     return;
   }
   const isClipped = new Uint8Array(rows.length);
   lines.columns.forEach((column, line) => {
     const values = numbers[column]!;
-    const most = lines.mosts[line] * lines.scales[line];
+    const most = (lines.mosts?.[line] ?? MOST_DEVIATIONS) * lines.scales[line];
     const mean = lines.means[line];
     rows.forEach((row, i) => {
       isClipped[i] |= Math.abs(values[row] - mean) > most ? 1 : 0;
@@ -385,12 +387,12 @@ function addByColumn(
       }
     }
   }
-  for (let line = 0; line < lines.columns.length; line++) {
+  for (let line = 0; lines && line < lines.columns.length; line++) {
     const values = numbers[lines.columns[line]]!;
     const { weights } = lines;
     const mean = lines.means[line];
     const scale = lines.scales[line];
-    const most = lines.mosts[line];
+    const most = lines.mosts?.[line];
     for (let i = 0, to = 0; i < rows.length; i++) {
       const z = standardised(values[rows[i]], mean, scale, most);
       for (let k = 0; k < width; k++, to++) {
@@ -410,13 +412,13 @@ function addTogether(
 ): void {
   const width = base.length;
   const used = Array.from(at.keys()).filter((column) => at[column] >= 0);
-  const along = Array.from(lines.columns);
+  const along = lines ? Array.from(lines.columns) : [];
   const { kernels } = scratch;
   const cells = scratch.floats(scores.length);
   cells.set(scores);
   const places = scratch.wholes(used.length * BLOCK);
   const weights = scratch.numbers(along.length * width);
-  weights.set(lines.weights);
+  weights.set(lines?.weights ?? []);
   const factors = scratch.numbers(along.length * BLOCK);
   const sums = scratch.numbers(BLOCK * width);
   for (let start = 0; start < rows.length; start += BLOCK) {
@@ -433,7 +435,7 @@ function addTogether(
     along.forEach((column, line) => {
       const values = numbers[column]!;
       for (let i = 0; i < count; i++) {
-        factors[line * count + i] = valueAlong(lines, line, values[rows[start + i]]);
+        factors[line * count + i] = valueAlong(lines!, line, values[rows[start + i]]);
       }
     });
     const [cell, factor] = [places.byteOffset, factors.byteOffset];

@@ -37,8 +37,12 @@ export interface Model {
   borders: Float64Array | undefined;
   /** Of the full distribution. Missing in models fitted before: theirs has buckets of probability zero. */
   floor?: BucketFloor;
-  background: Background;
-  /** Columns × bins: the mean value of each bin, undefined for categories. Present only if there is a linear model. */
+  /** Missing in models fitted before there was one. */
+  background?: Background;
+  /**
+   * Columns × bins: the mean value of each bin, undefined for categories. Present only if a linear model is stored by
+   * its terms.
+   */
   centers?: (Float64Array | undefined)[];
 }
 
@@ -58,7 +62,7 @@ export type Part =
 export function numberColumns(part: Part): Iterable<number> {
   switch (part.kind) {
     case 'linear':
-      return part.tables.lines.columns;
+      return part.tables.lines?.columns ?? [];
     case 'gaussian':
       return part.gaussian.kernel.columns;
     case 'ridge':
@@ -174,8 +178,11 @@ export interface Background {
   rows: number;
   /** Columns × rows: bins. */
   columns: Uint8Array[];
-  /** Columns × rows: values of the columns that some part takes as numbers. */
-  numbers: (Float64Array | undefined)[];
+  /**
+   * Columns × rows: values of the columns that a linear model takes as numbers. Missing in models fitted before there
+   * were any.
+   */
+  numbers?: (Float64Array | undefined)[];
   /** Per feature, the 10 % and 90 % quantiles over the train set; NaN for text. */
   low: Float64Array;
   high: Float64Array;

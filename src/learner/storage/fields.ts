@@ -5,9 +5,9 @@ import type { LevelShare } from '../features/level-shares';
 import { type Kernel, KIND } from '../gaussian/kernel';
 import { MOST_RIDGE_COLUMNS, type Ridge } from '../gaussian/ridges';
 import { MAX_TERMS } from '../linear/design';
-import type { LinearTerms } from '../linear/linear';
+import type { LinearTables, LinearTerms } from '../linear/linear';
 import { type Background, BACKGROUND_ROWS, type Model } from '../model/model';
-import { LEAF } from '../trees/trees';
+import { isCategoryNode, LEAF, MAX_TREE_DEPTH, SET_WORDS, type Trees } from '../trees/trees';
 import type { FeatureColumn } from '../types';
 import {
   among,
@@ -56,6 +56,8 @@ const MOST_POINTS = 1024;
 const MOST_DIMENSIONS = 64;
 /** A bin is a byte, and two of them are for missing and for rare values. */
 const MOST_NAMED = 254;
+
+const NO_NUMBERS = 'a line is of a column without numbers';
 
 const isMissing: Test = (value) => value === undefined;
 const finite = (length?: number): Test => f64(length, areFinite);
@@ -219,10 +221,10 @@ export function checkBackground(value: unknown, { specs, kinds }: Columns, along
       columns: listOf(specs.length, (bins, column) => u8(rows, noneAbove(specs[column].bins - 1))(bins)),
     },
     'its background has other numbers': {
-      numbers: listOf(specs.length, (one) => one === null || f64(rows)(one)),
+      numbers: orMissing(listOf(specs.length, (one) => one === null || f64(rows)(one))),
     },
     'its background lacks the numbers of a line': {
-      numbers: () => Array.from(along).every((column) => f64()(numbers[column])),
+      numbers: () => Array.from(along).every((column) => f64()(numbers?.[column])),
     },
     'its background lacks what is usual': { low: usual, high: usual, mean: usual },
   });
@@ -243,11 +245,49 @@ export function checkTerms(terms: LinearTerms, { specs, hasNumbers }: Columns, w
     must(column < specs.length, 'a term is of a column that is not there');
     must(Object.values(numbers).every(isFiniteNumber), 'a term is not a number');
     must(!('bin' in numbers) || numbers.bin < specs[column].bins, 'a term is of no category');
-    must(
-      (kind !== 'number' && kind !== 'whole') || hasNumbers[column],
-      'a line is of a column without numbers',
-    );
+    must((kind !== 'number' && kind !== 'whole') || hasNumbers[column], NO_NUMBERS);
   });
+}
+
+/** A linear model that is stored as tables, as earlier versions did. @throws LearnerError */
+export function storedTables(value: unknown, { specs, hasNumbers }: Columns, width: number): LinearTables {
+  const sizes = specs.map(({ bins }) => bins * width);
+  const places = lengthOf(value, 'scores');
+  const tables = checked<LinearTables>(value, {
+    'a linear model has no tables': {
+      terms: isMissing,
+      base: finite(width),
+      at: i32(specs.length),
+      scores: f32(undefined, areFinite),
+    },
+    'a linear model looks up beyond its table': {
+      at: i32(specs.length, (at) =>
+        at.every((from, column) => from === -1 || (from >= 0 && from + sizes[column] <= places)),
+      ),
+    },
+  });
+  const lines = lengthOf(tables.lines, 'columns');
+  checked<LinearTables>(tables, {
+    [NO_NUMBERS]: {
+      lines: orMissing({
+        columns: u16(
+          lines,
+          each((column) => hasNumbers[column]),
+        ),
+      }),
+    },
+    'a line is not numbers': {
+      lines: orMissing({
+        means: finite(lines),
+        scales: finite(lines),
+        lows: finite(lines),
+        highs: finite(lines),
+        mosts: orMissing(finite(lines)),
+        weights: finite(lines * width),
+      }),
+    },
+  });
+  return tables;
 }
 
 /** The kernel of Gaussian processes. @throws LearnerError */
@@ -312,22 +352,85 @@ export function checkBuckets(model: Model): void {
   });
 }
 
-/** Checks the distribution of residuals, but for its trees and how its leaves are listed. @throws LearnerError */
-export function checkResiduals(forest: ResidualForest): void {
-  const atoms = lengthOf(forest, 'atoms');
-  checked<ResidualForest>(forest, {
+/** The distribution of residuals. @throws LearnerError */
+export function residualsOf(value: unknown, columns: number): ResidualForest {
+  const atoms = lengthOf(value, 'atoms');
+  const forest = checked<ResidualForest>(value, {
+    'it has no residuals': {},
     'its residuals do not ascend': {
       atoms: f64([1, MOST_ATOMS], areFinite, areAscending),
       overall: f64(atoms, areFinite, areNotNegative, (weights) => weights.some((weight) => weight > 0)),
     },
     'its residuals are mixed with none': { mix: isShare },
     'the borders of its predictions do not ascend': { borders: f64([0, MOST_NAMED], areAscending) },
-    'a leaf lists residuals that are not there': { members: u16(undefined, noneAbove(atoms - 1)) },
+  });
+  // The last column is the prediction.
+  const { roots, values } = treesOf(forest.trees, columns + 1, 1);
+  must(roots.length <= MOST_FOREST_TREES, 'its residuals have too many trees');
+  const { offsets } = forest;
+  checked<ResidualForest>(forest, {
+    'a leaf lists residuals that are not there': {
+      offsets: i32(values.length + 1, (all) => all[0] === 0, areAscending),
+      members: (members) => u16(offsets[values.length], noneAbove(atoms - 1))(members),
+    },
     'a leaf lists too many residuals': {
       offsets: i32(undefined, (all) =>
         all.every((end, leaf) => end - (all[leaf - 1] ?? 0) <= MOST_LEAF_ROWS),
       ),
     },
   });
-  must(forest.trees.roots.length <= MOST_FOREST_TREES, 'its residuals have too many trees');
+  return forest;
+}
+
+/**
+ * Trees, so that every walk from a root ends at a leaf: each node has one parent, before it in its own tree; columns, sets
+ * and values are where nodes say.
+ *
+ * @param columns that a node may split by
+ * @param width of the outputs: a leaf has a value for each, or one
+ * @throws LearnerError
+ */
+export function treesOf(value: unknown, columns: number, width: number): Trees {
+  const nodes = lengthOf(value, 'feature');
+  const trees = checked<Trees>(value, {
+    'it has a part without trees': {},
+    'its trees lack a part': {
+      roots: i32(),
+      feature: u16(),
+      bin: u8(nodes),
+      flags: u8(nodes),
+      left: i32(nodes),
+      setAt: i32(nodes),
+      sets: i32(),
+      values: f32(),
+    },
+    'its trees are of other outputs': { width: among([1, width]) },
+    'a leaf is not a number': { values: f32(undefined, areFinite) },
+  });
+  const { roots, feature, left, setAt, sets, values } = trees;
+  must(roots.length > 0 ? roots[0] === 0 : nodes === 0, 'its trees begin elsewhere');
+  const lastValue = values.length - trees.width;
+  const lastSet = sets.length - SET_WORDS;
+  /** 0 for a root, and for a node that no other one has as its child. */
+  const depth = new Uint16Array(nodes);
+  for (let tree = 0; tree < roots.length; tree++) {
+    const root = roots[tree];
+    const end = tree + 1 < roots.length ? roots[tree + 1] : nodes;
+    must(root < end && end <= nodes, 'a tree ends before it begins');
+    for (let node = root; node < end; node++) {
+      const next = left[node];
+      must(depth[node] > 0 || node === root, 'a node is in no tree');
+      if (feature[node] === LEAF) {
+        must(next >= 0 && next <= lastValue, 'a leaf has no value');
+        continue;
+      }
+      must(feature[node] < columns, 'a node splits by a column that is not there');
+      must(next > node && next + 1 < end, 'a node has no children after it');
+      must(depth[next] === 0 && depth[next + 1] === 0, 'a node has two parents');
+      must(depth[node] < MAX_TREE_DEPTH, 'a tree is too deep');
+      must(!isCategoryNode(trees, node) || (setAt[node] >= 0 && setAt[node] <= lastSet), 'a node has no set');
+      depth[next] = depth[next + 1] = depth[node] + 1;
+    }
+  }
+  return trees;
 }

@@ -7,14 +7,13 @@ import {
   gridExponent,
   isCategoryNode,
   LEAF,
-  MAX_TREE_DEPTH,
   SET_WORDS,
   type Split,
   TreeBuilder,
   type Trees,
 } from '../trees/trees';
 import { BitReader, type Bits, bitsFor, BitWriter } from './bits';
-import { areFinite, checked, f64, must, u8 } from './checks';
+import { checked, f64, must, u8 } from './checks';
 
 /*
  * Bit-packed trees. Nodes are stored level by level, so that child indices are implicit: one bit marks a leaf; a
@@ -86,14 +85,8 @@ export function packTrees(trees: Trees): PackedTrees {
   return { bytes: bits.finish(), leaves };
 }
 
-/**
- * Trees of what may be anything. Every walk from a root ends at a leaf: children come after their parents.
- *
- * @param columns that a node may split by
- * @param outputs a leaf has a value for each, or one
- * @throws LearnerError for what is no bytes, or bytes that are not such trees
- */
-export function unpackTrees(packed: unknown, columns: number, outputs: number): Trees {
+/** @throws LearnerError for what is no bytes, or bytes that are not trees */
+export function unpackTrees(packed: unknown): Trees {
   must(u8()(packed), 'its trees are no bytes');
   const bits = new BitReader(packed);
   const width = bits.count();
@@ -104,36 +97,24 @@ export function unpackTrees(packed: unknown, columns: number, outputs: number): 
   const own = leaves > 0 ? width : 0;
   const least = count * EXPONENT_BITS + branches * BRANCH_BITS + leaves * LEAF_BITS;
   const isRoom = Math.max(least, own * VALUE_BITS) <= packed.length * 8;
-  must(isRoom, 'it claims more trees than it can hold');
-  must(width === 1 || width === outputs, 'its trees are of other outputs');
+  must(width >= 1 && isRoom, 'it claims more trees than it can hold');
   const featureBits = bits.code(5);
   const shares = bits.flag();
   const builder = new TreeBuilder(width);
   const values = new Float64Array(own);
-  let known = 0;
   for (let tree = 0; tree < count; tree++) {
     const step = codeStep(bits);
-    const root = builder.addRoot();
-    for (let node = root, depth = 0, nextLevel = node + 1; node < builder.nodes; node++) {
-      if (node === nextLevel) {
-        must(++depth <= MAX_TREE_DEPTH, 'a tree is too deep');
-        nextLevel = builder.nodes;
-      }
+    for (let node = builder.addRoot(); node < builder.nodes; node++) {
       if (!bits.flag()) {
-        const split = codeSplit(bits, featureBits);
-        must(split.column < columns, 'a node splits by a column that is not there');
-        builder.split(node, split);
+        builder.split(node, codeSplit(bits, featureBits));
         must(builder.nodes <= branches + leaves, 'it has more nodes than it says');
       } else if (shares && bits.flag()) {
-        const at = bits.count() * width;
-        must(at < known, 'a leaf has no value');
-        builder.shareLeaf(node, at);
+        builder.shareLeaf(node, bits.count() * width);
       } else {
         for (let k = 0; k < width; k++) {
           values[k] = codeValue(bits, step);
         }
-        must(areFinite(values), 'a leaf is not a number');
-        known = builder.setLeaf(node, values) + width;
+        builder.setLeaf(node, values);
       }
     }
   }
@@ -240,13 +221,12 @@ export function packForest({ trees, offsets, members, ...rest }: ResidualForest)
   return { ...rest, packedTrees: bytes, leaves: bits.finish() };
 }
 
-/** @param columns that its trees may split by @throws LearnerError for what is not a forest */
-export function unpackForest(packed: unknown, columns: number): ResidualForest {
+/** @throws LearnerError for bytes that are not a forest */
+export function unpackForest(packed: PackedForest): ResidualForest {
   const { packedTrees, leaves, ...rest } = checked<PackedForest>(packed, {
-    'it has no residuals': {},
     'its residuals are no bytes': { packedTrees: u8(), leaves: u8() },
   });
-  const trees = unpackTrees(packedTrees, columns, 1);
+  const trees = unpackTrees(packedTrees);
   const bits = new BitReader(leaves);
   const offsets = new Int32Array(trees.values.length + 1);
   const members: number[] = [];

@@ -5,17 +5,19 @@ import { type GaussianScores, pointsOf, storedScores } from '../gaussian/scores'
 import { type LinearTables, tablesOf } from '../linear/linear';
 import { type Member, type Model, numberColumns, type Part } from '../model/model';
 import { LearnerError } from '../types';
-import { among, areFinite, checked, f32, f64, isFiniteNumber, listOf, must, upTo } from './checks';
+import { among, areFinite, checked, f32, f64, isFiniteNumber, isRecord, listOf, must, upTo } from './checks';
 import {
   checkAnswers,
   checkBackground,
   checkBuckets,
-  checkResiduals,
   checkTerms,
   type Columns,
   columnsOf,
   kernelOf,
+  residualsOf,
   ridgeOf,
+  storedTables,
+  treesOf,
 } from './fields';
 import { MODEL_FORMAT, READ_FORMATS } from './formats';
 import {
@@ -132,8 +134,12 @@ const MOST_TABLE_BYTES = 512e6;
 type StoredPart = Pick<Part, 'kind' | 'weight' | 'base'> & {
   packed?: Uint8Array;
   terms?: PackedTerms;
-  /** The weights of a Gaussian process's factor. */
+  /** The weights of a Gaussian process's factor. Older models store those of its kernel. */
   ofFactor?: Float32Array;
+  kernelWeights?: Float64Array;
+  /** Of older models, and of a function of one direction. */
+  trees?: unknown;
+  tables?: unknown;
   ridge?: unknown;
 };
 
@@ -161,11 +167,12 @@ function toStoredPart(part: Part): StoredPart {
   switch (part.kind) {
     case 'gaussian': {
       const { gaussian, ...rest } = part;
-      return { ...rest, ofFactor: gaussian.ofFactor };
+      const { weights, ofFactor } = gaussian;
+      return { ...rest, ...(ofFactor ? { ofFactor } : { kernelWeights: weights }) };
     }
     case 'linear': {
       const { tables, ...rest } = part;
-      return { ...rest, terms: packTerms(tables.terms) };
+      return tables.terms ? { ...rest, terms: packTerms(tables.terms) } : part;
     }
     case 'ridge':
       return part;
@@ -183,15 +190,16 @@ function fromStored(value: unknown): Model {
   const width = checkAnswers(stored as Model, columns);
   const reader = new PartReader(columns, width, stored.centers ?? [], kernel);
   const members = reader.members(stored.members);
-  checkBackground(stored.background, columns, alongLines(members));
+  if (stored.background !== undefined) {
+    checkBackground(stored.background, columns, alongLines(members));
+  }
   if (stored.task === 'classification') {
     return { ...stored, members, residuals: undefined };
   }
   checkBuckets(stored as Model);
-  // The last column is the prediction.
-  const residuals = unpackForest(stored.residuals, columns.specs.length + 1);
-  checkResiduals(residuals);
-  return { ...stored, members, residuals };
+  const { residuals } = stored;
+  const forest = isRecord(residuals) && 'packedTrees' in residuals ? unpackForest(residuals) : residuals;
+  return { ...stored, members, residuals: residualsOf(forest, columns.specs.length) };
 }
 
 /** Reads the parts of all members. */
@@ -236,8 +244,10 @@ class PartReader {
     const { kind, weight, base } = part;
     switch (kind) {
       case 'trees':
-      case 'votes':
-        return { kind, weight, base, trees: unpackTrees(part.packed, columns.specs.length, width) };
+      case 'votes': {
+        const trees = 'packed' in part ? unpackTrees(part.packed) : part.trees;
+        return { kind, weight, base, trees: treesOf(trees, columns.specs.length, width) };
+      }
       case 'linear':
         return { kind, weight, base, tables: this.tables(part) };
       case 'gaussian':
@@ -252,6 +262,9 @@ class PartReader {
 
   private tables(part: StoredPart): LinearTables {
     const { columns, width } = this;
+    if (!('terms' in part)) {
+      return storedTables(part.tables, columns, width);
+    }
     const terms = unpackTerms(part.terms);
     checkTerms(terms, columns, width);
     for (const column of new Set(terms.columns)) {
@@ -264,12 +277,16 @@ class PartReader {
   private gaussian(part: StoredPart): GaussianScores {
     const { kernel, scoresOf, width } = this;
     must(kernel !== undefined && scoresOf !== undefined, 'a Gaussian process has no kernel');
-    const { ofFactor } = checked<StoredPart>(part, {
-      'a Gaussian process lacks weights': { ofFactor: f32(width * pointsOf(kernel), areFinite) },
+    const length = width * pointsOf(kernel);
+    if (f32(length, areFinite)(part.ofFactor)) {
+      const scores = scoresOf(part.ofFactor);
+      must(areFinite(scores.weights), 'the points of a Gaussian process are alike');
+      return scores;
+    }
+    const { kernelWeights } = checked<StoredPart>(part, {
+      'a Gaussian process lacks weights': { kernelWeights: f64(length, areFinite) },
     });
-    const scores = scoresOf(ofFactor!);
-    must(areFinite(scores.weights), 'the points of a Gaussian process are alike');
-    return scores;
+    return { kernel, weights: kernelWeights! };
   }
 }
 

@@ -330,7 +330,7 @@ function commonFields(prepared: PreparedFit, members: Member[], report: FitRepor
     scale,
     background: {
       ...background,
-      numbers: background.numbers.map((values, column) => (asNumbers.has(column) ? values : undefined)),
+      numbers: background.numbers?.map((values, column) => (asNumbers.has(column) ? values : undefined)),
     },
     ...(parts.some(({ kind }) => kind === 'linear') && { centers }),
   };

@@ -214,14 +214,17 @@ const MOST_EFFECTS = 400_000;
 /** Rows times nodes of the trees. */
 const MOST_WORK = 1e8;
 
-/** Why rows are predicted as they are. */
+/** Why rows are predicted as they are; undefined where the model was fitted before it kept rows to compare with. */
 export function writeExplanation(
   model: Model,
   columns: FeatureColumn[],
   result: ReturnType<typeof predict>,
   { options, asked }: { options: PredictOptions; asked: ExplainJob },
-): ExplainedRows {
+): ExplainedRows | undefined {
   const { background, features } = model;
+  if (background === undefined) {
+    return undefined;
+  }
   const explained = explain(model, columns, result, { ...options, ...asked, most: mostRows(model) });
   const { groups, rows, left, of, predictions, bases, effects } = explained;
   const ofGroup = (values: Float64Array): (number | null)[] =>

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 
 import {
   explain,
@@ -9,7 +11,7 @@ import {
   saveModel,
   trainModel,
 } from '../../../dist/src/learner';
-import { BitWriter, packTrees, Random, type Trees, unpackTrees } from '../../doors/learner';
+import { Random, unpackTrees } from '../../doors/learner';
 import { editModel, editModelText, sealModel, type StoredModel } from '../../helpers/edit-model';
 import { fullCount } from '../../helpers/full-count';
 import { classify, numbers, regress, text } from './tables';
@@ -72,9 +74,14 @@ function models(): Record<string, Buffer> {
       options,
     }),
   };
-  return Object.fromEntries(
-    Object.entries(made).map(([name, model]) => [name, Buffer.from(saveModel(model))]),
-  );
+  const former = [4, 5, 6, 7].map((format): [string, Buffer] => [
+    `TPM${format}`,
+    readFileSync(path.join(__dirname, `../../fixtures/tpm${format}-model.bin`)),
+  ]);
+  return Object.fromEntries([
+    ...Object.entries(made).map(([name, model]) => [name, Buffer.from(saveModel(model))]),
+    ...former,
+  ]) as Record<string, Buffer>;
 }
 
 function firstRows(count: number): FeatureColumn[] {
@@ -97,7 +104,7 @@ function ask(bytes: Uint8Array): unknown {
   const model = loadModel(bytes);
   const answers = [3, 30, ROWS].map((rows) => {
     const result = predict(model, firstRows(rows), rows);
-    if (rows === 3) {
+    if (model.background !== undefined && rows === 3) {
       explain(model, firstRows(rows), result, { most: 1 });
     }
     return result.task === 'classification'
@@ -108,18 +115,15 @@ function ask(bytes: Uint8Array): unknown {
   return answers;
 }
 
-/** The first part of that kind. */
+/** The first part of that kind, and its trees not packed. */
 function partOf(stored: StoredModel, kind: string): StoredModel {
   const part = stored.members[0].parts.find((one: StoredModel) => one.kind === kind);
   assert.ok(part, `no ${kind}`);
+  if (part.packed !== undefined) {
+    part.trees = unpackTrees(part.packed as Uint8Array);
+    delete part.packed;
+  }
   return part;
-}
-
-/** Changes the trees of the first part of that kind. */
-function editTrees(stored: StoredModel, kind: string, change: (trees: Trees) => Partial<Trees>): void {
-  const part = partOf(stored, kind);
-  const trees = unpackTrees(part.packed, 0xffff, part.base.length);
-  part.packed = packTrees({ ...trees, ...change(trees) }).bytes;
 }
 
 const many = (count: number): unknown[] =>
@@ -128,59 +132,106 @@ const many = (count: number): unknown[] =>
 /** What is wrong, in which model, and what is said of it. */
 const FAULTS: [what: string, model: string, change: (stored: StoredModel) => void, said: RegExp][] = [
   [
+    'a tree that leads back to its root',
+    'three',
+    (s) => (partOf(s, 'trees').trees.left[0] = 0),
+    /no children after it/,
+  ],
+  [
+    'a child beyond its tree',
+    'three',
+    (s) => (partOf(s, 'trees').trees.left[0] = 1e9),
+    /no children after it/,
+  ],
+  [
+    'a child in the next tree',
+    'three',
+    (s) => {
+      const { trees } = partOf(s, 'trees');
+      trees.left[0] = trees.roots[1];
+    },
+    /no children after it/,
+  ],
+  [
+    'nodes with two parents, of which paths double with each',
+    'three',
+    (s) => {
+      const part = partOf(s, 'trees');
+      const nodes = 61;
+      const feature = new Uint16Array(nodes).fill(0xffff, nodes - 2);
+      part.trees = {
+        ...part.trees,
+        ...{ roots: Int32Array.of(0), feature, bin: new Uint8Array(nodes), flags: new Uint8Array(nodes) },
+        left: Int32Array.from(feature, (_, node) => (node < nodes - 2 ? node + 1 : 0)),
+        ...{ setAt: new Int32Array(nodes), sets: new Int32Array(0) },
+      };
+    },
+    /two parents/,
+  ],
+  [
     'a tree that is a chain of a million nodes',
     'three',
-    (s) =>
-      editTrees(s, 'votes', () => {
-        const nodes = 1_000_001;
-        const feature = Uint16Array.from({ length: nodes }, (_, node) =>
-          node % 2 === 1 || node === nodes - 1 ? 0xffff : 0,
-        );
-        return {
-          ...{ roots: Int32Array.of(0), feature, bin: new Uint8Array(nodes), flags: new Uint8Array(nodes) },
-          left: Int32Array.from(feature, (column, node) => (column === 0 ? node + 1 : 0)),
-          ...{ setAt: new Int32Array(nodes), sets: new Int32Array(0) },
-        };
-      }),
+    (s) => {
+      const part = partOf(s, 'votes');
+      const nodes = 1_000_001;
+      const feature = Uint16Array.from({ length: nodes }, (_, node) =>
+        node % 2 === 1 || node === nodes - 1 ? 0xffff : 0,
+      );
+      part.trees = {
+        ...part.trees,
+        ...{ roots: Int32Array.of(0), feature, bin: new Uint8Array(nodes), flags: new Uint8Array(nodes) },
+        left: Int32Array.from(feature, (column, node) => (column === 0 ? node + 1 : 0)),
+        ...{ setAt: new Int32Array(nodes), sets: new Int32Array(0) },
+      };
+    },
     /too deep/,
   ],
   [
     'a column that is not there',
     'three',
-    (s) => editTrees(s, 'trees', ({ feature }) => ({ feature: feature.with(0, 999) })),
+    (s) => (partOf(s, 'trees').trees.feature[0] = 999),
     /column that is not there/,
   ],
   [
-    'a leaf whose values are those of a later one',
+    'a leaf beyond the values',
     'three',
-    (s) => {
-      const bits = new BitWriter();
-      // Outputs, trees, branches; bits of a column; that leaves share values.
-      [3, 1, 0].forEach((count) => bits.count(count));
-      bits.code(5, 1);
-      bits.flag(true);
-      // A tree without a grid; a leaf, with the values of leaf 5.
-      bits.code(11, 0);
-      bits.flag(true);
-      bits.flag(true);
-      bits.count(5);
-      partOf(s, 'votes').packed = bits.finish();
-    },
+    (s) => partOf(s, 'votes').trees.left.fill(1e8, -1),
     /leaf has no value/,
+  ],
+  [
+    'a leaf before the values',
+    'three',
+    (s) => partOf(s, 'votes').trees.left.fill(-1, -1),
+    /leaf has no value/,
+  ],
+  [
+    'a set that is not there',
+    'two',
+    (s) => {
+      const { trees } = partOf(s, 'trees');
+      trees.flags[0] |= 2;
+      trees.setAt[0] = -8;
+    },
+    /node has no set/,
   ],
   [
     'a leaf that is no number',
     'three',
-    (s) => editTrees(s, 'trees', ({ values }) => ({ values: values.with(0, NaN) })),
+    (s) => (partOf(s, 'trees').trees.values[0] = NaN),
     /leaf is not a number/,
   ],
-  ['trees of more outputs', 'three', (s) => editTrees(s, 'votes', () => ({ width: 2 })), /of other outputs/],
-  ['trees that are not packed', 'three', (s) => delete partOf(s, 'trees').packed, /no bytes/],
+  ['trees of more outputs', 'three', (s) => (partOf(s, 'votes').trees.width = 1e9), /of other outputs/],
   [
-    'more trees in a byte than it holds',
+    'a second tree that begins first',
     'three',
-    (s) => (partOf(s, 'trees').packed = Uint8Array.of(1, 255, 1, 0, 0, 0)),
-    /more trees than/,
+    (s) => (partOf(s, 'trees').trees.roots[1] = 0),
+    /ends before it begins/,
+  ],
+  [
+    'trees in numbers of another type',
+    'three',
+    (s) => (partOf(s, 'trees').trees.left = new Float64Array(3)),
+    /lack a part/,
   ],
   ['a part of another kind', 'three', (s) => (s.members[0].parts[0].kind = 'forest'), /no known kind/],
   ['no members', 'two', (s) => (s.members = []), /no members/],
@@ -223,7 +274,8 @@ const FAULTS: [what: string, model: string, change: (stored: StoredModel) => voi
     },
     /column without numbers|not a number/,
   ],
-  ['a linear model without terms', 'growth', (s) => delete partOf(s, 'linear').terms, /no terms/],
+  ['a lookup beyond its table', 'TPM4', (s) => partOf(s, 'linear').tables.at.fill(1e9), /beyond its table/],
+  ['a lookup before its table', 'TPM4', (s) => partOf(s, 'linear').tables.at.fill(-2), /beyond its table/],
   [
     'a Gaussian process with points by the thousand',
     'growth',
@@ -321,11 +373,9 @@ const FAULTS: [what: string, model: string, change: (stored: StoredModel) => voi
   [
     'a background without the numbers of a line',
     'growth',
-    (s) => (s.background.numbers = s.background.numbers.map(() => null)),
+    (s) => delete s.background.numbers,
     /numbers of a line/,
   ],
-  ['no background', 'three', (s) => delete s.background, /background is no rows/],
-  ['a background without numbers', 'growth', (s) => delete s.background.numbers, /other numbers/],
   ['a background of many rows', 'three', (s) => (s.background.rows = 33), /no rows/],
 ];
 

@@ -91,7 +91,7 @@ describe('paths through trees', () => {
   const model = trainModel(classify(features, labels, { n_estimators: 3 }));
 
   it('give the scores of mixtures along permutations', () => {
-    const background = model.background;
+    const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
     const bins = Uint8Array.from(background.columns, (column) => column[9]!);
@@ -150,7 +150,7 @@ describe('paths through trees', () => {
     const starts = gaussianScores(
       rough,
       base,
-      { columns: background.columns, numbers: background.numbers },
+      { columns: background.columns, numbers: background.numbers! },
       all,
     );
     const rise = starts.reduce((sum, start) => sum + end! - start, 0);
@@ -164,7 +164,7 @@ describe('paths through trees', () => {
   });
 
   it('have the same results whether blocks have a place in the memory and results are cached or not', () => {
-    const background = model.background;
+    const background = model.background!;
     const groupOf = Int32Array.from(background.columns, (_, column) => Math.max(0, column - 1));
     const groups = Math.max(...groupOf) + 1;
     const own = Int32Array.from({ length: background.rows }, (_, row) => row);
@@ -280,7 +280,7 @@ describe('paths through trees', () => {
       const row = {
         bins: Uint8Array.from(columns, (_, column) => (column % 3 === 0 && column > 5 ? 1 : 2)),
         numbers: new Float64Array(0),
-        background: { ...model.background, columns, rows: 32 },
+        background: { ...model.background!, columns, rows: 32 },
         groupOf: Int32Array.from(columns, (_, column) => column),
         groups: depth,
       };

@@ -761,7 +761,7 @@ describe('Gaussian process: a ridge', () => {
       features.map(({ name }, d) =>
         numbers(
           name,
-          background.numbers[d]!.map((other) => ((set >> d) & 1 ? given[d]![row]! : other)),
+          background!.numbers![d]!.map((other) => ((set >> d) & 1 ? given[d]![row]! : other)),
         ),
       );
     const meanOf = (row: number, set: number) =>

@@ -153,7 +153,7 @@ describe('learner: changes that grow with their level', () => {
       );
     });
     // What is usual is told in the units of the column.
-    const { low, high } = model.background;
+    const { low, high } = model.background!;
     assert.ok(low[1]! < -5 && high[1]! > 5, `${low[1]} to ${high[1]}`);
   });
 });

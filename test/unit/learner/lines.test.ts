@@ -94,7 +94,7 @@ describe('learner: values far off', () => {
 
   it('count whole where held-out rows say so, up to twice those of the train set', () => {
     const highs = model.members.flatMap(({ parts }) =>
-      parts.flatMap((part) => (part.kind === 'linear' ? Array.from(part.tables.lines.highs) : [])),
+      parts.flatMap((part) => (part.kind === 'linear' ? Array.from(part.tables.lines?.highs ?? []) : [])),
     );
     assert.ok(
       highs.some((high) => high > 5),
@@ -143,8 +143,8 @@ describe('learner: values far off', () => {
     // A model fitted before clips each value.
     for (const part of again.members.flatMap(({ parts }) => parts)) {
       if (part.kind === 'linear') {
-        delete part.tables.lines.wholeIfNearer;
-        delete part.tables.terms.wholeIfNearer;
+        delete part.tables.lines!.wholeIfNearer;
+        delete part.tables.terms!.wholeIfNearer;
       }
     }
     const before = predict(loadModel(saveModel(again)), asked, 3) as RegressionResult;
@@ -176,7 +176,7 @@ describe('learner: values far off', () => {
         const most = kind === 'whole' ? 2 * Math.max(5, -low, high) : 5;
         const expected = Math.max(-most, Math.min(most, z));
         assert.equal(termValue(asked, own), expected);
-        assert.equal(valueAlong(lines, 0, asked), expected);
+        assert.equal(valueAlong(lines!, 0, asked), expected);
       }),
       { numRuns: 500, seed: 7 },
     );

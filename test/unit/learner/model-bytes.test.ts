@@ -28,8 +28,49 @@ function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
   );
 }
 
-/** What the version that wrote a fixture predicted: with TPM8 of a text of many levels, with TPM9 of a floor. */
+/**
+ * What the version that wrote a fixture predicted: with TPM4 of trees and a line, with TPM5 of a Gaussian process too, with
+ * TPM6 and TPM7 of one that is stored by its factor, with TPM8 of a text of many levels, with TPM9 of a floor.
+ */
 const FORMER = [
+  {
+    format: 'TPM4',
+    features: [numbers('x', [0, 37, 34, NaN, 28, 25]), text('c', ['a', 'b', 'c', 'a', 'b', 'c'])],
+    mean: [
+      5.663726468588601, 9.439059980879069, 8.502954777867227, 9.774077257010113, 7.540684707100787,
+      6.961515758291175,
+    ],
+    quantile: [
+      4.950405023253965, 8.725738535544432, 7.78963333253259, 9.060755811675476, 6.82736326176615,
+      6.248194312956538,
+    ],
+  },
+  {
+    format: 'TPM5',
+    features: [numbers('x', [0, 3.7, 9, NaN, 2.5]), numbers('z', [1, 5, 9.5, 2, NaN])],
+    mean: [
+      -0.0004426424698698028, 11.788278651785117, -1.0074238658348573, 6.125691506849378, 12.363898525775312,
+    ],
+    quantile: [
+      -0.6908078102403536, 11.358527153132478, -1.4371753644874985, 5.695940008196737, 11.934147027122672,
+    ],
+  },
+  {
+    format: 'TPM6',
+    features: [numbers('x', [0, 3.7, 9, NaN, 2.5]), numbers('z', [1, 5, 9.5, 2, NaN])],
+    mean: [1.0886200083934767, 0.7591332507547204, 12.78573485079253, -5.794176585151311, 9.282169193126085],
+    quantile: [
+      1.0631237679907468, 0.733986657394057, 12.765127167521655, -5.819672825554041, 9.256850464607648,
+    ],
+  },
+  {
+    format: 'TPM7',
+    features: [numbers('x', [0, 3.7, 12, NaN, 2.5]), numbers('z', [1, 5, 9.5, 2, NaN])],
+    mean: [-0.48119765094463496, 7.147487271448169, 23.552307312346592, 11.51935812486889, 6.410202589549959],
+    quantile: [
+      -0.6505857179964265, 6.978099204396377, 22.86664902746819, 11.3499700578171, 6.240814522498168,
+    ],
+  },
   {
     format: 'TPM8',
     features: [numbers('x', [0, 3.7, 12, NaN, 2.5]), text('part', ['p1', 'p2', 'p39', undefined, 'new'])],
@@ -66,7 +107,7 @@ describe('learner: models as bytes', () => {
       fc.property(options, (one) => {
         const trees = someTrees(one);
         const { bytes } = packTrees(trees);
-        const back = unpackTrees(bytes, TREE_COLUMNS, one.width);
+        const back = unpackTrees(bytes);
         assert.deepEqual(valuesOf(back, columns), valuesOf(trees, columns));
         assert.deepEqual(packTrees(back).bytes, bytes);
       }),
@@ -76,11 +117,8 @@ describe('learner: models as bytes', () => {
 
   it('refuses packed trees that end too early, or claim more than they hold', () => {
     const { bytes } = packTrees(someTrees({ seed: 3, width: 1, onGrid: true, shares: false }));
-    assert.throws(() => unpackTrees(bytes.subarray(0, bytes.length - 4), TREE_COLUMNS, 1), LearnerError);
-    assert.throws(
-      () => unpackTrees(Uint8Array.of(1, 255, 255, 255, 127, 0, 0, 0), TREE_COLUMNS, 1),
-      LearnerError,
-    );
+    assert.throws(() => unpackTrees(bytes.subarray(0, bytes.length - 4)), LearnerError);
+    assert.throws(() => unpackTrees(Uint8Array.of(1, 255, 255, 255, 127, 0, 0, 0)), LearnerError);
   });
 
   it('take a third of what they hold at most, numbers and classes alike, and are the same bytes when they are saved again', () => {

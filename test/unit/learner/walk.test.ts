@@ -158,17 +158,14 @@ describe('learner: many rows through a tree', () => {
     );
     const some = (length: number) => Float64Array.from({ length }, () => random.uniform() - 0.5);
     for (const width of [1, 2, 3, 19, 26, 51]) {
-      const two = {
+      const lines = {
         ...{ columns: Uint16Array.of(3, 1), means: some(2), scales: Float64Array.of(1, 3) },
-        ...{ lows: Float64Array.of(-2, -1), highs: Float64Array.of(2, 1), mosts: Float64Array.of(5, 5) },
-        weights: some(2 * width),
+        ...{ lows: Float64Array.of(-2, -1), highs: Float64Array.of(2, 1), weights: some(2 * width) },
       };
-      const none = { ...two, columns: new Uint16Array(0), weights: some(0) };
-      const terms = { columns: new Uint16Array(0), rules: [], weights: new Float32Array(0) };
-      for (const lines of [none, two]) {
+      for (const own of [undefined, lines]) {
         const at = Int32Array.of(-1, 20 * width, 0, -1);
         const base = some(width);
-        const tables = { base, at, scores: Float32Array.from(some(40 * width)), lines, terms };
+        const tables = { base, at, scores: Float32Array.from(some(40 * width)), lines: own };
         const member = { weight: 1, width, parts: [{ kind: 'linear' as const, weight: 0.3, base, tables }] };
         const all = Int32Array.from({ length: rows }, (_, row) => (row * 7) % rows);
         const few = Array.from({ length: rows / 5 }, (_, i) => [

@@ -173,7 +173,7 @@ describe('What the service leaves alone', () => {
     try {
       assert.throws(
         () => opened.models.use(TWO),
-        /format TPM99; this one reads TPM8, .*: update the package/,
+        /format TPM99; this one reads TPM4, .*: update the package/,
       );
       assert.equal(opened.secret.length, 32);
     } finally {
