@@ -444,7 +444,7 @@ async function openPlain(
   if (isOfSpreadsheet(value)) {
     const what = Object.hasOwn(value, '!ref') ? 'sheet of a spreadsheet, cell by cell' : 'workbook';
     throw invalidTable(
-      `The table is a ${what}: give the rows of one of its sheets, as a node "sheet to json" or XLSX.utils.sheet_to_json makes them.`,
+      `The table is a ${what}: give the rows of a sheet, as a node "sheet to json" or XLSX.utils.sheet_to_json makes them.`,
     );
   }
   const cells = names.map((name) => (value as Record<string, unknown>)[name]);

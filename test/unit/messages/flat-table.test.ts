@@ -50,7 +50,7 @@ describe('nested rows as a table', () => {
       const { table, lists } = await read(given);
       assert.equal(table, given);
       assert.deepEqual(lists, []);
-      await assert.rejects(openTable(given), /give the rows of one of its sheets, as a node "sheet to json"/);
+      await assert.rejects(openTable(given), /give the rows of a sheet, as a node "sheet to json"/);
     }
   });
 

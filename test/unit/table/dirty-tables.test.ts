@@ -225,7 +225,7 @@ describe('Sheets as nodes for spreadsheets send them', () => {
     await rejectsWith(
       openTable({ SheetNames: ['a'], Sheets: { a: { '!ref': 'A1', A1: { t: 'n', v: 1 } } }, Props: {} }),
       'table.invalid',
-      /is a workbook: give the rows of one of its sheets/,
+      /is a workbook: give the rows of a sheet/,
     );
     const [rows, lists] = [
       [{ a: 1 }, { a: 2 }],
