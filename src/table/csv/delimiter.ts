@@ -1,8 +1,7 @@
 /* Which sign parts the fields of a text, and which quotes they stand in. */
 
-import { invalidTable, show } from '../cells/types';
 import { CsvParser } from './parser';
-import { type CsvForm, type FirstLines, isNumberText, type Quote, TableRows } from './table-rows';
+import { type CsvForm, isNumberText, type Quote, TableRows } from './table-rows';
 
 const LINE_END = /[\r\n]/;
 const WHOLE_LINE_END = /\r\n|\n|\r/;
@@ -169,84 +168,4 @@ export function paddedQuotes(text: string, isAll: boolean, given: string | undef
     return undefined;
   }
   return (parser.names?.length ?? 0) > 1 ? found : undefined;
-}
-
-/** Lines that must be alike, and characters at their beginning, so many of them digits, that show a row in the first line. */
-const ALIKE_LINES = 5;
-const ALIKE_CHARACTERS = 20;
-const ALIKE_DIGITS = 8;
-/** Blanks that stand at the same place in all lines. */
-const GUTTER = 2;
-
-/** Lines of dashes under names, as `sqlcmd` draws them. */
-const DASHES = /^ *-{2,}(?: +-{2,})+ *$/;
-
-/**
- * Files of weather services without a sign between their fields, and where the same data are with one.
- * https://www.ncei.noaa.gov/pub/data/ghcn/daily/readme.txt (section III),
- * https://www.ncei.noaa.gov/data/global-hourly/doc/isd-format-document.pdf (control data section)
- */
-const KNOWN = [
-  {
-    line: /^[A-Z]{2}[A-Z0-9-]{9}\d{6}[A-Z]{3}[A-Z0-9][ \d-]{5}/,
-    name: 'GHCN daily (.dly)',
-    instead: 'NCEI has the same data as CSV, in the folder "access" of GHCN daily, a file for each station.',
-  },
-  {
-    line: /^\d{4}[A-Z0-9]{6}\d{17}[0-9A-Z][+-]\d{5}[+-]\d{6}/,
-    name: 'the Integrated Surface Database (ISD)',
-    instead: 'NCEI has the same data as CSV, under "global-hourly", a file for each station and year.',
-  },
-];
-
-/**
- * `table.invalid` for lines whose fields are told by their places alone: what would else be one column of text, or names
- * that are values. Undefined for any other text.
- *
- * @param names how many the first line gives, read with the delimiter that was found; 1 where the lines are not even so
- */
-export function fixedWidthError(head: FirstLines, names: number): Error | undefined {
-  const filled = head.lines.slice(0, SAMPLE_ROWS).filter((line) => line.trim() !== '');
-  const [first = '', second = ''] = filled;
-  const known = KNOWN.find(({ line }) => filled.length > 0 && filled.every((one) => line.test(one)));
-  const areMany = filled.length >= ALIKE_LINES;
-  if (known === undefined && areMany && beginAlike(filled)) {
-    return invalidTable(
-      `The first line (${show(first)}) is a row like those below it. Write a line with the names of the columns above it${names > 1 ? '' : ', and a sign such as a comma between the fields of each line'}.`,
-    );
-  }
-  const areApart = DASHES.test(second) || (areMany && haveGutter(filled));
-  return known !== undefined || (names === 1 && areApart)
-    ? invalidTable(
-        `The lines of the text (${show(first)}) seem to be ${known === undefined ? '' : `of ${known.name}, `}of fixed width: their fields are told by their places alone, with no sign between them. ${known?.instead ?? 'Save it as CSV, or cut each line at these places and write commas between, below a line with the names of the columns.'}`,
-      )
-    : undefined;
-}
-
-/** Whether the first line begins as all others do, with letters, digits and signs at the same places, many of them digits. */
-function beginAlike(lines: readonly string[]): boolean {
-  const [first, ...rest] = lines.map((line) =>
-    line.slice(0, ALIKE_CHARACTERS).replace(/\d/g, '0').replace(/\p{L}/gu, 'a').replace(/[+-]/g, '-'),
-  );
-  return (
-    first!.length === ALIKE_CHARACTERS &&
-    first!.split('0').length > ALIKE_DIGITS &&
-    rest.every((line) => line === first)
-  );
-}
-
-/** Whether all lines have blanks at the same place, with something on both sides. */
-function haveGutter(lines: readonly string[]): boolean {
-  const width = Math.max(...lines.map((line) => line.trimEnd().length));
-  let blanks = 0;
-  for (let at = lines[0]!.search(/\S/) + 1; at < width; at++) {
-    const isBlankIn = lines.every((line) => (line[at] ?? ' ') === ' ');
-    const isBetween = (): boolean =>
-      lines.every((line) => line.slice(0, at).trim() !== '' && line.slice(at).trim() !== '');
-    if (!isBlankIn && blanks >= GUTTER && isBetween()) {
-      return true;
-    }
-    blanks = isBlankIn ? blanks + 1 : 0;
-  }
-  return false;
 }

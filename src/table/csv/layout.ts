@@ -2,7 +2,6 @@ import { invalidTable, show } from '../cells/types';
 import {
   DELIMITERS,
   findDelimiter,
-  fixedWidthError,
   hasRowNames,
   headerMark,
   paddedQuotes,
@@ -13,6 +12,7 @@ import {
   tryDelimiter,
 } from './delimiter';
 import { hideEscapes, mayBeEscaped } from './escapes';
+import { ALIKE, areMeasurements, filledFields, isName, noHeaderError, preambleError } from './no-header';
 import { CsvParser } from './parser';
 import {
   type CsvForm,
@@ -88,6 +88,7 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
   const isPlain = !isDrawn && several === undefined;
   form.unitLines = isPlain ? unitLines(text, form, isAll, ofFile) : 0;
   form.hasRowNames = isPlain && form.unitLines === 0 && hasRowNames(text, form, isAll);
+  const line = skipped + (title?.lines ?? 0) + 1;
   let parser = new CsvParser(form.delimiter, new TableRows({ ...form, isStrict: true }), form.quote);
   try {
     parser.push(text, isAll);
@@ -107,21 +108,16 @@ export function findLayout(head: string, isAll: boolean, delimiter?: string, isE
     const problem =
       form.quote === SINGLE
         ? undefined
-        : (preambleError(text, form.delimiter, skipped) ??
-          fixedWidthError(below, width) ??
-          namelessError(below, skipped));
+        : (preambleError(text, form.delimiter, line - 1) ?? noHeaderError(below, width, line - 1, true));
     if (problem !== undefined) {
       throw problem;
     }
     parser = new CsvParser(form.delimiter, new TableRows(form), form.quote);
     parser.push(text, isAll);
   }
-  const line = skipped + (title?.lines ?? 0) + 1;
   const width = parser.names?.length ?? 0;
   const isApart = isDrawn || (width > 1 && form.delimiter !== ' ');
-  const unreadable =
-    (isApart ? undefined : fixedWidthError(below, width)) ??
-    (width === 1 ? namelessError(below, line - 1) : undefined);
+  const unreadable = isApart ? undefined : noHeaderError(below, width, line - 1, width === 1);
   if (unreadable !== undefined) {
     throw unreadable;
   }
@@ -225,12 +221,8 @@ function spacedNumbers(line: string): string[] {
   return fields.every(isNumberText) ? fields : [line];
 }
 
-/** Lines alike that must follow a header. */
-const ALIKE = 3;
 /** Lines of a title. */
 const MAX_TITLE = 10;
-
-const isName = (field: string): boolean => !isBlank(field) && !isNumberText(field);
 
 /** What stands above a header, where that is beyond doubt; undefined where nothing does. */
 function titleAbove(head: FirstLines, given: string | undefined): Title | undefined {
@@ -314,26 +306,6 @@ function belowPlace(head: FirstLines, given: string | undefined): Title | undefi
 const isOfPlace = (row: readonly string[]): boolean =>
   row.length > 2 && row.some((field) => isNumberText(field) && /[-.]/.test(field));
 
-/** The fields of a line but for the empty ones at its end. */
-function filledFields(fields: readonly string[]): readonly string[] {
-  return fields.slice(0, fields.findLastIndex((field) => !isBlank(field)) + 1);
-}
-
-/** Whether all lines are rows of so many fields at most, and whether a third of the columns that are filled are numbers. */
-function areMeasurements(lines: readonly (readonly string[])[], width: number): boolean {
-  const rows = lines.filter((row) => row.length > 0);
-  const filled = Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? '')).filter(
-    (cells) => !cells.every(isBlank),
-  );
-  const numbers = filled.filter((cells) => cells.every((cell) => isBlank(cell) || isNumberText(cell)));
-  return (
-    rows.length >= ALIKE &&
-    rows.every((row) => row.length > 1 && row.length <= width) &&
-    numbers.length > 0 &&
-    numbers.length * 3 >= filled.length
-  );
-}
-
 /** Lines of settings above a header. */
 const MIN_SETTINGS = 3;
 
@@ -385,98 +357,4 @@ function hasNumbers(all: readonly (readonly string[])[], width: number): boolean
       (cells) => cells.some(isNumberText) && cells.every((cell) => isBlank(cell) || isNumberText(cell)),
     )
   );
-}
-
-function beginsLater(width: number, lines: readonly string[], at: number, skipped: number): Error {
-  return invalidTable(
-    `The first line names ${width === 1 ? 'one column' : `${width} columns`}, but the table seems to begin in line ${at + skipped + 1} (${show(lines[at])}). Remove the lines before it: the first line must hold the names of the columns.`,
-  );
-}
-
-/** `table.invalid` that names the line of the header, where other text stands before it; undefined where none does. */
-function preambleError(head: string, found: string, skipped: number): Error | undefined {
-  const lines = head.split(WHOLE_LINE_END, MAX_ABOVE + ALIKE);
-  const own = lines.map((line) => line.split(found).length);
-  const headers = DELIMITERS.map((delimiter) => headerLine(lines, delimiter));
-  const [header] = headers.sort(
-    (a, b) => Number(b.isFollowedByNumbers) - Number(a.isFollowedByNumbers) || b.width - a.width,
-  );
-  const fits = own.filter((width) => width === own[0]).length * 2 > own.length;
-  if (header!.at <= 0 || (fits && !header!.isFollowedByNumbers)) {
-    // Where the first line fits the others, some row further down does not.
-    return undefined;
-  }
-  return beginsLater(own[0]!, lines, header!.at, skipped);
-}
-
-/**
- * The first line that can be a header with this delimiter, from 0, one above numbers where there is any, and its columns;
- * -1 where none can.
- */
-function headerLine(
-  lines: readonly string[],
-  delimiter: string,
-): { at: number; width: number; isFollowedByNumbers: boolean } {
-  const rows = lines.map((line) => line.split(delimiter));
-  const rowsBelow = (at: number): string[][] =>
-    rows.slice(at + (isUnits(rows[at + 1] ?? []) ? 2 : 1)).slice(0, ALIKE);
-  const isHeader = (at: number, isRow: (row: string[], header: string[]) => boolean): boolean =>
-    rows[at]!.length > 1 &&
-    rows[at]!.every(isName) &&
-    rowsBelow(at).filter((row) => isRow(row, rows[at]!)).length === ALIKE;
-  // The last of the columns may be for remarks, and be left out of the rows.
-  const found = rows.flatMap((_, at) =>
-    isHeader(
-      at,
-      (row, header) =>
-        row.length === rowsBelow(at)[0]!.length &&
-        row.length > 1 &&
-        row.length <= header.length &&
-        row.some(isNumberText),
-    )
-      ? [at]
-      : [],
-  );
-  // Of several, as of a table of months above one of hours, the one with most rows.
-  const above = found.sort((a, b) => rowsAlike(rows, b) - rowsAlike(rows, a) || a - b)[0] ?? -1;
-  const at =
-    above >= 0
-      ? above
-      : rows.findIndex((_, line) => isHeader(line, (row, header) => row.length === header.length));
-  return { at, width: rows[at]?.length ?? 0, isFollowedByNumbers: above >= 0 };
-}
-
-/** Fields of a line that show that it is a row, where no line names them. */
-const MANY_FIELDS = 5;
-
-/**
- * `table.invalid` for rows of numbers below other lines, none of which names their columns, as files of weather services have
- * them (EPW, SURFRAD); undefined for any other text.
- */
-function namelessError(head: FirstLines, skipped: number): Error | undefined {
-  const lines = head.lines.slice(0, MAX_ABOVE);
-  const last = lines.findLastIndex((line) => !isBlank(line));
-  for (const delimiter of [...DELIMITERS, ' ']) {
-    const rows =
-      delimiter === ' '
-        ? lines.slice(0, last + 1).map((line) => line.trim().split(/\s+/))
-        : head.rows(delimiter, last + 1).map(filledFields);
-    const width = rows.at(-1)?.length ?? 0;
-    const at = rows.findLastIndex((row) => row.length !== width) + 1;
-    // A line of several names right above the rows is a header that lacks some.
-    const isShort = at === 1 && rows[0]!.length > 1 && !rows[0]!.some(isNumberText);
-    if (at > 0 && !isShort && width >= MANY_FIELDS && areMeasurements(rows.slice(at), width)) {
-      return invalidTable(
-        `From line ${at + skipped + 1} on, each line has ${width} fields, and no line above names them. Put a line with a name for each of them in place of the ${at === 1 ? 'line' : `${at + skipped} lines`} above${delimiter === ' ' ? ', and part the fields by commas' : ''}.`,
-      );
-    }
-  }
-  return undefined;
-}
-
-/** How many lines below a header have as many fields as the first of them. */
-function rowsAlike(rows: readonly (readonly string[])[], header: number): number {
-  const below = rows.slice(header + 1);
-  const end = below.findIndex((row) => row.length !== below[0]!.length);
-  return end < 0 ? below.length : end;
 }

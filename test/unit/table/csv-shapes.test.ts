@@ -507,12 +507,12 @@ describe('A table that begins further down', () => {
     [
       'rows of spaces and numbers without names (SURFRAD)',
       ` Alamosa\n   37.70  105.92 2317 m version 1\n${numbers(9, (i) => ` 2016   1  1  1  0  ${i}  0.017 0`)}`,
-      /From line 3 on, each line has 8 fields, and no line above names them\. .*in place of the 2 lines above, and part the fields by commas/,
+      /^Line 3 \("2016 {3}1.*"\) is a row, and no line names the columns\. .* in place of the 2 lines above it, and a sign such as a comma/,
     ],
     [
       'rows of numbers without names (EPW)',
       `LOCATION,Amsterdam,-,NLD,IWEC Data,062400,52.30,4.77,1.0,-2.0\nDESIGN CONDITIONS,0\nDATA PERIODS,1,1,Data,Sunday, 1/ 1,12/31\n${numbers(9, (i) => `1991,1,1,${i},60,A7A7,8.7,8.5,99,99500,0,0`)}`,
-      /From line 4 on, each line has 12 fields, .*in place of the 3 lines above\.$/,
+      /^Line 4 \("1991,1,1.*"\) is a row, .* in place of the 3 lines above it\.$/,
     ],
     [
       'names in a comment, and an empty one below (KNMI)',
@@ -549,12 +549,12 @@ describe('A table that begins further down', () => {
     [
       'rows alike, without names (GHCN monthly)',
       numbers(6, (i) => `10160355000188${i}TAVG 1000  A 10${i}0  A 1200  A`),
-      /^The first line \("10160355.*"\) is a row like those below it\. .* names of the columns above it\.$/,
+      /^Line 1 \("10160355.*"\) is a row, and no line names the columns\. Write a line with a name for each field above it\.$/,
     ],
     [
       'rows alike, without names and delimiter',
       numbers(6, (i) => `2024-01-01 10:00:0${i} INFO ${'hum '.repeat(i % 2)}temp=21.${i}`),
-      /is a row like those below it\. .*, and a sign such as a comma between the fields/,
+      /is a row, and no line names the columns\. .*, and a sign such as a comma between the fields/,
     ],
   ];
   it('is not looked for where a table has one column', async () => {
