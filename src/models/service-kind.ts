@@ -30,11 +30,11 @@ interface KindOfService {
   /** A process that was killed in a fit has left its train set there, and models of it, which are to be removed. */
   readonly keepsAbandonedFits: boolean;
   /** Where it is, by what the user typed. @throws ServiceError `config.invalid` */
-  address(typed: string): string;
+  readonly address: (typed: string) => string;
   /** Under which its model cards are kept: stands in files and model files. */
-  key(address: string, apiName: string): string;
+  readonly key: (address: string, apiName: string) => string;
   /** In the words of an error. */
-  inWords(key: string): string;
+  readonly inWords: (key: string) => string;
 }
 
 const EMBEDDED = 'embedded';
