@@ -60,7 +60,7 @@ for (const [from, to] of Object.entries(COPIED)) {
 const shapes = path.join(dist, 'src', 'messages', 'shapes', 'index.js');
 const vocabulary = path.join(dist, 'src', 'wire', 'vocabulary.js');
 if (existsSync(shapes) && existsSync(vocabulary)) {
-  const known = { shapes: require(shapes).SHAPES, outputs: Object.keys(require(vocabulary).OUTPUTS) };
+  const known = { shapes: require(shapes).SHAPES, outputs: require(vocabulary).OUTPUTS };
   for (const { file, html } of helpPages(known)) {
     writeFileSync(path.join(dist, 'nodes', 'locales', file), html);
   }

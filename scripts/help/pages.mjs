@@ -2,7 +2,8 @@
  * The help pages of the nodes. Their templates are nodes/locales/<language>/<node>.html; what several of them say alike
  * stands once, in three languages, and is named by a line of its own: {{message.NAME}}, a property of the message;
  * {{field.NAME}}, a field of the dialog; {{paragraph.NAME}} (all of shared.json); {{errors}}, the node's codes (errors.json).
- * {{shapes}} within a text is what messages are recognised as, {{outputs}} the output types of predict.
+ * {{shapes}} within a text is what messages are recognised as, {{outputs}} the output types of predict, {{outputs.TASK}} those
+ * of a task in the words of the dialog.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -75,13 +76,21 @@ function page(language, node, { shapes, outputs }) {
     )
     .replace('{{shapes}}', () => sourcesOf(shapes, language))
     .replace('{{outputs}}', () =>
-      outputs.map((name) => `<code>${name}</code>`).join(language === 'ja' ? '、' : ', '),
+      Object.keys(outputs)
+        .map((name) => `<code>${name}</code>`)
+        .join(language === 'ja' ? '、' : ', '),
+    )
+    .replace(/\{\{outputs\.(\w+)\}\}/g, (_, task) =>
+      Object.entries(outputs)
+        .filter(([, output]) => output.task === task)
+        .map(([name]) => `<i>${word(language, node, `outputType.${name}`)}</i>`)
+        .join(language === 'ja' ? '、' : ', '),
     );
 }
 
 /**
  * All pages: {file, html}, the file relative to nodes/locales.
- * @param known `shapes` of messages (src/messages/shapes), and the names of `outputs` (src/wire/vocabulary)
+ * @param known `shapes` of messages (src/messages/shapes), and `outputs` (src/wire/vocabulary)
  */
 export function helpPages(known) {
   return readdirSync(templates).flatMap((language) =>
