@@ -7,9 +7,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-import { choose, promising } from '../../dist/src/advise/choose.js';
 import { readGoal, surer } from '../../dist/src/advise/goal.js';
-import { search, searchRounds } from '../../dist/src/advise/search.js';
+import { choose, promising, search, searchRounds } from '../../dist/src/advise/search.js';
 import { connect } from '../../dist/src/index.js';
 import { seededRandom } from '../../dist/src/util/random.js';
 import { openResults } from '../results.mjs';

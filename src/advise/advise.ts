@@ -11,11 +11,10 @@ import { type Cell, cellAt, type Label, openTable, plainNames } from '../table';
 import { Yielder } from '../util/concurrency';
 import { seededRandom } from '../util/random';
 import { ServiceError, toServiceError } from '../wire/service-error';
-import { asGood, choose, mostAlike, promising } from './choose';
 import { learnCourses, restsOn } from './follow';
 import { type Goal, readGoal } from './goal';
 import { type Knob, type KnobValues, makeKnobs } from './knobs';
-import { type Ask, search, searchRounds } from './search';
+import { asGood, type Ask, choose, mostAlike, promising, search, searchRounds } from './search';
 import { adviceText, type AdviceWords, ENGLISH } from './text';
 import type { Advice, Advised, Candidate, CandidateAnswer, Question } from './types';
 
