@@ -192,8 +192,8 @@ export class PredictNode implements Handler<PredictRequest | ModelFile | undefin
   /** Made with the first message. */
   private predictor: Predictor | undefined;
   private billed: Shown | undefined;
-  /** The model whose columns were looked at last for one that predictions replace, and whether that was told. */
-  private checked: ModelCard | undefined;
+  /** The id of the model whose columns were looked at last for one that predictions replace, and whether that was told. */
+  private checked: string | undefined;
   private isReplacedTold = false;
 
   constructor(
@@ -307,7 +307,9 @@ export class PredictNode implements Handler<PredictRequest | ModelFile | undefin
 
   /** Warns once if predictions replace a column that the model predicts from. */
   private warnIfReplaced(request: PredictRequest, outcome: PredictOutcome): void {
-    if (this.isReplacedTold || outcome.table === undefined) {
+    const id = outcome.predictedBy?.fitted_train_set_id;
+    // A stream of messages has one model, so its columns are checked once.
+    if (this.isReplacedTold || outcome.table === undefined || id === this.checked) {
       return;
     }
     const { cards } = this.config.connection();
@@ -315,11 +317,10 @@ export class PredictNode implements Handler<PredictRequest | ModelFile | undefin
       typeof request.model === 'object'
         ? request.model
         : (cards.get(outcome.modelName) ?? cards.byFittedId(outcome.modelName));
-    // A stream of messages has one model, so its columns are checked once.
-    if (card === undefined || card === this.checked) {
+    if (card === undefined) {
       return;
     }
-    this.checked = card;
+    this.checked = id;
     const column = attachedNames(request).find((name) => isFeature(card, name));
     if (column !== undefined) {
       this.isReplacedTold = true;
