@@ -12,7 +12,7 @@ const DIGITS = 7;
 export type ModelCurves = NumberCurves | ClassCurves;
 
 /** The curve of hits and false alarms, where there is one. */
-export function thresholdCurveOf(curves: ModelCurves | undefined): ThresholdCurve | undefined {
+export function findThresholdCurve(curves: ModelCurves | undefined): ThresholdCurve | undefined {
   return curves?.kind === 'classes' ? curves.by_threshold : undefined;
 }
 
@@ -81,20 +81,20 @@ export function classCurves(scored: ScoredClasses): ClassCurves {
   const curves: ClassCurves = {
     kind: 'classes',
     rows: codes.length,
-    ...confusionOf(labels, codes, found),
+    ...countConfusion(labels, codes, found),
     calibration: isBinary
-      ? calibrationOf(
+      ? computeCalibration(
           codes.length,
           (row) => scored.probability(row, positive),
           (row) => codes[row] === positive,
         )
-      : calibrationOf(
+      : computeCalibration(
           codes.length,
           (row) => scored.probability(row, found[row]),
           (row) => codes[row] === found[row],
         ),
   };
-  const byThreshold = isBinary ? byThresholdOf(scored, positive) : undefined;
+  const byThreshold = isBinary ? computeThresholdCurve(scored, positive) : undefined;
   return byThreshold === undefined ? curves : { ...curves, by_threshold: byThreshold };
 }
 
@@ -145,7 +145,7 @@ function rarer(codes: ArrayLike<number>): number {
   return 2 * second <= known ? 1 : 0;
 }
 
-function confusionOf(
+function countConfusion(
   labels: ScoredClasses['labels'],
   codes: ArrayLike<number>,
   found: Int32Array,
@@ -174,7 +174,7 @@ function confusionOf(
   return { labels: shown.map((k) => labels[k]), others, confusion };
 }
 
-function calibrationOf(
+function computeCalibration(
   rows: number,
   probability: (row: number) => number,
   isOf: (row: number) => boolean,
@@ -196,7 +196,7 @@ function calibrationOf(
 }
 
 /** Undefined where one of the two classes has no rows. */
-function byThresholdOf(
+function computeThresholdCurve(
   { labels, codes, probability }: ScoredClasses,
   of: number,
 ): ThresholdCurve | undefined {

@@ -51,13 +51,13 @@ export function logLossRange(
     return { events };
   }
   const share = events / rows;
-  const known = momentsOf(ofEvents);
-  const { mean, error } = momentsOf([...ofEvents, unknown((events + 1) / (rows + 2))]);
+  const known = computeMoments(ofEvents);
+  const { mean, error } = computeMoments([...ofEvents, unknown((events + 1) / (rows + 2))]);
   const reach = student(events) * error;
-  const rest = NORMAL * momentsOf(others).error * (1 - share);
+  const rest = NORMAL * computeMoments(others).error * (1 - share);
   // How many of the later rows are events is by chance too.
   const frequency = (NORMAL * share * Math.max(known.mean, mean) * Math.sqrt(1 - share)) / Math.sqrt(events);
-  const total = share * known.mean + (1 - share) * momentsOf(others).mean;
+  const total = share * known.mean + (1 - share) * computeMoments(others).mean;
   const below = share * Math.max(0, known.mean - Math.max(0, mean - reach));
   const above = share * Math.max(0, mean + reach - known.mean);
   const apart = reachTogether(losses, together);
@@ -94,9 +94,9 @@ export function rmseRange(errors: ArrayLike<number>, together?: Together): LossR
     return {};
   }
   const squares = Array.from(errors, (one) => one * one);
-  const { mean } = momentsOf(squares);
+  const { mean } = computeMoments(squares);
   const largest = squares.reduce((most, one) => Math.max(most, one), 0);
-  const { error } = momentsOf([...squares, largest]);
+  const { error } = computeMoments([...squares, largest]);
   const reach =
     OF_LATER_ROWS *
     Math.max(OF_SQUARES * student(errors.length - 1) * error, reachTogether(squares, together));
@@ -113,7 +113,7 @@ function reachTogether(values: ArrayLike<number>, together: Together | undefined
   if (together === undefined) {
     return 0;
   }
-  const { mean } = momentsOf(values);
+  const { mean } = computeMoments(values);
   const sums = new Map<number, number>();
   for (let row = 0; row < values.length; row++) {
     sums.set(together[row], (sums.get(together[row]) ?? 0) + values[row] - mean);
@@ -129,7 +129,7 @@ function reachTogether(values: ArrayLike<number>, together: Together | undefined
 }
 
 /** The mean, and its standard error: 0 of a single value. */
-function momentsOf(values: ArrayLike<number>): { mean: number; error: number } {
+function computeMoments(values: ArrayLike<number>): { mean: number; error: number } {
   const count = values.length;
   let mean = 0;
   for (let i = 0; i < count; i++) {

@@ -52,7 +52,7 @@ export class StillRows {
     this.mostDiffering = Math.max(1, Math.floor(NEAR * columns));
     if (columns >= FEWEST_TOGETHER) {
       this.candidates = mostFrequent(kinds)
-        .filter((kind) => partsOf(kinds, kind) <= MOST_PARTS)
+        .filter((kind) => countParts(kinds, kind) <= MOST_PARTS)
         .map((kind) => ({ kind, near: 0 }));
     }
   }
@@ -104,7 +104,7 @@ function mostFrequent(kinds: RowKinds): number[] {
 }
 
 /** In how many parts the rows of a kind come. */
-function partsOf(kinds: RowKinds, kind: number): number {
+function countParts(kinds: RowKinds, kind: number): number {
   const { all } = kinds;
   const gaps = new Int32Array(kinds.count(kind) - 1);
   let last = all.indexOf(kind);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { ErrorCosts } from '../metrics/answer-costs';
-import { thresholdCurveOf } from '../metrics/curves';
+import { findThresholdCurve } from '../metrics/curves';
 import { Serial } from '../util/concurrency';
 import { cloneJson } from '../util/values';
 import { ServiceError } from '../wire/service-error';
@@ -334,7 +334,7 @@ export class ModelCards {
         id = card.fitted_train_set_id;
         continue;
       }
-      const own = withChosenCosts(card, costs, thresholdCurveOf(reference?.curves));
+      const own = withChosenCosts(card, costs, findThresholdCurve(reference?.curves));
       return this.change(model.withThreshold(own.threshold, own));
     }
   }

@@ -1,4 +1,4 @@
-import { type ModelCurves, thresholdCurveOf } from '../metrics/curves';
+import { findThresholdCurve, type ModelCurves } from '../metrics/curves';
 import { RANGE_NAMES, SCORE_NAMES, type Scores } from '../metrics/scores';
 import type {
   ColumnImportance,
@@ -121,7 +121,7 @@ export function withThresholds(
   { costs, threshold }: Pick<TrainRequest, 'costs' | 'threshold'>,
   curves: ModelCurves | undefined,
 ): FittedModel {
-  const curve = thresholdCurveOf(curves);
+  const curve = findThresholdCurve(curves);
   const before = cards.named(fitted.name)?.inCharge.card;
   const hasTwo = fitted.task === 'classification' && (fitted.classes?.length ?? 2) === 2;
   const isKept = costs === undefined && hasTwo && before?.costs_chosen === true;
@@ -147,7 +147,7 @@ export function inDays(
   curves: ModelCurves,
   { days, rows }: { days: number | undefined; rows: number },
 ): ModelCurves {
-  const curve = thresholdCurveOf(curves);
+  const curve = findThresholdCurve(curves);
   return curve === undefined || days === undefined || !(days > 0) || rows === 0
     ? curves
     : ({ ...curves, by_threshold: { ...curve, days: (days * curves.rows) / rows } } as ModelCurves);

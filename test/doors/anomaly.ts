@@ -6,7 +6,7 @@ export { learn } from '../../dist/src/anomaly/method/fit';
 export type { HistoryRow } from '../../dist/src/anomaly/method/history';
 export { arrangeTrainRows, contextWidth, writeContext } from '../../dist/src/anomaly/method/layout';
 export { fitExpectations, fitFromOthers, sumMoments } from '../../dist/src/anomaly/method/ridge';
-export { fitTail, HOLD_ROWS, rarityOf, valueOfRarity } from '../../dist/src/anomaly/method/tail';
+export { computeRarity, fitTail, HOLD_ROWS, valueOfRarity } from '../../dist/src/anomaly/method/tail';
 export { freshMemory, scoreRow } from '../../dist/src/anomaly/method/usual';
 export type { RowVerdict } from '../../dist/src/anomaly/method/verdict';
 export { Gather, JoinedRows, TaughtRows } from '../../dist/src/anomaly/rows';

@@ -102,11 +102,11 @@ export class AlarmPromise {
 
   /** Takes the levels of a new fit. @param step usual time between rows, in milliseconds; @param rows that it knows */
   learned(total: Tail, step: number, rows = Infinity): void {
-    this.levels = this.levelsOf(total, step, rows);
+    this.levels = this.computeLevels(total, step, rows);
   }
 
   /** The levels that a fit asks for. @param step usual time between rows, in milliseconds; @param rows that it knows */
-  levelsOf(total: Tail, step: number, rows = Infinity): Levels {
+  computeLevels(total: Tail, step: number, rows = Infinity): Levels {
     const perRow = Math.max((this.perWeek * step) / WEEK_MS, 1 / (TIMES_KNOWN * rows));
     const often = Math.min(MORE_OFTEN * perRow, MOST_OFTEN);
     const episode = valueOfRarity(total, -Math.log10(often));

@@ -47,7 +47,7 @@ export class RowsAround {
     }
     const { rarities, fronts } = judged;
     const first = taken - rarities.length;
-    const level = this.alarms.levelsOf(usual.total, layout.step, taken).episode;
+    const level = this.alarms.computeLevels(usual.total, layout.step, taken).episode;
     const said = episode.said?.sensors.map(({ column }) => column) ?? [];
     const sensors = [episode.front, ...(episode.together ?? []), ...said];
     const isOff = (row: number): boolean =>

@@ -14,7 +14,7 @@ import {
 } from './history';
 import { MissingSensors, NewValues, type SensorLayout, sensorLayout } from './layout';
 import { type KeptDetector, type Knowledge, NextFit, OddHistory, RETRY_ROWS } from './learning';
-import { rarityOf } from './tail';
+import { computeRarity } from './tail';
 import { ALONE } from './usual';
 import {
   type Change,
@@ -446,7 +446,7 @@ export class Detector {
     moved: Change[],
   ): RowVerdict {
     const { rarity } = scored;
-    const onceIn = layout.step * 10 ** rarityOf(usual.total, rarity);
+    const onceIn = layout.step * 10 ** computeRarity(usual.total, rarity);
     const front = sensorInFront(layout, scored);
     this.off = [front, ...sensors.map(({ column }) => column)];
     const { alarm, over, touched, isCalledUsual } = this.alarms.take(

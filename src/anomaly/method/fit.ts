@@ -15,6 +15,7 @@ import {
 import {
   ALL,
   clamp,
+  computeReach,
   CROSS,
   emptyStatistics,
   LARGEST_OF_ALL,
@@ -23,7 +24,6 @@ import {
   missedScale,
   MOST_SPREADS,
   paceScales,
-  reachOf,
   robustScale,
   ROW_STATISTICS,
   shareOfNewest,
@@ -151,7 +151,7 @@ function fitUsual(train: HistoryRows, withAnchor: boolean): FittedUsual {
   const near = keepRows(expectations, width, inputs, weightedRows(weights));
   const own = paceScales(second.scaled, sensors);
   const { statistics, far } = rowStatistics(second.scaled, second.distances, own, train);
-  const paces = { ...own, reach: reachOf(far, sensors) };
+  const paces = { ...own, reach: computeReach(far, sensors) };
   statistics[LARGEST_OF_ALL] = statistics[LARGEST_OF_ALL].map((largest, row) =>
     Number.isNaN(largest) ? NaN : largestBy(paces.reach, far.subarray(row * sensors, (row + 1) * sensors)),
   );

@@ -166,7 +166,7 @@ const REACHING_ROWS = 12;
 const LEAST_REACH = 3;
 
 /** How far each sensor goes. @param far rows × sensors; NaN is missing */
-export function reachOf(far: Float64Array, sensors: number): Float64Array {
+export function computeReach(far: Float64Array, sensors: number): Float64Array {
   return Float64Array.from({ length: sensors }, (_, j) => {
     const sorted = sortedColumn(far, sensors, j);
     return Math.max(LEAST_REACH, sorted[sorted.length - REACHING_ROWS] ?? 0);

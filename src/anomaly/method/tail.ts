@@ -93,7 +93,7 @@ function tailBy(fit: (excesses: number[]) => ExcessFit, statistic: Float64Array,
 }
 
 /** How rare a value is: −log10 of episodes a row. */
-export function rarityOf(tail: Tail, value: number): number {
+export function computeRarity(tail: Tail, value: number): number {
   if (value > tail.threshold) {
     const excess = (value - tail.threshold) / tail.scale;
     const beyond = tail.shape > 1e-6 ? Math.log1p(tail.shape * excess) / tail.shape : excess;
@@ -122,7 +122,7 @@ function between(from: Float64Array, to: Float64Array, place: number): number {
   return to[below] + share * (to[above] - to[below]);
 }
 
-/** The value that is as rare as this: the inverse of `rarityOf`. */
+/** The value that is as rare as this: the inverse of `computeRarity`. */
 export function valueOfRarity(tail: Tail, rarity: number): number {
   const beyond = (rarity - tail.top) * LN10;
   if (beyond > 0) {

@@ -24,7 +24,7 @@ import {
   usualMemory,
   VIEWS,
 } from './statistics';
-import { rarityOf, type Tail } from './tail';
+import { computeRarity, type Tail } from './tail';
 
 /** The half-lives, in rows, of the means of the past that the view `all` knows. */
 export const PAST_SHARES = [1, 10].map(shareOfNewest);
@@ -136,7 +136,7 @@ export function scoreRow(
 export function combinedRarity(tails: readonly Tail[], statistics: Float64Array): number {
   let [first, second] = [0, 0];
   for (let statistic = 0; statistic < ROW_STATISTICS; statistic++) {
-    const rarity = rarityOf(tails[statistic], statistics[statistic]);
+    const rarity = computeRarity(tails[statistic], statistics[statistic]);
     second = Math.max(second, Math.min(first, rarity));
     first = Math.max(first, rarity);
   }

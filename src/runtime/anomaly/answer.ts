@@ -19,7 +19,7 @@ import type { NodeRuntime } from '../node-runtime';
 import { pastRows, type ReadMessages } from '../series/read-messages';
 import type { StatusLine } from '../status/status-line';
 import type { AnomalyDef, AnomalyKeeper, AnomalyRequest } from './keeper';
-import { anomalyStatus, answerText, changeTextOf, sensorText, tellOnceIn } from './texts';
+import { anomalyStatus, anomalyText, answerText, sensorText, tellOnceIn } from './texts';
 
 /** Keys whose newest answer is kept at most. */
 const MAX_KEYS = 10_000;
@@ -93,10 +93,10 @@ export class AnomalyAnswers {
   /** Messages of changes: `msg.change`, and its text as the payload. */
   changes(changes: readonly AnomalyChange[], from?: Message): Message[] {
     return changes.map((change) => {
-      const said = changeTextOf(this.runtime.red, change);
+      const said = anomalyText(this.runtime.red, change);
       const { _msgid, topic } = from ?? { _msgid: this.runtime.red.util.generateId(), topic: undefined };
       const msg: Message = { _msgid, ...(topic === undefined ? {} : { topic }), payload: said };
-      msg.change = { ...this.changeOf(change), text: said };
+      msg.change = { ...this.makeChange(change), text: said };
       if (change.kind === 'alarm' || change.kind === 'over' || change.kind === 'moved') {
         msg.anomaly = { id: change.id };
       }
@@ -200,7 +200,7 @@ export class AnomalyAnswers {
     };
   }
 
-  private changeOf(change: AnomalyChange): Record<string, unknown> {
+  private makeChange(change: AnomalyChange): Record<string, unknown> {
     const of = change.key === null ? {} : { key: change.key };
     switch (change.kind) {
       case 'alarm':

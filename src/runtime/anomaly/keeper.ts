@@ -102,13 +102,13 @@ export async function anomalyRequest(
     const { id } = isObject(msg.anomaly) ? msg.anomaly : {};
     return {
       kind: 'confirm',
-      answer: oneOf('msg.confirm', msg.confirm, ['real', 'usual']),
+      answer: checkedAnswer('msg.confirm', msg.confirm, ['real', 'usual']),
       ...(typeof id === 'string' && id !== '' && { id }),
       key,
     };
   }
   if (isSaid(msg.odd)) {
-    return { kind: 'odd', answer: oneOf('msg.odd', msg.odd, ['usual', 'faults']), key };
+    return { kind: 'odd', answer: checkedAnswer('msg.odd', msg.odd, ['usual', 'faults']), key };
   }
   const request = await seriesRequest(runtime, messages, msg);
   // What is for a series node says nothing here.
@@ -120,7 +120,7 @@ function isSaid(value: unknown): boolean {
 }
 
 /** @param place of the answer, for errors; @throws ServiceError `validation.failed` */
-export function oneOf<Answer extends string>(
+export function checkedAnswer<Answer extends string>(
   place: string,
   value: unknown,
   answers: readonly Answer[],

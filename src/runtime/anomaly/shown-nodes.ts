@@ -2,7 +2,7 @@ import type { Detector, Episode, RecentSensor } from '../../anomaly';
 import { ServiceError } from '../../wire/service-error';
 import { nodeChanged } from '../model-changed';
 import type { NodeRuntime } from '../node-runtime';
-import { type AnomalyKeeper, oneOf } from './keeper';
+import { type AnomalyKeeper, checkedAnswer } from './keeper';
 
 /** Sensors with a picture at once. */
 const MOST_PICTURES = 12;
@@ -102,11 +102,11 @@ function shownMachine(
     .map(({ column, rows, off }, place) => ({
       column,
       off,
-      now: bandOf(rows, (numbers) => short(numbers.at(-1))),
+      now: makeBand(rows, (numbers) => short(numbers.at(-1))),
       // The rows of a hundred sensors would hold the event loop.
       ...(place < MOST_PICTURES && {
         rows: {
-          ...bandOf(rows, (numbers) => Array.from(numbers, short)),
+          ...makeBand(rows, (numbers) => Array.from(numbers, short)),
           off: [...rows.off.keys()].filter((row) => rows.off[row] === 1),
         },
       }),
@@ -115,12 +115,12 @@ function shownMachine(
     ...listedMachine(key, machine, needed),
     times: Array.from(recent?.allTimes ?? []),
     sensors,
-    changes: changesOf(machine),
+    changes: listChanges(machine),
     periods: machine.question,
   };
 }
 
-function bandOf<Numbers>(
+function makeBand<Numbers>(
   { value, expected, low, high }: RecentSensor,
   shown: (numbers: Float32Array) => Numbers,
 ): ShownBand<Numbers> {
@@ -128,7 +128,7 @@ function bandOf<Numbers>(
 }
 
 /** Alarms and movements, the oldest first. */
-function changesOf({ episodes, episode, movements }: Detector): ShownChange[] {
+function listChanges({ episodes, episode, movements }: Detector): ShownChange[] {
   const alarms = episodes.map((one): ShownChange => {
     const { id, start, end, answer, said, front = '' } = one;
     return {
@@ -220,36 +220,36 @@ class ShownNode {
    */
   machine({ key, column }: Asked): ShownMachine {
     const { current } = this.keeper;
-    const of = keyOf(key) ?? null;
+    const of = readKey(key) ?? null;
     const machine = current?.known.get(of);
     if (machine === undefined) {
       throw new ServiceError('not_found', 'There is no such machine now.');
     }
-    return shownMachine(of, machine, current!.progress.needed, textsOf(column));
+    return shownMachine(of, machine, current!.progress.needed, readTexts(column));
   }
 
   /** What a person says of an alarm or of a sensor that has moved. @throws ServiceError `validation.failed`, `outcome.unknown` */
   async confirm({ key, id, answer }: Asked): Promise<{ answer: unknown }> {
-    const said = oneOf('The property "answer"', answer, ['real', 'usual']);
-    await (await this.keeper.open()).confirm(said, String(id), keyOf(key));
+    const said = checkedAnswer('The property "answer"', answer, ['real', 'usual']);
+    await (await this.keeper.open()).confirm(said, String(id), readKey(key));
     nodeChanged(this.runtime.red, this.runtime.id, true);
     return { answer };
   }
 
   /** What a person says of the odd periods of the history. @throws as `confirm` */
   async odd({ key, answer }: Asked): Promise<{ answer: unknown }> {
-    const said = oneOf('The property "answer"', answer, ['usual', 'faults']);
-    await (await this.keeper.open()).odd(said, keyOf(key));
+    const said = checkedAnswer('The property "answer"', answer, ['usual', 'faults']);
+    await (await this.keeper.open()).odd(said, readKey(key));
     nodeChanged(this.runtime.red, this.runtime.id, true);
     return { answer };
   }
 }
 
-function keyOf(value: unknown): string | undefined {
+function readKey(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 /** What is in a query once, several times, or not at all. */
-function textsOf(value: unknown): string[] {
+function readTexts(value: unknown): string[] {
   return [value].flat().filter((one) => typeof one === 'string');
 }

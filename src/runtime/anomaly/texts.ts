@@ -19,7 +19,7 @@ const TIMES_KNOWN = 10;
 /** A sensor that is off: `vibration 7.9, expected 2.4 (2.1 to 2.7): disagrees with the other sensors`. */
 export function sensorText(red: Red, sensor: OffSensor): string {
   const { column, value, expected, low, high, kind } = sensor;
-  const digits = digitsOf(red, sensor);
+  const digits = chooseDigits(red, sensor);
   return text(red, 'change.anomaly.sensor', {
     column,
     value: shortNumber(red, value, digits),
@@ -31,7 +31,7 @@ export function sensorText(red: Red, sensor: OffSensor): string {
 }
 
 /** A sensor that is off by little for long must not read `6.53, expected 6.53`. */
-function digitsOf(red: Red, { value, expected }: OffSensor): number {
+function chooseDigits(red: Red, { value, expected }: OffSensor): number {
   for (let digits = DIGITS; digits <= MOST_DIGITS; digits++) {
     if (shortNumber(red, value, digits) !== shortNumber(red, expected, digits)) {
       return digits;
@@ -80,12 +80,12 @@ export function movedText(
 }
 
 /** What a change says to a person, in the runtime's language. */
-export function changeTextOf(red: Red, change: AnomalyChange): string {
-  const said = saidOf(red, change);
+export function anomalyText(red: Red, change: AnomalyChange): string {
+  const said = textWithoutKey(red, change);
   return change.key === null ? said : `${change.key}: ${said}`;
 }
 
-function saidOf(red: Red, change: AnomalyChange): string {
+function textWithoutKey(red: Red, change: AnomalyChange): string {
   switch (change.kind) {
     case 'alarm':
       return unusualText(red, change);
@@ -181,7 +181,7 @@ function unusualStatus(red: Red, { sensors }: AnomalyAnswer): Pick<Shown, 'key' 
   if (first === undefined) {
     return { key: 'anomaly.together' };
   }
-  const digits = digitsOf(red, first);
+  const digits = chooseDigits(red, first);
   const values = {
     column: first.column,
     value: shortNumber(red, first.value, digits),

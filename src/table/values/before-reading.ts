@@ -73,7 +73,7 @@ export class OwnCopy {
   /** Copies rows until they have this many cells. */
   private copyRows(rows: unknown[], cells: number): void {
     for (; this.copied < rows.length && cells > 0; this.copied++) {
-      const row = copyOfRow(rows[this.copied], this.endless);
+      const row = copyRow(rows[this.copied], this.endless);
       rows[this.copied] = row;
       cells -= typeof row === 'object' && row !== null ? Object.keys(row).length : 1;
     }
@@ -99,7 +99,7 @@ export class OwnCopy {
     }
     const table = { ...(value as Row) };
     for (const name of Object.keys(table)) {
-      table[name] = copyOfColumn(table[name]);
+      table[name] = copyColumn(table[name]);
       await yielder.due();
       signal?.throwIfAborted();
     }
@@ -155,12 +155,12 @@ function copyValue(value: unknown): unknown {
   }
   const table = { ...value };
   for (const name of Object.keys(table)) {
-    table[name] = copyOfColumn(table[name]);
+    table[name] = copyColumn(table[name]);
   }
   return table;
 }
 
-function copyOfColumn(column: unknown): unknown {
+function copyColumn(column: unknown): unknown {
   if (Array.isArray(column)) {
     return column.slice();
   }
@@ -175,7 +175,7 @@ function isTyped(value: unknown): value is Float64Array {
 }
 
 /** A row of an array of objects or of arrays; what is neither is left for the reader to refuse. */
-function copyOfRow(row: unknown, endless: boolean): unknown {
+function copyRow(row: unknown, endless: boolean): unknown {
   if (Array.isArray(row)) {
     assertWidth(row.length);
     return row.slice();

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 
 import {
+  computeRarity,
   fitExpectations,
   fitFromOthers,
   fitTail,
-  rarityOf,
   sumMoments,
   valueOfRarity,
 } from '../../doors/anomaly';
@@ -27,10 +27,10 @@ describe('how rare a value of a statistic is', () => {
         fc.double({ min: 0.1, max: 9, noNaN: true }),
         (seed, rows, value) => {
           const tail = fitTail(sample(seed, rows));
-          const rarity = rarityOf(tail, value);
+          const rarity = computeRarity(tail, value);
           // Nothing is rarer than once in 10^100 rows, and below the least value of the sample all are alike.
           fc.pre(rarity > 0 && rarity < 99);
-          assert.ok(rarityOf(tail, value + 0.5) > rarity);
+          assert.ok(computeRarity(tail, value + 0.5) > rarity);
           assert.ok(Math.abs(valueOfRarity(tail, rarity) - value) < 1e-6);
         },
       ),
@@ -42,7 +42,7 @@ describe('how rare a value of a statistic is', () => {
     const random = seededRandom(4);
     // One event in a hundred rows, and each is ten rows long.
     const rows = Float64Array.from({ length: 6000 }, (_, i) => (i % 100 < 10 ? 5 + random() : random()));
-    assert.ok(Math.abs(rarityOf(fitTail(rows), 5.5) - 2) < 0.35, `${rarityOf(fitTail(rows), 5.5)}`);
+    assert.ok(Math.abs(computeRarity(fitTail(rows), 5.5) - 2) < 0.35, `${computeRarity(fitTail(rows), 5.5)}`);
   });
 
   it('is told of a tail that was hardly seen, of constants and of nothing', () => {
@@ -53,8 +53,8 @@ describe('how rare a value of a statistic is', () => {
       new Float64Array(9).fill(NaN),
     ]) {
       const tail = fitTail(values);
-      assert.ok(Number.isFinite(rarityOf(tail, 1e9)));
-      assert.ok(Number.isFinite(rarityOf(tail, 0)));
+      assert.ok(Number.isFinite(computeRarity(tail, 1e9)));
+      assert.ok(Number.isFinite(computeRarity(tail, 0)));
     }
   });
 });
