@@ -117,7 +117,7 @@ export class Anomalies {
     const machine = this.findOrBegin(key);
     // On a machine with a clock of its own, a reading without a time is of the row that waits.
     const waiting = machine.hasOwnClock ? joined.newest(key) : undefined;
-    const time = machine.timeOf(told ?? waiting, Date.now());
+    const time = machine.settleTime(told ?? waiting, Date.now());
     // It must not end the row that waits, which would then come in pieces.
     if (joined.isPast(key, time)) {
       return [await this.take(reading, place)];
@@ -139,7 +139,7 @@ export class Anomalies {
     return this.serial.run(() => {
       const { key, time, cells } = this.reader.read(reading, place);
       checkCells(key, cells, this.columns);
-      return this.takeRow(key, { time: this.findOrBegin(key).timeOf(time, Date.now()), cells });
+      return this.takeRow(key, { time: this.findOrBegin(key).settleTime(time, Date.now()), cells });
     });
   }
 

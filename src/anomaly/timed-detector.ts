@@ -15,7 +15,7 @@ export class TimedDetector extends Detector {
    * The time of a reading: as it tells it, else that of its arrival; where others told theirs, right after the one before.
    * @param told undefined where it tells none
    */
-  timeOf(told: number | undefined, arrival: number): number {
+  settleTime(told: number | undefined, arrival: number): number {
     const { newestTime } = this;
     this.isTimed ||= told !== undefined;
     if (told !== undefined) {
