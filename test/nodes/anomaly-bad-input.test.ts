@@ -128,8 +128,8 @@ const CASES: Case[] = [
   {
     what: 'a sensor that is constant, then not',
     first: SOUND.slice(0, from).map((reading) => ({ ...reading, still: 7 })),
-    // Before the next fit, which learns it.
-    send: after(9, (reading, i) => ({ ...reading, still: i < 5 ? 7 : 8 })),
+    // The last one alone: a fit that falls due after it learns it, and when one does is up to how quick the last was.
+    send: after(9, (reading, i) => ({ ...reading, still: i < 8 ? 7 : 8 })),
     ends: ['judged'],
     status: /anomaly\.new$/,
   },
