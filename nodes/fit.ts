@@ -24,7 +24,7 @@ module.exports = function (RED: NodeAPI): void {
     RED.nodes.createNode(this, def);
     const runtime = new NodeRuntime(RED, this, def);
     const config = useConfig(runtime);
-    const tables = tableCollector(runtime);
+    const tables = tableCollector(runtime, true);
     const models = modelSender(runtime, config);
     const shows = showKeptFit(runtime, config, (card) => models.sendChanged(card));
     handleMessages<FitMessage | undefined>(runtime, {

@@ -94,13 +94,24 @@ describe('the csv node of Node-RED around our nodes', () => {
     assert.match(second!, /^"green, dark",2,1,no,[\d.e-]+$/);
   });
 
-  it('rows that come one by one without being collected are told of once, with what to tick', async () => {
+  it('rows that come one by one without being collected are no train sets: nothing is fitted, and each says what to tick', async () => {
     bench.send('toFitRows', {
       payload: fruitText('colour,firmness,days,ripe').split('\n').slice(0, 4).join('\n'),
     });
-    await bench.out('fitRows').first(3);
-    // Without its catalogues the test's Node-RED gives the key of a text.
-    assert.equal(bench.warnings().filter((text) => text.endsWith('warning.oneRow')).length, 1);
+    const caught = await bench.caught.first(3);
+    for (const { error } of caught) {
+      assert.equal(error?.code, 'table.invalid');
+      assert.match(error.message, /one row of a sequence of 3, .*To fit one model of all of them, tick /);
+    }
+    assert.equal(bench.out('fitRows').all.length, 0);
+    bench.caught.all.length = 0;
+  });
+
+  it('one of a sequence that holds a table by columns is one', async () => {
+    const payload = { colour: ['red', 'green'], firmness: [9.5, 2], ripe: ['yes', 'no'] };
+    bench.send('fitRows', { payload, parts: { id: 'sets', index: 0, count: 2 } });
+    const [msg] = await bench.out('fitRows').first();
+    assert.equal(msg!.model.rows, 2);
   });
 
   for (const [name, header] of [

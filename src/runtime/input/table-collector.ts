@@ -254,8 +254,11 @@ export interface TableCollector {
   close(): void;
 }
 
-/** Reads the tables of a node that may gather message sequences. */
-export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector {
+/**
+ * Reads the tables of a node that may gather message sequences.
+ * @param forTraining a row of a sequence is no table, but an error: a fit of each would be paid for, and good for nothing
+ */
+export function tableCollector(runtime: NodeRuntime<CollectDef>, forTraining = false): TableCollector {
   const { node, def, status } = runtime;
   const reader = tableReader(runtime, { allowMissing: def.collect === true, flat: true, numbers: true });
   const read = runtime.settings(COLLECTING);
@@ -276,15 +279,27 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>): TableCollector
     });
   };
   let told = false;
-  /** Warns once where a row of a sequence, or a line, is taken for a table. */
+  /**
+   * Warns once where a row of a sequence, or a line, is taken for a table.
+   * @throws ServiceError `table.invalid` where it would be a train set
+   */
   const tellOfPart = (msg: Message, value: unknown): void => {
     const count = (msg.parts as PartInfo | undefined)?.count;
     const isRow = typeof count === 'number' && count > 1 && isObject(value);
-    if (told || !(isRow || isLineOfText(msg, value))) {
+    if (!(isRow || isLineOfText(msg, value))) {
+      return;
+    }
+    const field = dialogWord(runtime.red, node.type, 'label.collect');
+    if (forTraining && isRow && !Object.values(value).some(Array.isArray)) {
+      throw new ServiceError(
+        'table.invalid',
+        `The message is one row of a sequence of ${count}, as a csv or split node sends them, and no train set. To fit one model of all of them, tick "${field}" in the fit node.`,
+      );
+    }
+    if (told) {
       return;
     }
     told = true;
-    const field = dialogWord(runtime.red, node.type, 'label.collect');
     if (isRow) {
       runtime.warn('oneRow', { count, field });
     } else {
