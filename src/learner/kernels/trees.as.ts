@@ -124,7 +124,7 @@ export function partition(rows: usize, end: usize, bins: usize, goesLeft: usize,
 }
 
 /**
- * As `Random.divide`.
+ * Divides values as `Random.sample` chooses from them: those chosen, and the others, both in their order.
  *
  * @param state as `Random.lend` lends it
  * @param count of the values; `wanted` of them are chosen

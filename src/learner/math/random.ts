@@ -63,46 +63,14 @@ export class Random {
     return values;
   }
 
-  /** `count` distinct integers from 0 to `from` - 1, ascending. */
+  /** `count` distinct integers from 0 to `from` - 1, ascending; all of them where there are no more. */
   sample(from: number, count: number): Int32Array {
-    const all = new Int32Array(from);
-    for (let i = 0; i < from; i++) {
-      all[i] = i;
-    }
     const chosen = new Int32Array(Math.min(from, count));
-    this.divide(all, chosen, new Int32Array(from - chosen.length));
+    for (let i = 0, taken = 0; taken < chosen.length; i++) {
+      // Written whether or not it is chosen: a branch would be mispredicted.
+      chosen[taken] = i;
+      taken += this.uniform() * (from - i) < chosen.length - taken ? 1 : 0;
+    }
     return chosen;
-  }
-
-  /** Splits `values` at random: a sample fills `chosen`, and the others the beginning of `rest`, both in order. */
-  divide(values: Int32Array, chosen: Int32Array, rest: Int32Array): void {
-    const { length } = values;
-    // `uint32` inlined, with its state in locals: this runs for every row of every tree.
-    let a = this.a;
-    let b = this.b;
-    let c = this.c;
-    let counter = this.counter;
-    let wanted = chosen.length;
-    let i = 0;
-    for (; i < length && wanted > 0; i++) {
-      const sum = (((a + b) | 0) + counter) | 0;
-      counter = (counter + 1) | 0;
-      a = b ^ (b >>> 9);
-      b = (c + (c << 3)) | 0;
-      c = (((c << 21) | (c >>> 11)) + sum) | 0;
-      const taken = chosen.length - wanted;
-      const isChosen = ((sum >>> 0) / 4294967296) * (length - i) < wanted ? 1 : 0;
-      // Every value is written to both sides and counted on one: branch-free, since a branch would be mispredicted.
-      chosen[taken] = values[i];
-      rest[i - taken] = values[i];
-      wanted -= isChosen;
-    }
-    for (; i < length; i++) {
-      rest[i - chosen.length] = values[i];
-    }
-    this.a = a;
-    this.b = b;
-    this.c = c;
-    this.counter = counter;
   }
 }
