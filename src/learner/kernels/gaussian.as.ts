@@ -1,19 +1,19 @@
 import {
   addNumber,
   addPair,
+  dot0,
+  dot1,
+  dot2,
+  dot3,
   Exponential,
+  FourDots,
+  GROUP,
   NUMBER,
   PAIR,
-  plusFirst,
-  plusProduct,
-  sumOfLanes,
 } from './shared.as';
 import { Dimension, POSITIONS_TOGETHER } from './layout';
 
-/* The loops of `dense.ts`, four rows at a time. Dot products have four partial sums each, as in `dotAt`. */
-
-/** Two pairs of numbers. */
-const GROUP: usize = 32;
+/* The loops of `dense.ts`, four rows at a time. */
 
 function less(at: usize, product: f64, diagonal: f64): void {
   store<f64>(at, (load<f64>(at) - product) / diagonal);
@@ -30,54 +30,16 @@ function less(at: usize, product: f64, diagonal: f64): void {
 export function factoriseFour(matrix: usize, end: usize, rows: usize, length: usize): void {
   let other = matrix;
   for (let done: usize = 0; other < end; done += NUMBER, other += length) {
-    let row0 = rows;
-    let row1 = row0 + length;
-    let row2 = row1 + length;
-    let row3 = row2 + length;
-    let ahead0 = f64x2.splat(0);
-    let behind0 = f64x2.splat(0);
-    let ahead1 = f64x2.splat(0);
-    let behind1 = f64x2.splat(0);
-    let ahead2 = f64x2.splat(0);
-    let behind2 = f64x2.splat(0);
-    let ahead3 = f64x2.splat(0);
-    let behind3 = f64x2.splat(0);
     const last = other + done;
-    const even = last - (done & (GROUP - 1));
-    let k = other;
-    for (; k < even; k += GROUP) {
-      const first = v128.load(k);
-      const second = v128.load(k, PAIR);
-      ahead0 = plusProduct(ahead0, v128.load(row0), first);
-      behind0 = plusProduct(behind0, v128.load(row0, PAIR), second);
-      ahead1 = plusProduct(ahead1, v128.load(row1), first);
-      behind1 = plusProduct(behind1, v128.load(row1, PAIR), second);
-      ahead2 = plusProduct(ahead2, v128.load(row2), first);
-      behind2 = plusProduct(behind2, v128.load(row2, PAIR), second);
-      ahead3 = plusProduct(ahead3, v128.load(row3), first);
-      behind3 = plusProduct(behind3, v128.load(row3, PAIR), second);
-      row0 += GROUP;
-      row1 += GROUP;
-      row2 += GROUP;
-      row3 += GROUP;
-    }
-    for (; k < last; k += NUMBER) {
-      const one = load<f64>(k);
-      ahead0 = plusFirst(ahead0, load<f64>(row0) * one);
-      ahead1 = plusFirst(ahead1, load<f64>(row1) * one);
-      ahead2 = plusFirst(ahead2, load<f64>(row2) * one);
-      ahead3 = plusFirst(ahead3, load<f64>(row3) * one);
-      row0 += NUMBER;
-      row1 += NUMBER;
-      row2 += NUMBER;
-      row3 += NUMBER;
-    }
-    // Each row is now where its number of this column is, and `k` at the diagonal.
-    const diagonal = load<f64>(k);
-    less(row0, sumOfLanes(ahead0) + sumOfLanes(behind0), diagonal);
-    less(row1, sumOfLanes(ahead1) + sumOfLanes(behind1), diagonal);
-    less(row2, sumOfLanes(ahead2) + sumOfLanes(behind2), diagonal);
-    less(row3, sumOfLanes(ahead3) + sumOfLanes(behind3), diagonal);
+    const row1 = rows + length;
+    const row2 = row1 + length;
+    const row3 = row2 + length;
+    FourDots.find(rows, row1, row2, row3, other, last - (done & (GROUP - 1)), last);
+    const diagonal = load<f64>(last);
+    less(rows + done, dot0, diagonal);
+    less(row1 + done, dot1, diagonal);
+    less(row2 + done, dot2, diagonal);
+    less(row3 + done, dot3, diagonal);
   }
 }
 

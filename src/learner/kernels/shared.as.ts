@@ -15,8 +15,67 @@ export function plusProduct(sums: v128, a: v128, b: v128): v128 {
   return f64x2.add(sums, f64x2.mul(a, b));
 }
 
+/** What `FourDots` found. */
+export let dot0: f64 = 0;
+export let dot1: f64 = 0;
+export let dot2: f64 = 0;
+export let dot3: f64 = 0;
+
+/** Two pairs of numbers. */
+export const GROUP: usize = 32;
+
+export class FourDots {
+  /**
+   * Finds the dot products of four rows with one, each in four partial sums, as in `dotAt`.
+   *
+   * @param even the end of the one row, as far as it is in groups of four numbers; `end` is that of all of it
+   */
+  @inline
+  static find(row0: usize, row1: usize, row2: usize, row3: usize, one: usize, even: usize, end: usize): void {
+    let ahead0 = f64x2.splat(0);
+    let behind0 = f64x2.splat(0);
+    let ahead1 = f64x2.splat(0);
+    let behind1 = f64x2.splat(0);
+    let ahead2 = f64x2.splat(0);
+    let behind2 = f64x2.splat(0);
+    let ahead3 = f64x2.splat(0);
+    let behind3 = f64x2.splat(0);
+    for (; one < even; one += GROUP) {
+      const first = v128.load(one);
+      const second = v128.load(one, PAIR);
+      ahead0 = plusProduct(ahead0, v128.load(row0), first);
+      behind0 = plusProduct(behind0, v128.load(row0, PAIR), second);
+      ahead1 = plusProduct(ahead1, v128.load(row1), first);
+      behind1 = plusProduct(behind1, v128.load(row1, PAIR), second);
+      ahead2 = plusProduct(ahead2, v128.load(row2), first);
+      behind2 = plusProduct(behind2, v128.load(row2, PAIR), second);
+      ahead3 = plusProduct(ahead3, v128.load(row3), first);
+      behind3 = plusProduct(behind3, v128.load(row3, PAIR), second);
+      row0 += GROUP;
+      row1 += GROUP;
+      row2 += GROUP;
+      row3 += GROUP;
+    }
+    for (; one < end; one += NUMBER) {
+      const by = load<f64>(one);
+      ahead0 = plusFirst(ahead0, load<f64>(row0) * by);
+      ahead1 = plusFirst(ahead1, load<f64>(row1) * by);
+      ahead2 = plusFirst(ahead2, load<f64>(row2) * by);
+      ahead3 = plusFirst(ahead3, load<f64>(row3) * by);
+      row0 += NUMBER;
+      row1 += NUMBER;
+      row2 += NUMBER;
+      row3 += NUMBER;
+    }
+    dot0 = sumOfLanes(ahead0) + sumOfLanes(behind0);
+    dot1 = sumOfLanes(ahead1) + sumOfLanes(behind1);
+    dot2 = sumOfLanes(ahead2) + sumOfLanes(behind2);
+    dot3 = sumOfLanes(ahead3) + sumOfLanes(behind3);
+  }
+}
+
 /** Adds to the first of two sums. */
-export function plusFirst(sums: v128, value: f64): v128 {
+function plusFirst(sums: v128, value: f64): v128 {
   return f64x2.replace_lane(sums, 0, f64x2.extract_lane(sums, 0) + value);
 }
 

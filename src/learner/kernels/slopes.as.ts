@@ -1,9 +1,18 @@
-import { addPair, Exponential, NUMBER, PAIR, plusFirst, plusProduct, sumOfLanes, WHOLE } from './shared.as';
+import {
+  addPair,
+  dot0,
+  dot1,
+  dot2,
+  dot3,
+  Exponential,
+  FourDots,
+  NUMBER,
+  PAIR,
+  plusProduct,
+  WHOLE,
+} from './shared.as';
 
-/* The loops of `Slopes`. Dot products have four partial sums each, as in `dotAt`. */
-
-/** Two pairs of numbers. */
-const GROUP: usize = 32;
+/* The loops of `Slopes`. */
 
 function rowAt(rows: usize, i: usize, length: usize, features: usize): usize {
   return load<u32>(rows + i * WHOLE) * length + features;
@@ -27,53 +36,18 @@ export function dotFour(
   stride: usize,
 ): void {
   for (; rows < end; rows += 4 * WHOLE) {
-    let row0 = rowAt(rows, 0, length, features);
-    let row1 = rowAt(rows, 1, length, features);
-    let row2 = rowAt(rows, 2, length, features);
-    let row3 = rowAt(rows, 3, length, features);
-    let ahead0 = f64x2.splat(0);
-    let behind0 = f64x2.splat(0);
-    let ahead1 = f64x2.splat(0);
-    let behind1 = f64x2.splat(0);
-    let ahead2 = f64x2.splat(0);
-    let behind2 = f64x2.splat(0);
-    let ahead3 = f64x2.splat(0);
-    let behind3 = f64x2.splat(0);
-    let weight = weights;
-    for (const evenEnd = weights + even; weight < evenEnd; weight += GROUP) {
-      const first = v128.load(weight);
-      const second = v128.load(weight, PAIR);
-      ahead0 = plusProduct(ahead0, v128.load(row0), first);
-      behind0 = plusProduct(behind0, v128.load(row0, PAIR), second);
-      ahead1 = plusProduct(ahead1, v128.load(row1), first);
-      behind1 = plusProduct(behind1, v128.load(row1, PAIR), second);
-      ahead2 = plusProduct(ahead2, v128.load(row2), first);
-      behind2 = plusProduct(behind2, v128.load(row2, PAIR), second);
-      ahead3 = plusProduct(ahead3, v128.load(row3), first);
-      behind3 = plusProduct(behind3, v128.load(row3, PAIR), second);
-      row0 += GROUP;
-      row1 += GROUP;
-      row2 += GROUP;
-      row3 += GROUP;
-    }
-    for (const last = weights + length; weight < last; weight += NUMBER) {
-      const one = load<f64>(weight);
-      ahead0 = plusFirst(ahead0, load<f64>(row0) * one);
-      ahead1 = plusFirst(ahead1, load<f64>(row1) * one);
-      ahead2 = plusFirst(ahead2, load<f64>(row2) * one);
-      ahead3 = plusFirst(ahead3, load<f64>(row3) * one);
-      row0 += NUMBER;
-      row1 += NUMBER;
-      row2 += NUMBER;
-      row3 += NUMBER;
-    }
-    store<f64>(out, sumOfLanes(ahead0) + sumOfLanes(behind0));
+    const row0 = rowAt(rows, 0, length, features);
+    const row1 = rowAt(rows, 1, length, features);
+    const row2 = rowAt(rows, 2, length, features);
+    const row3 = rowAt(rows, 3, length, features);
+    FourDots.find(row0, row1, row2, row3, weights, weights + even, weights + length);
+    store<f64>(out, dot0);
     out += stride;
-    store<f64>(out, sumOfLanes(ahead1) + sumOfLanes(behind1));
+    store<f64>(out, dot1);
     out += stride;
-    store<f64>(out, sumOfLanes(ahead2) + sumOfLanes(behind2));
+    store<f64>(out, dot2);
     out += stride;
-    store<f64>(out, sumOfLanes(ahead3) + sumOfLanes(behind3));
+    store<f64>(out, dot3);
     out += stride;
   }
 }
