@@ -2,9 +2,9 @@
 export { fitCalibration, mixWithPriors } from '../../dist/src/learner/calibration/calibrate';
 export {
   bucketLogits,
-  cumulativeOf,
-  modeOf,
-  quantilesOf,
+  findMode,
+  writeCumulative,
+  writeQuantiles,
 } from '../../dist/src/learner/calibration/distribution';
 export { BlockMemory } from '../../dist/src/learner/explain/block-memory';
 export { explanationCache } from '../../dist/src/learner/explain/explanation-cache';
@@ -13,7 +13,7 @@ export { permutationScores } from '../../dist/src/learner/explain/permutation-ef
 export { processAlongPermutations } from '../../dist/src/learner/explain/process-effects';
 export { drawPermutations, layOutCoalitions, mixtureCount } from '../../dist/src/learner/explain/shapley';
 export { bytesForCoalitions, bytesForRows, TreeBlocks } from '../../dist/src/learner/explain/tree-blocks';
-export { binOf, findBorders } from '../../dist/src/learner/features/binning';
+export { findBin, findBorders } from '../../dist/src/learner/features/binning';
 export { commonTokens } from '../../dist/src/learner/features/common-tokens';
 export { datePart, recurringParts } from '../../dist/src/learner/features/dates';
 export {
@@ -24,9 +24,9 @@ export {
   type Encoder,
 } from '../../dist/src/learner/features/encode';
 export { finerBorders } from '../../dist/src/learner/features/finer-borders';
-export { findNumber, tokensOf } from '../../dist/src/learner/features/tokens';
+export { findNumber, findTokens } from '../../dist/src/learner/features/tokens';
 export { descend } from '../../dist/src/learner/gaussian/descend';
-export { evidenceOf, pairsOf, startOf } from '../../dist/src/learner/gaussian/evidence';
+export { chooseStart, listPairs, makeEvidence } from '../../dist/src/learner/gaussian/evidence';
 export { inducingRows } from '../../dist/src/learner/gaussian/inducing';
 export { makeDimensions, positions } from '../../dist/src/learner/gaussian/kernel';
 export { denseLogistic } from '../../dist/src/learner/gaussian/logistic';
@@ -37,12 +37,12 @@ export { Slopes } from '../../dist/src/learner/gaussian/slopes';
 export { openOwnMemory, openScratch, runsKernels } from '../../dist/src/learner/kernels/scratch';
 export { addGram, factorise, gramOfSome, invert } from '../../dist/src/learner/linear/dense';
 export { makeDesign, makeTerms, sparse, termValue } from '../../dist/src/learner/linear/design';
-export { fitLinear, tablesOf, valueAlong } from '../../dist/src/learner/linear/linear';
+export { expandTerms, fitLinear, valueAlong } from '../../dist/src/learner/linear/linear';
 export { logistic, PenalisedGram, SparseSlopes } from '../../dist/src/learner/linear/logistic';
 export { cholesky, dotAt, gram, solve } from '../../dist/src/learner/math/matrix';
 export { exp, log, sigmoid, softmax } from '../../dist/src/learner/math/numeric';
 export { argsort, sorted } from '../../dist/src/learner/math/order';
-export { quadratureOf } from '../../dist/src/learner/math/quadrature';
+export { findQuadrature } from '../../dist/src/learner/math/quadrature';
 export { Random } from '../../dist/src/learner/math/random';
 export { processApart } from '../../dist/src/learner/model/ensemble';
 export { memberScores } from '../../dist/src/learner/model/model';
@@ -51,11 +51,11 @@ export { packTerms, packTrees, unpackTerms, unpackTrees } from '../../dist/src/l
 export { keptTrees, trainFold } from '../../dist/src/learner/training/fold';
 export {
   assignParts,
-  blocksOf,
+  cutBlocks,
   embargoed,
-  groupsOf,
+  findGroups,
+  findRounds,
   type HoldOut,
-  roundsOf,
 } from '../../dist/src/learner/training/parts';
 export { prepare } from '../../dist/src/learner/training/prepare';
 export {
@@ -73,5 +73,5 @@ export { squaredError } from '../../dist/src/learner/trees/loss';
 export { NodeRows } from '../../dist/src/learner/trees/node-rows';
 export { growRandomised } from '../../dist/src/learner/trees/randomised';
 export { type SplitCandidate, SplitSearch } from '../../dist/src/learner/trees/splits';
-export { isLeft, leafOf, roundToGrid, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
+export { findLeaf, isLeft, roundToGrid, TreeBuilder, type Trees } from '../../dist/src/learner/trees/trees';
 export { LeafFinder } from '../../dist/src/learner/trees/walk';

@@ -11,7 +11,11 @@ export interface Atoms {
 }
 
 /** Quantiles at ascending `levels`, written to `out`. */
-export function quantilesOf({ atoms, weights }: Atoms, levels: ArrayLike<number>, out: Float64Array): void {
+export function writeQuantiles(
+  { atoms, weights }: Atoms,
+  levels: ArrayLike<number>,
+  out: Float64Array,
+): void {
   let total = 0;
   for (const weight of weights) {
     total += weight;
@@ -44,7 +48,11 @@ export function quantilesOf({ atoms, weights }: Atoms, levels: ArrayLike<number>
 }
 
 /** The probability of a value of at most `x`, for ascending `points`, written to `out`. */
-export function cumulativeOf({ atoms, weights }: Atoms, points: ArrayLike<number>, out: Float64Array): void {
+export function writeCumulative(
+  { atoms, weights }: Atoms,
+  points: ArrayLike<number>,
+  out: Float64Array,
+): void {
   let total = 0;
   for (const weight of weights) {
     total += weight;
@@ -77,9 +85,9 @@ const MODE_LEVELS = Float64Array.from({ length: 64 }, (_, i) => (i + 0.5) / 64);
 const MODE_WINDOW = 16;
 
 /** The mode: the midpoint of the shortest interval that holds a quarter of the probability. */
-export function modeOf(distribution: Atoms): number {
+export function findMode(distribution: Atoms): number {
   const grid = new Float64Array(MODE_LEVELS.length);
-  quantilesOf(distribution, MODE_LEVELS, grid);
+  writeQuantiles(distribution, MODE_LEVELS, grid);
   let start = 0;
   let shortest = Infinity;
   for (let i = 0; i + MODE_WINDOW < grid.length; i++) {
@@ -111,7 +119,7 @@ export function bucketLogits(
 ): void {
   const buckets = borders.length - 1;
   const cumulative = new Float64Array(borders.length);
-  cumulativeOf(distribution, borders, cumulative);
+  writeCumulative(distribution, borders, cumulative);
   cumulative[0] = 0;
   cumulative[buckets] = 1;
   const inside = cumulative.subarray(0, buckets).map((below, b) => Math.max(0, cumulative[b + 1] - below));

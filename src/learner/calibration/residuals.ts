@@ -2,10 +2,10 @@ import { binAll, findBorders } from '../features/binning';
 import type { ColumnSpec } from '../features/encode';
 import { argsort } from '../math/order';
 import type { Random } from '../math/random';
-import { leafOf, type Trees } from '../trees/trees';
+import { findLeaf, type Trees } from '../trees/trees';
 import { LeafFinder } from '../trees/walk';
 import { RESIDUALS } from '../tuned';
-import { quantilesOf } from './distribution';
+import { writeQuantiles } from './distribution';
 import { growTrees } from './residual-trees';
 
 /**
@@ -222,7 +222,7 @@ export function meanResiduals(
   const sums = new Float64Array(rows);
   const counts = new Int32Array(rows);
   for (let tree = 0; tree < trees.roots.length; tree++) {
-    finder.leavesOf(tree, leaves);
+    finder.findLeaves(tree, leaves);
     for (let row = 0; row < rows; row++) {
       if (inSample?.[tree][row] !== 1) {
         sums[row] += means[leaves[row]];
@@ -253,7 +253,7 @@ function leafWeights(
       continue;
     }
     used++;
-    const leaf = leafOf(trees, trees.roots[tree], columns, row);
+    const leaf = findLeaf(trees, trees.roots[tree], columns, row);
     const start = offsets[leaf];
     const end = offsets[leaf + 1];
     const weight = 1 / (end - start);
@@ -296,7 +296,7 @@ function testForest(
     const residual = residuals[row];
     for (const sum of sums) {
       mixWithAll(forest, sum.mix, leaves, used, weights);
-      quantilesOf({ atoms: forest.atoms, weights }, LEVELS, quantiles);
+      writeQuantiles({ atoms: forest.atoms, weights }, LEVELS, quantiles);
       for (let q = 0; q < LEVELS.length; q++) {
         const above = residual - quantiles[q];
         sum.pinball += above > 0 ? above * LEVELS[q] : above * (LEVELS[q] - 1);

@@ -77,11 +77,11 @@ export function explain(
   if (background === undefined) {
     throw new LearnerError('The model was fitted before predictions could be explained: fit it again.');
   }
-  const { names, groupOf } = groupsOf(model, options.groups ?? {});
+  const { names, groupOf } = nameGroups(model, options.groups ?? {});
   const members = firstMembers(model.members, options.estimators);
   const { table, levels } = encodeWithLevels(model, features, result.rows);
   const used = usedColumns(members, table.columns.length);
-  const answers = answersOf(result, options.of);
+  const answers = chooseAnswers(result, options.of);
   const chosen: number[] = [];
   for (let row = 0; row < result.rows; row++) {
     if (options.above === undefined || answers.values[row] > options.above) {
@@ -199,7 +199,7 @@ function changeInUnits(
 }
 
 /** The causes, and the index of the cause of each binned column. */
-function groupsOf(
+function nameGroups(
   { features, encoders }: Model,
   groups: NonNullable<ExplainOptions['groups']>,
 ): { names: string[]; groupOf: Int32Array } {
@@ -225,7 +225,7 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
       part.tables.at.forEach((at, column) => (used[column] |= at >= 0 ? 1 : 0));
     }
     const columns =
-      part.kind === 'trees' || part.kind === 'votes' ? columnsOf(part.trees) : numberColumns(part);
+      part.kind === 'trees' || part.kind === 'votes' ? listColumns(part.trees) : numberColumns(part);
     for (const column of columns) {
       used[column] = 1;
     }
@@ -236,7 +236,7 @@ function usedColumns(members: Member[], columns: number): Uint8Array {
 const columnsOfTrees = new WeakMap<Trees, Set<number>>();
 
 /** The columns that trees split on. Cached, because a stream of single rows would scan every node each time. */
-function columnsOf(trees: Trees): Set<number> {
+function listColumns(trees: Trees): Set<number> {
   let columns = columnsOfTrees.get(trees);
   if (columns === undefined) {
     columns = new Set(trees.feature);
@@ -247,7 +247,7 @@ function columnsOf(trees: Trees): Set<number> {
 }
 
 /** The value to explain in each row: the probability of the class asked for (or answered), or the mean. */
-function answersOf(
+function chooseAnswers(
   result: ClassificationResult | RegressionResult,
   asked: number | undefined,
 ): { values: Float64Array; of: Int32Array | undefined } {

@@ -41,7 +41,7 @@ export class ExplanationCache {
     private readonly groups: number,
     members: Member[],
   ) {
-    this.nodes = nodesOf(members);
+    this.nodes = countNodes(members);
     this.rowBytes = bytesForRows(undefined, this.sizeOf(members[0].width));
   }
 
@@ -132,7 +132,7 @@ export class ExplanationCache {
 }
 
 /** Nodes of all trees; other parts count as one. */
-export function nodesOf(members: Member[]): number {
+export function countNodes(members: Member[]): number {
   const parts = members.flatMap((member) => member.parts);
   return parts.reduce((sum, part) => sum + ('trees' in part ? part.trees.left.length : 1), 0);
 }

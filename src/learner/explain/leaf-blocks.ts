@@ -57,9 +57,9 @@ export function leafBlocks(
   const masks = leftMasks(trees, background);
   const blocks: Int32Array[] = [];
   trees.roots.forEach((root, tree) => {
-    const paths = pathsOf(trees, { masks, groupOf, all: allRows(background) }, root);
+    const paths = findPaths(trees, { masks, groupOf, all: allRows(background) }, root);
     const output = trees.width > 1 ? 0 : tree % width;
-    for (const stretch of stretchesOf(paths.leaves)) {
+    for (const stretch of cutStretches(paths.leaves)) {
       const block = writeBlock(trees, groupOf, paths, stretch);
       block[BlockHeader.OUTPUT / WHOLE] = output * NUMBER;
       block[BlockHeader.EFFECTS / WHOLE] = output * groups * NUMBER;
@@ -80,7 +80,7 @@ function leftMasks(trees: Trees, { columns, rows }: Background): Int32Array {
   });
 }
 
-function pathsOf(
+function findPaths(
   trees: Trees,
   { masks, groupOf, all }: { masks: Int32Array; groupOf: Int32Array; all: number },
   root: number,
@@ -119,7 +119,7 @@ function pathsOf(
   return { branches, leaves };
 }
 
-function stretchesOf(leaves: Leaf[]): Stretch[] {
+function cutStretches(leaves: Leaf[]): Stretch[] {
   const stretches: Stretch[] = [];
   for (let from = 0, to = 0; from < leaves.length; from = to) {
     const placeOf = new Map<number, number>();

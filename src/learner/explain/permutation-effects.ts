@@ -30,7 +30,7 @@ export function addPermutationEffects(
   const { rows, perRow, steps, groups, flipped } = permutations;
   const { width } = members[0];
   const classes = calibration.priors.length;
-  const { sums, effects } = meanOf(members, scores);
+  const { sums, effects } = averageMembers(members, scores);
   const each = new Map(members.map((member, m) => [member, scores[m].scores]));
   const probas =
     members.length === 1
@@ -66,7 +66,10 @@ export function addPermutationEffects(
 }
 
 /** The members' mean score sums and their Shapley values. */
-function meanOf(members: Member[], scores: PermutationScores[]): Pick<PermutationScores, 'sums' | 'effects'> {
+function averageMembers(
+  members: Member[],
+  scores: PermutationScores[],
+): Pick<PermutationScores, 'sums' | 'effects'> {
   if (members.length === 1) {
     return scores[0];
   }

@@ -1,10 +1,10 @@
 import type { Calibration } from '../calibration/calibrate';
-import { pointsOf } from '../gaussian/scores';
+import { countPoints } from '../gaussian/scores';
 import { type Apart, processApart } from '../model/ensemble';
 import type { Member } from '../model/model';
 import { coalitionEffects } from './coalition-effects';
 import type { GroupEffects } from './effects';
-import { type ExplanationCache, explanationCache, nodesOf } from './explanation-cache';
+import { countNodes, type ExplanationCache, explanationCache } from './explanation-cache';
 import { addPermutationEffects, permutationScores } from './permutation-effects';
 import { processAlongPermutations } from './process-effects';
 import { findPlayers, type ForegroundRow } from './shapley';
@@ -55,10 +55,10 @@ export function probabilityEffects(
   const [{ foreground: one }] = explained;
   const { background, groupOf, groups } = one;
   const cache = explanationCache(background, groupOf, groups, members);
-  const points = ensemble.process ? pointsOf(ensemble.process.gaussian.kernel) : 0;
+  const points = ensemble.process ? countPoints(ensemble.process.gaussian.kernel) : 0;
   const perMixture = members[0].width * (members.length + points / POINTS_PER_SCORE);
   const most = Math.min(
-    nodesOf(ensemble.others) <= EXACT.nodes ? EXACT.coalitions : EXACT.ofManyNodes,
+    countNodes(ensemble.others) <= EXACT.nodes ? EXACT.coalitions : EXACT.ofManyNodes,
     EXACT.scores / perMixture,
   );
   const isExact = (players: number[][]) =>
@@ -104,7 +104,7 @@ function addBySampling(
   const sets = isApart ? members.map((member) => [member]) : [members];
   const isNear = 2 ** common.length * perMixture <= 2 * EXACT.scores;
   const least = sets.length < FEW_MEMBERS || isNear ? 2 : 1;
-  const work = nodesOf(members) + members.length * (process?.gaussian.kernel.points.length ?? 0);
+  const work = countNodes(members) + members.length * (process?.gaussian.kernel.points.length ?? 0);
   const perRow = Math.max(least, Math.min(MAX_PERMUTATIONS, Math.round(SAMPLED_NODES / work)));
   const { groups } = explained[0].foreground;
   const permutations = cache.permutations(sets.length, { common, groups }, perRow, members[0].width);

@@ -1,5 +1,5 @@
 import { BACKWARDS } from '../kernels/layout';
-import { quadratureOf } from '../math/quadrature';
+import { findQuadrature } from '../math/quadrature';
 import type { EnsembleProcess } from '../model/ensemble';
 import { openProducts, type Products } from './products';
 import { type CoalitionLayout, type ForegroundRow, mixtureCount, type Permutations } from './shapley';
@@ -26,13 +26,17 @@ export function processEffects(
   foreground: ForegroundRow,
   most = Infinity,
 ): ProcessEffects {
-  return effectsOf(openProducts(process, foreground), foreground, most);
+  return computeEffects(openProducts(process, foreground), foreground, most);
 }
 
-function effectsOf(products: Products, { groups, background }: ForegroundRow, most: number): ProcessEffects {
+function computeEffects(
+  products: Products,
+  { groups, background }: ForegroundRow,
+  most: number,
+): ProcessEffects {
   const { outputs, points, list, weights, startSums, kernels } = products;
   const { own, others, nodes, before, gains } = products.arrays;
-  const rule = quadratureOf(Math.min(most, Math.ceil(list.length / 2)));
+  const rule = findQuadrature(Math.min(most, Math.ceil(list.length / 2)));
   const pairs = Math.ceil(rule.nodes.length / 2);
   nodes.fill(0, 0, 4 * pairs);
   rule.nodes.forEach((node, i) => nodes.set([node, rule.weights[i]], 2 * i));
@@ -80,10 +84,10 @@ export function processAlongPermutations(
   sets: Permutations[],
 ): { changes: Float64Array[]; effects: Float64Array } {
   const products = openProducts(process, foreground, Math.max(0, ...sets.map(mixtureCount)));
-  const { effects } = effectsOf(products, foreground, CONTROL_VARIATE_NODES);
+  const { effects } = computeEffects(products, foreground, CONTROL_VARIATE_NODES);
   const changes = sets.map((permutations) => {
     const { rows, perRow, steps } = permutations;
-    products.flips.set(flipsOf(permutations, products));
+    products.flips.set(listFlips(permutations, products));
     for (let row = 0; row < rows; row++) {
       follow(products, row, { from: row * perRow * steps, count: perRow * steps, walk: steps });
     }
@@ -116,7 +120,7 @@ export function processCoalitions(
           ? firstFlip(products)
           : g === undefined
             ? 0
-            : flipOf(products, row, g) | (isIn ? 0 : BACKWARDS);
+            : findFlip(products, row, g) | (isIn ? 0 : BACKWARDS);
     }
     follow(products, row, { from: 0, count, walk: count });
     for (let k = 0; k < outputs; k++) {
@@ -151,14 +155,14 @@ function firstFlip({ arrays }: Products): number {
   return arrays.ones.byteOffset;
 }
 
-function flipOf({ arrays, list, points }: Products, row: number, g: number): number {
+function findFlip({ arrays, list, points }: Products, row: number, g: number): number {
   return arrays.ratios.byteOffset + (row * list.length + g) * points * 8;
 }
 
 const knownFlips = new WeakMap<Permutations, { of: Products; flips: Int32Array }>();
 
 /** Per mixture; 0 if the kernel does not have the group. */
-function flipsOf(permutations: Permutations, products: Products): Int32Array {
+function listFlips(permutations: Permutations, products: Products): Int32Array {
   let known = knownFlips.get(permutations);
   if (known?.of !== products) {
     const { flipped, perRow, steps } = permutations;
@@ -166,7 +170,7 @@ function flipsOf(permutations: Permutations, products: Products): Int32Array {
     const flips = Int32Array.from(flipped, (group, mixture) => {
       const g = placeOf.get(group);
       return g !== undefined
-        ? flipOf(products, Math.floor(mixture / steps / perRow), g)
+        ? findFlip(products, Math.floor(mixture / steps / perRow), g)
         : group < 0
           ? firstFlip(products)
           : 0;

@@ -1,5 +1,5 @@
 import { distance, type Kernel, matern, positions } from '../gaussian/kernel';
-import { pointsOf } from '../gaussian/scores';
+import { countPoints } from '../gaussian/scores';
 import type { Kernels } from '../kernels/bytes';
 import { alignedBytes, openOwnMemory } from '../kernels/scratch';
 import { indices } from '../math/order';
@@ -16,7 +16,7 @@ const MIN_FACTOR = 1e-15;
  */
 export class Products {
   readonly kernels: Kernels;
-  readonly arrays: Record<keyof ReturnType<typeof lengthsOf>, Float64Array>;
+  readonly arrays: Record<keyof ReturnType<typeof listLengths>, Float64Array>;
   /** Per mixture, the address of what the kernel is multiplied by. */
   readonly flips: Int32Array;
   readonly points: number;
@@ -40,9 +40,9 @@ export class Products {
     readonly mixtures: number,
   ) {
     const { rows } = background;
-    this.points = 4 * Math.floor((productsOf(kernel) * pointsOf(kernel)) / 4 + 1);
+    this.points = 4 * Math.floor((countProducts(kernel) * countPoints(kernel)) / 4 + 1);
     const { points } = this;
-    const lengths = lengthsOf({ groups: list.length, points, rows, outputs, mixtures });
+    const lengths = listLengths({ groups: list.length, points, rows, outputs, mixtures });
     const bytes = Object.values(lengths).reduce((sum, length) => sum + alignedBytes(length * 8), 0);
     const scratch = openOwnMemory(bytes + alignedBytes(mixtures * 4));
     const entries = Object.entries(lengths).map(([name, length]) => [name, scratch.numbers(length)]);
@@ -75,14 +75,14 @@ export class Products {
       numbers: Array.from(numbers, (value) => Float64Array.of(value)),
     };
     this.writeFactors(kernel, positions(kernel, row, Int32Array.of(0)), arrays.own);
-    const count = pointsOf(kernel);
+    const count = countPoints(kernel);
     const share = kernel.additive?.share ?? 0;
     for (let k = 0; k < outputs; k++) {
       const own = this.weights.subarray(k * points, (k + 1) * points);
-      for (let point = 0; point < productsOf(kernel) * count; point++) {
+      for (let point = 0; point < countProducts(kernel) * count; point++) {
         own[point] = (point < count ? 1 - share : share) * weights[k * count + (point % count)];
       }
-      own[productsOf(kernel) * count] = base[k];
+      own[countProducts(kernel) * count] = base[k];
     }
     if (this.mixtures === 0) {
       return;
@@ -131,9 +131,9 @@ export class Products {
 }
 
 /** Products that the kernel is a mixture of. */
-const productsOf = ({ additive }: Kernel): number => (additive === undefined ? 1 : 2);
+const countProducts = ({ additive }: Kernel): number => (additive === undefined ? 1 : 2);
 
-function lengthsOf({
+function listLengths({
   groups,
   points,
   rows,

@@ -97,7 +97,7 @@ function between(low: number, high: number): number {
 }
 
 /** The bin of a value, by binary search. */
-export function binOf(value: number, borders: Float64Array): number {
+export function findBin(value: number, borders: Float64Array): number {
   if (Number.isNaN(value)) {
     return 0;
   }
@@ -114,6 +114,6 @@ export function binOf(value: number, borders: Float64Array): number {
 /** Fills `bins` with the bin of every value. */
 export function binAll(values: Float64Array, borders: Float64Array, bins: Uint8Array): void {
   for (let row = 0; row < values.length; row++) {
-    bins[row] = binOf(values[row], borders);
+    bins[row] = findBin(values[row], borders);
   }
 }

@@ -1,5 +1,5 @@
 import { TEXTS } from '../tuned';
-import { tokensOf } from './tokens';
+import { findTokens } from './tokens';
 
 /** Most distinct tokens counted exactly on the first attempt: about 40 MB. */
 const MAX_COUNTED = 250_000;
@@ -58,8 +58,8 @@ function counted(
 ): Map<string, Found> | undefined {
   const frequency = new Map<string, Found>();
   for (const [place, entry] of entries.entries()) {
-    const own = numberOf(place);
-    for (const token of tokensOf(entry.text)) {
+    const own = hashPlace(place);
+    for (const token of findTokens(entry.text)) {
       if (!isWanted(token)) {
         continue;
       }
@@ -81,7 +81,7 @@ function counted(
 }
 
 /** What an entry is known by: sums of these differ where entries do. */
-function numberOf(place: number): number {
+function hashPlace(place: number): number {
   const high = Math.imul(place + 1, 0x9e3779b1) >>> 0;
   const low = Math.imul(high ^ (high >>> 15), 0x85ebca6b) >>> 0;
   return (high & 0xfffff) * 4294967296 + low;
@@ -91,14 +91,14 @@ function numberOf(place: number): number {
 function maybeCommon(entries: readonly Entry[], minRows: number): (token: string) => boolean {
   const rows = new Float64Array(BUCKETS);
   for (const { text, count } of entries) {
-    for (const token of tokensOf(text)) {
-      rows[bucketOf(token)] += count;
+    for (const token of findTokens(text)) {
+      rows[hashToken(token)] += count;
     }
   }
-  return (token) => rows[bucketOf(token)] >= minRows;
+  return (token) => rows[hashToken(token)] >= minRows;
 }
 
-function bucketOf(token: string): number {
+function hashToken(token: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < token.length; i++) {
     hash = Math.imul(hash ^ token.charCodeAt(i), 0x01000193);

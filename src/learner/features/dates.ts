@@ -51,7 +51,7 @@ const SAME_WAY = 0.99;
  * reveal that. So only parts of such a column that recurred at least twice become features.
  */
 export function recurringParts(values: Float64Array): readonly DatePart[] {
-  const days = followsRows(values) ? spanOf(values) / DAY : Infinity;
+  const days = followsRows(values) ? findSpan(values) / DAY : Infinity;
   return days === Infinity ? DATE_PARTS : DATE_PARTS.filter((part) => days >= 2 * PERIOD_DAYS[part]);
 }
 
@@ -65,7 +65,7 @@ function followsRows(values: Float64Array): boolean {
   return up + down > 0 && Math.max(up, down) >= SAME_WAY * (up + down);
 }
 
-function spanOf(values: Float64Array): number {
+function findSpan(values: Float64Array): number {
   let low = Infinity;
   let high = -Infinity;
   for (const value of values) {

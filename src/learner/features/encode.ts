@@ -1,11 +1,11 @@
 import type { Random } from '../math/random';
 import { CATEGORY_LEVELS, TEXTS } from '../tuned';
 import type { FeatureColumn } from '../types';
-import { betweenBorders, binAll, binOf, findBorders, MAX_BINS } from './binning';
+import { betweenBorders, binAll, findBin, findBorders, MAX_BINS } from './binning';
 import { commonTokens } from './common-tokens';
 import { DATE_PARTS, type DatePart, datePart, recurringParts } from './dates';
-import { isElsewhere, type LevelShare, sharesOf } from './level-shares';
-import { findNumber, tokensOf } from './tokens';
+import { divideLevels, isElsewhere, type LevelShare } from './level-shares';
+import { findNumber, findTokens } from './tokens';
 
 /** How a feature becomes binned columns. Plain data, stored with the model. */
 export type Encoder =
@@ -193,7 +193,7 @@ function categories<T extends string | number>(
     return [{ values: levels }];
   }
   const ofMost = often > 0 ? [{ values: levels.slice(0, Math.min(often, NAMED_CATEGORIES)) }] : [];
-  return [...ofMost, ...sharesOf(levels)];
+  return [...ofMost, ...divideLevels(levels)];
 }
 
 function numberCategories(column: Float64Array, source: number): Encoder[] {
@@ -225,16 +225,16 @@ export function measuredValues(encoder: Encoder, column: FeatureColumn): Float64
     return column.values;
   }
   return encoder.type === 'date' || encoder.type === 'between'
-    ? partOf(column.values, encoder.part)
+    ? readPart(column.values, encoder.part)
     : undefined;
 }
 
-function partOf(values: Float64Array, part: DatePart | undefined): Float64Array {
+function readPart(values: Float64Array, part: DatePart | undefined): Float64Array {
   return part === undefined ? values : dateValues(values, part);
 }
 
 /** The values that lines and Gaussian processes learn from: those of each number and part of a date once. */
-export function numbersOf(encoder: Encoder, values: Float64Array | undefined): Float64Array | undefined {
+export function selectNumbers(encoder: Encoder, values: Float64Array | undefined): Float64Array | undefined {
   return encoder.type === 'between' ? undefined : values;
 }
 
@@ -311,14 +311,14 @@ function encodeText(
     perEntry.push(Uint8Array.from(dictionary, (value) => index.get(value) ?? unnamedBin(value, encoder)));
   } else if (encoder.type === 'length' || encoder.type === 'numberInText') {
     const of = encoder.type === 'length' ? (text: string) => text.length : findNumber;
-    perEntry.push(Uint8Array.from(dictionary, (text) => binOf(of(text), encoder.borders)));
+    perEntry.push(Uint8Array.from(dictionary, (text) => findBin(of(text), encoder.borders)));
   } else if (encoder.type === 'tokens') {
     const index = new Map(encoder.tokens.map((token, i) => [token, i]));
     for (let i = 0; i < encoder.tokens.length; i++) {
       perEntry.push(new Uint8Array(dictionary.length).fill(1));
     }
     dictionary.forEach((text, code) => {
-      for (const token of tokensOf(text)) {
+      for (const token of findTokens(text)) {
         const i = index.get(token);
         if (i !== undefined) {
           perEntry[i][code] = 2;

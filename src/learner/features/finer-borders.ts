@@ -1,6 +1,6 @@
 import type { Random } from '../math/random';
 import { FINER_BINS } from '../tuned';
-import { binOf, findBorders } from './binning';
+import { findBin, findBorders } from './binning';
 
 /**
  * Redistributes the borders of a column, without adding any: closer together in the bins next to which trees split
@@ -76,7 +76,7 @@ function valuesWithin(
 ): Map<number, Set<number>> {
   const found = new Map<number, Set<number>>();
   for (const value of bins.size > 0 ? values : []) {
-    const bin = Number.isFinite(value) ? binOf(value, borders) : 0;
+    const bin = Number.isFinite(value) ? findBin(value, borders) : 0;
     if (bins.has(bin)) {
       found.set(bin, (found.get(bin) ?? new Set()).add(value));
     }

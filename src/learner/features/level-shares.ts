@@ -17,13 +17,13 @@ export interface LevelShare {
 const MOST_LEVELS = MAX_BINS - 2;
 
 /** The levels of each share, as they come, where one column cannot name all of `levels`. */
-export function sharesOf<T extends string | number>(
+export function divideLevels<T extends string | number>(
   levels: readonly T[],
 ): { share: LevelShare; values: T[] }[] {
   const of = Math.min(CATEGORY_LEVELS.shares, Math.ceil(levels.length / CATEGORY_LEVELS.perShare));
   const shares = Array.from({ length: of }, (_, index) => ({ share: { index, of }, values: [] as T[] }));
   for (const level of levels) {
-    const { values } = shares[placeOf(level, of)];
+    const { values } = shares[chooseShare(level, of)];
     if (values.length < MOST_LEVELS) {
       values.push(level);
     }
@@ -33,11 +33,11 @@ export function sharesOf<T extends string | number>(
 
 /** Whether a level, known or not, is of another share. */
 export function isElsewhere(level: string | number, { index, of }: LevelShare): boolean {
-  return placeOf(level, of) !== index;
+  return chooseShare(level, of) !== index;
 }
 
 /** FNV-1a, mixed once more: its low bits alone divide short texts unevenly. */
-function placeOf(level: string | number, of: number): number {
+function chooseShare(level: string | number, of: number): number {
   const text = String(level);
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {

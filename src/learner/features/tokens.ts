@@ -5,7 +5,7 @@ const MAX_WORDS = 60;
  * The distinct tokens of a text: its words in lower case, pairs of adjacent words, and its first one to three
  * characters, which carry the meaning of codes such as "M14860".
  */
-export function tokensOf(text: string): Set<string> {
+export function findTokens(text: string): Set<string> {
   const tokens = new Set<string>();
   const lower = text.normalize('NFC').toLowerCase();
   let previous: string | undefined;

@@ -69,7 +69,7 @@ export function fitClasses(input: ClassesInput): LearnedClasses | undefined {
   }
   const isLearned = input.classes === 2 && all.length >= ROWS_TO_LEARN;
   const learned = isLearned ? learnedScales(input, dimensions, all) : undefined;
-  const shape = learned ?? { dimensions, rates: ratesOf(input, dimensions) };
+  const shape = learned ?? { dimensions, rates: chooseRates(input, dimensions) };
   const points = choosePoints(shape, input, all, { most: input.points, tolerance: TOLERANCE });
   const { best, work } = fitFolds(input, points, all);
   const size = points.pivots.length + 1;
@@ -109,7 +109,7 @@ function learnedScales({ codes, random, ...table }: ClassesInput, dimensions: Di
  * √5 over the length scale of each dimension: proportional to the root of its column's gain, scaled so that the
  * median distance of two rows is one length.
  */
-function ratesOf(input: ClassesInput, dimensions: Dimensions): Float64Array {
+function chooseRates(input: ClassesInput, dimensions: Dimensions): Float64Array {
   const { gains, codes, random } = input;
   const { columns, kinds } = dimensions;
   const most = Math.max(...Array.from(columns, (column) => gains[column]));
@@ -177,7 +177,7 @@ function fitTo(
     let weights: Float64Array = new Float64Array(outputs * size);
     return PENALTIES.map((penalty) => {
       weights = fit(fold, penalty, weights.slice());
-      return { weights, loss: lossOf(features, size, weights, heldOut, codes, outputs) };
+      return { weights, loss: sumLosses(features, size, weights, heldOut, codes, outputs) };
     });
   });
   const losses = PENALTIES.map((_, i) => tried.reduce((sum, own) => sum + own[i].loss, 0));
@@ -190,7 +190,7 @@ function fitTo(
 }
 
 /** The log-loss, summed over rows. */
-function lossOf(
+function sumLosses(
   features: Float64Array,
   size: number,
   weights: Float64Array,

@@ -17,7 +17,7 @@ export interface EvidenceInput {
   dimensions: Dimensions;
   /** Rows × dimensions. */
   positions: Float64Array;
-  /** From `pairsOf`. */
+  /** From `listPairs`. */
   pairs: MaternRows;
   /** rows × rows: the linear kernel. */
   linear: Float64Array;
@@ -46,15 +46,15 @@ const START_NOISE = 0.2;
 export const JITTER = 1e-6;
 
 /** √5 over e^0.5 · √dimensions: the length scale grows with the number of dimensions (C. Hvarfner et al., 2024). */
-function rateOf(dimensions: number): Prior {
+function expectRate(dimensions: number): Prior {
   return { at: log(Math.sqrt(5 / Math.max(1, dimensions))) - 0.5, spread: 1.5 };
 }
 
 /** Of each parameter, in their order. */
-function priorsOf({ columns }: Dimensions, ridges = 0): Prior[] {
+function listPriors({ columns }: Dimensions, ridges = 0): Prior[] {
   const each = (prior: Prior): Prior[] => Array.from(columns, () => prior);
   return [
-    ...each(rateOf(columns.length)),
+    ...each(expectRate(columns.length)),
     ...[VARIANCE, LINEAR_VARIANCE, NOISE],
     ...each(ADDITIVE_RATE),
     ...each(ADDITIVE_ODDS),
@@ -63,8 +63,8 @@ function priorsOf({ columns }: Dimensions, ridges = 0): Prior[] {
   ];
 }
 
-export function startOf(dimensions: Dimensions): Float64Array {
-  const start = Float64Array.from(priorsOf(dimensions), ({ at }) => at);
+export function chooseStart(dimensions: Dimensions): Float64Array {
+  const start = Float64Array.from(listPriors(dimensions), ({ at }) => at);
   start[dimensions.columns.length + 2] = log(START_NOISE);
   return start;
 }
@@ -80,7 +80,7 @@ export interface KernelParameters {
   ridges: RidgeShape[];
 }
 
-export function learnedOf(parameters: Float64Array, count: number): KernelParameters {
+export function readParameters(parameters: Float64Array, count: number): KernelParameters {
   const ofColumns = 3 * count + 4;
   const found = parameters.subarray(0, ofColumns).map(exp);
   const ridges: RidgeShape[] = [];
@@ -106,7 +106,7 @@ export function learnedOf(parameters: Float64Array, count: number): KernelParame
  * The negative log posterior density of the parameters, up to a constant, with its gradient (Rasmussen and Williams, 2006,
  * 5.9), as a function of the parameters. Without a place for the gradient it takes a third of the time.
  */
-export function evidenceOf({ dimensions, positions, pairs, linear, target, scratch }: EvidenceInput) {
+export function makeEvidence({ dimensions, positions, pairs, linear, target, scratch }: EvidenceInput) {
   const size = target.length;
   const count = dimensions.columns.length;
   const { kinds } = dimensions;
@@ -122,8 +122,8 @@ export function evidenceOf({ dimensions, positions, pairs, linear, target, scrat
   const inverse = scratch.numbers(size * size);
   const weights = new Float64Array(size);
   return (parameters: Float64Array, gradient?: Float64Array): number => {
-    const { rates, variance, linearVariance, noise, additive, ridges } = learnedOf(parameters, count);
-    const priors = priorsOf(dimensions, ridges.length);
+    const { rates, variance, linearVariance, noise, additive, ridges } = readParameters(parameters, count);
+    const priors = listPriors(dimensions, ridges.length);
     const kernel = pairs.plainRow(rates, origin);
     const ofAdditive = pairs.additiveRow(additive, origin);
     for (let i = 0, pair = 0; i < size; i++) {
@@ -203,7 +203,7 @@ function addPriors(parameters: Float64Array, priors: readonly Prior[], gradient?
  * All pairs of rows i > j, each as a position: its distance in each dimension. The kernel with the origin is that of the
  * pair. Must be closed.
  */
-export function pairsOf({ kinds }: Dimensions, positions: Float64Array): MaternRows {
+export function listPairs({ kinds }: Dimensions, positions: Float64Array): MaternRows {
   const count = kinds.length;
   const size = positions.length / count;
   const gaps = new Float64Array(((size * (size - 1)) / 2) * count);

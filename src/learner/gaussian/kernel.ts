@@ -105,14 +105,14 @@ export function positions(
     const bins = columns[of[d]];
     const values = numbers[of[d]];
     for (let i = 0; i < rows.length; i++) {
-      out[i * count + d] = positionOf(kinds[d], means[d], scales[d], bins[rows[i]], values?.[rows[i]]);
+      out[i * count + d] = findPosition(kinds[d], means[d], scales[d], bins[rows[i]], values?.[rows[i]]);
     }
   }
   return out;
 }
 
 /** Rounded as the points of a model are stored. */
-function positionOf(
+function findPosition(
   kind: number,
   mean: number,
   scale: number,

@@ -2,7 +2,7 @@ import type { ColumnSpec, EncodedTable } from '../features/encode';
 import { openScratch, type Scratch } from '../kernels/scratch';
 import { factorise, gramOfSome } from '../linear/dense';
 import { makeDesign, makeTerms, type Term } from '../linear/design';
-import { type LinearTables, tablesOf, WHOLE_IF_NEARER } from '../linear/linear';
+import { expandTerms, type LinearTables, WHOLE_IF_NEARER } from '../linear/linear';
 import { dotAt, solve } from '../math/matrix';
 import type { Random } from '../math/random';
 import { RIDGE } from '../tuned';
@@ -103,7 +103,7 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
       break;
     }
     work += again.work;
-    if (squaresOf(again.errors) >= squaresOf(fitted.errors)) {
+    if (sumSquares(again.errors) >= sumSquares(fitted.errors)) {
       break;
     }
     learned = next.learned!;
@@ -112,7 +112,7 @@ export function fitProcess(input: ProcessInput): LearnedProcess | undefined {
   return { folds: fitted.folds, at: learned.at, work: learned.work + work };
 }
 
-const squaresOf = (errors: Float64Array): number => errors.reduce((sum, error) => sum + error * error, 0);
+const sumSquares = (errors: Float64Array): number => errors.reduce((sum, error) => sum + error * error, 0);
 
 /** A process before what its folds learn. */
 interface Prepared {
@@ -163,7 +163,7 @@ function fitFolds(
       ...WHOLE_IF_NEARER,
       weights: Float32Array.from(slopes.subarray(1)),
     };
-    const line = tablesOf(linear, slopes.slice(0, 1), specs, input.centers);
+    const line = expandTerms(linear, slopes.slice(0, 1), specs, input.centers);
     let from = sizes.points + size;
     const ridges = along.map((one) => {
       from += one.count;

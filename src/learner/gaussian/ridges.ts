@@ -66,7 +66,7 @@ export function alongRidge(
 }
 
 /** Where rows lie along the direction. */
-function placesOf(ridge: Omit<Ridge, 'values'>, { numbers }: EncodedTable, rows: Int32Array): Float64Array {
+function findPlaces(ridge: Omit<Ridge, 'values'>, { numbers }: EncodedTable, rows: Int32Array): Float64Array {
   const out = new Float64Array(rows.length);
   ridge.columns.forEach((column, i) => {
     const values = numbers[column]!;
@@ -79,7 +79,7 @@ function placesOf(ridge: Omit<Ridge, 'values'>, { numbers }: EncodedTable, rows:
 
 /** The scores of rows. */
 export function ridgeScores(ridge: Ridge, table: EncodedTable, rows: Int32Array): Float64Array {
-  return placesOf(ridge, table, rows).map((t) => ridgeAt(ridge, t));
+  return findPlaces(ridge, table, rows).map((t) => ridgeAt(ridge, t));
 }
 
 /** The features of a kernel of one direction, for all rows: of places along it, between which they are linear. */
@@ -98,7 +98,7 @@ export function ridgeFeatures(
   const { columns, means, scales } = someDimensions(dimensions, used);
   const weights = Float64Array.from(used, (d) => all[d]);
   const ridge = { columns, means, scales, weights, from: 0, step: 1 };
-  const own = placesOf(ridge, table, rows);
+  const own = findPlaces(ridge, table, rows);
   const [low, high] = own.reduce(([a, b], t) => [Math.min(a, t), Math.max(b, t)], [Infinity, -Infinity]);
   const places = Math.max(PLACES.least, Math.min(PLACES.most, Math.ceil((high - low) / APART)));
   const step = Math.max(high - low, 1e-9) / (places - 1);

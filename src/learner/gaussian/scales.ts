@@ -4,7 +4,7 @@ import { dotAt } from '../math/matrix';
 import type { Random } from '../math/random';
 import { RIDGE } from '../tuned';
 import { descend, type Descent } from './descend';
-import { evidenceOf, learnedOf, pairsOf, startOf } from './evidence';
+import { chooseStart, listPairs, makeEvidence, readParameters } from './evidence';
 import { type Additive, type Dimensions, positions, someDimensions } from './kernel';
 import type { RidgeShape } from './ridges';
 
@@ -58,7 +58,7 @@ const AFTER_JUMP = 2;
 /** Length scales and noise of the highest posterior density on samples of the rows. */
 export function learnScales(input: ScalesInput): Scales {
   const { dimensions, from, stages, random } = input;
-  let descent: Begun & Reached = { at: input.start ?? startOf(dimensions), value: Infinity };
+  let descent: Begun & Reached = { at: input.start ?? chooseStart(dimensions), value: Infinity };
   let work = 0;
   let rows = from;
   for (const { sample, iterations, triesShorter } of stages) {
@@ -71,7 +71,7 @@ export function learnScales(input: ScalesInput): Scales {
     descent = found.result;
     work += found.work;
   }
-  return usedOf(dimensions, descent, { rows, work });
+  return keepUsed(dimensions, descent, { rows, work });
 }
 
 /**
@@ -96,7 +96,7 @@ export function learnRidge(
   const isBetter = result.value <= before.value - RIDGE.gain;
   return {
     learned: isBetter
-      ? usedOf(input.dimensions, result, { rows: before.rows, work: before.work })
+      ? keepUsed(input.dimensions, result, { rows: before.rows, work: before.work })
       : undefined,
     work,
   };
@@ -111,8 +111,8 @@ function onRows<T>(
   let work = 0;
   const own = positions(dimensions, table, rows);
   const result = closing(openScratch(), (scratch) =>
-    closing(pairsOf(dimensions, own), (pairs) => {
-      const f = evidenceOf({
+    closing(listPairs(dimensions, own), (pairs) => {
+      const f = makeEvidence({
         dimensions,
         pairs,
         scratch,
@@ -130,12 +130,12 @@ function onRows<T>(
 }
 
 /** What was learned, without the dimensions that have next to no effect. */
-function usedOf(
+function keepUsed(
   dimensions: Dimensions,
   { at, value }: Reached,
   { rows, work }: Pick<Scales, 'rows' | 'work'>,
 ): Scales {
-  const learned = learnedOf(at, dimensions.columns.length);
+  const learned = readParameters(at, dimensions.columns.length);
   const { rates, variance, linearVariance, noise, additive, ridges } = learned;
   const whole = variance + additive.share;
   const most = Math.max(1, Math.sqrt(variance));
@@ -176,7 +176,7 @@ type Begun = Pick<Descent, 'at'> & Partial<Descent>;
 function shortened(f: (at: Float64Array) => number, here: Begun, dimensions: Dimensions): Begun {
   let best = here;
   let lowest = f(here.at);
-  for (const origin of [here.at, startOf(dimensions)]) {
+  for (const origin of [here.at, chooseStart(dimensions)]) {
     for (const d of dimensions.columns.keys()) {
       for (const step of SHORTER) {
         const at = origin.slice();

@@ -16,7 +16,7 @@ export interface GaussianScores {
   ofFactor?: Float32Array;
 }
 
-export function pointsOf({ points, rates }: Kernel): number {
+export function countPoints({ points, rates }: Kernel): number {
   return points.length / rates.length;
 }
 
@@ -29,7 +29,7 @@ export function gaussianScores(
 ): Float64Array {
   const at = positions(kernel, table, rows);
   const dimensions = kernel.rates.length;
-  const points = pointsOf(kernel);
+  const points = countPoints(kernel);
   const outputs = base.length;
   const out = new Float64Array(rows.length * outputs);
   closing(new MaternRows(kernel, kernel.points), (matern) => {
@@ -72,6 +72,6 @@ export function scoresOfFactor(
 /** Restores the scores of a stored model, identical to the fitted ones to the bit. */
 export function storedScores(kernel: Kernel): (ofFactor: Float32Array) => GaussianScores {
   const factor = pointFactor(kernel);
-  const pivots = Int32Array.from({ length: pointsOf(kernel) }, (_, i) => i);
+  const pivots = Int32Array.from({ length: countPoints(kernel) }, (_, i) => i);
   return (ofFactor) => scoresOfFactor(kernel, factor, pivots, ofFactor);
 }

@@ -244,7 +244,7 @@ class Effects {
 }
 
 /** Where the address of the row's result is in the table of cached results. */
-function keyOf(header: usize, bins: usize): usize {
+function findKey(header: usize, bins: usize): usize {
   let key: u32 = 0;
   let bit: u32 = 2;
   const end = part(header, BlockHeader.LEAVES);
@@ -336,7 +336,7 @@ class Results {
     width: usize,
   ): void {
     for (let header = blocks; header < end; header += load<u32>(header, BlockHeader.SIZE)) {
-      const key: usize = load<u32>(header, BlockHeader.KEYS) ? keyOf(header, bins) : 0;
+      const key: usize = load<u32>(header, BlockHeader.KEYS) ? findKey(header, bins) : 0;
       let result: usize = key ? load<u32>(key) : 0;
       if (!result) {
         result = scratch;

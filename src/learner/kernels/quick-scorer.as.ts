@@ -236,7 +236,7 @@ export function findLeaves(
 }
 
 /** The value of a row's leaf in a tree, by its slot from the first one on. */
-function valueOf(leaves: usize, table: usize, slot: usize): f64 {
+function readValue(leaves: usize, table: usize, slot: usize): f64 {
   return load<f64>(table + slot * (MAX_LEAVES * LEAF_BYTES) + load<u8>(leaves + slot * TILE));
 }
 
@@ -247,15 +247,17 @@ class Values {
     for (; sums < sumsEnd; leaves += (SLOTS - 1) * TILE) {
       const tileEnd = leaves + TILE;
       for (; leaves < tileEnd; leaves++, sums += NUMBER) {
-        let sum = load<f64>(sums) + valueOf(leaves, table, 0);
+        let sum = load<f64>(sums) + readValue(leaves, table, 0);
         if (trees > 1) {
-          sum = sum + valueOf(leaves, table, 1) + valueOf(leaves, table, 2) + valueOf(leaves, table, 3);
+          sum = sum + readValue(leaves, table, 1) + readValue(leaves, table, 2) + readValue(leaves, table, 3);
         }
         if (trees > 4) {
-          sum = sum + valueOf(leaves, table, 4) + valueOf(leaves, table, 5) + valueOf(leaves, table, 6);
-          sum = sum + valueOf(leaves, table, 7) + valueOf(leaves, table, 8) + valueOf(leaves, table, 9);
-          sum = sum + valueOf(leaves, table, 10) + valueOf(leaves, table, 11) + valueOf(leaves, table, 12);
-          sum = sum + valueOf(leaves, table, 13) + valueOf(leaves, table, 14) + valueOf(leaves, table, 15);
+          sum = sum + readValue(leaves, table, 4) + readValue(leaves, table, 5) + readValue(leaves, table, 6);
+          sum = sum + readValue(leaves, table, 7) + readValue(leaves, table, 8) + readValue(leaves, table, 9);
+          sum =
+            sum + readValue(leaves, table, 10) + readValue(leaves, table, 11) + readValue(leaves, table, 12);
+          sum =
+            sum + readValue(leaves, table, 13) + readValue(leaves, table, 14) + readValue(leaves, table, 15);
         }
         store<f64>(sums, sum);
       }

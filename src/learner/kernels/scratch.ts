@@ -111,7 +111,7 @@ function reserve(pages: number, most: number): WasmMemory {
 export function openScratch(): Scratch {
   const instance = (common ??= instantiate(1, MOST_PAGES));
   const { memory } = instance;
-  const scratch = scratchOf(instance, placeNext, giveBack);
+  const scratch = makeScratch(instance, placeNext, giveBack);
   return scratch;
 
   function placeNext(bytes: number): number {
@@ -157,11 +157,11 @@ export function openOwnMemory(bytes: number): Scratch {
     end += bytes;
     return end - bytes;
   };
-  return scratchOf(instantiate(pages, pages), placeNext, () => undefined);
+  return makeScratch(instantiate(pages, pages), placeNext, () => undefined);
 }
 
 /** @param placeNext takes so many bytes, and answers where they begin */
-function scratchOf(
+function makeScratch(
   { memory, kernels }: Instance,
   placeNext: (bytes: number) => number,
   close: () => void,

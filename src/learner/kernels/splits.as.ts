@@ -95,7 +95,7 @@ function searchOne(room: usize, sums: usize, bins: usize, totals: usize, gain: f
 }
 
 /** The gain of the gradients on the left against the rest of `totals`. */
-function gainOf(left: usize, totals: usize, width: usize, hessian: f64, rest: f64, parent: f64): f64 {
+function computeGain(left: usize, totals: usize, width: usize, hessian: f64, rest: f64, parent: f64): f64 {
   let below: f64 = 0;
   let above: f64 = 0;
   for (let d: usize = 0; d < width; d++) {
@@ -140,7 +140,7 @@ function searchSeveral(room: usize, sums: usize, bins: usize, width: usize, tota
       if (hessian < least || rest < least) {
         continue;
       }
-      const better = gainOf(left, totals, width, hessian + lambda, rest + lambda, parent);
+      const better = computeGain(left, totals, width, hessian + lambda, rest + lambda, parent);
       if (better > top) {
         top = better;
         isFound = true;
@@ -313,7 +313,7 @@ export function searchCategories(
       if (hessian < least || rest < least) {
         continue;
       }
-      better = gainOf(left, totals, width, hessian + lambda, rest + lambda, parent) - byChance;
+      better = computeGain(left, totals, width, hessian + lambda, rest + lambda, parent) - byChance;
     }
     if (better > top) {
       top = better;

@@ -179,7 +179,7 @@ function binsAt(list: usize, block: usize, stride: usize): v128 {
  * @param out receives sixteen lowest bins less one, so that missing values (bin 0) come last; then sixteen highest
  *   bins; then sixteen lowest ones
  */
-export function rangeOf(list: usize, end: usize, block: usize, stride: usize, out: usize): void {
+export function findRange(list: usize, end: usize, block: usize, stride: usize, out: usize): void {
   const ones = i8x16.splat(1);
   let low = i8x16.splat(-1);
   let lowest = i8x16.splat(-1);
@@ -196,7 +196,7 @@ export function rangeOf(list: usize, end: usize, block: usize, stride: usize, ou
 }
 
 /** Per byte, all bits set where a row goes left: its bin, less the split's first bin, is at most the last less the first. */
-function sidesOf(bins: v128, places: v128, firsts: v128, lasts: v128): v128 {
+function findSides(bins: v128, places: v128, firsts: v128, lasts: v128): v128 {
   const above = i8x16.sub(i8x16.swizzle(bins, places), firsts);
   return i8x16.eq(i8x16.min_u(above, lasts), above);
 }
@@ -226,7 +226,7 @@ export function countClasses(
   for (; list < end; list += ROW) {
     const to = out + (load<u8>(codes + load<u32>(list)) as usize) * BLOCK;
     // A side is -1 or 0.
-    v128.store(to, i8x16.sub(v128.load(to), sidesOf(binsAt(list, block, stride), places, firsts, lasts)));
+    v128.store(to, i8x16.sub(v128.load(to), findSides(binsAt(list, block, stride), places, firsts, lasts)));
   }
 }
 
@@ -256,7 +256,7 @@ export function sumValues(
   let sums45 = v128.load(out, 2 * PAIR);
   let sums67 = v128.load(out, 3 * PAIR);
   for (; list < end; list += ROW) {
-    const side = sidesOf(binsAt(list, block, stride), places, firsts, lasts);
+    const side = findSides(binsAt(list, block, stride), places, firsts, lasts);
     counts = i8x16.sub(counts, side);
     const value = v128.load64_splat(values + load<u32>(list) * 8);
     // The sides of two splits as masks of two numbers.
@@ -311,7 +311,7 @@ export function divideNode(
 
 /* Splits by sets of categories, a bit per bin: a column at a time. */
 
-function binOf(list: usize, column: usize, stride: usize): usize {
+function readBin(list: usize, column: usize, stride: usize): usize {
   return load<u8>(column + load<u32>(list) * stride) as usize;
 }
 
@@ -336,7 +336,7 @@ export function seenBins(
 ): u32 {
   memory.fill(marks, 0, 256);
   for (; list < end; list += ROW) {
-    store<u8>(marks + binOf(list, column, stride), 0xff);
+    store<u8>(marks + readBin(list, column, stride), 0xff);
   }
   let count = 0;
   for (let at: usize = 0; at < 256; at += BLOCK, seen += 2) {
@@ -365,7 +365,7 @@ export function sumOfSet(
   let count = 0;
   let sum: f64 = 0;
   for (; list < end; list += ROW) {
-    const is = isIn(set, binOf(list, column, stride));
+    const is = isIn(set, readBin(list, column, stride));
     count += is;
     sum += f64(is) * load<f64>(values + load<u32>(list) * NUMBER);
   }
@@ -390,7 +390,7 @@ export function countOfSet(
 ): u32 {
   let count = 0;
   for (; list < end; list += ROW) {
-    const is = isIn(set, binOf(list, column, stride));
+    const is = isIn(set, readBin(list, column, stride));
     count += is;
     addNumber(out + (load<u8>(codes + load<u32>(list)) as usize) * NUMBER, f64(is));
   }

@@ -46,7 +46,7 @@ export function standardised(value: number, mean: number, scale: number, most = 
 }
 
 /** Where the values of a term are clipped. */
-export function mostOf({ kind, low, high }: NumberRule): number {
+export function findClip({ kind, low, high }: NumberRule): number {
   return kind === 'whole' ? FURTHER * Math.max(MOST_DEVIATIONS, -low, high) : MOST_DEVIATIONS;
 }
 
@@ -56,7 +56,7 @@ export function isLine(rule: TermRule): rule is NumberRule {
 
 /** The value of a numeric term. */
 export function termValue(value: number, rule: NumberRule): number {
-  return standardised(value, rule.mean, rule.scale, mostOf(rule));
+  return standardised(value, rule.mean, rule.scale, findClip(rule));
 }
 
 /** @param center the mean value of each bin, if the rule is for an ordered column */
@@ -155,7 +155,7 @@ function numberTerms(
   }
   const terms = missingTerms(column, counts, rows.length);
   if (spread > 0 && Number.isFinite(spread)) {
-    const scale = scaleOf(spread, counts);
+    const scale = chooseScale(spread, counts);
     const most = whole ? Infinity : MOST_DEVIATIONS;
     let [low, high] = [Infinity, -Infinity];
     for (const value of finite) {
@@ -172,7 +172,7 @@ function numberTerms(
 const NO_VALUES = new Float64Array(0);
 
 /** The unit of a standardised column; larger for a column of two values if one of them is rare. */
-function scaleOf(spread: number, counts: Int32Array): number {
+function chooseScale(spread: number, counts: Int32Array): number {
   return Math.sqrt(spread) / (counts.length <= 3 ? Math.min(1, Math.sqrt(spread) / 0.15) : 1);
 }
 
@@ -194,7 +194,7 @@ function orderedTerms(column: number, center: Float64Array, counts: Int32Array, 
     spread += (square(center[bin] - mean) * counts[bin]) / known;
   }
   if (spread > 0 && Number.isFinite(spread)) {
-    const scale = scaleOf(spread, counts);
+    const scale = chooseScale(spread, counts);
     terms.unshift(makeTerm(column, { kind: 'ordered', mean, scale }, center.length, center));
   }
   return terms;

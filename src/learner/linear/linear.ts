@@ -5,13 +5,13 @@ import { square } from '../math/numeric';
 import type { Objective } from '../trees/loss';
 import { LINEAR } from '../tuned';
 import {
+  findClip,
   isLine,
   makeDesign,
   makeTerm,
   makeTerms,
   MAX_TERMS,
   MOST_DEVIATIONS,
-  mostOf,
   sparse,
   standardised,
   type Term,
@@ -218,7 +218,7 @@ function makeTables(
     base: weights.slice(0, width),
     at,
     scores,
-    lines: { ...linesOf(terms, kept, width), ...(wholeIfNearer && { wholeIfNearer }) },
+    lines: { ...makeLines(terms, kept, width), ...(wholeIfNearer && { wholeIfNearer }) },
     terms: {
       columns: Uint16Array.from(terms, ({ column }) => column),
       rules: terms.map(({ rule }) => rule),
@@ -228,7 +228,7 @@ function makeTables(
   };
 }
 
-function linesOf(terms: Term[], weights: Float32Array, width: number): Lines {
+function makeLines(terms: Term[], weights: Float32Array, width: number): Lines {
   const places = Array.from(terms.keys()).filter((t) => isLine(terms[t].rule));
   const rules = terms.map(({ rule }) => rule).filter(isLine);
   return {
@@ -237,7 +237,7 @@ function linesOf(terms: Term[], weights: Float32Array, width: number): Lines {
     scales: Float64Array.from(rules, ({ scale }) => scale),
     lows: Float64Array.from(rules, ({ low }) => low),
     highs: Float64Array.from(rules, ({ high }) => high),
-    mosts: Float64Array.from(rules, mostOf),
+    mosts: Float64Array.from(rules, findClip),
     weights: Float64Array.from(
       places.flatMap((t) => Array.from(weights.subarray(t * width, (t + 1) * width))),
     ),
@@ -245,7 +245,7 @@ function linesOf(terms: Term[], weights: Float32Array, width: number): Lines {
 }
 
 /** Rebuilds the tables of a stored model, to the bit. */
-export function tablesOf(
+export function expandTerms(
   { columns, rules, wholeIfNearer, weights }: LinearTerms,
   base: Float64Array,
   specs: ColumnSpec[],

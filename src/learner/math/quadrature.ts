@@ -7,7 +7,7 @@ interface Quadrature {
 const quadratures: Quadrature[] = [{ nodes: new Float64Array(0), weights: new Float64Array(0) }];
 
 /** Exact for polynomials of degree 2 · count - 1. */
-export function quadratureOf(count: number): Quadrature {
+export function findQuadrature(count: number): Quadrature {
   for (let order = quadratures.length; order <= count; order++) {
     // The nodes of each order interlace with those of the order before.
     const borders = [0, ...quadratures[order - 1].nodes, 1];

@@ -148,13 +148,13 @@ const FLOOR = 0.005;
  */
 function scoresOfVotes(votes: Float64Array, width: number): void {
   // Most classes get no vote of a row.
-  const none = scoreOf(0, width);
+  const none = scoreVotes(0, width);
   for (let i = 0; i < votes.length; i++) {
-    votes[i] = votes[i] === 0 ? none : scoreOf(votes[i], width);
+    votes[i] = votes[i] === 0 ? none : scoreVotes(votes[i], width);
   }
 }
 
-function scoreOf(votes: number, width: number): number {
+function scoreVotes(votes: number, width: number): number {
   const share = votes + FLOOR;
   return width === 1 ? log(share / (1 - votes + FLOOR)) : log(share);
 }
@@ -213,18 +213,18 @@ export function makeBackground(
     const to = Math.floor(((i + 1) * rows) / count);
     return from + Math.floor(uniform() * (to - from));
   });
-  const usual = features.map(usualOf);
+  const usual = features.map(findUsual);
   return {
     rows: count,
     columns: columns.map((bins) => Uint8Array.from(chosen, (row) => bins[row])),
     numbers: numbers.map((values) => values && Float64Array.from(chosen, (row) => values[row])),
     low: Float64Array.from(usual, ({ low }) => low),
     high: Float64Array.from(usual, ({ high }) => high),
-    mean: Float64Array.from(features, (feature) => meanOf(feature, chosen)),
+    mean: Float64Array.from(features, (feature) => averageKnown(feature, chosen)),
   };
 }
 
-function usualOf(feature: FeatureColumn): { low: number; high: number } {
+function findUsual(feature: FeatureColumn): { low: number; high: number } {
   if (feature.kind === 'text') {
     return { low: NaN, high: NaN };
   }
@@ -235,7 +235,7 @@ function usualOf(feature: FeatureColumn): { low: number; high: number } {
   return { low: at(LOW), high: at(HIGH) };
 }
 
-function meanOf(feature: FeatureColumn, rows: Int32Array): number {
+function averageKnown(feature: FeatureColumn, rows: Int32Array): number {
   if (feature.kind === 'text') {
     return NaN;
   }
@@ -262,14 +262,14 @@ export interface LevelGrowth {
 }
 
 /** The level of each row. Features are indexed as in the model. */
-export function levelsOf({ level, floor }: LevelGrowth, features: readonly FeatureColumn[]): Float64Array {
+export function readLevels({ level, floor }: LevelGrowth, features: readonly FeatureColumn[]): Float64Array {
   const column = features[level] as FeatureColumn & { kind: 'number' };
   return column.values.map((value) => (value > floor && value < Infinity ? value : floor));
 }
 
 /** Divides the features that grow with the level by it. */
 export function divideByLevel(growth: LevelGrowth, features: readonly FeatureColumn[]): FeatureColumn[] {
-  const levels = levelsOf(growth, features);
+  const levels = readLevels(growth, features);
   const divided = new Set(growth.divided);
   return features.map((feature, i) =>
     divided.has(i) && feature.kind === 'number'

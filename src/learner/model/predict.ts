@@ -1,14 +1,14 @@
 import type { Calibration } from '../calibration/calibrate';
-import { type Atoms, bucketLogits, modeOf, quantilesOf } from '../calibration/distribution';
+import { type Atoms, bucketLogits, findMode, writeQuantiles } from '../calibration/distribution';
 import { atomWeights, meanResiduals, type ResidualForest } from '../calibration/residuals';
 import { binAll } from '../features/binning';
-import { encodeColumn, type EncodedTable, measuredValues, numbersOf } from '../features/encode';
+import { encodeColumn, type EncodedTable, measuredValues, selectNumbers } from '../features/encode';
 import { extrapolatedBy } from '../linear/linear';
 import { exp, log } from '../math/numeric';
 import { indices } from '../math/order';
 import { type ClassificationResult, type FeatureColumn, LearnerError, type RegressionResult } from '../types';
 import { ensembleMean, ensembleProbabilities } from './ensemble';
-import { divideByLevel, inUnits, levelsOf, type Member, type Model } from './model';
+import { divideByLevel, inUnits, type Member, type Model, readLevels } from './model';
 
 /** What a caller may override; anything left out stays as fitted. */
 export interface PredictOptions {
@@ -96,10 +96,10 @@ export function encodeWithLevels(
     const values = measuredValues(encoder, feature);
     const bins = encodeColumn(encoder, feature, values);
     table.columns.push(...bins);
-    const numbers = numbersOf(encoder, values);
+    const numbers = selectNumbers(encoder, values);
     table.numbers.push(...bins.map(() => numbers));
   }
-  return { table, levels: growth && levelsOf(growth, given) };
+  return { table, levels: growth && readLevels(growth, given) };
 }
 
 /** Reads a column as the kind it was trained with: numbers and dates convert to each other, and to and from text. */
@@ -177,7 +177,7 @@ function regressionResult(
     const out = levels.map(() => new Float64Array(rows));
     const one = new Float64Array(levels.length);
     eachRow((distribution, row) => {
-      quantilesOf(distribution, ascending, one);
+      writeQuantiles(distribution, ascending, one);
       order.forEach((level, i) => (out[level][row] = one[i]));
     });
     return out;
@@ -189,7 +189,7 @@ function regressionResult(
     median: () => quantiles([0.5])[0],
     mode: () => {
       const out = new Float64Array(rows);
-      eachRow((distribution, row) => (out[row] = modeOf(distribution)));
+      eachRow((distribution, row) => (out[row] = findMode(distribution)));
       return out;
     },
     quantiles,
@@ -232,7 +232,7 @@ function eachDistribution(
       visit(atoms, weights, row);
       continue;
     }
-    const center = model.meanOfDistribution === true ? meanOf(atoms, weights) : 0;
+    const center = model.meanOfDistribution === true ? weightedMean(atoms, weights) : 0;
     for (let i = 0; i < atoms.length; i++) {
       widened[i] = center + width * (atoms[i] - center);
     }
@@ -240,7 +240,7 @@ function eachDistribution(
   }
 }
 
-function meanOf(atoms: Float64Array, weights: Float64Array): number {
+function weightedMean(atoms: Float64Array, weights: Float64Array): number {
   let sum = 0;
   let total = 0;
   for (let i = 0; i < atoms.length; i++) {

@@ -22,12 +22,12 @@ export function addTreeScores(
     const own = scores.subarray(from * width, (from + some.length) * width);
     const finder = new LeafFinder(trees, columns, some);
     if (some.length >= MIN_LOOK_UP) {
-      addTreeSums(trees, columns, some, width, own, (tree, leaves) => finder.leavesOf(tree, leaves));
+      addTreeSums(trees, columns, some, width, own, (tree, leaves) => finder.findLeaves(tree, leaves));
       continue;
     }
     const leaves = new Int32Array(some.length);
     for (let tree = 0; tree < trees.roots.length; tree++) {
-      finder.leavesOf(tree, leaves);
+      finder.findLeaves(tree, leaves);
       addValues(trees, leaves, width, tree % width, own);
     }
   }
@@ -143,7 +143,7 @@ class TreeSums {
     this.values.set(values);
     const offsets = place(TreeArray.OFFSETS, scratch.wholes(columns.length));
     const highest = place(TreeArray.HIGHEST, scratch.bytes(columns.length));
-    this.tileBytes = tileBytesOf(used);
+    this.tileBytes = countTileBytes(used);
     this.bins = scratch.bytes(tiles * this.tileBytes);
     used.forEach((column, i) => {
       offsets[column] = 2 * i * TILE;
@@ -215,7 +215,7 @@ class TreeSums {
 }
 
 /** At least one, so that tiles can be counted by their bytes. */
-function tileBytesOf(used: number[]): number {
+function countTileBytes(used: number[]): number {
   return Math.max(1, 2 * used.length) * TILE;
 }
 

@@ -38,7 +38,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** How many elements a field has, before it is known to be a list or an array. */
-export function lengthOf(value: unknown, field: string): number {
+export function readLength(value: unknown, field: string): number {
   const held = isRecord(value) ? value[field] : undefined;
   return Array.isArray(held) || ArrayBuffer.isView(held) ? (held as Numbers).length : 0;
 }

@@ -26,12 +26,12 @@ import {
   isRecord,
   isShare,
   isText,
-  lengthOf,
   listOf,
   must,
   noneAbove,
   orMissing,
   passes,
+  readLength,
   type Test,
   u8,
   u16,
@@ -105,7 +105,7 @@ const ENCODERS: Record<
 };
 
 /** The columns of features and encoders, which may be anything. @throws LearnerError */
-export function columnsOf(features: unknown, encoders: unknown): Columns {
+export function readColumns(features: unknown, encoders: unknown): Columns {
   must(Array.isArray(features) && features.length <= MOST_FEATURES, 'its features are no list');
   const kinds = features.map((feature) => {
     const { kind } = checked<Model['features'][number]>(feature, {
@@ -117,7 +117,7 @@ export function columnsOf(features: unknown, encoders: unknown): Columns {
   const known: Encoder[] = [];
   let columns = 0;
   for (const value of encoders) {
-    const encoder = encoderOf(value, kinds);
+    const encoder = readEncoder(value, kinds);
     known.push(encoder);
     columns += encoder.type === 'tokens' ? encoder.tokens.length : 1;
   }
@@ -130,7 +130,7 @@ export function columnsOf(features: unknown, encoders: unknown): Columns {
   return { specs: columnSpecs(known), hasNumbers, kinds };
 }
 
-function encoderOf(value: unknown, kinds: Columns['kinds']): Encoder {
+function readEncoder(value: unknown, kinds: Columns['kinds']): Encoder {
   const encoder = checked<Encoder>(value, {
     'an encoder is of no known type': { type: among(Object.keys(ENCODERS)) },
     'an encoder is of no feature': { source: upTo(kinds.length - 1) },
@@ -139,7 +139,7 @@ function encoderOf(value: unknown, kinds: Columns['kinds']): Encoder {
   const { of, holds } = ENCODERS[encoder.type];
   must(of.includes(kind), 'an encoder is of a feature of another kind');
   checked(encoder, holds);
-  const named = lengthOf(encoder, 'values');
+  const named = readLength(encoder, 'values');
   must(named < MOST_NAMED || !('share' in encoder && encoder.share), 'an encoder names levels of no share');
   if (encoder.type === 'date' || encoder.type === 'between') {
     must(
@@ -178,7 +178,7 @@ const isClassification = (classes: number): Faults<Model> => ({
 /** Checks how scores become answers. @returns scores per row @throws LearnerError */
 export function checkAnswers(model: Model, { specs, kinds }: Columns): number {
   const isFeature = upTo(kinds.length - 1);
-  const classes = lengthOf(model, 'classes');
+  const classes = readLength(model, 'classes');
   checked<Model>(model, {
     'it holds no classes, or no report': { classes: listOf(undefined), report: isRecord },
     'it has no scale': { center: isFiniteNumber, scale: isFiniteNumber },
@@ -252,7 +252,7 @@ export function checkTerms(terms: LinearTerms, { specs, hasNumbers }: Columns, w
 /** A linear model that is stored as tables, as earlier versions did. @throws LearnerError */
 export function storedTables(value: unknown, { specs, hasNumbers }: Columns, width: number): LinearTables {
   const sizes = specs.map(({ bins }) => bins * width);
-  const places = lengthOf(value, 'scores');
+  const places = readLength(value, 'scores');
   const tables = checked<LinearTables>(value, {
     'a linear model has no tables': {
       terms: isMissing,
@@ -266,7 +266,7 @@ export function storedTables(value: unknown, { specs, hasNumbers }: Columns, wid
       ),
     },
   });
-  const lines = lengthOf(tables.lines, 'columns');
+  const lines = readLength(tables.lines, 'columns');
   checked<LinearTables>(tables, {
     [NO_NUMBERS]: {
       lines: orMissing({
@@ -291,8 +291,8 @@ export function storedTables(value: unknown, { specs, hasNumbers }: Columns, wid
 }
 
 /** The kernel of Gaussian processes. @throws LearnerError */
-export function kernelOf(value: unknown, { specs }: Columns): Kernel {
-  const dimensions = lengthOf(value, 'columns');
+export function readKernel(value: unknown, { specs }: Columns): Kernel {
+  const dimensions = readLength(value, 'columns');
   return checked<Kernel>(value, {
     'a Gaussian process has no dimensions': { columns: u16([1, MOST_DIMENSIONS]) },
     'a dimension of a Gaussian process is of no column': {
@@ -316,8 +316,8 @@ export function kernelOf(value: unknown, { specs }: Columns): Kernel {
 }
 
 /** A function of one direction. @throws LearnerError */
-export function ridgeOf(value: unknown, { hasNumbers }: Columns): Ridge {
-  const columns = lengthOf(value, 'columns');
+export function readRidge(value: unknown, { hasNumbers }: Columns): Ridge {
+  const columns = readLength(value, 'columns');
   return checked<Ridge>(value, {
     'a direction is of no columns': {
       columns: u16(
@@ -344,7 +344,7 @@ export function checkBuckets(model: Model): void {
       floor: orMissing({
         weight: isShare,
         shares: f64(
-          lengthOf(model, 'borders') - 1,
+          readLength(model, 'borders') - 1,
           each((share) => share > 0 && share <= 1),
         ),
       }),
@@ -354,7 +354,7 @@ export function checkBuckets(model: Model): void {
 
 /** The distribution of residuals. @throws LearnerError */
 export function residualsOf(value: unknown, columns: number): ResidualForest {
-  const atoms = lengthOf(value, 'atoms');
+  const atoms = readLength(value, 'atoms');
   const forest = checked<ResidualForest>(value, {
     'it has no residuals': {},
     'its residuals do not ascend': {
@@ -391,7 +391,7 @@ export function residualsOf(value: unknown, columns: number): ResidualForest {
  * @throws LearnerError
  */
 export function treesOf(value: unknown, columns: number, width: number): Trees {
-  const nodes = lengthOf(value, 'feature');
+  const nodes = readLength(value, 'feature');
   const trees = checked<Trees>(value, {
     'it has a part without trees': {},
     'its trees lack a part': {

@@ -67,11 +67,11 @@ export function packTrees(trees: Trees): PackedTrees {
   bits.flag(shares);
   let known = 0;
   for (const nodes of orders) {
-    const step = codeStep(bits, gridOf(trees, nodes));
+    const step = codeStep(bits, findGrid(trees, nodes));
     for (const node of nodes) {
       const at = left[node];
       if (!bits.flag(feature[node] === LEAF)) {
-        codeSplit(bits, featureBits, splitOf(trees, node));
+        codeSplit(bits, featureBits, readSplit(trees, node));
       } else if (shares && bits.flag(placeOf[at] < known)) {
         bits.count(placeOf[at]);
       } else {
@@ -132,7 +132,7 @@ function levels({ feature, left }: Trees, root: number): number[] {
   return nodes;
 }
 
-function splitOf(trees: Trees, node: number): Split {
+function readSplit(trees: Trees, node: number): Split {
   const { feature, bin, sets, setAt } = trees;
   const at = setAt[node];
   const set = isCategoryNode(trees, node) ? sets.subarray(at, at + SET_WORDS) : undefined;
@@ -140,7 +140,7 @@ function splitOf(trees: Trees, node: number): Split {
 }
 
 /** The exponent of the grid on which all values of a tree lie, if there is one. */
-function gridOf({ feature, left, values, width }: Trees, nodes: number[]): number | undefined {
+function findGrid({ feature, left, values, width }: Trees, nodes: number[]): number | undefined {
   const own: number[] = [];
   for (const node of nodes) {
     for (let k = 0; feature[node] === LEAF && k < width; k++) {

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 
 import type { Kernel } from '../gaussian/kernel';
-import { type GaussianScores, pointsOf, storedScores } from '../gaussian/scores';
-import { type LinearTables, tablesOf } from '../linear/linear';
+import { countPoints, type GaussianScores, storedScores } from '../gaussian/scores';
+import { expandTerms, type LinearTables } from '../linear/linear';
 import { type Member, type Model, numberColumns, type Part } from '../model/model';
 import { LearnerError } from '../types';
 import { among, areFinite, checked, f32, f64, isFiniteNumber, isRecord, listOf, must, upTo } from './checks';
@@ -12,10 +12,10 @@ import {
   checkBuckets,
   checkTerms,
   type Columns,
-  columnsOf,
-  kernelOf,
+  readColumns,
+  readKernel,
+  readRidge,
   residualsOf,
-  ridgeOf,
   storedTables,
   treesOf,
 } from './fields';
@@ -186,7 +186,7 @@ function toStoredPart(part: Part): StoredPart {
 /** The model of what a file holds, which may be anything. @throws LearnerError */
 function fromStored(value: unknown): Model {
   const { kernel, ...stored } = checked<StoredModel>(value, { 'it holds no model': {} });
-  const columns = columnsOf(stored.features, stored.encoders);
+  const columns = readColumns(stored.features, stored.encoders);
   const width = checkAnswers(stored as Model, columns);
   const reader = new PartReader(columns, width, stored.centers ?? [], kernel);
   const members = reader.members(stored.members);
@@ -215,7 +215,7 @@ class PartReader {
     kernel: unknown,
   ) {
     if (kernel !== undefined) {
-      this.kernel = kernelOf(kernel, columns);
+      this.kernel = readKernel(kernel, columns);
       this.scoresOf = storedScores(this.kernel);
     }
   }
@@ -254,7 +254,7 @@ class PartReader {
         return { kind, weight, base, gaussian: this.gaussian(part) };
       case 'ridge':
         must(width === 1, 'a function of one direction is of classes');
-        return { kind, weight, base, ridge: ridgeOf(part.ridge, columns) };
+        return { kind, weight, base, ridge: readRidge(part.ridge, columns) };
       default:
         must(false, 'a part is of no known kind');
     }
@@ -271,13 +271,13 @@ class PartReader {
       this.tableBytes += columns.specs[column].bins * width * 4;
     }
     must(this.tableBytes <= MOST_TABLE_BYTES, 'its linear models are too large');
-    return tablesOf(terms, part.base, columns.specs, this.centers);
+    return expandTerms(terms, part.base, columns.specs, this.centers);
   }
 
   private gaussian(part: StoredPart): GaussianScores {
     const { kernel, scoresOf, width } = this;
     must(kernel !== undefined && scoresOf !== undefined, 'a Gaussian process has no kernel');
-    const length = width * pointsOf(kernel);
+    const length = width * countPoints(kernel);
     if (f32(length, areFinite)(part.ofFactor)) {
       const scores = scoresOf(part.ofFactor);
       must(areFinite(scores.weights), 'the points of a Gaussian process are alike');

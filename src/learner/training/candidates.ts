@@ -26,7 +26,7 @@ export interface LearnedCandidate {
  *
  * @param apart a fold whose held-out rows have no say in which iterations and penalties are best: to score them
  */
-export function candidatesOf(
+export function gatherCandidates(
   { task, plan }: PreparedFit,
   folds: FoldResult[],
   apart?: number,
@@ -41,27 +41,27 @@ export function candidatesOf(
       const line = m === apart && linear ? linear[m].tables[penalty!] : folds[m].line;
       return line && run === plan.lineFirst ? [linearPart(line), trees] : [trees];
     });
-    found.push({ name: 'boosted', parts, boosted, work: workOf(boosted) });
+    found.push({ name: 'boosted', parts, boosted, work: sumWork(boosted) });
   });
   const lowNoise = ofAll(folds, (fold) => fold.lowNoise);
   if (lowNoise) {
     const parts = cutTogether(lowNoise, apart).map((trees) => [trees]);
-    found.push({ name: 'low noise', parts, boosted: lowNoise, work: workOf(lowNoise) });
+    found.push({ name: 'low noise', parts, boosted: lowNoise, work: sumWork(lowNoise) });
   }
   const randomised = ofAll(folds, (fold) => fold.randomised);
   if (randomised) {
     const kind = task === 'classification' ? 'votes' : 'trees';
     const parts = randomised.map(({ base, trees }): Part[] => [{ kind, weight: 1, base, trees }]);
-    found.push({ name: 'randomised', parts, work: workOf(randomised) });
+    found.push({ name: 'randomised', parts, work: sumWork(randomised) });
   }
   if (linear) {
     const parts = linear.map((one) => [linearPart(one.tables[penalty!])]);
-    found.push({ name: 'linear', parts, work: workOf(linear) });
+    found.push({ name: 'linear', parts, work: sumWork(linear) });
   }
   return found;
 }
 
-function workOf(learned: { work: number }[]): number {
+function sumWork(learned: { work: number }[]): number {
   return learned.reduce((sum, { work }) => sum + work, 0);
 }
 
@@ -143,7 +143,7 @@ function rulesFor(rows: number, columns: number): ProcessRules {
  * @param left for regression, the fraction of the target's variance that the best other candidate leaves
  * @returns folds × parts
  */
-export function gaussianOf(
+export function fitGaussian(
   prepared: PreparedFit,
   folds: FoldResult[],
   left: () => number,
@@ -173,12 +173,12 @@ export function gaussianOf(
 
 function forNumbers(prepared: PreparedFit, folds: FoldResult[], chosen: number[]): Process | undefined {
   const rows = folds.map(({ fold }) => foldRows(prepared, fold).rows);
-  const found = processOf(prepared, chosen, rows);
-  return found && { ...found, unseen: () => unseenOf(prepared, chosen, rows, found.at) };
+  const found = learnProcess(prepared, chosen, rows);
+  return found && { ...found, unseen: () => learnUnseen(prepared, chosen, rows, found.at) };
 }
 
 /** @param folds the rows that each learns from */
-function processOf(
+function learnProcess(
   prepared: PreparedFit,
   chosen: number[],
   folds: Int32Array[],
@@ -186,7 +186,7 @@ function processOf(
 ): (Process & { at: Float64Array }) | undefined {
   const { stages, ...sizes } = rulesFor(prepared.rows, chosen.length);
   const learned = fitProcess({
-    ...inputOf(prepared, chosen),
+    ...selectColumns(prepared, chosen),
     centers: prepared.centers,
     target: prepared.values,
     folds,
@@ -211,7 +211,7 @@ function processOf(
  * Learns a kernel for every third fold, from the rows that all of these learn from. Each descends from where that of all rows
  * ended: from elsewhere it may end in another minimum, and would tell of another kind of model.
  */
-function unseenOf(
+function learnUnseen(
   prepared: PreparedFit,
   chosen: number[],
   folds: Int32Array[],
@@ -230,7 +230,7 @@ function unseenOf(
     const ofOwn = Array.from(own, (fold) => folds[fold]);
     const found =
       common.length >= PROCESS.rows.least
-        ? processOf(prepared, chosen, ofOwn, { rows: common, start })
+        ? learnProcess(prepared, chosen, ofOwn, { rows: common, start })
         : undefined;
     if (found === undefined) {
       return undefined;
@@ -248,7 +248,7 @@ function forClasses(
   gains: Float64Array,
 ): Process | undefined {
   const learned = fitClasses({
-    ...inputOf(prepared, chosen),
+    ...selectColumns(prepared, chosen),
     gains,
     codes: prepared.codes,
     classes: prepared.classes.length,
@@ -265,6 +265,6 @@ function forClasses(
   );
 }
 
-function inputOf({ columns, numbers, specs, settings }: PreparedFit, chosen: number[]) {
+function selectColumns({ columns, numbers, specs, settings }: PreparedFit, chosen: number[]) {
   return { columns, numbers, specs, chosen, random: new Random(settings.seed, STREAM.gaussian) };
 }

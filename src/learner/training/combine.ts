@@ -26,11 +26,11 @@ import { type PreparedFit, STREAM } from './prepare';
 import {
   bucketBorders,
   bucketFloor,
-  importanceOf,
+  findSmearing,
   makeReport,
+  measureImportance,
   newestLevel,
   rowsTogether,
-  smearingOf,
   tableOrder,
 } from './report';
 import { scoreProbabilities, weightedSum } from './stacking';
@@ -43,7 +43,7 @@ import { calibrate, type OutOfFold, told, toldProbabilities, weigh, type Weighed
 export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const weighed = weigh(prepared, folds);
-  const members = membersOf(prepared, weighed);
+  const members = makeMembers(prepared, weighed);
   if (prepared.task === 'classification') {
     return {
       residuals: undefined,
@@ -55,7 +55,7 @@ export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit 
 }
 
 /** What each fold adds to the model: all that counts of its candidates. */
-function membersOf(prepared: PreparedFit, { candidates, weights, width }: Weighed): Member[] {
+function makeMembers(prepared: PreparedFit, { candidates, weights, width }: Weighed): Member[] {
   const folds = candidates[0].parts.length;
   return Array.from({ length: folds }, (_, m): Member => {
     const parts = candidates.flatMap((candidate, c) =>
@@ -99,7 +99,7 @@ function finishClassification(
   const thresholds = findThresholds(ofModel, actual, classes, settings.costs);
   const probas = toldProbabilities(prepared, weighed, calibration, ofModel);
   const trivial = Float64Array.from({ length: actual.length * count }, (_, i) => priors[i % count]);
-  const sample = sampleOf(prepared, weighed.rows);
+  const sample = drawSample(prepared, weighed.rows);
   const sampleCodes = sample.map((row) => codes[row]);
   const lossesOf = (table: EncodedTable, copies: number) => {
     const own = heldOutScores(members, holders(prepared, sample, copies), table);
@@ -130,7 +130,7 @@ function finishClassification(
     together,
     losses,
     thresholds,
-    importance: importanceOf(prepared, folds, members, { ...weighed, sample, lossesOf }),
+    importance: measureImportance(prepared, folds, members, { ...weighed, sample, lossesOf }),
     candidates: weighed.candidates,
     extraWork: 0,
   });
@@ -184,14 +184,14 @@ function stackedRegression(
   const { values } = prepared;
   const { rows } = outOfFold;
   const actual = Float64Array.from(rows, (row) => values[row]);
-  const sample = sampleOf(prepared, rows);
+  const sample = drawSample(prepared, rows);
   const lossesOf = (table: EncodedTable, copies: number) =>
     inCopies(heldOutScores(members, holders(prepared, sample, copies), table), copies).map((one) =>
       one.reduce((sum, score, i) => sum + square(score - values[sample[i]]) / sample.length, 0),
     );
   let importance: FeatureImportance[] | undefined;
   const reportAhead = () => {
-    importance ??= importanceOf(prepared, folds, members, { ...outOfFold, sample, lossesOf });
+    importance ??= measureImportance(prepared, folds, members, { ...outOfFold, sample, lossesOf });
     return importance;
   };
   return {
@@ -247,7 +247,7 @@ function finishRegression(
 ): Model {
   const { center, scale } = prepared;
   const { rows } = outOfFold;
-  const growth = prepared.growth && { ...prepared.growth, smearing: smearingOf(fit.forest, scale) };
+  const growth = prepared.growth && { ...prepared.growth, smearing: findSmearing(fit.forest, scale) };
   // What is predicted is the mean of the distribution. That of a change that grows with its level is in `smearing`.
   const scores = outOfFold.scores.map((score, i) => score + (growth === undefined ? fit.shifts[i] : 0));
   const residuals = actual.map((value, i) => value - scores[i]);
@@ -265,14 +265,14 @@ function finishRegression(
     ),
   };
   const baseline = errorsOf(
-    new Float64Array(rows.length).fill(growth === undefined ? center : meanOf(truths)),
+    new Float64Array(rows.length).fill(growth === undefined ? center : average(truths)),
     truths,
   );
   if (measured.loss_low !== undefined && measured.rmse! < NO_NOISE * baseline.rmse!) {
     measured.loss_low /= Math.sqrt(members.length);
   }
   // Converts errors of logarithms to units as it does absolute errors.
-  const unit = growth === undefined ? scale : measured.mae! / meanOf(residuals.map(Math.abs));
+  const unit = growth === undefined ? scale : measured.mae! / average(residuals.map(Math.abs));
   measured.pinball = fit.pinball * unit;
   measured.coverage_80 = fit.coverage80;
   const order = tableOrder(rows);
@@ -310,7 +310,7 @@ function finishRegression(
   };
 }
 
-function meanOf(values: Float64Array): number {
+function average(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value / values.length, 0);
 }
 
@@ -337,7 +337,7 @@ function commonFields(prepared: PreparedFit, members: Member[], report: FitRepor
 }
 
 /** Rows for permutation importance: at most 1,000 of those held out. */
-function sampleOf(prepared: PreparedFit, rows: Int32Array): Int32Array {
+function drawSample(prepared: PreparedFit, rows: Int32Array): Int32Array {
   const random = new Random(prepared.settings.seed, STREAM.importance);
   return random.sample(rows.length, 1000).map((i) => rows[i]);
 }

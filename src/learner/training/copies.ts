@@ -28,8 +28,8 @@ export function withoutCopies(
   }
   const cells = target.task === 'classification' ? target.codes : target.values;
   const hasDate = features.some(({ kind }) => kind === 'date');
-  const copied = isWhole && !hasDate ? undefined : copiesIn([...features.map(cellsOf), cells]);
-  const still = stillIn([...features.filter((one) => !tellsTime(one)).map(cellsOf), cells]);
+  const copied = isWhole && !hasDate ? undefined : copiesIn([...features.map(readCells), cells]);
+  const still = stillIn([...features.filter((one) => !tellsTime(one)).map(readCells), cells]);
   if (copied === undefined && still === undefined) {
     return { input, copies: 0 };
   }
@@ -37,8 +37,8 @@ export function withoutCopies(
   return {
     input: {
       ...input,
-      features: features.map((feature) => featureOf(feature, kept)),
-      target: targetOf(target, kept),
+      features: features.map((feature) => keepOfFeature(feature, kept)),
+      target: keepOfTarget(target, kept),
     },
     copies: cells.length - kept.length,
   };
@@ -46,7 +46,7 @@ export function withoutCopies(
 
 /** Per row, 1 if it is a copy; undefined where chance explains them. */
 function copiesIn(columns: readonly Cells[]): Uint8Array | undefined {
-  const kinds = kindsOf(columns);
+  const kinds = findKinds(columns);
   return kinds.areAllDifferent || (kinds.times === 1 && !areMoreThanChance(columns, kinds))
     ? undefined
     : kinds.copies();
@@ -58,7 +58,7 @@ function tellsTime(feature: FeatureColumn): boolean {
 
 /** Per row, 1 if it repeats the reading of a machine that stands still; undefined where none does. */
 function stillIn(columns: readonly Cells[]): Uint8Array | undefined {
-  const kinds = kindsOf(columns);
+  const kinds = findKinds(columns);
   const still = new StillRows(kinds, columns.length);
   still.firstRows.forEach((first, candidate) => {
     const differing = new Uint16Array(kinds.rows);
@@ -89,12 +89,12 @@ function areMoreThanChance(columns: readonly Cells[], kinds: RowKinds): boolean 
 
 type Cells = Float64Array | Int32Array;
 
-function cellsOf(feature: FeatureColumn): Cells {
+function readCells(feature: FeatureColumn): Cells {
   return feature.kind === 'text' ? feature.codes : feature.values;
 }
 
-function kindsOf(columns: readonly Cells[]): RowKinds {
-  const digests = digestsOf(columns);
+function findKinds(columns: readonly Cells[]): RowKinds {
+  const digests = digestColumns(columns);
   const kinds = new RowKinds(digests.rows);
   for (let row = 0; row < digests.rows; row++) {
     kinds.add(digests.of(row));
@@ -102,7 +102,7 @@ function kindsOf(columns: readonly Cells[]): RowKinds {
   return kinds;
 }
 
-function digestsOf(columns: readonly Cells[]): RowDigests {
+function digestColumns(columns: readonly Cells[]): RowDigests {
   const digests = new RowDigests(columns[0].length);
   for (const column of columns) {
     for (let row = 0; row < digests.rows; row++) {
@@ -114,7 +114,7 @@ function digestsOf(columns: readonly Cells[]): RowDigests {
 
 function privateValues(column: Cells, kinds: RowKinds): PrivateValues {
   const values = new PrivateValues(kinds);
-  const digests = digestsOf([column]);
+  const digests = digestColumns([column]);
   const isText = column instanceof Int32Array;
   for (let row = 0; row < column.length; row++) {
     const value = column[row];
@@ -132,7 +132,7 @@ function tellTogether(columns: readonly Cells[], kinds: RowKinds): boolean {
   }
   const all = Int32Array.from({ length: kinds.rows }, (_, row) => row);
   const digests = columns.map((column) => {
-    const own = digestsOf([column]);
+    const own = digestColumns([column]);
     return all.map((row) => own.of(row) | 0);
   });
   const splits = digests.map((own) => {
@@ -149,13 +149,13 @@ function tellTogether(columns: readonly Cells[], kinds: RowKinds): boolean {
   return rows.tellOfCopies();
 }
 
-function featureOf(feature: FeatureColumn, kept: Int32Array): FeatureColumn {
+function keepOfFeature(feature: FeatureColumn, kept: Int32Array): FeatureColumn {
   return feature.kind === 'text'
     ? { ...feature, codes: kept.map((row) => feature.codes[row]) }
     : { ...feature, values: Float64Array.from(kept, (row) => feature.values[row]) };
 }
 
-function targetOf(target: TargetColumn, kept: Int32Array): TargetColumn {
+function keepOfTarget(target: TargetColumn, kept: Int32Array): TargetColumn {
   return target.task === 'classification'
     ? { ...target, codes: kept.map((row) => target.codes[row]) }
     : { ...target, values: Float64Array.from(kept, (row) => target.values[row]) };

@@ -32,7 +32,7 @@ interface FoldHooks {
   shouldStop?: () => boolean;
 }
 
-function objectiveOf(prepared: PreparedFit): Objective {
+function makeObjective(prepared: PreparedFit): Objective {
   if (prepared.task === 'regression') {
     return squaredError(prepared.values);
   }
@@ -94,7 +94,7 @@ function intersect(rows: Int32Array, listed: Int32Array, prepared: PreparedFit, 
 }
 
 /** As many rows, drawn at random, as the candidates beside the boosted ones may learn from. */
-function someOf(rows: Int32Array, most: number, { settings }: PreparedFit, fold: number): Int32Array {
+function drawSome(rows: Int32Array, most: number, { settings }: PreparedFit, fold: number): Int32Array {
   if (rows.length <= most) {
     return rows;
   }
@@ -117,7 +117,7 @@ function explainedBy({ curve }: Boosted): number {
   return curve.length > 0 && curve[0] > 0 ? 1 - Math.min(...curve) / curve[0] : 0;
 }
 
-function lowestOf(curve: Float64Array): number {
+function findLowest(curve: Float64Array): number {
   return curve.indexOf(Math.min(...curve));
 }
 
@@ -130,10 +130,10 @@ function partOfRun(iteration: number, { longAfter }: BoostRules): number {
 export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks = {}): FoldResult {
   const { columns, specs, plan, settings } = prepared;
   const { rows, heldOut } = foldRows(prepared, fold);
-  const objective = objectiveOf(prepared);
+  const objective = makeObjective(prepared);
   const watched = watchedRows(heldOut, objective.width, new Random(settings.seed, STREAM.fold + fold, 1000));
   const common = { columns, specs, objective, rows, heldOut: watched, tableRows: prepared.rows };
-  const others = { ...common, rows: someOf(rows, plan.otherRows, prepared, fold) };
+  const others = { ...common, rows: drawSome(rows, plan.otherRows, prepared, fold) };
   const stopIfAsked = () => {
     if (hooks.shouldStop?.()) {
       throw new LearnerError('The fit was stopped.');
@@ -167,7 +167,7 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
         OF_FOLD.linear,
       )
     : undefined;
-  const line = plan.lineFirst !== undefined && linear ? linear.tables[lowestOf(linear.curve)] : undefined;
+  const line = plan.lineFirst !== undefined && linear ? linear.tables[findLowest(linear.curve)] : undefined;
   const boosted = plan.boosts.map((rules, run) => {
     const onIteration = (iteration: number) => {
       stopIfAsked();
@@ -194,7 +194,7 @@ export function trainFold(prepared: PreparedFit, fold: number, hooks: FoldHooks 
     stopIfAsked();
     tell(OF_FOLD.randomised * part);
   };
-  const randomised = randomisedOf(prepared, fold, { ...others, onTree }, boosted[0], linear);
+  const randomised = growIfWorthIt(prepared, fold, { ...others, onTree }, boosted[0], linear);
   return {
     fold,
     boosted,
@@ -222,7 +222,7 @@ interface FoldInput {
  * The extremely randomised trees of a fold. Undefined if the plan has none, or if a few of them do not improve the
  * held-out loss of the first boosted candidate, or of the linear model if that is better.
  */
-function randomisedOf(
+function growIfWorthIt(
   prepared: PreparedFit,
   fold: number,
   { columns, specs, objective, rows, heldOut, onTree }: FoldInput,
@@ -250,7 +250,7 @@ function randomisedOf(
   if (rows.length < RANDOMISED.trial.rows) {
     return grow();
   }
-  const rival = better(partOf(boosted, objective.width), linear);
+  const rival = better(cutAtBest(boosted, objective.width), linear);
   const trial = growRandomised(input, { ...rules, trees: RANDOMISED.trial.trees }, random(TRIAL_STEP));
   const kind = regression ? 'trees' : 'votes';
   const parts: Part[] = [
@@ -283,7 +283,7 @@ interface Rival {
   loss: number;
 }
 
-function partOf({ base, trees, curve }: Boosted, width: number): Rival {
+function cutAtBest({ base, trees, curve }: Boosted, width: number): Rival {
   const loss = Math.min(...curve);
   const kept = firstTrees(trees, curve.indexOf(loss) * (width / trees.width));
   return { part: { kind: 'trees', weight: 1, base, trees: kept }, loss };

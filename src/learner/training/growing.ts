@@ -16,7 +16,7 @@ import type { FeatureColumn } from '../types';
  * @param level the index of the feature that the target is the change from
  * @param changes the target of each row
  */
-export function growthOf(
+export function findGrowth(
   features: readonly FeatureColumn[],
   level: number,
   changes: Float64Array,
@@ -72,13 +72,13 @@ function geometricMean(values: Float64Array): number {
   return exp(values.reduce((sum, value) => sum + log(value) / values.length, 0));
 }
 
-function meanOf(values: readonly number[]): number {
+function average(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value / values.length, 0);
 }
 
 function deviation(values: readonly number[]): number {
-  const mean = meanOf(values);
-  return Math.sqrt(meanOf(values.map((value) => square(value - mean))));
+  const mean = average(values);
+  return Math.sqrt(average(values.map((value) => square(value - mean))));
 }
 
 /** Whether the logarithm of the size of changes clearly rises with that of the level. */
@@ -87,8 +87,8 @@ function isGrowth(levels: readonly number[], sizes: readonly number[]): boolean 
   if (!sizes.every(Number.isFinite) || !(range >= log(GROWTH.range))) {
     return false;
   }
-  const [x, y] = [meanOf(levels), meanOf(sizes)];
-  const products = meanOf(levels.map((level, k) => (level - x) * (sizes[k] - y)));
+  const [x, y] = [average(levels), average(sizes)];
+  const products = average(levels.map((level, k) => (level - x) * (sizes[k] - y)));
   const slope = products / square(deviation(levels));
   const correlation = products / (deviation(levels) * deviation(sizes));
   const t = correlation * Math.sqrt((levels.length - 2) / Math.max(1e-12, 1 - square(correlation)));

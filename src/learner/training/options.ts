@@ -194,32 +194,32 @@ function readInferenceOption(
     case 'EMBARGO':
       return (settings.holdOut.embargo = wholeNumber(name, entry, 0));
     case 'GROUP':
-      settings.holdOut.group = columnOf(name, entry, features);
+      settings.holdOut.group = readColumn(name, entry, features);
       return entry;
     case 'RELATIVE_TO':
-      settings.relativeTo = columnOf(name, entry, features);
+      settings.relativeTo = readColumn(name, entry, features);
       return entry;
     case 'COSTS':
-      return (settings.costs = costsOf(name, entry));
+      return (settings.costs = readCosts(name, entry));
     case 'THRESHOLD':
-      return (settings.threshold = thresholdOf(name, entry));
+      return (settings.threshold = readThreshold(name, entry));
     case 'GROUP_AS_FEATURE':
       return (settings.holdOut.groupIsFeature = flag(name, entry));
     case 'FOLDS':
-      return (settings.holdOut.folds = foldsFrom(name, entry));
+      return (settings.holdOut.folds = readFolds(name, entry));
     default:
       return undefined;
   }
 }
 
-function foldsFrom(name: string, value: unknown): HoldOut['folds'] {
+function readFolds(name: string, value: unknown): HoldOut['folds'] {
   if (value === 'groups' || value === 'blocks' || value === 'random') {
     return value;
   }
   throw new LearnerError(`Option ${name} must be groups, blocks or random.`);
 }
 
-function costsOf(name: string, value: unknown): Costs {
+function readCosts(name: string, value: unknown): Costs {
   const isPair = (pair: unknown): boolean =>
     Array.isArray(pair) && pair.length === 2 && pair.every((cost) => Number.isFinite(cost));
   if (!Array.isArray(value) || value.length !== 2 || !value.every(isPair)) {
@@ -230,7 +230,7 @@ function costsOf(name: string, value: unknown): Costs {
   return value as Costs;
 }
 
-function thresholdOf(name: string, value: unknown): LearnerSettings['threshold'] {
+function readThreshold(name: string, value: unknown): LearnerSettings['threshold'] {
   if (value === 'accuracy' || value === 'f1' || value === 'costs') {
     return value;
   }
@@ -241,7 +241,7 @@ function thresholdOf(name: string, value: unknown): LearnerSettings['threshold']
 }
 
 /** The index of a column given by name or by index. */
-function columnOf(name: string, value: unknown, features: FeatureColumn[]): number {
+function readColumn(name: string, value: unknown, features: FeatureColumn[]): number {
   const at = typeof value === 'string' ? features.findIndex((one) => one.name === value) : value;
   if (!Number.isSafeInteger(at) || features[at as number] === undefined) {
     throw new LearnerError(

@@ -36,7 +36,7 @@ interface Rounds {
 const MAX_EMBARGOED = 0.25;
 
 /** Equal values of a column form a group; each missing value is a group of its own. */
-export function groupsOf(column: FeatureColumn): Clusters {
+export function findGroups(column: FeatureColumn): Clusters {
   const values: ArrayLike<number> = column.kind === 'text' ? column.codes : column.values;
   const numbers = new Map<number, number>();
   const of = new Int32Array(values.length);
@@ -54,7 +54,7 @@ export function groupsOf(column: FeatureColumn): Clusters {
 }
 
 /** The rounds of groups whose rows are in order of time. */
-export function roundsOf({ of, count: groups }: Pick<Clusters, 'of' | 'count'>): Rounds {
+export function findRounds({ of, count: groups }: Pick<Clusters, 'of' | 'count'>): Rounds {
   const within = new Uint8Array(of.length);
   const roundOf = new Int32Array(groups).fill(-1);
   let round = 0;
@@ -72,7 +72,7 @@ export function roundsOf({ of, count: groups }: Pick<Clusters, 'of' | 'count'>):
  * wanted, and finally a shorter embargo, if a fold would otherwise lose more than a quarter of its rows. A border
  * that would cut a round, or an event (a run of rows of a rarer class), moves to its nearer end.
  */
-export function blocksOf(
+export function cutBlocks(
   target: TargetColumn,
   wish: HoldOut,
   wanted: number,
@@ -235,7 +235,7 @@ function assignWhole(
   random: Random,
 ): Uint8Array {
   const { classOf, classes } = asClasses(target);
-  const shares = sharesOf(classOf, classes, of, count);
+  const shares = findShares(classOf, classes, of, count);
   const width = classes + 1;
   const filled = new Float64Array(parts * width);
   const order = random.shuffle(indices(count));
@@ -266,7 +266,7 @@ function assignWhole(
 }
 
 /** Clusters × (classes + 1): each cluster's share of every class, and of all rows. */
-function sharesOf(classOf: Int32Array, classes: number, of: Int32Array, count: number): Float64Array {
+function findShares(classOf: Int32Array, classes: number, of: Int32Array, count: number): Float64Array {
   const width = classes + 1;
   const shares = new Float64Array(count * width);
   const totals = new Float64Array(width);

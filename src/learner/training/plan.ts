@@ -125,7 +125,7 @@ function candidates({ rows, specs, task, classes }: PlanInput, trivial: boolean)
     rowSample: rows * (many ? classes : 1) < rowSample.from ? rowSample.usual : rowSample.large,
     columnSample: part(small ? columnSample.small : columnSample.others),
     lambda: 1,
-    minHessian: many ? Math.max(2, Math.min(10, rows / (classes * 10))) : minHessianOf(rows, task),
+    minHessian: many ? Math.max(2, Math.min(10, rows / (classes * 10))) : chooseMinHessian(rows, task),
     minGain: 1e-9,
     categorySmooth: 5,
     categoryLambda: 5,
@@ -150,7 +150,7 @@ function mostIterations(rows: number, usual: number): number {
 }
 
 /** Minimum hessian of a leaf: rows for numbers; for classes a unit is at least 4 rows. */
-function minHessianOf(rows: number, task: PlanInput['task']): number {
+function chooseMinHessian(rows: number, task: PlanInput['task']): number {
   if (task === 'classification') {
     return rows < SIZES.small ? 1 : 3;
   }

@@ -5,17 +5,17 @@ import {
   type Background,
   divideByLevel,
   type LevelGrowth,
-  levelsOf,
   logOfChange,
   makeBackground,
+  readLevels,
 } from '../model/model';
 import { classLogLoss, squaredError } from '../trees/loss';
 import { GROWTH } from '../tuned';
 import { type FeatureColumn, type Label, LearnerError, type TargetColumn, type TrainInput } from '../types';
 import { withoutCopies } from './copies';
-import { growthOf, lineError } from './growing';
+import { findGrowth, lineError } from './growing';
 import { DEFAULT_BLOCKS, type LearnerSettings, readOptions } from './options';
-import { assignParts, blocksOf, type Clusters, groupsOf, roundsOf } from './parts';
+import { assignParts, type Clusters, cutBlocks, findGroups, findRounds } from './parts';
 import { binsFor, makePlan, type PlannedTrees, randomisedRules, type TrainingPlan } from './plan';
 import {
   encodeAll,
@@ -151,9 +151,9 @@ function prepareShape(input: TrainInput): Shaped {
   if (!isAsked || target.task !== 'regression') {
     return plain;
   }
-  const features = input.features.filter((_, i) => i !== leftOutOf(plain.settings));
+  const features = input.features.filter((_, i) => i !== findLeftOut(plain.settings));
   const level = features.indexOf(input.features[relativeTo]);
-  const growth = growthOf(features, level, target.values);
+  const growth = findGrowth(features, level, target.values);
   const asItIs = growth && lineError(plain, target.values);
   if (growth === undefined || asItIs === undefined) {
     return plain;
@@ -170,13 +170,13 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Sh
   const groups = readGroups(input.features, settings);
   const given = input.features.filter((_, i) => i !== groups?.leftOut);
   const features = growth === undefined ? given : divideByLevel(growth, given);
-  const levels = growth && levelsOf(growth, given);
-  const target = levels === undefined ? input.target : logsOf(input.target, levels);
+  const levels = growth && readLevels(growth, given);
+  const target = levels === undefined ? input.target : takeLogs(input.target, levels);
   const { task } = target;
   const regression = task === 'regression';
   const classes = regression ? [] : target.classes;
   const { codes, values, center, scale } = readTarget(target);
-  const rows = rowsOf(target);
+  const rows = countRows(target);
   const { blocks, folds } = settings.holdOut;
   const maxBins = binsFor(rows, features.length);
   // A lone column stays whole: there would be nothing left to learn from.
@@ -191,7 +191,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Sh
   if (encoded.specs.length >= 0xffff) {
     throw new LearnerError(`The table has too many columns: ${features.length}.`);
   }
-  const rounds = folds === 'blocks' && groups?.clusters ? roundsOf(groups.clusters) : undefined;
+  const rounds = folds === 'blocks' && groups?.clusters ? findRounds(groups.clusters) : undefined;
   const goOn = rounds !== undefined && rounds.count >= FEWEST_ROUNDS;
   const whole = goOn ? undefined : groups?.clusters;
   const maxParts = whole?.count ?? Math.min(blocks ?? rows, goOn ? rounds.count : rows);
@@ -199,7 +199,7 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Sh
   const byBlocks =
     blocks === undefined || plan.parts < 2
       ? undefined
-      : blocksOf(target, settings.holdOut, blocks, plan.parts, rounds);
+      : cutBlocks(target, settings.holdOut, blocks, plan.parts, rounds);
   const clusters = whole ?? byBlocks;
   plan.reasons.push(...(groups?.reasons ?? []), ...(clusters?.reasons ?? []));
   const divide = () => assignParts(target, clusters, plan.parts, randomOf('parts')());
@@ -262,14 +262,14 @@ function prepareAs(input: TrainInput, growth?: LevelGrowth, calendar = true): Sh
 }
 
 /** The logarithms of changes, in place of these. */
-function logsOf(target: TargetColumn, levels: Float64Array): TargetColumn {
+function takeLogs(target: TargetColumn, levels: Float64Array): TargetColumn {
   return target.task === 'classification'
     ? target
     : { task: target.task, values: target.values.map((change, row) => logOfChange(change, levels[row])) };
 }
 
 /** The number of the column of groups, where it is not a feature. */
-function leftOutOf({ holdOut }: LearnerSettings): number | undefined {
+function findLeftOut({ holdOut }: LearnerSettings): number | undefined {
   return holdOut.groupIsFeature ? undefined : holdOut.group;
 }
 
@@ -280,8 +280,8 @@ function readGroups(features: FeatureColumn[], settings: LearnerSettings) {
     return undefined;
   }
   const column = features[holdOut.group];
-  const clusters = groupsOf(column);
-  const leftOut = leftOutOf(settings);
+  const clusters = findGroups(column);
+  const leftOut = findLeftOut(settings);
   return clusters.count > 1
     ? { clusters, leftOut, reasons: [] }
     : {
@@ -298,12 +298,12 @@ function sharedNumbers(values: Float64Array): Float64Array {
   return out;
 }
 
-function rowsOf(target: TargetColumn): number {
+function countRows(target: TargetColumn): number {
   return target.task === 'classification' ? target.codes.length : target.values.length;
 }
 
 function assertEqualRows(features: FeatureColumn[], target: TargetColumn): void {
-  const rows = rowsOf(target);
+  const rows = countRows(target);
   if (rows === 0) {
     throw new LearnerError('The train set has no rows.');
   }

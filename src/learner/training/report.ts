@@ -7,7 +7,7 @@ import type { Scores } from '../../metrics/scores';
 import type { Thresholds } from '../../metrics/thresholds';
 import type { BucketFloor } from '../calibration/distribution';
 import type { ResidualForest } from '../calibration/residuals';
-import { binOf } from '../features/binning';
+import { findBin } from '../features/binning';
 import type { EncodedTable } from '../features/encode';
 import { columnVariances } from '../linear/linear';
 import { exp } from '../math/numeric';
@@ -20,7 +20,7 @@ import type { FoldResult } from './fold';
 import { type PreparedFit, STREAM } from './prepare';
 
 /** The importance of the features. `lossesOf` scores copies of the sampled rows. */
-export function importanceOf(
+export function measureImportance(
   prepared: PreparedFit,
   folds: FoldResult[],
   members: Member[],
@@ -63,7 +63,7 @@ export function makeReport(
     baseline: Scores;
     growth?: FitReport['growth'];
     curves: ModelCurves;
-    /** Of `importanceOf`. */
+    /** Of `measureImportance`. */
     importance: FeatureImportance[];
     /** The held-out rows, in the order of the folds. */
     heldOut: ScoredRows;
@@ -95,7 +95,7 @@ export function makeReport(
     baseline: parts.baseline,
     growth: parts.growth,
     curves: parts.curves,
-    folds: foldsOf(prepared),
+    folds: describeFolds(prepared),
     ...(areAlike && { neighbours_alike: true }),
     thresholds: parts.thresholds,
     losses: lossesInTable(prepared, parts.heldOut.rows, parts.losses),
@@ -143,7 +143,7 @@ function inOrder({ rows, target, width, error }: ScoredRows): ScoredRows {
 }
 
 /** How rows were held out. */
-function foldsOf({ clusters, groups, plan }: PreparedFit): FitReport['folds'] {
+function describeFolds({ clusters, groups, plan }: PreparedFit): FitReport['folds'] {
   if (!clusters) {
     return { by: 'random', parts: plan.parts };
   }
@@ -295,7 +295,7 @@ function shuffledLosses(
 }
 
 /** The mean of e^residual over all held-out rows. */
-export function smearingOf({ atoms, overall }: ResidualForest, scale: number): number {
+export function findSmearing({ atoms, overall }: ResidualForest, scale: number): number {
   return atoms.reduce((sum, atom, i) => sum + overall[i] * exp(scale * atom), 0);
 }
 
@@ -386,7 +386,7 @@ export function bucketFloor(prepared: PreparedFit, borders: Float64Array): Bucke
     (border, b) => (border - borders[b]) / range / (rows + 1),
   );
   values.forEach((value, row) => {
-    shares[binOf(inUnits(prepared, value, row), inner) - 1] += 1 / (rows + 1);
+    shares[findBin(inUnits(prepared, value, row), inner) - 1] += 1 / (rows + 1);
   });
   return { weight: ROWS_BEYOND / (rows + ROWS_BEYOND), shares };
 }

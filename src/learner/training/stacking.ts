@@ -32,7 +32,7 @@ export function stackWeights(given: StackInput): Float64Array {
     return normalised(all);
   }
   const without = fitted(input, input.costly);
-  const [loss, lowest] = [lossOf(input, without), lossOf(input, all)];
+  const [loss, lowest] = [sumLosses(input, without), sumLosses(input, all)];
   const gain = STACKING.costly * (input.regression ? 2 : 1);
   return normalised(loss - lowest >= gain * loss ? all : without);
 }
@@ -40,7 +40,7 @@ export function stackWeights(given: StackInput): Float64Array {
 /** Replaces scores by errors, with targets of 0, and limits the influence of any row. */
 function withoutWildErrors(input: StackInput): StackInput {
   const { scores, target } = input;
-  const shares = sharesOfErrors(scores, target);
+  const shares = limitErrors(scores, target);
   const errors = scores.map((own) => own.map((score, row) => (score - target[row]) * shares[row]));
   return { ...input, scores: errors, target: new Float64Array(target.length) };
 }
@@ -56,7 +56,7 @@ function fitted(input: StackInput, leftOut?: number): Float64Array {
 }
 
 /** The loss of the weighted sum: squared error or log-loss, summed over rows. */
-function lossOf({ scores, width, target, regression }: StackInput, weights: Float64Array): number {
+function sumLosses({ scores, width, target, regression }: StackInput, weights: Float64Array): number {
   const one = new Float64Array(width);
   let sum = 0;
   for (let row = 0; row < target.length; row++) {
@@ -290,7 +290,7 @@ function evenRows(errors: Float64Array): number {
  * Per row, the factor for its errors. If the candidates' mean is far off, the errors of all candidates are scaled
  * down: otherwise a single row, such as a typing error, would choose between them.
  */
-function sharesOfErrors(scores: Float64Array[], target: ArrayLike<number>): Float64Array {
+function limitErrors(scores: Float64Array[], target: ArrayLike<number>): Float64Array {
   const sizes = Float64Array.from(target, (value, row) =>
     Math.abs(scores.reduce((sum, own) => sum + (own[row] - value) / scores.length, 0)),
   );
@@ -303,7 +303,7 @@ function sharesOfErrors(scores: Float64Array[], target: ArrayLike<number>): Floa
  * above.
  */
 export function leastLeft(scores: Float64Array[], target: Float64Array): number {
-  const shares = sharesOfErrors(scores, target);
+  const shares = limitErrors(scores, target);
   const squares = (own: (row: number) => number) =>
     shares.reduce((sum, share, row) => sum + square(share * own(row)), 0);
   const errors = scores.map((score) => squares((row) => score[row] - target[row]));

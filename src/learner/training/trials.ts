@@ -8,7 +8,7 @@ import {
   type EncodedTable,
   type Encoder,
   measuredValues,
-  numbersOf,
+  selectNumbers,
 } from '../features/encode';
 import { finerBorders } from '../features/finer-borders';
 import { square } from '../math/numeric';
@@ -22,7 +22,7 @@ import { isCategoryNode, LEAF, type Trees } from '../trees/trees';
 import { CALENDAR, FINER_BINS, NEIGHBOURS, RANDOMISED } from '../tuned';
 import type { FeatureColumn, Label } from '../types';
 import { DEFAULT_BLOCKS } from './options';
-import { assignParts, blocksOf, type Clusters, type HoldOut } from './parts';
+import { assignParts, type Clusters, cutBlocks, type HoldOut } from './parts';
 
 /** A train set as trees and linear models see it. */
 interface Encoded extends EncodedTable {
@@ -44,7 +44,7 @@ export function encodeAll(encoders: Encoder[], features: FeatureColumn[]): Encod
     const bins = encodeColumn(encoder, feature, values, sharedBytes);
     table.firstColumn.push(table.columns.length);
     table.columns.push(...bins);
-    const numbers = numbersOf(encoder, values);
+    const numbers = selectNumbers(encoder, values);
     table.numbers.push(...bins.map(() => numbers));
     table.centers.push(...binCenters(encoder, feature, values, bins));
   }
@@ -132,7 +132,7 @@ export function withFinerBins(table: Encoded, input: FinerInput): Encoded {
   if (1 - Math.min(...curve) / curve[0] < FINER_BINS.explained) {
     return table;
   }
-  const splits = splitsOf(trees, table);
+  const splits = countSplits(trees, table);
   let isChanged = false;
   const finer = encoders.map((encoder, e) => {
     const column = table.firstColumn[e];
@@ -173,7 +173,7 @@ function isBetter(changed: Encoded, table: Encoded, input: FinerInput): boolean 
 }
 
 /** How often trees split after each bin of each numeric column. */
-function splitsOf(trees: Trees, { specs }: Encoded): Int32Array[] {
+function countSplits(trees: Trees, { specs }: Encoded): Int32Array[] {
   const splits = specs.map(({ bins }) => new Int32Array(bins));
   trees.feature.forEach((column, node) => {
     if (column !== LEAF && !isCategoryNode(trees, node)) {
@@ -204,7 +204,7 @@ export function isLearnedFromNeighbours(input: InTimeInput): boolean {
   if (codes.length < NEIGHBOURS.rows || !hangsTogether(codes, classes.length)) {
     return false;
   }
-  const blocks = blocksOf(
+  const blocks = cutBlocks(
     { task: 'classification', codes, classes },
     holdOut,
     DEFAULT_BLOCKS,

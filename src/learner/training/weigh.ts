@@ -2,7 +2,7 @@ import { type Calibration, fitCalibration, toProbabilities } from '../calibratio
 import { indices } from '../math/order';
 import { memberScores, type Part } from '../model/model';
 import { STACKING } from '../tuned';
-import { candidatesOf, gaussianOf, type LearnedCandidate, type Process } from './candidates';
+import { fitGaussian, gatherCandidates, type LearnedCandidate, type Process } from './candidates';
 import { type FoldResult, foldRows } from './fold';
 import type { PreparedFit } from './prepare';
 import { chooseWeights, leastLeft, type StackInput, weightedSum } from './stacking';
@@ -27,30 +27,30 @@ export interface Weighed {
 
 /** Weighs the candidates by their out-of-fold scores. A Gaussian process joins them where the others leave enough. */
 export function weigh(prepared: PreparedFit, folds: FoldResult[]): Weighed {
-  const candidates = candidatesOf(prepared, folds);
+  const candidates = gatherCandidates(prepared, folds);
   const heldOut = folds.map((fold) => foldRows(prepared, fold.fold).heldOut);
   const scoresOf = (parts: Part[][]) => {
     const scores = parts.map((own, m) =>
       memberScores({ weight: 1, width: own[0].base.length, parts: own }, prepared, heldOut[m]),
     );
-    return join(scores, new Float64Array(lengthOf(scores)));
+    return join(scores, new Float64Array(sumLengths(scores)));
   };
   const scores = candidates.map(({ parts }) => scoresOf(parts));
-  const rows = join(heldOut, new Int32Array(lengthOf(heldOut)));
+  const rows = join(heldOut, new Int32Array(sumLengths(heldOut)));
   const left = () =>
     leastLeft(
       scores,
       Float64Array.from(rows, (row) => prepared.values[row]),
     );
-  const gaussian = gaussianOf(prepared, folds, left);
+  const gaussian = fitGaussian(prepared, folds, left);
   if (gaussian) {
     candidates.push({ name: 'process', parts: gaussian.parts, work: gaussian.work });
     scores.push(scoresOf(gaussian.parts));
   }
   const width = candidates[0].parts[0][0].base.length;
-  const weights = weightsOf(prepared, candidates, { rows, scores, width });
+  const weights = findWeights(prepared, candidates, { rows, scores, width });
   const scoresApart = () => {
-    const apart = folds.map((_, m) => candidatesOf(prepared, folds, folds.length > 1 ? m : undefined));
+    const apart = folds.map((_, m) => gatherCandidates(prepared, folds, folds.length > 1 ? m : undefined));
     return candidates.map(({ name }, c) =>
       name === 'randomised' || name === 'process'
         ? scores[c]
@@ -60,7 +60,7 @@ export function weigh(prepared: PreparedFit, folds: FoldResult[]): Weighed {
   return { candidates, weights, width, rows, scores, scoresOf, scoresApart, unseen: gaussian?.unseen };
 }
 
-function weightsOf(
+function findWeights(
   prepared: PreparedFit,
   candidates: LearnedCandidate[],
   { rows, scores, width }: Pick<Weighed, 'rows' | 'scores' | 'width'>,
@@ -156,7 +156,7 @@ function* partsApart(
     const at = (chosen: Int32Array, of: Float64Array[]) => of.map((one) => scoresAt(one, width, chosen));
     const known = at(others, scores);
     const input = { rows: others.map((i) => rows[i]), scores: known, width };
-    const weights = weightsOf(prepared, candidates, input);
+    const weights = findWeights(prepared, candidates, input);
     yield { own, scores: at(own, told), others, ofOthers: weightedSum(known, weights), weights };
   }
 }
@@ -234,7 +234,7 @@ function scoresAt(scores: Float64Array, width: number, rows: Int32Array): Float6
   return out;
 }
 
-function lengthOf(lists: { length: number }[]): number {
+function sumLengths(lists: { length: number }[]): number {
   return lists.reduce((sum, list) => sum + list.length, 0);
 }
 

@@ -260,13 +260,13 @@ function gridFor(largest: number): number | undefined {
  * @param gradHess rows × `stride`, for all rows of the table
  */
 export function quantise(gradHess: Float64Array, rows: Int32Array, stride: number): void {
-  const grid = gridFor(largestOf(gradHess, rows, stride));
+  const grid = gridFor(findLargest(gradHess, rows, stride));
   if (grid !== undefined) {
     round(gradHess, rows, stride, grid);
   }
 }
 
-function largestOf(gradHess: Float64Array, rows: Int32Array, stride: number): number {
+function findLargest(gradHess: Float64Array, rows: Int32Array, stride: number): number {
   let largest = 0;
   for (let i = 0; i < rows.length; i++) {
     const from = rows[i] * stride;

@@ -90,7 +90,7 @@ export class Grower {
     root.outOfSampleEnd = outOfSample.length;
     this.space.addAll(root.sums, rows, root.start, root.end);
     if (this.worthSearching(root, rules)) {
-      root.histogram = this.isSmall(root) ? undefined : this.histogramOf(root, growth);
+      root.histogram = this.isSmall(root) ? undefined : this.buildHistogram(root, growth);
       this.search(root, growth);
     }
     const open = [root];
@@ -169,7 +169,7 @@ export class Grower {
     return leaf.depth < rules.maxDepth && leaf.sums[this.width] >= 2 * rules.minHessian;
   }
 
-  private histogramOf(leaf: OpenLeaf, { rows }: Growth): Float64Array {
+  private buildHistogram(leaf: OpenLeaf, { rows }: Growth): Float64Array {
     const histogram = this.space.takeHistogram();
     histogram.fill(0, 0, this.size);
     this.space.addRows(histogram, this.layout, rows, leaf.start, leaf.end);
@@ -182,7 +182,7 @@ export class Grower {
     const [small, large] = left.end - left.start <= right.end - right.start ? [left, right] : [right, left];
     const needs = (leaf: OpenLeaf) => this.worthSearching(leaf, growth.rules) && !this.isSmall(leaf);
     if (needs(small)) {
-      small.histogram = this.histogramOf(small, growth);
+      small.histogram = this.buildHistogram(small, growth);
     }
     const { histogram } = parent;
     if (!histogram || !needs(large)) {

@@ -42,7 +42,7 @@ export function squaredError(target: Float64Array): Objective {
         out[row * 2 + 1] = 1;
       }
     },
-    loss: (scores, rows) => meanOf(sumOfSquares(scores, target, rows), rows),
+    loss: (scores, rows) => divideByRows(sumOfSquares(scores, target, rows), rows),
   };
 }
 
@@ -66,7 +66,7 @@ function binaryLogLoss(codes: Int32Array): Objective {
         out[row * 2 + 1] = Math.max(p * (1 - p), MIN_HESSIAN);
       }
     },
-    loss: (scores, rows) => meanOf(sumOfBinary(scores, codes, rows), rows),
+    loss: (scores, rows) => divideByRows(sumOfBinary(scores, codes, rows), rows),
   };
 }
 
@@ -113,7 +113,7 @@ function softmaxLogLoss(codes: Int32Array, classes: number): Objective {
       }
       out[at + codes[row] * 2] -= 1;
     },
-    loss: (scores, rows) => meanOf(sumOfSoftmax(scores, codes, rows, p), rows),
+    loss: (scores, rows) => divideByRows(sumOfSoftmax(scores, codes, rows, p), rows),
   };
 }
 
@@ -159,6 +159,6 @@ function sumOfSoftmax(scores: Float64Array, codes: Int32Array, rows: Int32Array,
   return sum;
 }
 
-function meanOf(sum: number, { length }: Int32Array): number {
+function divideByRows(sum: number, { length }: Int32Array): number {
   return length > 0 ? sum / length : 0;
 }

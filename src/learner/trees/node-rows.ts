@@ -52,7 +52,7 @@ export class NodeRows {
   private readonly stride: number;
   private readonly bins: Uint8Array;
   private readonly range: BinRange = { low: 0, high: 0, hasMissing: false };
-  /** By block, what `rangeOf` of the kernels found, and the node that it is of. */
+  /** By block, what `findRange` of the kernels found, and the node that it is of. */
   private readonly ranges: Uint8Array;
   private readonly rangedNode: Int32Array;
   /** By block, its first split of those that are summed, and by split, the next one of the same block; -1: none. */
@@ -125,13 +125,13 @@ export class NodeRows {
   }
 
   /** The bins of the node's rows in an ordered column; valid until the next call. */
-  rangeOf(column: number, start: number, end: number): BinRange {
+  findRange(column: number, start: number, end: number): BinRange {
     const { scratch, list, range, ranges, bins, stride, node } = this;
     const block = column >> 4;
     const out = block * 3 * BLOCK;
     if (this.rangedNode[block] !== node) {
       this.rangedNode[block] = node;
-      scratch.kernels.rangeOf(
+      scratch.kernels.findRange(
         list.byteOffset + start * 4,
         list.byteOffset + end * 4,
         bins.byteOffset + block * BLOCK,

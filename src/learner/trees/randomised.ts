@@ -102,7 +102,7 @@ class RandomisedGrower {
     const open: OpenNode[] = [{ node: builder.addRoot(), start: 0, end: rows.list.length }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { node, start, end } = next;
-      const split = this.sum(start, end) ? this.bestOf(start, end) : undefined;
+      const split = this.sum(start, end) ? this.chooseSplit(start, end) : undefined;
       if (split === undefined) {
         this.setLeaf(node, end - start);
         continue;
@@ -152,7 +152,7 @@ class RandomisedGrower {
   }
 
   /** The best of one random split for each of some random columns; undefined if all columns are constant. */
-  private bestOf(start: number, end: number): Split | undefined {
+  private chooseSplit(start: number, end: number): Split | undefined {
     const { order, random, splits, drawn, rows } = this;
     rows.enter();
     // Two rows are parted by any split alike.
@@ -170,7 +170,7 @@ class RandomisedGrower {
     let best: Split | undefined;
     let highest = -Infinity;
     for (let i = 0; i < tried; i++) {
-      const gain = this.gainOf(i, end - start);
+      const gain = this.computeGain(i, end - start);
       if (gain > highest) {
         highest = gain;
         best = drawn[i];
@@ -183,7 +183,7 @@ class RandomisedGrower {
    * How much the i-th drawn split lowers the squared error (for classes, the Gini impurity), up to a constant; -∞ if a leaf
    * is too small.
    */
-  private gainOf(i: number, count: number): number {
+  private computeGain(i: number, count: number): number {
     const { totals } = this;
     const { counts, sums, width } = this.rows;
     const own = counts[i];
@@ -223,7 +223,7 @@ class RandomSplits {
       return this.drawSet(split, place, start, end);
     }
     split.set = undefined;
-    const { low, high, hasMissing } = this.rows.rangeOf(column, start, end);
+    const { low, high, hasMissing } = this.rows.findRange(column, start, end);
     if (low >= high && !hasMissing) {
       return false;
     }

@@ -170,7 +170,7 @@ export function isLeft(trees: Trees, node: number, bin: number): boolean {
 }
 
 /** Where the values of the leaf that holds this row begin in `trees.values`, for the tree at `root`. */
-export function leafOf(trees: Trees, root: number, columns: Uint8Array[], row: number): number {
+export function findLeaf(trees: Trees, root: number, columns: Uint8Array[], row: number): number {
   const { feature, left } = trees;
   let node = root;
   let column = feature[node];

@@ -1,4 +1,4 @@
-import { goesMissingLeft, isCategoryNode, LEAF, leafOf, SET_WORDS, type Trees } from './trees';
+import { findLeaf, goesMissingLeft, isCategoryNode, LEAF, SET_WORDS, type Trees } from './trees';
 
 /*
  * Walks many rows through a tree, four at a time. Each takes as many steps as the tree is deep and then stays at its
@@ -42,12 +42,12 @@ export class LeafFinder {
   ) {}
 
   /** Writes to `leaves` where the values of each row's leaf begin in `Trees.values`. */
-  leavesOf(tree: number, leaves: Int32Array): void {
+  findLeaves(tree: number, leaves: Int32Array): void {
     const { trees, columns, rows } = this;
     const root = trees.roots[tree];
     let done = 0;
     if (rows.length >= MIN_BATCH) {
-      this.walk ??= walkOf(trees);
+      this.walk ??= prepareOnce(trees);
       const isOrdered = this.walk.ordered[tree] === 1;
       if (isOrdered || rows.length >= MIN_SETS) {
         this.bins ??= rowMajor(columns, rows);
@@ -56,7 +56,7 @@ export class LeafFinder {
       }
     }
     for (let i = done; i < rows.length; i++) {
-      leaves[i] = leafOf(trees, root, columns, rows[i]);
+      leaves[i] = findLeaf(trees, root, columns, rows[i]);
     }
   }
 }
@@ -126,7 +126,7 @@ function bySets(
   count: number,
 ): void {
   const { roots, left } = trees;
-  const sets = setsOf(trees, tree);
+  const sets = writeSets(trees, tree);
   const root = roots[tree];
   const depth = depths[tree];
   for (let i = 0; i < count; i += 4) {
@@ -156,9 +156,9 @@ function sideOfSet(sets: Int32Array, node: number, bin: number): number {
 }
 
 /** Per node, the bins that go left; valid until the next tree. */
-function setsOf(trees: Trees, tree: number): Int32Array {
+function writeSets(trees: Trees, tree: number): Int32Array {
   const root = trees.roots[tree];
-  const end = endOf(trees, tree);
+  const end = findEnd(trees, tree);
   const size = (end - root) * SET_WORDS;
   if (scratch.length < size) {
     scratch = new Int32Array(size);
@@ -184,12 +184,12 @@ function setsOf(trees: Trees, tree: number): Int32Array {
   return sets;
 }
 
-function endOf({ roots, feature }: Trees, tree: number): number {
+function findEnd({ roots, feature }: Trees, tree: number): number {
   return tree + 1 < roots.length ? roots[tree + 1] : feature.length;
 }
 
 /** Prepares trees; the result is cached. */
-function walkOf(trees: Trees): Walk {
+function prepareOnce(trees: Trees): Walk {
   let walk = walks.get(trees);
   if (!walk) {
     walk = prepareWalk(trees);
@@ -208,7 +208,7 @@ function prepareWalk(trees: Trees): Walk {
   for (let tree = 0; tree < roots.length; tree++) {
     let isOrdered = true;
     // Children come after their parents.
-    for (let node = roots[tree]; node < endOf(trees, tree); node++) {
+    for (let node = roots[tree]; node < findEnd(trees, tree); node++) {
       if (feature[node] === LEAF) {
         words[node] = STAY;
         next[node] = node;

@@ -6,7 +6,7 @@ import {
   predict,
   trainModel,
 } from '../../../dist/src/learner';
-import { binOf, findBorders, finerBorders, Random } from '../../doors/learner';
+import { findBin, findBorders, finerBorders, Random } from '../../doors/learner';
 import { classify, normals, numbers } from './tables';
 
 const uniform = (count: number, seed: number): Float64Array => {
@@ -22,7 +22,7 @@ const bordersOf = (values: Float64Array, model: ReturnType<typeof trainModel>) =
 describe('learner: finer bins', () => {
   const values = Float64Array.from({ length: 10_000 }, (_, i) => i);
   const borders = findBorders(values, new Random(1));
-  const bin = binOf(6180, borders);
+  const bin = findBin(6180, borders);
   const splits = new Int32Array(borders.length + 2);
 
   it('lie where trees split most, and are no more than before', () => {

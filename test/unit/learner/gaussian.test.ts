@@ -16,24 +16,24 @@ import {
 } from '../../../dist/src/learner';
 import {
   addGram,
+  chooseStart,
   denseLogistic,
   descend,
   dotAt,
-  evidenceOf,
   exp,
   factorise,
+  findQuadrature,
   gramOfSome,
   inducingRows,
   invert,
+  listPairs,
   makeDimensions,
+  makeEvidence,
   MaternRows,
   openScratch,
-  pairsOf,
   positions,
-  quadratureOf,
   Random,
   Slopes,
-  startOf,
 } from '../../doors/learner';
 import { classify, dates, normals, numbers, regress, rowsOf, text } from './tables';
 
@@ -150,12 +150,12 @@ describe('Gaussian process: its kernel', () => {
       (_, i) => at[Math.floor(i / ROWS) * width]! * at[(i % ROWS) * width]!,
     );
     const target = normals(ROWS, 3);
-    const pairs = pairsOf(dimensions, at);
+    const pairs = listPairs(dimensions, at);
     const scratch = openScratch();
-    const f = evidenceOf({ dimensions, positions: at, pairs, linear, target, scratch });
+    const f = makeEvidence({ dimensions, positions: at, pairs, linear, target, scratch });
     // Two kernels of one direction come last: their variance, and the weight of each dimension.
     const ridges = [1, 2].flatMap(() => [-1, ...dimensions.columns].fill(0.4, 1));
-    const here = Float64Array.of(...startOf(dimensions), ...ridges).map(
+    const here = Float64Array.of(...chooseStart(dimensions), ...ridges).map(
       (value, i) => value + Math.sin(i) / 3,
     );
     const slope = new Float64Array(here.length);
@@ -461,7 +461,7 @@ describe('Gaussian process: its arithmetic', () => {
 
   it('integrates polynomials of degree 2 n - 1 with n nodes', () => {
     for (let count = 1; count <= 9; count++) {
-      const { nodes, weights } = quadratureOf(count);
+      const { nodes, weights } = findQuadrature(count);
       for (let degree = 0; degree < 2 * count; degree++) {
         const sum = nodes.reduce((total, node, i) => total + weights[i]! * node ** degree, 0);
         assert.ok(Math.abs(sum - 1 / (degree + 1)) < 1e-14);

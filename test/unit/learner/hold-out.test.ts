@@ -13,13 +13,13 @@ import {
 } from '../../../dist/src/learner';
 import {
   assignParts,
-  blocksOf,
+  cutBlocks,
   embargoed,
-  groupsOf,
+  findGroups,
+  findRounds,
   type HoldOut,
   prepare,
   Random,
-  roundsOf,
 } from '../../doors/learner';
 import { classify, normals, numbers, regress, text } from './tables';
 
@@ -53,7 +53,7 @@ describe('learner: blocks of consecutive rows', () => {
     });
     fc.assert(
       fc.property(sizes, ({ rows, blocks, parts }) => {
-        const { of, count } = blocksOf(numbersOf(rows), wish(), blocks, parts);
+        const { of, count } = cutBlocks(numbersOf(rows), wish(), blocks, parts);
         assert.ok(count % parts === 0 && count < blocks + parts && count <= rows);
         const lengths = new Array<number>(count).fill(0);
         of.forEach((block, row) => {
@@ -69,7 +69,7 @@ describe('learner: blocks of consecutive rows', () => {
     // Failures of 12 rows every 97, seen in every second row.
     const rows = 2000;
     const codes = Array.from({ length: rows }, (_, row) => (row % 97 >= 85 && row % 2 === 0 ? 1 : 0));
-    const { of, count } = blocksOf(classesOf(codes), wish({ embargo: 3 }), 25, 5);
+    const { of, count } = cutBlocks(classesOf(codes), wish({ embargo: 3 }), 25, 5);
     assert.equal(count, 25);
     let cut = 0;
     for (let row = 2; row < rows; row++) {
@@ -83,7 +83,7 @@ describe('learner: blocks of consecutive rows', () => {
     for (const events of [10, 12, 17]) {
       const codes = Array.from({ length: rows }, (_, row) => (row % Math.floor(rows / events) < 4 ? 1 : 0));
       const target = classesOf(codes);
-      const clusters = blocksOf(target, wish({ blocks: 30 }), 30, 10);
+      const clusters = cutBlocks(target, wish({ blocks: 30 }), 30, 10);
       const part = assignParts(target, clusters, 10, new Random(1));
       const rare = new Set(part.filter((_, row) => codes[row] === 1));
       assert.equal(rare.size, 10, `${events} events`);
@@ -91,9 +91,9 @@ describe('learner: blocks of consecutive rows', () => {
   });
 
   it('give up blocks, then rows of the embargo, before an embargo takes what a fold learns from', () => {
-    const few = blocksOf(numbersOf(4000), wish({ embargo: 100 }), 25, 5);
+    const few = cutBlocks(numbersOf(4000), wish({ embargo: 100 }), 25, 5);
     assert.deepEqual([few.count, few.embargo, few.reasons], [20, 100, []]);
-    const short = blocksOf(numbersOf(1000), wish({ embargo: 400 }), 25, 5);
+    const short = cutBlocks(numbersOf(1000), wish({ embargo: 400 }), 25, 5);
     assert.deepEqual([short.count, short.embargo], [5, 100]);
     assert.match(short.reasons.join(), /embargo is 100 rows instead of 400/);
     const model = trainModel(
@@ -251,7 +251,7 @@ describe('learner: groups of rows', () => {
           'key',
           rows.map(({ group }) => group),
         );
-        const clusters = groupsOf(column);
+        const clusters = findGroups(column);
         const parts = Math.min(5, clusters.count);
         const target = classesOf(rows.map(({ yes }) => Number(yes)));
         const part = assignParts(target, clusters, parts, new Random(3));
@@ -268,7 +268,7 @@ describe('learner: groups of rows', () => {
   it('share rare classes among the parts', () => {
     const codes = Array.from({ length: 1200 }, (_, row) => (row % 100 < 3 ? 1 : 0));
     const target = classesOf(codes);
-    const clusters = groupsOf(
+    const clusters = findGroups(
       text(
         'machine',
         codes.map((_, row) => machines[Math.floor(row / 100)]),
@@ -279,8 +279,8 @@ describe('learner: groups of rows', () => {
   });
 
   it('rows without a value are a group each', () => {
-    assert.equal(groupsOf(numbers('key', [1, NaN, 1, NaN, 2])).count, 4);
-    assert.equal(groupsOf(text('key', ['a', undefined, 'a', undefined])).count, 3);
+    assert.equal(findGroups(numbers('key', [1, NaN, 1, NaN, 2])).count, 4);
+    assert.equal(findGroups(text('key', ['a', undefined, 'a', undefined])).count, 3);
   });
 
   const rows = 600;
@@ -310,19 +310,19 @@ describe('learner: groups of rows', () => {
 
   it('may go on through blocks of rows, which part no round of them', () => {
     const of = Int32Array.from([0, 1, 2, 0, 2, 0, 1, 2, 3, 1, 0, 2]);
-    const rounds = roundsOf({ of, count: 4 });
+    const rounds = findRounds({ of, count: 4 });
     assert.equal(rounds.count, 4);
     assert.deepEqual([...rounds.within], [0, 1, 1, 0, 1, 0, 1, 1, 1, 0, 1, 1]);
     const hours = Array.from({ length: 60 }, (_, hour) =>
       machines.map((machine) => ({ machine, hour })),
     ).flat();
-    const groups = groupsOf(
+    const groups = findGroups(
       text(
         'machine',
         hours.map(({ machine }) => machine),
       ),
     );
-    const { of: blocks, count } = blocksOf(numbersOf(hours.length), wish({}), 25, 5, roundsOf(groups));
+    const { of: blocks, count } = cutBlocks(numbersOf(hours.length), wish({}), 25, 5, findRounds(groups));
     assert.equal(count, 25);
     for (const hour of new Set(hours.map((one) => one.hour))) {
       assert.equal(new Set(blocks.filter((_, row) => hours[row]!.hour === hour)).size, 1, `hour ${hour}`);

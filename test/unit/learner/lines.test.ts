@@ -13,9 +13,9 @@ import {
 } from '../../../dist/src/learner';
 import {
   type ColumnSpec,
+  expandTerms,
   packTerms,
   Random,
-  tablesOf,
   termValue,
   unpackTerms,
   valueAlong,
@@ -170,7 +170,7 @@ describe('learner: values far off', () => {
         const own = { ...drawn };
         const terms = { columns: Uint16Array.of(0), rules: [own], weights: Float32Array.of(1) };
         assert.deepEqual(unpackTerms(packTerms(terms)), terms);
-        const { lines } = tablesOf(terms, Float64Array.of(0), [{ bins: 3 } as ColumnSpec], [undefined]);
+        const { lines } = expandTerms(terms, Float64Array.of(0), [{ bins: 3 } as ColumnSpec], [undefined]);
         const { kind, mean, scale, low, high } = own;
         const z = Number.isNaN(asked) ? 0 : (asked - mean) / scale;
         const most = kind === 'whole' ? 2 * Math.max(5, -low, high) : 5;

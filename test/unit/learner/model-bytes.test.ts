@@ -12,7 +12,7 @@ import {
   saveModel,
   trainModel,
 } from '../../../dist/src/learner';
-import { leafOf, packTrees, Random, type Trees, unpackTrees } from '../../doors/learner';
+import { findLeaf, packTrees, Random, type Trees, unpackTrees } from '../../doors/learner';
 import { someTrees, TREE_COLUMNS } from './some-trees';
 import { classify, normals, numbers, regress, text } from './tables';
 
@@ -22,7 +22,7 @@ const ROWS = 60;
 function valuesOf(trees: Trees, columns: Uint8Array[]): number[][] {
   return Array.from(trees.roots, (root) =>
     Array.from({ length: ROWS }, (_, row) => {
-      const at = leafOf(trees, root, columns, row);
+      const at = findLeaf(trees, root, columns, row);
       return [...trees.values.subarray(at, at + trees.width)];
     }).flat(),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { argsort, binOf, sorted } from '../../doors/learner';
+import { argsort, findBin, sorted } from '../../doors/learner';
 
 const value = fc.oneof(
   fc.double({ noNaN: true }),
@@ -30,11 +30,11 @@ describe('learner: numbers in order', () => {
     fc.assert(
       fc.property(cases, ({ borders, value }) => {
         const ascending = Float64Array.from(borders).sort();
-        assert.equal(binOf(value, ascending), 1 + ascending.filter((border) => border < value).length);
+        assert.equal(findBin(value, ascending), 1 + ascending.filter((border) => border < value).length);
       }),
       { numRuns: 300, seed: 24 },
     );
-    assert.equal(binOf(NaN, Float64Array.of(1)), 0);
+    assert.equal(findBin(NaN, Float64Array.of(1)), 0);
   });
 });
 

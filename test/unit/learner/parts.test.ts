@@ -4,25 +4,24 @@ import fc from 'fast-check';
 
 import {
   areaUnderRoc,
-  binOf,
   bucketLogits,
   cholesky,
   commonTokens,
-  cumulativeOf,
   datePart,
   exp,
+  findBin,
   findBorders,
+  findLeaf,
+  findMode,
   findNumber,
+  findTokens,
   fitCalibration,
   gram,
   Grower,
   type GrowRules,
   GrowSpace,
-  leafOf,
   log,
   mixWithPriors,
-  modeOf,
-  quantilesOf,
   quantise,
   Random,
   recurringParts,
@@ -30,8 +29,9 @@ import {
   solve,
   type SplitCandidate,
   stackWeights,
-  tokensOf,
   TreeBuilder,
+  writeCumulative,
+  writeQuantiles,
 } from '../../doors/learner';
 import { noSplit, searchHistogram } from './split-search';
 import { normals } from './tables';
@@ -99,7 +99,7 @@ describe('learner parts', () => {
         const stretched = values.map((v) => v * 1024 + 4096);
         const borders = findBorders(values, new Random(1));
         const outOfSample = findBorders(stretched, new Random(1));
-        const bins = Array.from(values, (v) => binOf(v, borders));
+        const bins = Array.from(values, (v) => findBin(v, borders));
         const sorted = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
         for (let i = 1; i < sorted.length; i++) {
           assert.ok(bins[sorted[i]!]! >= bins[sorted[i - 1]!]!);
@@ -108,15 +108,15 @@ describe('learner parts', () => {
         const distinct = new Set(stretched).size === new Set(values).size;
         if (distinct) {
           assert.deepEqual(
-            Array.from(stretched, (v) => binOf(v, outOfSample)),
+            Array.from(stretched, (v) => findBin(v, outOfSample)),
             bins,
           );
         }
       }),
       { numRuns: 200, seed: 1 },
     );
-    assert.equal(binOf(NaN, Float64Array.of(1)), 0);
-    assert.deepEqual([binOf(-Infinity, Float64Array.of(1)), binOf(Infinity, Float64Array.of(1))], [1, 2]);
+    assert.equal(findBin(NaN, Float64Array.of(1)), 0);
+    assert.deepEqual([findBin(-Infinity, Float64Array.of(1)), findBin(Infinity, Float64Array.of(1))], [1, 2]);
   });
 
   it('finds the best ordered split, missing values on either side, as brute force does', () => {
@@ -224,7 +224,7 @@ describe('learner parts', () => {
           assert.equal(leaf.sums[d], sum);
         }
       }
-      const leafOfRow = (row: number) => leaves.get(leafOf(builder.trees, 0, columns, row))!;
+      const leafOfRow = (row: number) => leaves.get(findLeaf(builder.trees, 0, columns, row))!;
       order.forEach((row, i) => {
         const { start, end } = leafOfRow(row);
         assert.ok(i >= start && i < end, 'walking the tree ends in the leaf that holds the row');
@@ -244,13 +244,13 @@ describe('learner parts', () => {
     const atoms = Float64Array.of(1, 2, 4, 8);
     const weights = Float64Array.of(1, 1, 1, 1);
     const out = new Float64Array(5);
-    quantilesOf({ atoms, weights }, [0.01, 0.375, 0.5, 0.625, 0.99], out);
+    writeQuantiles({ atoms, weights }, [0.01, 0.375, 0.5, 0.625, 0.99], out);
     assert.deepEqual([...out], [1, 2, 3, 4, 8]);
     const back = new Float64Array(3);
-    cumulativeOf({ atoms, weights }, [2, 3, 4], back);
+    writeCumulative({ atoms, weights }, [2, 3, 4], back);
     assert.deepEqual([...back], [0.375, 0.5, 0.625]);
     assert.equal(
-      modeOf({ atoms: Float64Array.of(0, 5, 5.1, 5.2, 9), weights: Float64Array.of(1, 2, 2, 2, 1) }) > 4.9,
+      findMode({ atoms: Float64Array.of(0, 5, 5.1, 5.2, 9), weights: Float64Array.of(1, 2, 2, 2, 1) }) > 4.9,
       true,
     );
     const list = fc.array(
@@ -267,7 +267,7 @@ describe('learner parts', () => {
         mass[0]! += 0.1;
         const levels = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
         const quantiles = new Float64Array(99);
-        quantilesOf({ atoms: sorted, weights: mass }, levels, quantiles);
+        writeQuantiles({ atoms: sorted, weights: mass }, levels, quantiles);
         for (let q = 1; q < 99; q++) {
           assert.ok(quantiles[q]! >= quantiles[q - 1]!);
         }
@@ -355,10 +355,10 @@ describe('learner parts', () => {
 
   it('reads tokens, numbers and times', () => {
     assert.deepEqual(
-      [...tokensOf('Ford Pinto 1974')],
+      [...findTokens('Ford Pinto 1974')],
       ['ford', 'pinto', 'ford pinto', '1974', 'pinto 1974', '^f', '^fo', '^for'],
     );
-    assert.deepEqual([...tokensOf('Été')], [...tokensOf('e\u0301te\u0301'.toUpperCase())]);
+    assert.deepEqual([...findTokens('Été')], [...findTokens('e\u0301te\u0301'.toUpperCase())]);
     assert.deepEqual([findNumber('from -12.5 kg'), findNumber('none')], [-12.5, NaN]);
     const at = Date.UTC(2023, 1, 3, 4, 5, 6);
     assert.deepEqual(
@@ -401,7 +401,7 @@ describe('learner parts', () => {
       isNamed: true,
     }));
     const found = commonTokens(entries, 400);
-    const places = found.map((token) => entries.filter(({ text }) => tokensOf(text).has(token)));
+    const places = found.map((token) => entries.filter(({ text }) => findTokens(text).has(token)));
     assert.equal(new Set(places.map((own) => own.map(({ text }) => text).join())).size, found.length);
     assert.ok(places.every((own) => own.length > 1));
     assert.ok(['old', '0', '19'].every((token) => found.includes(token)));

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 
 import { explain, predict, trainModel } from '../../../dist/src/learner';
 import {
+  findLeaf,
   growRandomised,
   keptTrees,
-  leafOf,
   NodeRows,
   openScratch,
   Random,
@@ -37,7 +37,7 @@ function grow(target: Float64Array, classes: number, minLeaf: number, nodeColumn
 /** The sum over all trees for a row. */
 function sumOf(trees: ReturnType<typeof grow>, row: number, output = 0): number {
   return trees.roots.reduce(
-    (sum, root) => sum + trees.values[leafOf(trees, root, columns, row) + output]!,
+    (sum, root) => sum + trees.values[findLeaf(trees, root, columns, row) + output]!,
     0,
   );
 }
@@ -82,7 +82,7 @@ describe('extremely randomised trees', () => {
     for (const root of trees.roots) {
       const leaves = new Map<number, number[]>();
       rows.forEach((row) => {
-        const leaf = leafOf(trees, root, columns, row);
+        const leaf = findLeaf(trees, root, columns, row);
         leaves.set(leaf, [...(leaves.get(leaf) ?? []), values[row]!]);
       });
       assert.ok(leaves.size > 3);
@@ -167,7 +167,7 @@ describe('extremely randomised trees', () => {
         });
         const [split] = splits;
         const known = Array.from(inNode, (row) => own[split!.column]![row]!).filter((of) => of > 0);
-        const { low, high, hasMissing } = node.rangeOf(split!.column, start, end);
+        const { low, high, hasMissing } = node.findRange(split!.column, start, end);
         if (known.length > 0) {
           const range = [Math.min(...known), Math.max(...known), known.length < inNode.length];
           assert.deepEqual([low, high, hasMissing], range);
@@ -205,7 +205,7 @@ describe('extremely randomised trees', () => {
     };
     const { trees } = growRandomised(input, { trees: 1, minLeaf: 1, nodeColumns: 2 }, new Random(5));
     for (const row of order) {
-      const at = leafOf(trees, 0, input.columns, row);
+      const at = findLeaf(trees, 0, input.columns, row);
       order.forEach((of) => assert.equal(trees.values[at + of], of === row ? 1 : 0));
     }
   });

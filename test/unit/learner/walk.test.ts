@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import fc from 'fast-check';
 
-import { addTreeSums, LeafFinder, leafOf, memberScores, Random, TreeBuilder } from '../../doors/learner';
+import { addTreeSums, findLeaf, LeafFinder, memberScores, Random, TreeBuilder } from '../../doors/learner';
 import { someTrees, TREE_COLUMNS } from './some-trees';
 
 describe('learner: many rows through a tree', () => {
@@ -19,8 +19,8 @@ describe('learner: many rows through a tree', () => {
         const finder = new LeafFinder(trees, columns, rows);
         trees.roots.forEach((root, tree) => {
           const leaves = new Int32Array(count);
-          finder.leavesOf(tree, leaves);
-          const alone = rows.map((row) => leafOf(trees, root, columns, row));
+          finder.findLeaves(tree, leaves);
+          const alone = rows.map((row) => findLeaf(trees, root, columns, row));
           assert.deepEqual(leaves, alone);
           // The values of all leaves differ.
           const only = {
@@ -58,11 +58,11 @@ describe('learner: many rows through a tree', () => {
         let walked = 0;
         const walk = (tree: number, to: Int32Array) => {
           walked++;
-          to.set(rows.map((row) => leafOf(trees, tree, columns, row)));
+          to.set(rows.map((row) => findLeaf(trees, tree, columns, row)));
         };
         addTreeSums(trees, columns, rows, 1, found, walk);
         assert.equal(walked, leaves > 32 ? 1 : 0);
-        const alone = Array.from(rows, (row) => trees.values[leafOf(trees, 0, columns, row)]!);
+        const alone = Array.from(rows, (row) => trees.values[findLeaf(trees, 0, columns, row)]!);
         assert.deepEqual([...found], alone);
       }
     }
