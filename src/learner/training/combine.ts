@@ -26,6 +26,7 @@ import { type PreparedFit, STREAM } from './prepare';
 import {
   bucketBorders,
   bucketFloor,
+  type Combined,
   findSmearing,
   makeReport,
   measureImportance,
@@ -43,15 +44,15 @@ import { calibrate, type OutOfFold, told, toldProbabilities, weigh, type Weighed
 export function stack(prepared: PreparedFit, results: FoldResult[]): StackedFit {
   const folds = [...results].sort((a, b) => a.fold - b.fold);
   const weighed = weigh(prepared, folds);
-  const members = makeMembers(prepared, weighed);
+  const combined = { prepared, folds, members: makeMembers(prepared, weighed) };
   if (prepared.task === 'classification') {
     return {
       residuals: undefined,
       reportAhead: () => undefined,
-      finish: () => finishClassification(prepared, folds, members, weighed),
+      finish: () => finishClassification(combined, weighed),
     };
   }
-  return stackedRegression(prepared, folds, members, told(prepared, weighed));
+  return stackedRegression(combined, told(prepared, weighed));
 }
 
 /** What each fold adds to the model: all that counts of its candidates. */
@@ -73,12 +74,8 @@ function trimmed(part: Part, { plan }: PreparedFit): Part {
 }
 
 /** Calibrates the ensemble's scores to probabilities, and reports on them. */
-function finishClassification(
-  prepared: PreparedFit,
-  folds: FoldResult[],
-  members: Member[],
-  weighed: Weighed,
-): Model {
+function finishClassification(combined: Combined, weighed: Weighed): Model {
+  const { prepared, members } = combined;
   const { settings, codes, classes } = prepared;
   const count = classes.length;
   const actual = weighed.rows.map((row) => codes[row]);
@@ -115,7 +112,7 @@ function finishClassification(
     error: (i, k) => (actual[i] === k ? 1 : 0) - probas[i * count + k],
   };
   const together = rowsTogether(prepared, heldOut);
-  const report = makeReport(prepared, folds, members, {
+  const report = makeReport(combined, {
     scores: {
       ...scoreProbabilities(probas, actual, count),
       ...logLossRange(losses, actual, (share) => -log(share), together),
@@ -130,7 +127,7 @@ function finishClassification(
     together,
     losses,
     thresholds,
-    importance: measureImportance(prepared, folds, members, { ...weighed, sample, lossesOf }),
+    importance: measureImportance(combined, { ...weighed, sample, lossesOf }),
     candidates: weighed.candidates,
     extraWork: 0,
   });
@@ -175,12 +172,8 @@ export function learnResiduals(prepared: PreparedFit, task: ResidualTask): Resid
 }
 
 /** A regression model to be finished with the distribution of its residuals. */
-function stackedRegression(
-  prepared: PreparedFit,
-  folds: FoldResult[],
-  members: Member[],
-  outOfFold: OutOfFold,
-): StackedFit {
+function stackedRegression(combined: Combined, outOfFold: OutOfFold): StackedFit {
+  const { prepared, members } = combined;
   const { values } = prepared;
   const { rows } = outOfFold;
   const actual = Float64Array.from(rows, (row) => values[row]);
@@ -191,7 +184,7 @@ function stackedRegression(
     );
   let importance: FeatureImportance[] | undefined;
   const reportAhead = () => {
-    importance ??= measureImportance(prepared, folds, members, { ...outOfFold, sample, lossesOf });
+    importance ??= measureImportance(combined, { ...outOfFold, sample, lossesOf });
     return importance;
   };
   return {
@@ -201,13 +194,7 @@ function stackedRegression(
       residuals: widened(outOfFold, actual),
     },
     reportAhead,
-    finish: (fit) =>
-      finishRegression(prepared, folds, members, {
-        outOfFold,
-        actual,
-        fit: fit!,
-        importance: reportAhead(),
-      }),
+    finish: (fit) => finishRegression(combined, { outOfFold, actual, fit: fit!, importance: reportAhead() }),
   };
 }
 
@@ -239,12 +226,8 @@ interface Learned {
   importance: FeatureImportance[];
 }
 
-function finishRegression(
-  prepared: PreparedFit,
-  folds: FoldResult[],
-  members: Member[],
-  { outOfFold, actual, fit, importance }: Learned,
-): Model {
+function finishRegression(combined: Combined, { outOfFold, actual, fit, importance }: Learned): Model {
+  const { prepared, members } = combined;
   const { center, scale } = prepared;
   const { rows } = outOfFold;
   const growth = prepared.growth && { ...prepared.growth, smearing: findSmearing(fit.forest, scale) };
@@ -284,7 +267,7 @@ function finishRegression(
       factor,
     );
   const newest = newestLevel(prepared);
-  const report = makeReport(prepared, folds, members, {
+  const report = makeReport(combined, {
     scores: timesFactor(measured, newest?.factor),
     baseline: timesFactor(baseline, newest?.factor),
     growth: newest,

@@ -19,25 +19,31 @@ import type { LearnedCandidate } from './candidates';
 import type { FoldResult } from './fold';
 import { type PreparedFit, STREAM } from './prepare';
 
-/** The importance of the features. `lossesOf` scores copies of the sampled rows. */
-export function measureImportance(
-  prepared: PreparedFit,
-  folds: FoldResult[],
-  members: Member[],
-  {
-    candidates,
-    weights,
-    sample,
-    lossesOf,
-  }: { candidates: LearnedCandidate[]; weights: Float64Array; sample: Int32Array; lossesOf: CopyLosses },
-): FeatureImportance[] {
+/** A fit, what its folds learned, and the members that were made of that. */
+export interface Combined {
+  prepared: PreparedFit;
+  folds: FoldResult[];
+  members: Member[];
+}
+
+/** What the importance of features is told by. `lossesOf` scores copies of the sampled rows. */
+interface Asked {
+  candidates: LearnedCandidate[];
+  weights: Float64Array;
+  sample: Int32Array;
+  lossesOf: CopyLosses;
+}
+
+export function measureImportance(combined: Combined, asked: Asked): FeatureImportance[] {
+  const { prepared, members } = combined;
+  const { candidates, weights, sample, lossesOf } = asked;
   const gains = new Float64Array(prepared.specs.length);
   candidates.forEach(({ boosted }, c) => {
     for (const own of boosted ?? []) {
       own.gains.forEach((gain, column) => (gains[column] += weights[c] * gain));
     }
   });
-  otherGains(prepared, folds, members).forEach((gain, column) => (gains[column] += gain));
+  otherGains(combined).forEach((gain, column) => (gains[column] += gain));
   if (prepared.plan.lineFirst !== undefined) {
     lineGains(prepared, members, sample).forEach((gain, column) => (gains[column] += gain));
   }
@@ -55,9 +61,7 @@ export function rowsTogether(prepared: PreparedFit, heldOut: ScoredRows): Int32A
 
 /** The report of a fit. */
 export function makeReport(
-  prepared: PreparedFit,
-  folds: FoldResult[],
-  members: Member[],
+  { prepared, folds, members }: Combined,
   parts: {
     scores: Scores;
     baseline: Scores;
@@ -195,7 +199,7 @@ function lineGains(
  * boosted candidate gained from the columns that they use, times their weight. A Gaussian process takes its columns
  * from it too.
  */
-function otherGains({ columns, plan }: PreparedFit, folds: FoldResult[], members: Member[]): Float64Array {
+function otherGains({ prepared: { columns, plan }, folds, members }: Combined): Float64Array {
   const gains = new Float64Array(columns.length);
   const [{ parts }] = members;
   for (const part of parts) {
