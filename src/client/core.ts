@@ -25,7 +25,7 @@ import type { Body } from '../wire/parse-requests';
 import { ServiceError } from '../wire/service-error';
 import type { ModelLimits, ServiceSettings, Usage } from '../wire/types';
 import { assertConforms, malformedAnswer, withoutNulls } from './answer';
-import { Dispatchers, type HttpRequest, proxyFor, warmUndici } from './http';
+import { Dispatchers, type HttpRequest, warmUndici } from './http';
 import { Call, Notices, RateGate } from './pacing';
 import { ask, type RequestPlan, type Wiring } from './retry';
 import { Secrets } from './secrets';
@@ -34,6 +34,13 @@ import { type CallKind, type CallOptions } from './types';
 
 /** Most bytes of an exported model and its entry. */
 const MAX_BYTES = 288 * 1024 * 1024;
+
+/** Loads the heavy modules, in several turns of the event loop. */
+export const warm = lazy(async () => {
+  await warmUndici();
+  await yieldToEventLoop();
+  await warmSchemas();
+});
 
 /** What differs from request to request: see RequestPlan. */
 export type RequestOptions = Partial<Omit<RequestPlan, 'request'>> & {
@@ -59,13 +66,6 @@ export class Core {
   readonly storage = new RateGate(Infinity);
   /** Of every request but a PUT: the bearer goes nowhere else (S 5). */
   readonly headers: Readonly<Record<string, string>>;
-  /** Loads the heavy modules, in several turns of the event loop. */
-  readonly warm = lazy(async () => {
-    const { base, proxy } = this.settings;
-    await warmUndici(proxyFor(base, proxy) !== undefined);
-    await yieldToEventLoop();
-    await warmSchemas();
-  });
   private readonly closing = new AbortController();
   /** By route: shared by all requests, so never changed. */
   private readonly places = new Map<string, { path: string; url: URL }>();
@@ -104,7 +104,7 @@ export class Core {
     work: (call: Call) => Promise<T>,
   ): Promise<T> {
     checkCallOptions(what, options);
-    await this.warm();
+    await warm();
     const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
     const call = new Call(what, timeoutMs, [options.signal, this.closing.signal]);
     const gate = this.gates[kind];

@@ -5,16 +5,14 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 
 import type { buildConnector, Dispatcher } from 'undici';
 
-import { isModuleAbsent, lazy, loadInParts } from '../util/concurrency';
+import { lazy, loadInParts } from '../util/concurrency';
 import { ServiceError } from '../wire/service-error';
 import type { ProxyOptions, TlsOptions } from './settings';
 import { readBeforeFailing, readPastContinue } from './socket';
 
 const MAX_ERROR = 1024 * 1024;
-/** Files of undici with what is used where there is no proxy, each with what it adds to those before it. */
-const PARTS = ['core/util', 'core/connect', 'dispatcher/agent'].map((part) => `undici/lib/${part}`);
-/** With those before, about a quarter of all of it each: in one piece it takes 80 ms to load. */
-const MORE_PARTS = ['web/fetch', 'web/websocket/stream/websocketstream'].map((part) => `undici/lib/${part}`);
+/** Files of undici that, with their imports, are about a quarter of it each: loading it in one piece takes 80 ms. */
+const PARTS = ['dispatcher/agent', 'web/fetch', 'web/websocket/stream/websocketstream'];
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Origins whose way out is remembered. */
 const MAX_ORIGINS = 100;
@@ -278,34 +276,13 @@ function innermost(error: Error & { code?: unknown; errors?: unknown }): Error &
 const load = createRequire(__filename);
 const undici = lazy(() => load('undici') as typeof import('undici'));
 
-type Direct = Pick<typeof import('undici'), 'Agent' | 'buildConnector'>;
-
-/**
- * What is used where there is no proxy, from its own files: all of undici takes three times as long to load. All of it
- * where another version has other files.
- */
-const direct = lazy((): Direct => {
-  try {
-    const [, buildConnector, Agent] = PARTS.map((part) => load(part) as unknown);
-    if (typeof Agent === 'function' && typeof buildConnector === 'function') {
-      return { Agent, buildConnector } as Direct;
-    }
-  } catch (error) {
-    if (!isModuleAbsent(error)) {
-      throw error;
-    }
-  }
-  return undici();
-});
-
-/** Loads what is used of undici without blocking the event loop the whole time. */
-export async function warmUndici(hasProxy: boolean): Promise<void> {
-  await loadInParts(load, PARTS);
-  direct();
-  if (hasProxy) {
-    await loadInParts(load, MORE_PARTS);
-    undici();
-  }
+/** Loads undici without blocking the event loop the whole time. */
+export async function warmUndici(): Promise<void> {
+  await loadInParts(
+    load,
+    PARTS.map((part) => `undici/lib/${part}`),
+  );
+  undici();
 }
 
 /**
@@ -364,15 +341,14 @@ export class Dispatchers {
   }
 
   private open(tls: TlsOptions, proxy: string | undefined): Dispatcher {
+    const { Agent, Pool, ProxyAgent } = undici();
     const maxHeaderSize = MAX_HEADERS;
     if (proxy === undefined) {
-      const { Agent } = direct();
       return new Agent({ connect: connector(tls), maxHeaderSize });
     }
     if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
       throw new ServiceError('config.invalid', 'The proxy is not an http:// or https:// URL.');
     }
-    const { Pool, ProxyAgent } = undici();
     return new ProxyAgent({
       uri: proxy,
       // The way to http takes no options of pools from here.
@@ -385,7 +361,7 @@ export class Dispatchers {
 }
 
 function connector(tls: TlsOptions): buildConnector.connector {
-  const connect = direct().buildConnector({ ...tls, timeout: CONNECT_TIMEOUT_MS, allowH2: false });
+  const connect = undici().buildConnector({ ...tls, timeout: CONNECT_TIMEOUT_MS, allowH2: false });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error === null) {

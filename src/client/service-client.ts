@@ -21,6 +21,7 @@ import {
   getModelLimits,
   getSettings,
   getUsage,
+  warm,
 } from './core';
 import { callFit, findProgress, resumeFit } from './fit';
 import { callLegacyPredict, callPredict, callRowsPredict, countOverhead } from './predict';
@@ -63,7 +64,7 @@ export class ServiceClient {
    * is not held for all of it. Calls do it by themselves; whoever wants a quick first call does it before.
    */
   async warm(): Promise<void> {
-    await this.core.warm();
+    await warm();
   }
 
   /** S 4.5, by the newer route where that one is gone. A service with neither: `not_found`. */

@@ -18,11 +18,6 @@ export function lazy<T>(make: () => T): () => T {
 
 const ABSENT = ['MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'];
 
-/** Whether a module could not be loaded because it is not there, as in another version of its package. */
-export function isModuleAbsent(error: unknown): boolean {
-  return ABSENT.includes((error as NodeJS.ErrnoException).code ?? '');
-}
-
 /**
  * Loads modules one after the other, with a turn of the event loop after each: parts of a large package first, then
  * the package, which finds them loaded. A part that is not there, as in another version of the package, is passed
@@ -36,7 +31,7 @@ export async function loadInParts(load: (name: string) => unknown, parts: readon
     try {
       load(part);
     } catch (error) {
-      if (!isModuleAbsent(error)) {
+      if (!ABSENT.includes((error as NodeJS.ErrnoException).code ?? '')) {
         throw error;
       }
     }

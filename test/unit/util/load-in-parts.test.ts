@@ -46,36 +46,7 @@ describe('Loading a package in parts', () => {
       client.warm().then(() => { running = false; console.log(JSON.stringify([loaded() - first, most])); });`;
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 30_000 });
     const [all, most] = JSON.parse(stdout) as [number, number];
-    assert.ok(all > 200, `${all} files are loaded`);
+    assert.ok(all > 300, `${all} files are loaded`);
     assert.ok(most < 105, `${most} files in one turn`);
   });
-
-  for (const [title, prepare, isWhole] of [
-    ['loads of undici what is used without a proxy', '', false],
-    ['loads all of it for a proxy', "process.env.http_proxy = 'http://127.0.0.1:9';", true],
-    [
-      'loads all of it where another version has other files',
-      `const Module = require('node:module');
-       const find = Module._resolveFilename;
-       Module._resolveFilename = (name, ...rest) => {
-         if (name.startsWith('undici/lib/')) throw Object.assign(new Error(name), { code: 'MODULE_NOT_FOUND' });
-         return find(name, ...rest);
-       };`,
-      true,
-    ],
-  ] as const) {
-    it(title, async () => {
-      const entry = path.resolve(__dirname, '../../../dist/src/client');
-      const script = `
-        ${prepare}
-        const { ServiceClient } = require(${JSON.stringify(entry)});
-        const client = new ServiceClient({ baseUrl: 'http://nowhere.invalid', token: 't', retries: 0 });
-        client.getModelLimits().catch(({ code }) => {
-          const isWhole = Object.keys(require.cache).some((file) => /undici.index.js$/.test(file));
-          console.log(JSON.stringify([code, isWhole]));
-        });`;
-      const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 30_000 });
-      assert.deepEqual(JSON.parse(stdout), ['service.unavailable', isWhole]);
-    });
-  }
 });
