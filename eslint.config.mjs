@@ -1,5 +1,4 @@
 import js from '@eslint/js';
-import importSort from 'eslint-plugin-simple-import-sort';
 import globals from 'globals';
 import ts from 'typescript-eslint';
 
@@ -19,12 +18,9 @@ export default ts.config(
   },
   js.configs.recommended,
   {
-    plugins: { 'import-sort': importSort },
     rules: {
       curly: 'error',
       'no-duplicate-imports': ['error', { allowSeparateTypeImports: false }],
-      'import-sort/imports': 'error',
-      'import-sort/exports': 'error',
     },
   },
   {

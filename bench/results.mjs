@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-import prettier from 'prettier';
+import { format } from 'oxfmt';
 
 const require = createRequire(import.meta.url);
 
@@ -65,6 +65,7 @@ export function openResults(bench) {
 
 /** As `npm run format` has it. */
 async function formatted(results) {
-  const options = await prettier.resolveConfig(import.meta.filename);
-  return prettier.format(JSON.stringify(results), { ...options, parser: 'json' });
+  const options = JSON.parse(readFileSync(new URL('../.oxfmtrc.json', import.meta.url), 'utf8'));
+  const { code } = await format('results.json', JSON.stringify(results), options);
+  return code;
 }

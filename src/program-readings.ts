@@ -71,7 +71,9 @@ type PastTable = GivenTable & { key?: string; signal?: AbortSignal };
 
 /** What a program pushes: a reading as it stands, a message's readings, or a table of past ones. */
 type PushedReadings =
-  { plain: SeriesReading } | { readings: ReadMessage['readings'] } | { past: SeriesTable };
+  | { plain: SeriesReading }
+  | { readings: ReadMessage['readings'] }
+  | { past: SeriesTable };
 
 function isPlainList(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 0 && value.every((cell) => typeof cell === 'number');

@@ -128,7 +128,9 @@ export interface ResolvedModel {
 
 /** How the model of a message is found. */
 export type ModelReference =
-  { kind: 'name'; name: string } | { kind: 'card'; card: ModelCard } | { kind: 'id'; id: string };
+  | { kind: 'name'; name: string }
+  | { kind: 'card'; card: ModelCard }
+  | { kind: 'id'; id: string };
 
 /**
  * The model a request names: a card or a name first, else an id.

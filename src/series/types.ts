@@ -62,7 +62,10 @@ export type SeriesOutcomeKind =
   | { kind: 'none' };
 
 export type TrainSchedule =
-  { kind: 'auto' } | { kind: 'never' } | { kind: 'interval'; ms: number } | { kind: 'rows'; rows: number };
+  | { kind: 'auto' }
+  | { kind: 'never' }
+  | { kind: 'interval'; ms: number }
+  | { kind: 'rows'; rows: number };
 
 /** Checked settings: durations in milliseconds, lists sorted. */
 export interface SeriesSettings {
@@ -193,7 +196,8 @@ export class PlacedReading {
 
 /** Rows of a table of past readings. */
 export type SeriesTable =
-  Iterable<SeriesReading | PlacedReading> | AsyncIterable<SeriesReading | PlacedReading>;
+  | Iterable<SeriesReading | PlacedReading>
+  | AsyncIterable<SeriesReading | PlacedReading>;
 
 export interface BackfillOptions extends PushOptions {
   signal?: AbortSignal;

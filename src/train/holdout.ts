@@ -327,7 +327,8 @@ export async function scoreHoldout(
 
 /** What a model says of the rows kept back: probabilities, or means and the quantiles of LEVELS. */
 type HoldoutAnswers =
-  { task: 'classification'; probas: Scored } | { task: 'regression'; mean: Scored; quantiles: Scored };
+  | { task: 'classification'; probas: Scored }
+  | { task: 'regression'; mean: Scored; quantiles: Scored };
 
 async function askHoldout(work: Work, card: FittedModel, holdout: Holdout): Promise<HoldoutAnswers> {
   const ask = (outputType: OutputType): Promise<Scored> => askRows(work, card, holdout, outputType);

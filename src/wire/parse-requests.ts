@@ -193,7 +193,8 @@ export function bringsRows(body: unknown): boolean {
 
 /** What a predict asks for, and rows in place of ids. */
 export type SentRows = FlatTask & { x_test: unknown[] } & (
-    { train: { x: unknown[]; y: unknown[] }; model_id?: undefined } | { train?: undefined; model_id: string }
+    | { train: { x: unknown[]; y: unknown[] }; model_id?: undefined }
+    | { train?: undefined; model_id: string }
   );
 
 type FlatTask = Pick<ParsedPredictRequest, 'task' | 'svc_config' | 'output_type' | 'quantiles'>;

@@ -1,3 +1,4 @@
+import { Dimension, POSITIONS_TOGETHER } from './layout';
 import {
   addNumber,
   addPair,
@@ -11,7 +12,6 @@ import {
   NUMBER,
   PAIR,
 } from './shared.as';
-import { Dimension, POSITIONS_TOGETHER } from './layout';
 
 /* The loops of `dense.ts`, four rows at a time. */
 

@@ -1,5 +1,5 @@
-import { addPair, NUMBER, PAIR, sumOfLanes, WHOLE } from './shared.as';
 import { BACKWARDS } from './layout';
+import { addPair, NUMBER, PAIR, sumOfLanes, WHOLE } from './shared.as';
 
 /* The loops over kernels that are products over groups of columns, four points at a time: lists of points are padded. */
 

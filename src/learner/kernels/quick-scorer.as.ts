@@ -1,4 +1,3 @@
-import { NUMBER, PAIR } from './shared.as';
 import {
   CATEGORIES_BYTES,
   CHUNK_BYTES,
@@ -11,6 +10,7 @@ import {
   TreeArray,
   TreesAt,
 } from './layout';
+import { NUMBER, PAIR } from './shared.as';
 
 /* The loops of `TreeSums`: eight leaves of 64 rows at a time. */
 

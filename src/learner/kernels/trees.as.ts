@@ -1,5 +1,5 @@
-import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
 import { BLOCK } from './layout';
+import { addNumber, addPair, NUMBER, PAIR, WHOLE } from './shared.as';
 
 /* The loops of `GrowSpace`. A row's gradient and hessian are one pair, so they are added by one instruction. */
 

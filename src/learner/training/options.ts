@@ -24,7 +24,8 @@ export interface LearnerSettings {
   /** Which threshold decides between two classes; if undefined, the answer is the most probable class. */
   threshold: 'accuracy' | 'f1' | 'costs' | number | undefined;
   thinking:
-    { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined } | undefined;
+    | { effort: 'medium' | 'high'; timeoutSecs: number | undefined; metric: string | undefined }
+    | undefined;
   workBudget: number | undefined;
   used: Record<string, unknown>;
   ignored: string[];

@@ -39,7 +39,8 @@ function secondsOfText(text: string): string | undefined {
 }
 
 function secondsOfClock([, sign, hours, minutes, seconds = '0', fraction, half]: RegExpExecArray):
-  string | undefined {
+  | string
+  | undefined {
   const hour = parseHour(Number(hours), half);
   if (hour === undefined) {
     return undefined;

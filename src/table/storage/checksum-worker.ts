@@ -16,7 +16,8 @@ export interface ChecksumPart {
 
 /** Bytes read before the end of the part or of the file, and their CRC32C; or why the file cannot be read. */
 export type PartChecksum =
-  { bytes: number; crc: number } | { error: { code: string | undefined; message: string } };
+  | { bytes: number; crc: number }
+  | { error: { code: string | undefined; message: string } };
 
 const BUFFER = 1024 * 1024;
 
