@@ -1,4 +1,3 @@
-/* global $ */
 import { text } from './validators';
 
 /*

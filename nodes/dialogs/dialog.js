@@ -1,4 +1,3 @@
-/* global RED, document */
 /*
  * The markup of the dialogs, written down once: each node's .html lists its rows, and what a row needs (label, unit,
  * tip, place for the reason of an error, the ids that tie them together for a screen reader) is made here. The

@@ -1,4 +1,3 @@
-/* global RED, $ */
 import { columnTypes } from './column-types';
 import { dialog, prefixOf, wordOf } from './dialog';
 import { soon } from './soon';

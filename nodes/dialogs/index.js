@@ -1,4 +1,3 @@
-/* global RED */
 import { wordOf } from './dialog';
 import { prepare, registerType } from './editor';
 import { validators } from './validators';

@@ -1,4 +1,3 @@
-/* global RED, $, window */
 import { soon } from './soon';
 
 /*

@@ -1,4 +1,3 @@
-/* global RED, $ */
 import { RARE_FROM } from '../../src/runtime/status/in-words';
 import { prefixOf, wordOf } from './dialog';
 import { picker } from './picker';

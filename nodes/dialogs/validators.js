@@ -1,4 +1,3 @@
-/* global RED, $ */
 import { prefixOf } from './dialog';
 
 /* The validators of the dialogs, each with a reason. */

@@ -1,4 +1,3 @@
-/* global $ */
 import { wordOf } from './dialog';
 import { picker } from './picker';
 import { modelColumns } from './suggestions';

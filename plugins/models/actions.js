@@ -1,4 +1,3 @@
-/* global RED, $, document */
 import { el, smallButton, text } from './dom';
 import { serviceName } from './list';
 

@@ -1,4 +1,3 @@
-/* global RED */
 /*
  * An action of the editor: the nodes that make a forecast of MQTT readings, wired. By keyboard alone Node-RED adds no
  * node, and wires first outputs only.

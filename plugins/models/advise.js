@@ -1,4 +1,3 @@
-/* global RED, $ */
 import { bdi, el, moreButton, number, section, smallButton, text, whenReleased } from './dom';
 
 /* Find a setting: which columns to change so that the model expects a goal. Its words are those of the advise node. */

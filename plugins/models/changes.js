@@ -1,4 +1,3 @@
-/* global document */
 import { el, number, period, text, time } from './dom';
 
 /*

@@ -1,4 +1,3 @@
-/* global RED, document */
 import { isLessNow } from '../../src/series/column-names';
 
 /* What the sidebar Models is made of: elements, words, numbers. Names of models are data: they are only ever set as text. */

@@ -1,4 +1,3 @@
-/* global document */
 import { RARE_FROM } from '../../src/runtime/status/in-words';
 import { bdi, el, icon, listEntry, number, ofOne, percent, text } from './dom';
 import { machineList } from './machines';

@@ -1,4 +1,3 @@
-/* global RED */
 import { movedText, unusualText } from '../../src/runtime/anomaly/texts';
 import { inUsualUnit } from '../../src/runtime/status/in-words';
 import { changesView } from './changes';

@@ -1,4 +1,3 @@
-/* global ResizeObserver */
 import { bdi, el, number, ofOne, percent, svg, text, time } from './dom';
 
 /*

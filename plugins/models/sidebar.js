@@ -1,4 +1,3 @@
-/* global RED, $, document, IntersectionObserver */
 import { answerMachine, importModel, isLeaving, modelActions, whileThere } from './actions';
 import { whileDrawn } from './costs';
 import { bdi, el, icon, mark, smallButton, text, verdict, whenReleased } from './dom';

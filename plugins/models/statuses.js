@@ -1,4 +1,3 @@
-/* global RED, i18next */
 import { STATUS_WIDTH, widthOfText } from '../../src/runtime/status/in-words';
 import { text } from './dom';
 

@@ -1,4 +1,3 @@
-/* global $ */
 import { isLeaving, whileThere } from './actions';
 import { findSetting } from './advise';
 import {

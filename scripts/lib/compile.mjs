@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { root } from './prepare.mjs';
 
-/** TypeScript 7, which is native and several times as fast; ESLint still needs 6. */
+/** TypeScript 7, which is native and several times as fast; what reads our imports still needs 6. */
 const compiler = createRequire(import.meta.url).resolve('typescript-7/package.json');
 
 /** Compiles a project of TypeScript: a folder with a tsconfig.json. Answers if there was no error. */

@@ -80,16 +80,23 @@ export async function scoreInParts(
       });
       const onProgress = uploads.begin(file);
       const own = { ...options, signal: controller.signal, onProgress };
-      const score = scoreFile({ context, model, options: own }, file)
-        .then((result) => {
+      const scorePart = async (): Promise<void> => {
+        try {
+          const result = await scoreFile({ context, model, options: own }, file);
           results[part] = result;
           onRows?.(result.rows);
           rowsPerPart = Math.min(allowed, rowsByWidth(result) ?? first);
-        }, note)
-        .finally(() => file.dispose());
-      const tracked: Promise<void> = score.catch(note).then(() => {
-        running.delete(tracked);
-      });
+        } catch (error) {
+          note(error);
+        } finally {
+          await file.dispose();
+        }
+      };
+      const tracked: Promise<void> = scorePart()
+        .catch(note)
+        .then(() => {
+          running.delete(tracked);
+        });
       running.add(tracked);
       // The first answer shows how wide a full distribution is: it is worth waiting for.
       const room = part === 0 && hasBars(model.outputType) ? 0 : PARTS_IN_FLIGHT - 1;

@@ -2,7 +2,7 @@ import type { Node, NodeAPI, NodeDef, NodeMessageInFlow } from 'node-red';
 
 /** Node-RED's own types under this package's names. Nothing below runtime knows them. */
 export type Red = NodeAPI;
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- as @types/node-red bounds it
+// oxlint-disable-next-line typescript/no-empty-object-type -- as @types/node-red bounds it
 export type FlowNode<Credentials extends {} = {}> = Node<Credentials>;
 export type FlowNodeDef = NodeDef;
 export type Message = NodeMessageInFlow;

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 const ARRAYS = { Float64Array, Float32Array, Int32Array, Uint16Array, Uint8Array };
 
 /** What is stored of a model; the test knows what is in it. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever a test changes
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever a test changes
 export type StoredModel = any;
 
 /** The bytes of a model with something changed in what they hold, and with the right checksum. */

@@ -16,7 +16,7 @@ import { NODE_FILES } from '../helpers/package-nodes';
 import { sharedService } from '../service/shared';
 
 /** Messages hold anything; the assertions say what. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever JSON a test looks into
 export type Anything = any;
 
 export interface Msg {

@@ -76,7 +76,7 @@ describe('all six nodes on the embedded service', () => {
     });
     bench.send('fitNested', { payload: trainRows(200).map(nested) });
     const [fitted] = await bench.out('fitNested').first(1, 50_000);
-    const { importance } = fitted?.model as { importance: { column: string }[] };
+    const { importance } = fitted!.model as { importance: { column: string }[] };
     assert.ok(importance.some(({ column }) => column === 'ENERGY.Power'));
     bench.send('predictNested', { payload: JSON.stringify(nested({ ...row(6), y: undefined })) });
     bench.send('predictNested', { payload: [row(5), row(6)].map(nested) });
@@ -109,7 +109,7 @@ describe('all six nodes on the embedded service', () => {
     const { length } = bench.out('predict').all;
     bench.send('predict', { ...uploaded });
     const all = await bench.out('predict').first(length + 1);
-    assert.equal((all[length]?.prediction as unknown[]).length, 2);
+    assert.equal((all[length]!.prediction as unknown[]).length, 2);
   });
 
   it('reports limits, and that it costs nothing', async () => {

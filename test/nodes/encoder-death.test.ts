@@ -11,7 +11,7 @@ import { type Bench, row, startBench, stopBench, trainRows } from './bench';
 function killing(times: number, every = 1): { left: () => number; end: () => void } {
   let left = times;
   let sent = 0;
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
   const { postMessage } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, ...message) {
     if (left > 0 && ++sent % every === 0) {

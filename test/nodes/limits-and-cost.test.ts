@@ -155,6 +155,6 @@ describe('tabular-limits and tabular-cost on a strict service', () => {
     const [, named] = await bench.out('c1').first(2);
     assert.equal(named?.estimated_cost, 35);
     const { raw_columns } = service.seen('estimate_cost').at(-1)!.body as Record<string, unknown>;
-    assert.equal(raw_columns, (fitted?.model as { columns: unknown[] }).columns.length);
+    assert.equal(raw_columns, (fitted!.model as { columns: unknown[] }).columns.length);
   });
 });

@@ -563,7 +563,7 @@ describe('every example, imported and deployed', function () {
   it('the model cards of the plots show scores and importance where a card has them', () => {
     const { format } = example('Live machine with plots').find(({ type }) => type === 'ui-template')!;
     const script = /<script>\s*export default ([^]*);\s*<\/script>/.exec(String(format))![1]!;
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the component of the node, as the dashboard runs it
+    // oxlint-disable-next-line typescript/no-implied-eval -- the component of the node, as the dashboard runs it
     const component = new Function(`return ${script}`)() as {
       computed: { card(this: { msg: object }): { scores: unknown[]; importance: unknown[] } | undefined };
     };

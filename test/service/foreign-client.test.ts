@@ -15,7 +15,7 @@ const API = 'nimbus';
 interface Reply {
   status: number;
   text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever JSON a test looks into
   json: any;
 }
 

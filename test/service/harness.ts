@@ -10,7 +10,7 @@ import { removedAtEnd } from '../helpers/temporary';
 export interface Answer {
   status: number;
   // Bodies are asserted on, field by field.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever JSON a test looks into
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever JSON a test looks into
   body: any;
   text: string;
   headers: Headers;

@@ -79,7 +79,7 @@ describe('Service: the client of this package', () => {
   it('predicts by the deprecated route too', async () => {
     const { x, y } = flowers();
     const fitted = await h.fit(x, y, 'classification');
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the old route is tested too
+    // oxlint-disable-next-line typescript/no-deprecated -- the old route is tested too
     const answer = await client.predictLegacy({
       data: { model_id: fitted, task: 'classification', output_type: 'preds' },
       file: source(x),

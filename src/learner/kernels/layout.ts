@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/prefer-literal-enum-member -- addresses follow from the sizes of what is before them */
+/* oxlint-disable typescript/prefer-literal-enum-member -- addresses follow from the sizes of what is before them */
 /*
  * What the kernels and their callers agree on; both compilers read this file, so it holds numbers alone. Offsets and sizes are
  * in bytes unless noted, those of a record from its beginning; `BYTES` is its size.

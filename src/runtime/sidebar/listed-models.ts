@@ -317,8 +317,8 @@ export async function tryRow(red: Red, id: string, asked: TryRequest): Promise<T
   const isClass = card.task === 'classification';
   const property = 'prediction';
   const predictor = connection.predictor({ causeText: causeTexts(red) });
-  const { table } = await predictor
-    .predict(
+  try {
+    const { table } = await predictor.predict(
       {
         table: { value: [row] },
         model: card,
@@ -330,13 +330,15 @@ export async function tryRow(red: Red, id: string, asked: TryRequest): Promise<T
         explain: connection.service.tellsCauses,
       },
       { signal: AbortSignal.timeout(TIMEOUT_MS) },
-    )
-    .finally(() => predictor.close());
-  const [first] = table as Record<string, unknown>[];
-  return {
-    prediction: isClass ? first?.[`${property}_probabilities`] : first?.[property],
-    ...(first?.[`${property}_why`] !== undefined && { why: first[`${property}_why`] }),
-  };
+    );
+    const [first] = table as Record<string, unknown>[];
+    return {
+      prediction: isClass ? first?.[`${property}_probabilities`] : first?.[property],
+      ...(first?.[`${property}_why`] !== undefined && { why: first[`${property}_why`] }),
+    };
+  } finally {
+    await predictor.close();
+  }
 }
 
 /** The bytes of a file that is sent. @throws ServiceError `limit.exceeded` */

@@ -182,8 +182,7 @@ describe('the search for a setting', () => {
         examples: HARD_PLANES,
         numRuns: fullCount(100, 20),
         endOnFailure: true,
-        interruptAfterTimeLimit: 30_000,
-        markInterruptAsFailure: true,
+        plugins: [fc.interruptAfterTimeLimit(30_000, { failOnInterrupt: true })],
       },
     );
   });

@@ -185,7 +185,7 @@ describe('client: faults, each injected by a real server', () => {
       withService({}, {}, async (service, client) => {
         service.fault('v1/predict', inTurn(fault));
         const data = { model_id: 'm', task: 'classification' } as const;
-        // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated by the service, still ours to test
+        // oxlint-disable-next-line typescript/no-deprecated -- deprecated by the service, still ours to test
         await rejection(client.predictLegacy({ data, file: xOf([1, 2]) }), 'predict.unknown');
         assert.equal(service.seen('v1/predict').length, 1);
       }));

@@ -123,7 +123,7 @@ describe('client: every route, against a strict service', () => {
 
   it('sends the deprecated route its two parts', () =>
     withService({}, {}, async (service, client) => {
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated by the service, still ours to test
+      // oxlint-disable-next-line typescript/no-deprecated -- deprecated by the service, still ours to test
       const result = await client.predictLegacy({
         data: { model_id: 'old-1', task: 'classification', output_type: 'preds', n_estimators: 2 },
         file: source('id\n4\n5\n'),

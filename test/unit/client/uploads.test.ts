@@ -374,7 +374,7 @@ async function* slowly(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- a stream that fails while it is read
+// oxlint-disable-next-line typescript/require-await -- a stream that fails while it is read
 async function* fails(): AsyncGenerator<Buffer> {
   yield Buffer.alloc(1000);
   throw new Error('ENOSPC: no space left on device');

@@ -119,7 +119,7 @@ describe('Parquet', () => {
       i % 5 === 4 ? [null, null, null, null] : [i / 4, -i, `é${i}`, i % 2 === 0],
     );
     const source = await openTable([columns.map(({ name }) => name), ...rows]);
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- put back below
+    // oxlint-disable-next-line typescript/unbound-method -- put back below
     const { postMessage } = Worker.prototype;
     Worker.prototype.postMessage = () => assert.fail('the thread was asked');
     try {

@@ -43,7 +43,7 @@ function manyRows(count: number): Record<string, unknown>[] {
 
 /** The encoder thread, caught when it is sent the next message. */
 function catchWorker(onMessage: (worker: Worker) => void): () => void {
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
   const { postMessage } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, ...message) {
     postMessage.apply(this, message);

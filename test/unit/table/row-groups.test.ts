@@ -139,7 +139,7 @@ describe('The reader of Parquet files', function () {
         TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 2048)`);
       const reader = await openParquet(new CountedBlob(await readFile(file), () => undefined));
       const { prototype } = parquet().ParquetFile;
-      // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
+      // oxlint-disable-next-line typescript/unbound-method -- called with its object below
       const { metadata } = prototype;
       let looks = 0;
       prototype.metadata = function () {

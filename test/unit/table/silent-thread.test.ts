@@ -17,7 +17,7 @@ type Posted = { kind: string; task?: { name: string } };
 class Silence {
   private look: (() => void) | undefined;
   private readonly real = { setInterval, setTimeout };
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
   private readonly post = Worker.prototype.postMessage;
 
   constructor(isLost: (task: string) => boolean) {
