@@ -107,12 +107,18 @@ describe('the csv node of Node-RED around our nodes', () => {
     bench.caught.all.length = 0;
   });
 
-  it('one of a sequence that holds a table by columns is one', async () => {
-    const payload = { colour: ['red', 'green'], firmness: [9.5, 2], ripe: ['yes', 'no'] };
-    bench.send('fitRows', { payload, parts: { id: 'sets', index: 0, count: 2 } });
-    const [msg] = await bench.out('fitRows').first();
-    assert.equal(msg!.model.rows, 2);
-  });
+  for (const [name, payload] of [
+    ['lists by column', { colour: ['red', 'green'], firmness: [9.5, 2], ripe: ['yes', 'no'] }],
+    ['typed columns', { firmness: Float64Array.of(9.5, 2), ripe: Float64Array.of(1, 0) }],
+    ['bytes', Buffer.from('colour,firmness,ripe\nred,9.5,yes\ngreen,2,no\n')],
+  ] as const) {
+    it(`${name} are a whole train set, in a message of a sequence as well`, async () => {
+      const before = bench.out('fitRows').all.length;
+      bench.send('fitRows', { payload, parts: { id: 'sets', index: 0, count: 2 } });
+      const fitted = await bench.out('fitRows').first(before + 1);
+      assert.equal(fitted.at(-1)!.model.rows, 2);
+    });
+  }
 
   for (const [name, header] of [
     ['with a byte order mark', '\uFEFFtime,temp,hum'],

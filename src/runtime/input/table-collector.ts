@@ -1,8 +1,8 @@
+import { isNamed } from '../../messages/paths';
 import type { SetInput } from '../../models/types';
 import type { FlowProperties } from '../../settings/kinds';
 import { COLLECTING } from '../../settings/nodes';
 import type { TableSpool } from '../../table/spool';
-import { isObject } from '../../util/values';
 import { ServiceError, toServiceError } from '../../wire/service-error';
 import { table } from '../lazy';
 import { dialogWord, type Message } from '../node-red';
@@ -285,12 +285,12 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>, forTraining = f
    */
   const tellOfPart = (msg: Message, value: unknown): void => {
     const count = (msg.parts as PartInfo | undefined)?.count;
-    const isRow = typeof count === 'number' && count > 1 && isObject(value);
+    const isRow = typeof count === 'number' && count > 1 && isSingleRow(value);
     if (!(isRow || isLineOfText(msg, value))) {
       return;
     }
     const field = dialogWord(runtime.red, node.type, 'label.collect');
-    if (forTraining && isRow && !Object.values(value).some(Array.isArray)) {
+    if (forTraining && isRow) {
       throw new ServiceError(
         'table.invalid',
         `The message is one row of a sequence of ${count}, as a csv or split node sends them, and no train set. To fit one model of all of them, tick "${field}" in the fit node.`,
@@ -345,6 +345,13 @@ export function tableCollector(runtime: NodeRuntime<CollectDef>, forTraining = f
       }
     },
   };
+}
+
+/** Not a table in bytes, of Arrow or by columns. */
+function isSingleRow(value: unknown): boolean {
+  return (
+    isNamed(value) && !Object.values(value).some((cell) => Array.isArray(cell) || ArrayBuffer.isView(cell))
+  );
 }
 
 /** Whether this is not a later part of a sequence, whose text would have no header. */
